@@ -1,0 +1,14 @@
+//! Below all: names, numbers, places in the text, messages, limits.
+//!
+//! Never here: anything about B.
+
+pub mod budget;
+pub mod diagnostic;
+pub mod int;
+pub mod span;
+
+pub use int::Int;
+pub use span::{FileId, Span};
+
+/// A name as the user wrote it; dotted names keep their dots, back-quotes are gone.
+pub type Name = std::sync::Arc<str>;
