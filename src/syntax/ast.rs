@@ -326,7 +326,7 @@ pub enum MachineKind {
     Implementation,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     pub kind: MachineKind,
     pub name: Ident,
@@ -339,7 +339,7 @@ pub struct Machine {
     pub span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Clause {
     pub kind: ClauseKind,
     /// The keyword.
@@ -409,10 +409,10 @@ pub struct Operation {
     pub body: Stmt,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DefItem {
     /// `"file.def"`
-    File(Name, Span),
+    File(Ident),
     Def(Definition),
 }
 
@@ -449,3 +449,20 @@ impl PartialEq for Ident {
     }
 }
 impl Eq for Ident {}
+
+impl PartialEq for Clause {
+    fn eq(&self, other: &Clause) -> bool {
+        self.kind == other.kind
+    }
+}
+
+impl PartialEq for Machine {
+    fn eq(&self, other: &Machine) -> bool {
+        self.kind == other.kind
+            && self.name == other.name
+            && self.params == other.params
+            && self.refines == other.refines
+            && self.clauses == other.clauses
+            && self.packages == other.packages
+    }
+}
