@@ -21,3 +21,4 @@
 pub mod base;
 pub mod model;
 pub mod syntax;
+pub mod system;
