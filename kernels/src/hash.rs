@@ -36,8 +36,9 @@ mod tests {
     fn the_hash_is_the_published_function_and_never_drifts() {
         // XXH3 of no bytes with seed 0, as printed by the reference implementation of XXH3.
         assert_eq!(super::words(&[]), 0x99aa06d3014798d86001c324468d497f);
-        assert_eq!(super::words(&[1, 2]), xxhash_rust::xxh3::xxh3_128(&[
-            1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0
-        ]));
+        assert_eq!(
+            super::words(&[1, 2]),
+            xxhash_rust::xxh3::xxh3_128(&[1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0])
+        );
     }
 }

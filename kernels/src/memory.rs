@@ -99,11 +99,8 @@ impl<T: Zeroed> Zeros<T> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or(Trouble::OutOfMemory)?;
         meter.claim(bytes as u64)?;
         #[cfg(loom)]
-        let it = Zeros {
-            items: (0..len).map(|_| T::zero()).collect(),
-            bytes: bytes as u64,
-            meter: meter.clone(),
-        };
+        let it =
+            Zeros { items: (0..len).map(|_| T::zero()).collect(), bytes: bytes as u64, meter: meter.clone() };
         #[cfg(not(loom))]
         let it = Zeros {
             region: region::Region::new(bytes).inspect_err(|_| meter.release(bytes as u64))?,

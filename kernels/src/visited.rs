@@ -10,6 +10,7 @@
 //! equal roots and different states different ones, whatever the hash does. `Mode::Hash` keeps 80
 //! bits of the 128-bit hash of a state: two states that agree in them are taken for one.
 
+use crate::Trouble;
 use crate::chunks::Chunks;
 use crate::hash;
 use crate::memory::Meter;
@@ -17,7 +18,6 @@ use crate::parents::{Level, Parents};
 use crate::shim::{AtomicU16, AtomicU64, Ordering};
 use crate::table::gate::Gate;
 use crate::table::{Entry, Full, Ids, PARTS, Table};
-use crate::Trouble;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,10 +96,9 @@ impl Visited {
                 nodes: Interner::new(shape.slots / 4, shape.tag_bits, meter)?,
                 roots: Interner::new(shape.slots, shape.tag_bits, meter)?,
             },
-            Mode::Hash => Store::Hash {
-                table: Table::new(shape.slots, 32, meter)?,
-                prints: Chunks::new(3, meter)?,
-            },
+            Mode::Hash => {
+                Store::Hash { table: Table::new(shape.slots, 32, meter)?, prints: Chunks::new(3, meter)? }
+            }
         };
         Ok(Visited {
             gate: Gate::new(shape.workers),
