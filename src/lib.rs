@@ -19,6 +19,8 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+pub mod explore;
+pub mod graph;
 pub mod model;
 pub mod syntax;
 pub mod system;

@@ -18,15 +18,27 @@ pub struct Meter {
     used: Counter,
     peak: Counter,
     limit: u64,
+    /// The meter of the whole, which must agree to every claim.
+    whole: Option<Arc<Meter>>,
 }
 
 impl Meter {
     pub fn new(limit: Option<u64>) -> Arc<Meter> {
-        Arc::new(Meter { used: Counter::new(0), peak: Counter::new(0), limit: limit.unwrap_or(u64::MAX) })
+        let limit = limit.unwrap_or(u64::MAX);
+        Arc::new(Meter { used: Counter::new(0), peak: Counter::new(0), limit, whole: None })
+    }
+
+    /// A meter for a part of what `whole` measures.
+    pub fn within(whole: &Arc<Meter>) -> Arc<Meter> {
+        let whole = Some(whole.clone());
+        Arc::new(Meter { used: Counter::new(0), peak: Counter::new(0), limit: u64::MAX, whole })
     }
 
     /// Claims `bytes` before they are allocated.
     pub fn claim(&self, bytes: u64) -> Result<(), Trouble> {
+        if let Some(whole) = &self.whole {
+            whole.claim(bytes)?;
+        }
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
         let now = before.saturating_add(bytes);
         if now > self.limit {
@@ -39,6 +51,9 @@ impl Meter {
 
     /// Gives `bytes` back; they must have been claimed.
     pub fn release(&self, bytes: u64) {
+        if let Some(whole) = &self.whole {
+            whole.release(bytes);
+        }
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 

@@ -47,7 +47,8 @@ pub struct Visited {
     store: Store,
     words: usize,
     pub parents: Parents,
-    meter: Arc<Meter>,
+    /// What the set itself uses, apart from the rest of the run.
+    own: Arc<Meter>,
 }
 
 enum Store {
@@ -65,6 +66,12 @@ pub struct Seat {
     /// The level that is being filled, if the search has levels.
     pub level: Option<Level>,
     last: Fold,
+}
+
+impl Seat {
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
 }
 
 /// A state as the table looks for it: the root of its fold, or its hash.
@@ -90,7 +97,9 @@ impl From<Trouble> for Stuck {
 }
 
 impl Visited {
-    pub fn new(shape: Shape, meter: &Arc<Meter>) -> Result<Visited, Trouble> {
+    pub fn new(shape: Shape, run: &Arc<Meter>) -> Result<Visited, Trouble> {
+        let own = Meter::within(run);
+        let meter = &own;
         let store = match shape.mode {
             Mode::Exact => Store::Exact {
                 nodes: Interner::new(shape.slots / 4, shape.tag_bits, meter)?,
@@ -105,7 +114,7 @@ impl Visited {
             store,
             words: shape.words,
             parents: Parents::new(meter)?,
-            meter: meter.clone(),
+            own,
         })
     }
 
@@ -118,6 +127,11 @@ impl Visited {
             level: None,
             last: Fold::default(),
         }
+    }
+
+    /// Bytes of the set and the parents now.
+    pub fn bytes(&self) -> u64 {
+        self.own.used()
     }
 
     /// Starts a batch. Between batches a worker is at a safe point and the set may grow.
@@ -144,10 +158,6 @@ impl Visited {
     /// Frees all who wait for a growth, because a worker failed.
     pub fn abort(&self) {
         self.gate.abort();
-    }
-
-    pub fn meter(&self) -> &Arc<Meter> {
-        &self.meter
     }
 
     /// An upper bound of the probability that a state was taken for another one, with `states` in
