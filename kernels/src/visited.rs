@@ -268,18 +268,12 @@ impl Session<'_> {
         match &self.set.store {
             Store::Exact { roots, .. } => Ok(roots.put(&mut self.seat.ids, key.0 as u64)?),
             Store::Hash { table, prints } => {
-                let [a, b, c] = print_of(key);
-                let same = |id| {
-                    let kept = prints.of(id);
-                    kept[0].load(Ordering::Relaxed) == a
-                        && kept[1].load(Ordering::Relaxed) == b
-                        && kept[2].load(Ordering::Relaxed) == c
-                };
+                let print = print_of(key);
+                let same = |id| is_print(prints.of(id), print);
                 let write = |id| {
-                    let kept = prints.of(id);
-                    kept[0].store(a, Ordering::Relaxed);
-                    kept[1].store(b, Ordering::Relaxed);
-                    kept[2].store(c, Ordering::Relaxed);
+                    for (kept, part) in prints.of(id).iter().zip(print) {
+                        kept.store(part, Ordering::Relaxed);
+                    }
                 };
                 Ok(table.find_or_put(&mut self.seat.ids, (key.0 >> 96) as u32, same, write)?)
             }
@@ -304,9 +298,7 @@ impl Session<'_> {
             Store::Hash { table, prints } => {
                 let key = Key(hash::words(state));
                 let print = print_of(key);
-                table.find((key.0 >> 96) as u32, |id| {
-                    prints.of(id).iter().map(|x| x.load(Ordering::Relaxed)).eq(print)
-                })
+                table.find((key.0 >> 96) as u32, |id| is_print(prints.of(id), print))
             }
         }
     }
@@ -330,6 +322,11 @@ impl Drop for Session<'_> {
 /// The 48 bits of a hash that go into the record; the 32 above them are the tag.
 fn print_of(key: Key) -> [u16; 3] {
     [(key.0 >> 80) as u16, (key.0 >> 64) as u16, (key.0 >> 48) as u16]
+}
+
+#[inline(always)]
+fn is_print(kept: &[AtomicU16], print: [u16; 3]) -> bool {
+    kept.iter().zip(print).all(|(kept, part)| kept.load(Ordering::Relaxed) == part)
 }
 
 /// Words numbered in the order of their coming, each once.
@@ -381,7 +378,13 @@ struct Fold {
     /// Level by level, leaves first; each level half as long as the one before, the last of two.
     nodes: Vec<Vec<u32>>,
     valid: bool,
+    /// Numbers that this worker asked for before, by their place in the cache. Numbers never
+    /// change, so an entry is right for ever; one whose key is 0 is not used.
+    recent: Vec<(u64, u32)>,
 }
+
+/// Entries of a worker's cache of numbers.
+const RECENT: usize = if cfg!(loom) { 1 } else { 1 << 12 };
 
 /// The root of a state that needs no nodes: its only word, or 0 for the state without words.
 fn small_root(state: &[u64]) -> u64 {
@@ -393,9 +396,21 @@ fn pair(left: u32, right: u32) -> u64 {
 }
 
 impl Fold {
+    /// The number of a key: from the cache, or from everybody's table.
+    fn number(recent: &mut [(u64, u32)], key: u64, interner: &Interner, ids: &mut Ids) -> Result<u32, Stuck> {
+        let place = &mut recent[hash::mix(key) as usize % RECENT];
+        if place.0 == key && key != 0 {
+            return Ok(place.1);
+        }
+        let number = interner.number(ids, key)?;
+        *place = (key, number);
+        Ok(number)
+    }
+
     fn fold(&mut self, state: &[u64], interner: &Interner, ids: &mut Ids) -> Result<u64, Stuck> {
         if self.words.len() != state.len() {
             self.words = vec![0; state.len()];
+            self.recent = vec![(0, 0); RECENT];
             self.nodes = Vec::new();
             let mut width = state.len();
             self.nodes.push(vec![0; width]);
@@ -411,7 +426,7 @@ impl Fold {
         let mut moved = false;
         for (i, &word) in state.iter().enumerate() {
             if all || self.words[i] != word {
-                self.nodes[0][i] = interner.number(ids, word)?;
+                self.nodes[0][i] = Fold::number(&mut self.recent, word, interner, ids)?;
                 moved = true;
             }
         }
@@ -426,7 +441,10 @@ impl Fold {
                     let to = ((i + 1) << level).min(state.len());
                     if all || self.words[from..to] != state[from..to] {
                         *node = match below.get(2 * i + 1) {
-                            Some(&right) => interner.number(ids, pair(below[2 * i], right))?,
+                            Some(&right) => {
+                                let key = pair(below[2 * i], right);
+                                Fold::number(&mut self.recent, key, interner, ids)?
+                            }
                             None => below[2 * i],
                         };
                     }

@@ -23,6 +23,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use bombus_kernels::visited::Mode as Store;
 pub use findings::Counts;
 pub use ledger::Reason;
 pub use order::Order;

@@ -133,10 +133,11 @@ impl Queues {
     /// A batch of the worker's own or of somebody else's, if there is one now.
     pub fn take(&self, lane: &mut Lane) -> Option<Batch> {
         let side = lane.side;
-        if self.order == Order::Mixed && lane.toss() {
-            if let Some(batch) = steal(&self.stealers[lane.worker][side]) {
-                return Some(batch);
-            }
+        if self.order == Order::Mixed
+            && lane.toss()
+            && let Some(batch) = steal(&self.stealers[lane.worker][side])
+        {
+            return Some(batch);
         }
         if let Some(batch) = lane.deques[side].pop() {
             return Some(batch);

@@ -18,9 +18,16 @@ const PART_BITS: u32 = PARTS.trailing_zeros();
 /// Slots of a line: one cache line of words.
 const LINE: usize = if cfg!(loom) { 2 } else { 8 };
 
-/// Above this many slots a table grows by a quarter instead of doubling: memory per entry matters
-/// more than the cost of growing.
-const FINE_FROM: u64 = 1 << 20;
+/// By how much a table grows: the larger it is, the more its memory matters against the time to
+/// move it. A large one is always more than four fifths full.
+fn growth(lines: u32) -> u32 {
+    let more = match slots_of(lines) {
+        0..0x40_0000 => lines,
+        0x40_0000..0x100_0000 => lines / 4,
+        _ => lines / 8,
+    };
+    more.max(1)
+}
 
 /// One part: lines of slots. A slot is 0 or `tag << 32 | id + 1`, and is written once.
 struct Part {
@@ -33,7 +40,7 @@ pub struct Table {
     parts: Box<[UnsafeCell<Part>]>,
     /// The first id that nobody holds.
     next: AtomicU32,
-    /// Ids below this may be handed out before the table must grow: 9/10 of the slots.
+    /// Ids below this may be handed out before the table must grow: 23 in 25 slots.
     room: AtomicU32,
     /// Lines per part now, and after the growth under way (0: this table does not grow).
     lines: AtomicU32,
@@ -239,8 +246,7 @@ impl Table {
         if slots >= u32::MAX as u64 {
             return Err(Trouble::OutOfIds);
         }
-        let more = if slots < FINE_FROM { lines } else { lines / 4 };
-        self.target.store(lines + more.max(1), Ordering::Relaxed);
+        self.target.store(lines + growth(lines), Ordering::Relaxed);
         Ok(())
     }
 
@@ -313,5 +319,5 @@ fn slots_of(lines: u32) -> u64 {
 }
 
 fn room(lines: u32) -> u32 {
-    u32::try_from(slots_of(lines) / 10 * 9).unwrap_or(u32::MAX - 2).clamp(1, u32::MAX - 2)
+    u32::try_from(slots_of(lines) * 23 / 25).unwrap_or(u32::MAX - 2).clamp(1, u32::MAX - 2)
 }
