@@ -118,6 +118,9 @@ struct Shared<'a, S: System> {
     options: &'a Options,
     budget: &'a Budget,
     words: usize,
+    workers: usize,
+    /// States found so far.
+    states: AtomicU64,
     visited: Visited,
     queues: Queues,
     ledger: Ledger,
@@ -167,7 +170,7 @@ impl<S: System> Shared<'_, S> {
             depth: stage.depth + 1,
             level: stage.level.next(self.visited.bound()),
             before: Some(stage.level),
-            block: block(frontier, self.options.workers),
+            block: block(frontier, self.workers),
         })
     }
 
@@ -217,6 +220,7 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         workers,
         slots: options.slots,
         tag_bits: options.tag_bits,
+        satellites: false,
     };
     let visited = match Visited::new(shape, &meter) {
         Ok(visited) => visited,
@@ -228,6 +232,8 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         options,
         budget,
         words: system.words(),
+        workers,
+        states: AtomicU64::new(0),
         visited,
         queues,
         ledger: Ledger::default(),
@@ -250,7 +256,7 @@ fn run<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Record
         lanes.into_iter().enumerate().map(|(index, lane)| Worker::new(shared, index, lane)).collect();
     on_threads(shared, &mut workers[..1], Worker::begin);
     let level = Level { odd: false, expanding: 0, filling: shared.visited.bound() };
-    let frontier = shared.progress.states.load(Ordering::Relaxed);
+    let frontier = shared.states.load(Ordering::Relaxed);
     let stage = Stage { depth: 0, level, before: None, block: block(frontier, workers.len()) };
     shared.queues.begin(stage);
     if shared.keeps_searching() {

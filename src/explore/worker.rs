@@ -189,12 +189,17 @@ impl<S: System> Core<'_, S> {
         self.pending.targets.clear();
         let lap = self.lap();
         self.record.shares.insert += lap;
-        self.shared.progress.states.fetch_add(self.record.fresh - fresh_before, Ordering::Relaxed);
+        let found = self.record.fresh - fresh_before;
+        self.shared.states.fetch_add(found, Ordering::Relaxed);
+        self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
     }
 
     fn look_up(&mut self) -> Result<(), Trouble> {
         if self.pending.sources.is_empty() || self.trouble.is_some() {
             return Ok(());
+        }
+        if self.shared.options.record_edges {
+            self.make_room_in_log()?;
         }
         let words = self.shared.words;
         let visited = &self.shared.visited;
@@ -229,19 +234,24 @@ impl<S: System> Core<'_, S> {
                 None => {}
             }
             if self.shared.options.record_edges {
-                let edges = &mut self.record.edges;
-                if edges.len() == edges.capacity() {
-                    let more = (edges.len() / 2).max(1024);
-                    self.shared.meter.claim((more * size_of::<Edge>()) as u64)?;
-                    edges.try_reserve_exact(more).map_err(|_| Trouble::OutOfMemory)?;
-                }
-                edges.push(Edge {
+                self.record.edges.push(Edge {
                     source: parent,
                     target: entry.id,
                     event: self.pending.events[i],
                     label: self.pending.labels[i],
                 });
             }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that all pending edges can be logged.
+    fn make_room_in_log(&mut self) -> Result<(), Trouble> {
+        let edges = &mut self.record.edges;
+        if edges.len() + self.pending.sources.len() > edges.capacity() {
+            let more = (edges.len() / 2).max(4 * FLUSH);
+            self.shared.meter.claim((more * size_of::<Edge>()) as u64)?;
+            edges.try_reserve_exact(more).map_err(|_| Trouble::OutOfMemory)?;
         }
         Ok(())
     }
@@ -379,6 +389,8 @@ impl<'a, S: System> Worker<'a, S> {
         let depth = self.lane.stage.depth;
         for i in 0..batch.len() {
             if shared.queues.is_stopped() {
+                // What is in the visited set belongs to the digest, even now.
+                self.admit(depth + 1);
                 return;
             }
             if let (Order::Bfs, Some(before)) = (shared.options.order, self.lane.stage.before) {
@@ -514,7 +526,7 @@ impl<'a, S: System> Worker<'a, S> {
             Some(Trouble::Aborted) => shared.queues.stop(),
         }
         if let Some(limit) = shared.budget.max_states
-            && shared.progress.states.load(Ordering::Relaxed) >= limit
+            && shared.states.load(Ordering::Relaxed) >= limit
         {
             shared.reached_state_limit(limit);
         }
