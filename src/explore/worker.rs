@@ -347,8 +347,8 @@ impl<'a, S: System> Worker<'a, S> {
         self.shared.visited.give_back(&mut self.core.seat);
     }
 
-    pub fn finish(mut self) -> Record {
-        self.shared.visited.give_back(&mut self.core.seat);
+    pub fn finish(self) -> Record {
+        self.shared.visited.rise(self.core.seat);
         self.core.record
     }
 
