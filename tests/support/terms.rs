@@ -307,7 +307,7 @@ impl Maker<'_> {
             1 => self.op(ty, "(@ \\/ @)", &[s.clone(), s], depth),
             2 => self.op(ty, "(@ /\\ @)", &[s.clone(), s], depth),
             3 => self.op(ty, "(@ - @)", &[s.clone(), s], depth),
-            4 => self.op(ty, "{@}", &[t.clone()], depth),
+            4 => self.op(ty, "{@}", std::slice::from_ref(t), depth),
             5 => self.op(ty, "{@,@}", &[t.clone(), t.clone()], depth),
             6 => self.bind(ty, "{$|$:^ & @}", t, &[Ty::Pred], depth),
             7 => self.bind(ty, "UNION($).($:^ & @|@)", &other, &[Ty::Pred, s], depth),
