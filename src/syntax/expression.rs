@@ -257,7 +257,8 @@ impl<'t> Parser<'t> {
         }
         let single = self.position() == start + 1;
         if single && !quoted && self.peek() == Tok::ParOpen {
-            if let Some(function) = builtins::tree_function(&name.name) {
+            let function = builtins::contextual_function(&name.name);
+            if let Some(function) = function.filter(|f| !self.user_named.contains(f)) {
                 return self.builtin_arguments(function, name.span);
             }
         }
@@ -374,6 +375,7 @@ impl<'t> Parser<'t> {
     /// The expression of a template part, read by a parser of its own over the same text.
     fn part(&mut self, from: usize, to: usize) -> Parse<Node> {
         let mut inner = Parser::of_part(self.file, self.text, from, to);
+        inner.user_named.clone_from(&self.user_named);
         let result = inner.in_par().and_then(|node| match inner.peek() {
             Tok::Eof => Ok(node),
             _ => inner.unexpected("`}`"),
@@ -563,16 +565,23 @@ fn unescape_template(raw: &str) -> String {
     unescape(raw, &['$', '`'])
 }
 
-/// The `}` that closes a part of a template opened before `from`.
+/// The `}` that closes a part of a template opened before `from`; those in strings do not count.
 fn closing_brace(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
     let mut open = 0usize;
-    for (at, byte) in text.as_bytes().iter().enumerate().skip(from) {
-        match byte {
+    let mut in_string = false;
+    let mut at = from;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if in_string => at += 1,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
             b'{' => open += 1,
             b'}' if open == 0 => return Some(at),
             b'}' => open -= 1,
             _ => {}
         }
+        at += 1;
     }
     None
 }
