@@ -6,10 +6,10 @@
 //! A function that fails has already put its message into `diagnostics`; `Failed` only unwinds to the
 //! nearest place where reading can go on. A formula of the wrong sort is reported without unwinding.
 
-use super::ast::{BinOp, Builtin, Expr, ExprKind, Ident};
-use super::builtins::contextual_function;
+use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident};
+use super::builtins::{contextual_function, yields_predicate};
 use super::lexer::{Lexed, lex, unescape};
-use super::precedence::{Level, level_of};
+use super::precedence::{Level, is_predicate, level_of};
 use super::token::{Tok, Token};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Name, Span};
@@ -398,4 +398,28 @@ fn user_named(text: &str, lexed: &Lexed) -> Vec<Builtin> {
         found.push(function);
     }
     found
+}
+
+/// The sort of a finished formula.
+pub fn sort_of(expr: &Expr) -> Sort {
+    match &expr.kind {
+        ExprKind::Ident(_) => Sort::Either,
+        ExprKind::Apply(callee, _) if matches!(callee.kind, ExprKind::Ident(_)) => Sort::Either,
+        ExprKind::Not(_)
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Quant(..)
+        | ExprKind::After(..)
+        | ExprKind::Label(..)
+        | ExprKind::Const(Const::BTrue | Const::BFalse) => Sort::Predicate,
+        ExprKind::Binary(op, ..) if is_predicate(*op) => Sort::Predicate,
+        ExprKind::Builtin(function, _) if yields_predicate(*function) => Sort::Predicate,
+        ExprKind::If(branches, otherwise) => branches
+            .iter()
+            .map(|(_, value)| sort_of(value))
+            .find(|sort| *sort != Sort::Either)
+            .unwrap_or_else(|| sort_of(otherwise)),
+        ExprKind::Let(_, _, body) => sort_of(body),
+        _ => Sort::Expression,
+    }
 }
