@@ -51,7 +51,12 @@ fn explored_models_parse_and_all_trees_survive_printing() {
             );
             trees += 1;
         }
-        assert!(rejected.is_empty(), "{} explored models are rejected:\n{}", rejected.len(), rejected.join("\n"));
+        assert!(
+            rejected.is_empty(),
+            "{} explored models are rejected:\n{}",
+            rejected.len(),
+            rejected.join("\n")
+        );
         println!("{trees} trees survive printing");
     });
 }

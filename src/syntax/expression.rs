@@ -509,7 +509,7 @@ impl<'t> Parser<'t> {
     /// The word or string a pragma was given.
     pub fn pragma_argument(&mut self, pragma: Span) -> Name {
         let text = self.slice(pragma);
-        let inner = text.trim_start_matches("/*@").trim_end_matches("*/").trim();
+        let inner = text.strip_prefix("/*@").and_then(|t| t.strip_suffix("*/")).unwrap_or("").trim();
         let argument =
             inner[inner.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(inner.len())..].trim();
         match argument.strip_prefix('"').and_then(|a| a.strip_suffix('"')) {
@@ -565,20 +565,22 @@ fn unescape_template(raw: &str) -> String {
     unescape(raw, &['$', '`'])
 }
 
-/// The `}` that closes a part of a template opened before `from`; those in strings do not count.
+/// The `}` that closes a part of a template opened before `from`; those in strings and in
+/// back-quoted names do not count.
 fn closing_brace(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut open = 0usize;
-    let mut in_string = false;
+    let mut quote = None;
     let mut at = from;
     while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if in_string => at += 1,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' => open += 1,
-            b'}' if open == 0 => return Some(at),
-            b'}' => open -= 1,
+        match (bytes[at], quote) {
+            (b'\\', Some(_)) => at += 1,
+            (byte @ (b'"' | b'`'), None) => quote = Some(byte),
+            (byte, Some(closing)) if byte == closing => quote = None,
+            (_, Some(_)) => {}
+            (b'{', None) => open += 1,
+            (b'}', None) if open == 0 => return Some(at),
+            (b'}', None) => open -= 1,
             _ => {}
         }
         at += 1;

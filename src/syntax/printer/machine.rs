@@ -4,8 +4,8 @@
 
 use super::Printer;
 use crate::syntax::ast::{
-    Clause, ClauseKind, DefBody, DefItem, Definition, Expr, Freetype, Ident, Machine, MachineKind, MachineRef,
-    Operation, SetDecl, Unit,
+    Clause, ClauseKind, DefBody, DefItem, Definition, Expr, Freetype, Ident, Machine, MachineKind,
+    MachineRef, Operation, SetDecl, Unit,
 };
 use crate::syntax::parser::{Sort, sort_of};
 use crate::syntax::precedence::Level;
