@@ -9,7 +9,7 @@ use crate::base::{FileId, Name, Span};
 use crate::source::{Found, Reader, missing};
 use crate::syntax;
 use crate::syntax::ast::{self, ClauseKind, DefItem, MachineRef, Unit};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,6 +50,18 @@ pub struct Project {
 impl Project {
     pub fn get(&self, id: MachineId) -> &LoadedMachine {
         &self.machines[id.0 as usize]
+    }
+}
+
+/// The definition files of one machine: those being read, and all met so far.
+struct Including {
+    stack: Vec<FileId>,
+    seen: HashSet<FileId>,
+}
+
+impl Including {
+    fn of(machine: FileId) -> Self {
+        Including { stack: vec![machine], seen: HashSet::new() }
     }
 }
 
@@ -125,7 +137,7 @@ impl<'a> Loader<'a> {
         let mut whole = true;
         for clause in &tree.clauses {
             match &clause.kind {
-                ClauseKind::Definitions(items) => self.definitions(items, file, &mut definitions, &mut vec![file]),
+                ClauseKind::Definitions(items) => self.definitions(items, file, &mut definitions, &mut Including::of(file)),
                 ClauseKind::Sees(refs) => whole &= self.references(refs, Relation::Sees, file, &tree, &mut references),
                 ClauseKind::Uses(refs) => whole &= self.references(refs, Relation::Uses, file, &tree, &mut references),
                 ClauseKind::Includes(refs) => whole &= self.references(refs, Relation::Includes, file, &tree, &mut references),
@@ -208,7 +220,7 @@ impl<'a> Loader<'a> {
         self.sources.get(file).path.clone()
     }
 
-    fn definitions(&mut self, items: &[DefItem], file: FileId, into: &mut Definitions, stack: &mut Vec<FileId>) {
+    fn definitions(&mut self, items: &[DefItem], file: FileId, into: &mut Definitions, within: &mut Including) {
         for item in items {
             match item {
                 DefItem::Def(def) => {
@@ -216,15 +228,15 @@ impl<'a> Loader<'a> {
                         self.diagnostics.push(d);
                     }
                 }
-                DefItem::File(name) => self.definition_file(name, file, into, stack),
+                DefItem::File(name) => self.definition_file(name, file, into, within),
             }
         }
     }
 
-    fn definition_file(&mut self, name: &ast::Ident, from: FileId, into: &mut Definitions, stack: &mut Vec<FileId>) {
+    fn definition_file(&mut self, name: &ast::Ident, from: FileId, into: &mut Definitions, within: &mut Including) {
         let beside = self.shown_path(from);
         // Files named in a definition file may stand beside the machine as well.
-        let machine = self.shown_path(stack[0]);
+        let machine = self.shown_path(within.stack[0]);
         let mut found = self.reader.find_definitions(beside.as_deref(), &name.name);
         if matches!(found, Found::Nowhere) {
             found = self.reader.find_definitions(machine.as_deref(), &name.name);
@@ -244,11 +256,15 @@ impl<'a> Loader<'a> {
                 return;
             }
         };
-        if stack.contains(&file) {
+        if within.stack.contains(&file) {
             self.diagnostics.push(Diagnostic::error(
                 name.span,
                 format!("the definition file `{}` includes itself", name.name),
             ));
+            return;
+        }
+        // A file that two others name counts once, however often it is met.
+        if !within.seen.insert(file) {
             return;
         }
         let text = self.sources.get(file).text.clone();
@@ -256,9 +272,9 @@ impl<'a> Loader<'a> {
         self.diagnostics.extend(parsed.diagnostics);
         match parsed.tree {
             Some(Unit::Definitions(items)) => {
-                stack.push(file);
-                self.definitions(&items, file, into, stack);
-                stack.pop();
+                within.stack.push(file);
+                self.definitions(&items, file, into, within);
+                within.stack.pop();
             }
             Some(Unit::Machine(_)) => self.diagnostics.push(Diagnostic::error(
                 name.span,

@@ -58,8 +58,6 @@ pub struct Entry {
 /// The names one machine can use.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The machine's name, for messages and clause origins.
-    pub machine: Option<Name>,
     pub names: HashMap<Name, Entry>,
     pub operations: BTreeMap<Name, OpId>,
     pub definitions: Arc<Definitions>,

@@ -2,7 +2,7 @@
 //!
 //! In: typed trees. Out: calls of the visitor for every expression, target and call.
 
-use super::typed::{Expr, ExprKind, OpId, Pred, PredKind, Step, Stmt, StmtKind, Target, VarId};
+use super::typed::{Expr, ExprKind, Machine, OpId, Pred, PredKind, Step, Stmt, StmtKind, Target, VarId};
 use std::collections::BTreeSet;
 
 macro_rules! walkers {
@@ -244,4 +244,21 @@ pub fn calls_of(s: &Stmt) -> BTreeSet<OpId> {
     let mut found = Calls::default();
     visit_stmt(s, &mut found);
     found.0
+}
+
+/// Changes every expression of a machine.
+pub fn change_machine(machine: &mut Machine, v: &mut impl Change) {
+    for clause in machine.properties.iter_mut().chain(&mut machine.invariant).chain(&mut machine.assertions) {
+        change_pred(&mut clause.pred, v);
+    }
+    change_stmt(&mut machine.initialisation, v);
+    for op in &mut machine.operations {
+        change_stmt(&mut op.body, v);
+    }
+    for p in machine.goal.iter_mut().chain(&mut machine.scope) {
+        change_pred(p, v);
+    }
+    for domain in machine.freetypes.iter_mut().flat_map(|f| &mut f.domains).flatten() {
+        change_expr(domain, v);
+    }
 }

@@ -20,8 +20,9 @@ use crate::base::{Int, Name, Span};
 use crate::syntax::ast;
 use std::collections::BTreeSet;
 
-pub use expressions::{OPEN_FIELD, conjuncts};
+pub use expressions::OPEN_FIELD;
 pub use externals::IMPLEMENTED;
+pub use operators::is_predicate;
 
 /// How many nodes the expansion of definitions may make in one model: more is a macro bomb.
 const EXPANSION_LIMIT: u64 = 4_000_000;

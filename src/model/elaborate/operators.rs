@@ -323,7 +323,7 @@ impl Elaborator {
     }
 }
 
-pub(super) fn is_predicate(op: B) -> bool {
+pub fn is_predicate(op: B) -> bool {
     matches!(
         op,
         B::Implies
