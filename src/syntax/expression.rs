@@ -457,6 +457,7 @@ impl<'t> Parser<'t> {
             let values = self.comma_list(&mut element)?;
             self.expect(Tok::BracketClose)?;
             self.check_targets(&elements);
+            self.check_lengths(&elements, &values);
             let predicate = self.formula(Level::AFTER)?;
             self.want_predicate(&predicate);
             let span = open.to(predicate.expr.span);
@@ -495,7 +496,8 @@ impl<'t> Parser<'t> {
 
     /// The pragma counts before comprehensions only; elsewhere it is a comment.
     fn symbolic(&mut self) -> Parse<Node> {
-        let pragma = self.advance();
+        let pragma = self.span();
+        while self.eat(Tok::Symbolic) {}
         let node = self.atom()?;
         match node.expr.kind {
             ExprKind::Compr(..) | ExprKind::Big(..) => {
@@ -542,6 +544,16 @@ impl<'t> Parser<'t> {
                     .help("assignable are x, f(a), f(a)(b), r'field and f(a)'field");
                 self.report(d);
             }
+        }
+    }
+
+    /// An assignment has as many values as targets.
+    pub fn check_lengths(&mut self, targets: &[Expr], values: &[Expr]) {
+        if let ([first, ..], [.., last]) = (targets, values)
+            && targets.len() != values.len()
+        {
+            let message = format!("{} on the left of `:=`, but {} on the right", targets.len(), values.len());
+            self.report(Diagnostic::error(first.span.to(last.span), message));
         }
     }
 

@@ -230,6 +230,9 @@ impl<'t> Parser<'t> {
         let mut name = self.dotted()?;
         let mut results = Vec::new();
         if matches!(self.peek(), Tok::Comma | Tok::Results) {
+            if name.name.contains('.') {
+                self.report(Diagnostic::error(name.span, "the name of a result may not hold a dot"));
+            }
             results.push(name);
             while self.eat(Tok::Comma) {
                 results.push(self.declared()?);

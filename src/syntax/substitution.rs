@@ -215,12 +215,7 @@ impl<'t> Parser<'t> {
                 self.check_targets(&targets);
                 self.advance();
                 let values = self.comma_list(|p| Ok(p.expression()?.expr))?;
-                if values.len() != targets.len() {
-                    let span = targets[0].span.to(self.last_span());
-                    let message =
-                        format!("{} on the left of `:=`, but {} on the right", targets.len(), values.len());
-                    self.report(Diagnostic::error(span, message));
-                }
+                self.check_lengths(&targets, &values);
                 Ok(StmtKind::Assign(targets, values))
             }
             Tok::BecomesIn => {
