@@ -12,8 +12,9 @@ macro_rules! functions {
             match tok { $(Tok::$kw => Some(Builtin::$kw_fn),)* _ => None }
         }
 
-        /// The tree function of this name. These are no reserved words: they count only before `(`.
-        pub fn tree_function(name: &str) -> Option<Builtin> {
+        /// The function of trees or reals of this name. These are no reserved words: they count
+        /// only before `(`, and only in texts that do not use the name for something of their own.
+        pub fn contextual_function(name: &str) -> Option<Builtin> {
             match name { $($text => Some(Builtin::$name_fn),)* _ => None }
         }
 
@@ -42,10 +43,10 @@ functions! {
         Iterate Iterate (2, 2), Rel Rel (1, 1), Fnc Fnc (1, 1), Prj1 Prj1 (1, 2), Prj2 Prj2 (1, 2),
         Seq Seq (1, 1), Seq1 Seq1 (1, 1), Iseq Iseq (1, 1), Iseq1 Iseq1 (1, 1), Perm Perm (1, 1),
         Size Size (1, 1), First First (1, 1), Last Last (1, 1), Front Front (1, 1), Tail Tail (1, 1),
-        Rev Rev (1, 1), Conc Conc (1, 1), Floor Floor (1, 1), Ceiling Ceiling (1, 1),
-        ToReal ToReal (1, 1), AtFinite Finite (1, 1), AtPartition Partition (1, usize::MAX),
+        Rev Rev (1, 1), Conc Conc (1, 1), AtFinite Finite (1, 1), AtPartition Partition (1, usize::MAX),
     }
     names {
+        "floor" Floor (1, 1), "ceiling" Ceiling (1, 1), "real" ToReal (1, 1),
         "tree" Tree (1, 1), "btree" Btree (1, 1), "const" TreeConst (2, 2), "top" Top (1, 1),
         "sons" Sons (1, 1), "prefix" Prefix (1, 1), "postfix" Postfix (1, 1), "sizet" Sizet (1, 1),
         "mirror" Mirror (1, 1), "rank" Rank (2, 2), "father" Father (2, 2), "son" Son (3, 3),

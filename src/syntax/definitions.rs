@@ -41,7 +41,8 @@ impl<'t> Parser<'t> {
         if self.peek() == Tok::Str {
             let span = self.advance();
             let text = self.slice(span);
-            let name = text.trim_matches('"').into();
+            let path = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')).unwrap_or("");
+            let name = path.into();
             self.end_of_body()?;
             return Ok(DefItem::File(Ident { name, span }));
         }

@@ -4,6 +4,7 @@
 //! Never here: the meaning of a token by its place. An invalid character is reported and left out,
 //! and reading goes on behind it.
 
+use super::builtins::contextual_function;
 use super::token::{Tok, Token, keyword, name_length};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Span};
@@ -13,12 +14,21 @@ const MAX_MESSAGES: usize = 40;
 
 pub struct Lexed {
     pub tokens: Vec<Token>,
+    /// Indices of names that are contextual functions, not back-quoted.
+    pub contextual: Vec<usize>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads the tokens of `text[from..to]`; both ends are character boundaries. Spans count from the start of `text`.
 pub fn lex(file: FileId, text: &str, from: usize, to: usize) -> Lexed {
-    let mut lexer = Lexer { file, text: &text[..to], at: from, tokens: Vec::new(), diagnostics: Vec::new() };
+    let mut lexer = Lexer {
+        file,
+        text: &text[..to],
+        at: from,
+        tokens: Vec::new(),
+        contextual: Vec::new(),
+        diagnostics: Vec::new(),
+    };
     if from == 0 {
         lexer.file_start();
     }
@@ -27,7 +37,7 @@ pub fn lex(file: FileId, text: &str, from: usize, to: usize) -> Lexed {
     }
     let end = to as u32;
     lexer.tokens.push(Token { tok: Tok::Eof, start: end, end });
-    Lexed { tokens: lexer.tokens, diagnostics: lexer.diagnostics }
+    Lexed { tokens: lexer.tokens, contextual: lexer.contextual, diagnostics: lexer.diagnostics }
 }
 
 struct Lexer<'t> {
@@ -35,6 +45,7 @@ struct Lexer<'t> {
     text: &'t str,
     at: usize,
     tokens: Vec<Token>,
+    contextual: Vec<usize>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -89,7 +100,11 @@ impl<'t> Lexer<'t> {
 
     fn name(&mut self) {
         let length = name_length(self.rest());
-        let tok = keyword(&self.rest()[..length]).unwrap_or(Tok::Ident);
+        let word = &self.rest()[..length];
+        let tok = keyword(word).unwrap_or(Tok::Ident);
+        if tok == Tok::Ident && contextual_function(word).is_some() {
+            self.contextual.push(self.tokens.len());
+        }
         self.push(tok, length);
     }
 
@@ -236,9 +251,11 @@ impl<'t> Lexer<'t> {
         if self.rest().starts_with(":∈") {
             return self.push(Tok::BecomesIn, ":∈".len());
         }
-        for length in (1..=5).rev() {
-            let Some(candidate) = self.rest().get(..length) else { continue };
-            if let Some(tok) = ascii_symbol(candidate) {
+        // Longer symbols consist of these alone; most symbols are one bracket or comma.
+        let joins = |b: &u8| b"<>-+=|/\\*.:".contains(b);
+        let run = self.rest().bytes().take(5).take_while(|b| joins(b)).count();
+        for length in (1..=run.max(1)).rev() {
+            if let Some(tok) = ascii_symbol(&self.rest()[..length]) {
                 if tok == Tok::SetMinus {
                     return self.backslash();
                 }
@@ -252,8 +269,14 @@ impl<'t> Lexer<'t> {
             c if c.is_control() => format!("the control character U+{:04X} is not allowed here", c as u32),
             c => format!("the character `{c}` has no meaning here"),
         };
-        self.error(1, message);
-        self.at += 1;
+        let length = self.run_of(c);
+        self.error(length, message);
+        self.at += length;
+    }
+
+    /// The length of a run of one character; it gets one message.
+    fn run_of(&self, c: char) -> usize {
+        self.rest().len() - self.rest().trim_start_matches(c).len()
     }
 
     /// `\=` and `\:` are habits of other languages; the parser goes on as if the right symbol stood there.
@@ -294,6 +317,7 @@ impl<'t> Lexer<'t> {
             '“' | '”' | '„' => Some("the plain quotation mark `\"`"),
             _ => None,
         };
+        let length = self.run_of(c);
         let diagnostic =
             self.error(length, format!("the character `{c}` (U+{:04X}) has no meaning here", c as u32));
         if let Some(instead) = instead {

@@ -12,6 +12,7 @@ pub mod lexer;
 mod machine;
 mod parser;
 pub mod precedence;
+pub mod printer;
 mod recovery;
 mod substitution;
 pub mod token;

@@ -6,9 +6,10 @@
 //! A function that fails has already put its message into `diagnostics`; `Failed` only unwinds to the
 //! nearest place where reading can go on. A formula of the wrong sort is reported without unwinding.
 
-use super::ast::{BinOp, Expr, ExprKind, Ident};
-use super::lexer::{lex, unescape};
-use super::precedence::{Level, level_of};
+use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident};
+use super::builtins::{contextual_function, yields_predicate};
+use super::lexer::{Lexed, lex, unescape};
+use super::precedence::{Level, is_predicate, level_of};
 use super::token::{Tok, Token};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Name, Span};
@@ -52,6 +53,8 @@ pub struct Parser<'t> {
     nesting: u32,
     /// Loops whose INVARIANT has not been read yet: that keyword is no clause then.
     pub open_loops: u32,
+    /// Contextual functions whose names this text uses for something of its own.
+    pub user_named: Vec<Builtin>,
     names: HashMap<&'t str, Name>,
 }
 
@@ -70,6 +73,7 @@ impl<'t> Parser<'t> {
             return parser;
         }
         let lexed = lex(file, text, from, to);
+        let user_named = user_named(text, &lexed);
         Parser {
             file,
             text,
@@ -78,6 +82,7 @@ impl<'t> Parser<'t> {
             diagnostics: lexed.diagnostics,
             nesting: 0,
             open_loops: 0,
+            user_named,
             names: HashMap::new(),
         }
     }
@@ -146,19 +151,19 @@ impl<'t> Parser<'t> {
         self.unexpected(&format!("`{}`", tok.spelling()))
     }
 
-    /// Runs `inner` one level of brackets or blocks deeper.
-    pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_DEPTH {
+    /// Runs `inner` deeper by some levels of brackets or blocks.
+    pub fn nested<T>(&mut self, levels: u32, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.nesting + levels > MAX_DEPTH {
             return self.too_deep();
         }
-        self.nesting += 1;
+        self.nesting += levels;
         let result = inner(self);
-        self.nesting -= 1;
+        self.nesting -= levels;
         result
     }
 
     pub fn too_deep<T>(&mut self) -> Parse<T> {
-        let message = format!("this is nested more than {MAX_DEPTH} levels deep");
+        let message = "this is nested too deeply";
         self.fail(
             Diagnostic::error(self.span(), message).help("name parts of it by definitions or constants"),
         )
@@ -212,7 +217,6 @@ impl<'t> Parser<'t> {
             (Tok::Minus, Tok::Minus) => "write -(-x): two minus signs may not follow each other",
             (_, Tok::Assign) => "`:=` assigns in a substitution; an equation is written `=`",
             (_, Tok::Defines) => "`==` stands in definitions only; an equation is written `=`",
-            (_, Tok::Equal) if before == Tok::Equal => "an equation is written `=`",
             (_, Tok::Results) => {
                 "`<--` takes the results of an operation; write `< - -` or `< -` with blanks to compare"
             }
@@ -220,9 +224,6 @@ impl<'t> Parser<'t> {
                 "between relations `;` and `||` stand inside parentheses only, between substitutions inside BEGIN … END"
             }
             (_, Tok::Quote) => "`'` selects the field of a record; names have no ASCII prime",
-            (Tok::BTrue | Tok::BFalse | Tok::Ident, Tok::Ident | Tok::Int) => {
-                "an operator is missing between the two"
-            }
             _ => return None,
         })
     }
@@ -369,4 +370,56 @@ fn contains_append(expr: &Expr) -> bool {
         expr = left;
     }
     false
+}
+
+/// Contextual functions whose names occur without arguments or as the name of a definition: the text
+/// then means its own variable or definition, here and wherever the name is applied.
+fn user_named(text: &str, lexed: &Lexed) -> Vec<Builtin> {
+    let tok = |at: usize| lexed.tokens.get(at).map_or(Tok::Eof, |t| t.tok);
+    let mut found = Vec::new();
+    for &at in &lexed.contextual {
+        let token = lexed.tokens[at];
+        let Some(function) = contextual_function(&text[token.start as usize..token.end as usize]) else {
+            continue;
+        };
+        if found.contains(&function) || (at > 0 && tok(at - 1) == Tok::Quote) {
+            continue;
+        }
+        let mut end = at + 1;
+        if tok(end) == Tok::ParOpen {
+            end += 1;
+            while matches!(tok(end), Tok::Ident | Tok::Comma) {
+                end += 1;
+            }
+            if tok(end) != Tok::ParClose || tok(end + 1) != Tok::Defines {
+                continue;
+            }
+        }
+        found.push(function);
+    }
+    found
+}
+
+/// The sort of a finished formula.
+pub fn sort_of(expr: &Expr) -> Sort {
+    match &expr.kind {
+        ExprKind::Ident(_) => Sort::Either,
+        ExprKind::Apply(callee, _) if matches!(callee.kind, ExprKind::Ident(_)) => Sort::Either,
+        ExprKind::Not(_)
+        | ExprKind::And(_)
+        | ExprKind::Or(_)
+        | ExprKind::Quant(..)
+        | ExprKind::After(..)
+        | ExprKind::Label(..)
+        | ExprKind::Const(Const::BTrue | Const::BFalse) => Sort::Predicate,
+        ExprKind::Binary(op, ..) if is_predicate(*op) => Sort::Predicate,
+        ExprKind::Builtin(function, _) if yields_predicate(*function) => Sort::Predicate,
+        ExprKind::If(branches, otherwise) => branches
+            .iter()
+            .map(|(_, value)| sort_of(value))
+            .find(|sort| *sort != Sort::Either)
+            .unwrap_or_else(|| sort_of(otherwise)),
+        ExprKind::Let(_, _, body) => sort_of(body),
+        _ => Sort::Expression,
+    }
 }
