@@ -40,6 +40,11 @@ impl Definitions {
         Ok(())
     }
 
+    /// Puts a definition in the place of an earlier one.
+    pub fn replace(&mut self, def: Definition) {
+        self.by_name.insert(def.name.name.clone(), Arc::new(def));
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Definition>> {
         self.order.iter().map(|n| &self.by_name[n])
     }

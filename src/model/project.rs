@@ -193,8 +193,8 @@ impl<'a> Loader<'a> {
             None => {
                 for extension in ["mch", "ref", "imp", "sys"] {
                     names.push(format!("{name}.{extension}"));
-                    for package in &tree.packages {
-                        names.push(format!("{}/{name}.{extension}", package.replace('.', "/")));
+                    for package in imported_packages(&tree.packages) {
+                        names.push(format!("{package}/{name}.{extension}"));
                     }
                 }
             }
@@ -224,8 +224,16 @@ impl<'a> Loader<'a> {
         for item in items {
             match item {
                 DefItem::Def(def) => {
-                    if let Err(d) = into.add(def.clone()) {
-                        self.diagnostics.push(d);
+                    // What comes with Bombus gives way to what the model defines itself.
+                    let provided = |d: &ast::Definition| self.sources.get(d.name.span.file).path.is_none();
+                    match into.get(&def.name.name) {
+                        Some(old) if provided(old) => into.replace(def.clone()),
+                        Some(_) if provided(def) => {}
+                        _ => {
+                            if let Err(d) = into.add(def.clone()) {
+                                self.diagnostics.push(d);
+                            }
+                        }
                     }
                 }
                 DefItem::File(name) => self.definition_file(name, file, into, within),
@@ -283,4 +291,15 @@ impl<'a> Loader<'a> {
             None => {}
         }
     }
+}
+
+/// The directories of imported packages, as seen from the file's own package and from the root of all.
+fn imported_packages(packages: &[Name]) -> Vec<String> {
+    let Some((own, imported)) = packages.split_first() else { return Vec::new() };
+    let up = "../".repeat(own.split('.').count());
+    imported
+        .iter()
+        .map(|p| p.replace('.', "/"))
+        .flat_map(|dir| [format!("{up}{dir}"), dir])
+        .collect()
 }

@@ -4,7 +4,7 @@
 //! constants that are proven pairwise distinct are identified with elements, which loses nothing because
 //! the elements of a deferred set are interchangeable until a constant names one.
 //!
-//! A size comes from, in this order: the command line, `scope_S`, VALUES, PROPERTIES, the default.
+//! A size comes from, in this order: the command line, `scope_S`, PROPERTIES, the default.
 
 use super::scope::Entity;
 use super::settings::Settings;
@@ -34,11 +34,6 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
     // A bijection or an equation of cardinalities may lead from one set to the next.
     let mut open: Vec<SetId> =
         (0..machine.sets.len() as u32).map(SetId).filter(|s| machine.set(*s).elems.is_empty()).collect();
-    let values: Vec<SetId> = (0..machine.sets.len() as u32)
-        .map(SetId)
-        .filter(|s| machine.set(*s).origin == SizeOrigin::Values)
-        .collect();
-    open.extend(values);
     let rounds = open.len();
     for round in 0..=rounds {
         let last = round == rounds;
@@ -72,9 +67,6 @@ fn size_of(
     }
     if let Some(n) = settings.scopes.get(&*decl.name) {
         return Some((*n, SizeOrigin::ScopeDefinition));
-    }
-    if decl.origin == SizeOrigin::Values {
-        return Some((decl.elems.len(), SizeOrigin::Values));
     }
     if let Some(n) = facts.exact {
         return Some((n.max(1), SizeOrigin::Properties));
@@ -340,18 +332,6 @@ fn same_literal(a: &Expr, b: &Expr) -> bool {
         (ExprKind::Elem(s, x), ExprKind::Elem(t, y)) => (s, x) == (t, y),
         (ExprKind::Bool(x), ExprKind::Bool(y)) => x == y,
         _ => false,
-    }
-}
-
-/// The size of `0..3` or `{1,2}` in VALUES.
-pub fn literal_size(e: &Expr) -> Option<usize> {
-    match &e.kind {
-        ExprKind::Binary(BinOp::Interval, a, b) => match (&a.kind, &b.kind) {
-            (ExprKind::Int(a), ExprKind::Int(b)) => usize::try_from(b.sub(a).add(&Int::ONE).small()?).ok(),
-            _ => None,
-        },
-        ExprKind::SetExt(items) if !items.is_empty() => Some(items.len()),
-        _ => None,
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Settings {
     pub set_sizes: BTreeMap<String, usize>,
     /// `scope_S == n` or `a..b`
     pub scopes: BTreeMap<String, usize>,
+    /// `SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS`: branches of `||` may write one variable, if they agree.
+    pub simultaneous_assignments: bool,
     pub ltl: Vec<TemporalAssertion>,
     pub ctl: Vec<TemporalAssertion>,
 }
@@ -46,6 +48,7 @@ impl Settings {
             default_set_size: options.default_set_size.or(size).unwrap_or(2).max(1),
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),
+            simultaneous_assignments: definition_is_true(definitions, "SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS"),
             ltl: Vec::new(),
             ctl: Vec::new(),
         };
@@ -78,6 +81,11 @@ fn scope_size(definitions: &Definitions, body: &Expr) -> Option<usize> {
         _ => fold(definitions, body, 0)?,
     };
     usize::try_from(size.small()?).ok().filter(|n| *n > 0)
+}
+
+fn definition_is_true(definitions: &Definitions, name: &str) -> bool {
+    let body = definitions.get(name).map(|d| &d.body);
+    matches!(body, Some(DefBody::Expr(Expr { kind: ExprKind::Const(Const::True), .. })))
 }
 
 fn definition_int(definitions: &Definitions, name: &str) -> Option<Int> {

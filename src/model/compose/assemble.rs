@@ -4,7 +4,8 @@ use super::bodies::{Renaming, flatten};
 use super::{Composer, InstanceId};
 use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Severity};
-use crate::model::checks;
+use crate::model::checks::{Checks, recursion};
+use crate::model::project::Relation;
 use crate::model::settle::Settle;
 use crate::model::typed::{
     Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
@@ -70,13 +71,13 @@ impl Composer<'_> {
         };
         let settings = self.settings;
         let e = &mut self.elaborator;
-        let found = checks::substitution(&initialisation, &operations, &e.vars);
-        e.diagnostics.extend(found);
+        let checks = Checks { operations: &operations, vars: &e.vars, simultaneous: settings.simultaneous_assignments };
+        let mut found = checks.substitution(&initialisation);
         for op in &operations {
-            let found = checks::operation(op, &operations, &e.vars);
-            e.diagnostics.extend(found);
+            found.extend(checks.operation(op));
         }
-        let mut events = self.events(main);
+        e.diagnostics.extend(found);
+        let mut events = self.events(main, &animated);
         self.keep_reachable(&mut operations, &mut events, &mut initialisation);
         let e = &mut self.elaborator;
         for i in 0..e.vars.len() {
@@ -165,7 +166,7 @@ impl Composer<'_> {
                 span: signature.span,
             });
         }
-        for (first, at) in checks::recursion(&operations) {
+        for (first, at) in recursion(&operations) {
             let name = &operations[first.0 as usize].name;
             self.elaborator.error(Diagnostic::error(at, format!("the operation `{name}` calls itself")));
             // Later passes follow calls; the broken body is not needed any more.
@@ -190,7 +191,28 @@ impl Composer<'_> {
     }
 
     /// Own operations of the main machine, promoted ones, and those of extended machines.
-    fn events(&self, main: InstanceId) -> Vec<OpId> {
+    ///
+    /// A machine that is seen or used but included by nobody runs on its own beside the others, as in ProB:
+    /// its operations are events too.
+    fn events(&self, main: InstanceId, animated: &[InstanceId]) -> Vec<OpId> {
+        let mut events: Vec<OpId> = self.events_of(main);
+        let included = |id: InstanceId| {
+            animated.iter().any(|a| {
+                self.instance(*a).references.iter().any(|(relation, other)| {
+                    *other == id && !matches!(relation, Relation::Sees | Relation::Uses)
+                })
+            })
+        };
+        for id in animated {
+            if *id != main && !included(*id) {
+                let more: Vec<OpId> = self.events_of(*id).into_iter().filter(|op| !events.contains(op)).collect();
+                events.extend(more);
+            }
+        }
+        events
+    }
+
+    fn events_of(&self, main: InstanceId) -> Vec<OpId> {
         let mut events: Vec<OpId> = Vec::new();
         let main = self.instance(main);
         let own = main.operations.iter().filter(|(_, op)| main.own_operations.contains(op));

@@ -56,7 +56,7 @@ impl Composer<'_> {
         }
     }
 
-    /// `VALUES c = E`: the constant has this value. Sets get their size from `sets`.
+    /// `VALUES c = E`: the constant has this value.
     fn value(&mut self, id: InstanceId, name: &ast::Ident, value: &ast::Expr) {
         let scope = self.instance(id).scope;
         let entity = self.elaborator.scopes[scope.0 as usize].names.get(&name.name).map(|e| e.entity.clone());
@@ -74,14 +74,8 @@ impl Composer<'_> {
                 let p = self.elaborator.within(scope, |e| e.pred(&equation));
                 self.bodies[id.0 as usize].properties.push(p);
             }
-            Some(Entity::Set(set)) => {
-                let value = self.elaborator.within(scope, |e| e.expr(value));
-                if let Some(n) = crate::model::sets::literal_size(&value) {
-                    self.elaborator.sets[set.0 as usize].elems =
-                        (1..=n).map(|i| format!("{}{i}", name.name).into()).collect();
-                    self.elaborator.sets[set.0 as usize].origin = crate::model::typed::SizeOrigin::Values;
-                }
-            }
+            // The set is read as its value wherever it is named.
+            Some(Entity::Actual(..)) => {}
             _ => self.elaborator.error(Diagnostic::error(
                 name.span,
                 format!("VALUES gives a value to `{}`, which is no constant and no deferred set", name.name),

@@ -9,6 +9,7 @@ use crate::model::scope::{Access, Entity, Entry, Scope, ScopeId};
 use crate::model::typed::{
     FreeId, Freetype, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
 };
+use crate::model::trees::names_of;
 use crate::syntax::ast::{self, ClauseKind, DefBody, ExprKind, Ident};
 use std::sync::Arc;
 
@@ -49,6 +50,12 @@ impl Composer<'_> {
             own: Vec::new(),
             own_operations: Vec::new(),
         };
+        for clause in &loaded.tree.clauses {
+            if let ClauseKind::Values(values) = &clause.kind {
+                let values = values.iter().filter(|(n, e)| !names_of(e).contains(&n.name)).map(|(n, e)| (n.name.clone(), (Arc::new(e.clone()), scope)));
+                self.valued.extend(values);
+            }
+        }
         // The refined machine first: its names are there when the refinement repeats them.
         if let Some(refined) = loaded.refines {
             let id = self.declare(refined, prefix.clone(), None, at);
@@ -133,7 +140,7 @@ impl Composer<'_> {
             let actual = actuals.as_ref().and_then(|a| a.args.get(i).map(|e| (e, a.scope)));
             let entity = match actual {
                 Some((e, scope)) => Entity::Actual(Arc::new(e.clone()), scope),
-                None if is_set_parameter(&param.name) => Entity::Set(self.new_set(param, SetKind::Parameter, Vec::new())),
+                None if is_set_parameter(&param.name, tree) => Entity::Set(self.new_set(param, SetKind::Parameter, Vec::new())),
                 None => Entity::Var(self.elaborator.new_var(param, VarKind::Constant)),
             };
             let entry = Entry { entity, access: Access::Read("a parameter of the machine"), span: param.span };
@@ -172,6 +179,10 @@ impl Composer<'_> {
                         };
                         let repeated = instance.statics.iter().any(|(n, e)| *n == name.name && matches!(e.entity, Entity::Set(_)));
                         if instance.refines.is_some() && repeated {
+                            continue;
+                        }
+                        if let (None, Some((value, scope))) = (&elems, self.valued.get(&name.name)) {
+                            entry(name, Entity::Actual(value.clone(), *scope), "a set");
                             continue;
                         }
                         let kind = if elems.is_some() { SetKind::Enumerated } else { SetKind::Deferred };
@@ -277,6 +288,9 @@ impl Composer<'_> {
             Relation::Sees | Relation::Uses => (true, own.clone()),
             _ => (false, format!("{}{own}", instance.prefix)),
         };
+        if !shared {
+            self.include_once(instance, reference, &prefix);
+        }
         let actuals = (!shared).then_some(Actuals { args: &reference.text.args, scope: instance.scope });
         let id = self.declare(reference.to, prefix, actuals, at);
         instance.references.push((reference.relation, id));
@@ -310,6 +324,28 @@ impl Composer<'_> {
                 instance.operations.push((name, op));
             }
         }
+    }
+
+    /// One instance has one including machine; a refinement takes it over from what it refines.
+    fn include_once(&mut self, instance: &Instance, reference: &Reference, prefix: &str) {
+        let key = (reference.to, prefix.to_owned());
+        let Some((first, at)) = self.includers.get(&key).copied() else {
+            self.includers.insert(key, (instance.scope, reference.text.machine.span));
+            return;
+        };
+        let mut refined = instance.refines;
+        while let Some(id) = refined {
+            if self.instance(id).scope == first {
+                return;
+            }
+            refined = self.instance(id).refines;
+        }
+        let name = &reference.text.machine.name;
+        self.elaborator.error(
+            Diagnostic::error(reference.text.machine.span, format!("the machine `{name}` is included twice"))
+                .label(at, "included here already")
+                .help(format!("give each instance a name of its own: `a.{name}`, `b.{name}`")),
+        );
     }
 
     /// A variable that comes with an included machine stands for the refined variable of the same name.
@@ -466,7 +502,15 @@ fn concrete_variables(tree: &ast::Machine) -> Vec<Name> {
     names
 }
 
-/// A name without lower-case letters is a set parameter.
-fn is_set_parameter(name: &str) -> bool {
-    !name.chars().any(char::is_lowercase)
+/// A name without lower-case letters is a set parameter, one without upper-case letters a scalar; of a mixed
+/// name the constraints tell, which speak of scalars.
+fn is_set_parameter(name: &str, tree: &ast::Machine) -> bool {
+    if !name.chars().any(char::is_lowercase) {
+        return true;
+    }
+    name.chars().any(char::is_uppercase)
+        && !tree.clauses.iter().any(|c| match &c.kind {
+            ClauseKind::Constraints(p) => names_of(p).contains(name),
+            _ => false,
+        })
 }

@@ -104,12 +104,17 @@ impl Elaborator {
         if let Some(external) = self.external_function(def, args, span) {
             return external;
         }
+        self.expand_call(def, args, span).unwrap_or_else(|| self.poison(span))
+    }
+
+    /// The body of a definition as a value; none if it is not one, which has been reported.
+    pub(super) fn expand_call(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Expr> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
                 Diagnostic::error(span, format!("`{}` is a substitution, but a value is wanted here", def.name.name))
                     .label(def.name.span, "defined here"),
             );
-            return self.poison(span);
+            return None;
         };
         self.expanding(def, args, span, |this| {
             if args.is_empty() {
@@ -122,7 +127,6 @@ impl Elaborator {
             e.span = span;
             e
         })
-        .unwrap_or_else(|| self.poison(span))
     }
 
     /// The body of a definition with arguments in place, where a predicate is wanted.

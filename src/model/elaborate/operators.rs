@@ -377,9 +377,6 @@ fn spelling(b: Builtin) -> &'static str {
         Builtin::Tail => "tail",
         Builtin::Rev => "rev",
         Builtin::Conc => "conc",
-        Builtin::Floor => "floor",
-        Builtin::Ceiling => "ceiling",
-        Builtin::ToReal => "real",
         other => super::expressions::contextual_name(other).unwrap_or("function"),
     }
 }
