@@ -3,6 +3,8 @@
 //! In: tokens. Out: nodes with their sort. Never here: binders and branches (those are in `binder`),
 //! substitutions. Predicates and expressions are read by the same loop; each operator then checks
 //! the sort of its operands, so that a predicate stands only where one is wanted.
+//! The readers of single constructs are not inlined: their locals would swell the frame that each
+//! level of nesting costs.
 
 use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, TemplatePart};
 use super::builtins;
@@ -16,7 +18,7 @@ use crate::base::{Int, Name, Span};
 impl<'t> Parser<'t> {
     /// A predicate or an expression whose operators bind at least as tightly as `least`.
     pub fn formula(&mut self, least: Level) -> Parse<Node> {
-        self.nested(|p| p.operators(least))
+        self.nested(1, |p| p.operators(least))
     }
 
     pub fn predicate(&mut self) -> Parse<Node> {
@@ -67,6 +69,7 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
+    #[inline(never)]
     fn connective(&mut self, left: Node, operator: Infix, chain: &mut Option<Infix>) -> Parse<Node> {
         let right = self.formula(Level::CONNECTIVE.tighter())?;
         self.want_predicate(&right);
@@ -89,6 +92,7 @@ impl<'t> Parser<'t> {
         self.node(kind, span, Sort::Predicate, below)
     }
 
+    #[inline(never)]
     fn binary(&mut self, left: Node, op: BinOp, swapped: bool) -> Parse<Node> {
         let right = self.formula(operand_levels(op).1)?;
         for side in [&left, &right] {
@@ -176,6 +180,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    #[inline(never)]
     fn application(&mut self, callee: Node) -> Parse<Node> {
         self.advance();
         let mut below = callee.depth;
@@ -247,6 +252,7 @@ impl<'t> Parser<'t> {
         }
     }
 
+    #[inline(never)]
     fn name(&mut self) -> Parse<Node> {
         let start = self.position();
         let quoted = self.is_quoted(self.span());
@@ -265,6 +271,7 @@ impl<'t> Parser<'t> {
         self.node(ExprKind::Ident(name.name), name.span, Sort::Either, 0)
     }
 
+    #[inline(never)]
     fn keyword_function(&mut self, function: Builtin) -> Parse<Node> {
         let span = self.advance();
         if self.peek() != Tok::ParOpen {
@@ -278,6 +285,7 @@ impl<'t> Parser<'t> {
         self.builtin_arguments(function, span)
     }
 
+    #[inline(never)]
     fn builtin_arguments(&mut self, function: Builtin, word: Span) -> Parse<Node> {
         self.expect(Tok::ParOpen)?;
         let mut below = 0;
@@ -311,6 +319,7 @@ impl<'t> Parser<'t> {
         self.node(ExprKind::Builtin(function, arguments), span, sort, below)
     }
 
+    #[inline(never)]
     fn literal(&mut self) -> Parse<Node> {
         let tok = self.peek();
         let span = self.advance();
@@ -331,6 +340,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A string with parts `${E}`. Options between `$` and `{` would change the text, so they are refused.
+    #[inline(never)]
     fn template(&mut self) -> Parse<Node> {
         let span = self.advance();
         let (start, end) = (span.start as usize + 3, span.end as usize - 3);
@@ -373,6 +383,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The expression of a template part, read by a parser of its own over the same text.
+    #[inline(never)]
     fn part(&mut self, from: usize, to: usize) -> Parse<Node> {
         let mut inner = Parser::of_part(self.file, self.text, from, to);
         inner.user_named.clone_from(&self.user_named);
@@ -388,6 +399,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `(P)`, `(E)`, `(E,F,…)`.
+    #[inline(never)]
     fn parenthesised(&mut self) -> Parse<Node> {
         let open = self.advance();
         let mut node = self.formula(Level::IN_PAR)?;
@@ -403,6 +415,7 @@ impl<'t> Parser<'t> {
         Ok(node)
     }
 
+    #[inline(never)]
     pub fn couple(&mut self, left: Node, right: Node) -> Parse<Node> {
         let span = left.expr.span.to(right.expr.span);
         let below = left.depth.max(right.depth);
@@ -411,6 +424,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `{}`, `{E,…}`, `{x,…|P}`, `{x,…·P|E}`.
+    #[inline(never)]
     fn braces(&mut self) -> Parse<Node> {
         if self.opens_comprehension() {
             return self.set_comprehension();
@@ -440,6 +454,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `[]`, `[E,…]`, and `[x,… := E,…] P`.
+    #[inline(never)]
     fn brackets(&mut self) -> Parse<Node> {
         let open = self.advance();
         if self.peek() == Tok::BracketClose {
@@ -457,6 +472,7 @@ impl<'t> Parser<'t> {
             let values = self.comma_list(&mut element)?;
             self.expect(Tok::BracketClose)?;
             self.check_targets(&elements);
+            self.check_lengths(&elements, &values);
             let predicate = self.formula(Level::AFTER)?;
             self.want_predicate(&predicate);
             let span = open.to(predicate.expr.span);
@@ -472,6 +488,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `rec(f:E,…)` and `struct(f:S,…)`; an entry may stand in parentheses.
+    #[inline(never)]
     fn record(&mut self) -> Parse<Node> {
         let tok = self.peek();
         let word = self.advance();
@@ -494,8 +511,10 @@ impl<'t> Parser<'t> {
     }
 
     /// The pragma counts before comprehensions only; elsewhere it is a comment.
+    #[inline(never)]
     fn symbolic(&mut self) -> Parse<Node> {
-        let pragma = self.advance();
+        let pragma = self.span();
+        while self.eat(Tok::Symbolic) {}
         let node = self.atom()?;
         match node.expr.kind {
             ExprKind::Compr(..) | ExprKind::Big(..) => {
@@ -542,6 +561,16 @@ impl<'t> Parser<'t> {
                     .help("assignable are x, f(a), f(a)(b), r'field and f(a)'field");
                 self.report(d);
             }
+        }
+    }
+
+    /// An assignment has as many values as targets.
+    pub fn check_lengths(&mut self, targets: &[Expr], values: &[Expr]) {
+        if let ([first, ..], [.., last]) = (targets, values)
+            && targets.len() != values.len()
+        {
+            let message = format!("{} on the left of `:=`, but {} on the right", targets.len(), values.len());
+            self.report(Diagnostic::error(first.span.to(last.span), message));
         }
     }
 

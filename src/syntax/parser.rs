@@ -151,19 +151,19 @@ impl<'t> Parser<'t> {
         self.unexpected(&format!("`{}`", tok.spelling()))
     }
 
-    /// Runs `inner` one level of brackets or blocks deeper.
-    pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_DEPTH {
+    /// Runs `inner` deeper by some levels of brackets or blocks.
+    pub fn nested<T>(&mut self, levels: u32, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.nesting + levels > MAX_DEPTH {
             return self.too_deep();
         }
-        self.nesting += 1;
+        self.nesting += levels;
         let result = inner(self);
-        self.nesting -= 1;
+        self.nesting -= levels;
         result
     }
 
     pub fn too_deep<T>(&mut self) -> Parse<T> {
-        let message = format!("this is nested more than {MAX_DEPTH} levels deep");
+        let message = "this is nested too deeply";
         self.fail(
             Diagnostic::error(self.span(), message).help("name parts of it by definitions or constants"),
         )

@@ -2,6 +2,8 @@
 //!
 //! In: tokens. Out: statements. Never here: operations and clauses (those are in `machine`).
 //! `;` binds loosest, then `||`; `x:(P)` in the place of a statement is always "becomes such that".
+//! The readers of single constructs are not inlined: their locals would swell the frame that each
+//! level of nesting costs.
 
 use super::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
 use super::parser::{Parse, Parser};
@@ -38,7 +40,8 @@ impl<'t> Parser<'t> {
     }
 
     pub fn statement(&mut self) -> Parse<Stmt> {
-        self.nested(Self::one_statement)
+        // A level of blocks costs about twice the stack of a level of brackets.
+        self.nested(2, Self::one_statement)
     }
 
     fn one_statement(&mut self) -> Parse<Stmt> {
@@ -49,12 +52,7 @@ impl<'t> Parser<'t> {
                 self.advance();
                 StmtKind::Skip
             }
-            Tok::Begin => {
-                self.advance();
-                let body = self.block("BEGIN")?;
-                self.expect(Tok::End)?;
-                StmtKind::Block(Box::new(body))
-            }
+            Tok::Begin => self.begin()?,
             Tok::Pre => self.guarded("PRE", StmtKind::Pre)?,
             Tok::Assert => self.guarded("ASSERT", StmtKind::Assert)?,
             Tok::Witness => self.guarded("WITNESS", StmtKind::Witness)?,
@@ -62,34 +60,9 @@ impl<'t> Parser<'t> {
             Tok::If => self.branches(Tok::Elsif, StmtKind::If)?,
             Tok::Select => self.branches(Tok::When, StmtKind::Select)?,
             Tok::Case => self.case()?,
-            Tok::Any => {
-                self.advance();
-                let names = self.declared_list()?;
-                self.expect(Tok::Where)?;
-                let predicate = self.predicate()?.expr;
-                self.expect(Tok::Then)?;
-                let body = self.block("ANY")?;
-                self.expect(Tok::End)?;
-                StmtKind::Any(names, predicate, Box::new(body))
-            }
-            Tok::Let => {
-                self.advance();
-                let names = self.declared_list()?;
-                self.expect(Tok::Be)?;
-                let equations = self.predicate()?.expr;
-                self.expect(Tok::In)?;
-                let body = self.block("LET")?;
-                self.expect(Tok::End)?;
-                StmtKind::Let(names, equations, Box::new(body))
-            }
-            Tok::Var => {
-                self.advance();
-                let names = self.declared_list()?;
-                self.expect(Tok::In)?;
-                let body = self.block("VAR")?;
-                self.expect(Tok::End)?;
-                StmtKind::Var(names, Box::new(body))
-            }
+            Tok::Any => self.any()?,
+            Tok::Let => self.let_block()?,
+            Tok::Var => self.var_block()?,
             Tok::While => self.repetition()?,
             _ => return self.unexpected("a substitution"),
         };
@@ -113,7 +86,50 @@ impl<'t> Parser<'t> {
         Ok(body)
     }
 
+    #[inline(never)]
+    fn begin(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let body = Box::new(self.block("BEGIN")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Block(body))
+    }
+
+    #[inline(never)]
+    fn any(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let names = self.declared_list()?;
+        self.expect(Tok::Where)?;
+        let predicate = self.predicate()?.expr;
+        self.expect(Tok::Then)?;
+        let body = Box::new(self.block("ANY")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Any(names, predicate, body))
+    }
+
+    #[inline(never)]
+    fn let_block(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let names = self.declared_list()?;
+        self.expect(Tok::Be)?;
+        let equations = self.predicate()?.expr;
+        self.expect(Tok::In)?;
+        let body = Box::new(self.block("LET")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Let(names, equations, body))
+    }
+
+    #[inline(never)]
+    fn var_block(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let names = self.declared_list()?;
+        self.expect(Tok::In)?;
+        let body = Box::new(self.block("VAR")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Var(names, body))
+    }
+
     /// `PRE P THEN S END` and its kin.
+    #[inline(never)]
     fn guarded(&mut self, word: &str, build: fn(Expr, Box<Stmt>) -> StmtKind) -> Parse<StmtKind> {
         self.advance();
         let predicate = self.predicate()?.expr;
@@ -123,6 +139,7 @@ impl<'t> Parser<'t> {
         Ok(build(predicate, Box::new(body)))
     }
 
+    #[inline(never)]
     fn choice(&mut self) -> Parse<StmtKind> {
         self.advance();
         let options = self.separated(Tok::OrElse, |p| p.block("CHOICE"))?;
@@ -131,6 +148,7 @@ impl<'t> Parser<'t> {
     }
 
     /// IF and SELECT: guarded branches and an optional ELSE.
+    #[inline(never)]
     fn branches(
         &mut self,
         another: Tok,
@@ -156,6 +174,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `CASE E OF EITHER l THEN S OR m THEN T ELSE U END END`
+    #[inline(never)]
     fn case(&mut self) -> Parse<StmtKind> {
         self.advance();
         let subject = self.in_par()?.expr;
@@ -178,6 +197,7 @@ impl<'t> Parser<'t> {
         Ok(StmtKind::Case(subject, branches, otherwise))
     }
 
+    #[inline(never)]
     fn repetition(&mut self) -> Parse<StmtKind> {
         self.advance();
         // On failure the counter stays up: recovery must not take the loop's INVARIANT for a clause.
@@ -208,6 +228,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A statement that opens with a name: assignment, choice of values, or call.
+    #[inline(never)]
     fn named(&mut self) -> Parse<StmtKind> {
         let targets = self.comma_list(|p| Ok(p.formula(Level::POSTFIX)?.expr))?;
         match self.peek() {
@@ -215,12 +236,7 @@ impl<'t> Parser<'t> {
                 self.check_targets(&targets);
                 self.advance();
                 let values = self.comma_list(|p| Ok(p.expression()?.expr))?;
-                if values.len() != targets.len() {
-                    let span = targets[0].span.to(self.last_span());
-                    let message =
-                        format!("{} on the left of `:=`, but {} on the right", targets.len(), values.len());
-                    self.report(Diagnostic::error(span, message));
-                }
+                self.check_lengths(&targets, &values);
                 Ok(StmtKind::Assign(targets, values))
             }
             Tok::BecomesIn => {
@@ -257,6 +273,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Only plain names may be chosen by `::` and `:(P)`.
+    #[inline(never)]
     fn chosen(&mut self, targets: &[Expr]) -> Vec<Ident> {
         let mut names = Vec::with_capacity(targets.len());
         for target in targets {
@@ -271,6 +288,7 @@ impl<'t> Parser<'t> {
         names
     }
 
+    #[inline(never)]
     fn call(&mut self, targets: Vec<Expr>) -> Parse<StmtKind> {
         let span = targets[0].span;
         let mut targets = targets.into_iter();

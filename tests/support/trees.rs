@@ -484,7 +484,7 @@ impl<'r> Trees<'r> {
             params,
             refines: if kind == Machine { None } else { Some(self.ident()) },
             clauses: kinds.into_iter().map(|kind| Clause { kind, span: Span::default() }).collect(),
-            packages: if self.rng.one_in(5) { vec!["a.b".into()] } else { Vec::new() },
+            packages: if self.rng.one_in(5) { vec!["a.b".into(), "c".into()] } else { Vec::new() },
             span: Span::default(),
         })
     }
