@@ -115,7 +115,7 @@ impl<'r> Trees<'r> {
     }
 
     fn component(&mut self) -> &'static str {
-        if self.rng.one_in(8) { *self.rng.pick(ODD) } else { *self.rng.pick(PLAIN) }
+        if self.rng.one_in(8) { self.rng.pick(ODD) } else { self.rng.pick(PLAIN) }
     }
 
     fn ident(&mut self) -> Ident {
