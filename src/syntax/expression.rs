@@ -1,4 +1,4 @@
-//! Formulas: operators by priority, brackets, literals, applications.
+//! Formulas: operators by priority, brackets, applications.
 //!
 //! In: tokens. Out: nodes with their sort. Never here: binders and branches (those are in `binder`),
 //! literals, substitutions. Predicates and expressions are read by the same loop; each operator then checks
