@@ -171,6 +171,15 @@ impl Plan {
 }
 
 impl Conjunct {
+    /// Whether `split` gives several cases that need no new variables.
+    pub(super) fn has_cases(&self) -> bool {
+        match &self.pred.kind {
+            PredKind::Or(_) | PredKind::Implies(..) | PredKind::Iff(..) | PredKind::If(..) => true,
+            PredKind::Not(q) => matches!(q.kind, PredKind::And(_)),
+            _ => false,
+        }
+    }
+
     /// The cases a conjunct falls into: its disjuncts, its witnesses, its branches.
     pub(super) fn split(&self) -> Option<&Split> {
         let not = |q: &Pred| Pred { kind: PredKind::Not(Box::new(q.clone())), span: q.span };

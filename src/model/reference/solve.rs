@@ -27,6 +27,8 @@ pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Fl
 pub(super) struct Item {
     pub(super) conjunct: Rc<Conjunct>,
     set: Option<Value>,
+    /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
+    failed: u64,
 }
 
 impl Item {
@@ -57,6 +59,13 @@ enum Binder {
     Cases { at: usize },
     /// The domain of a function that is applied to the variable.
     Argument { at: usize, var: VarId, set: Value },
+}
+
+enum Propagation {
+    Nothing,
+    Refuted,
+    /// A conjunct was replaced by the only case left of it.
+    Forced,
 }
 
 /// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
@@ -114,6 +123,11 @@ impl Interpreter<'_> {
         if unknown.is_empty() {
             return sink(env, pending.as_ref());
         }
+        match self.propagate(env, unknown, &mut open)? {
+            Propagation::Nothing => {}
+            Propagation::Refuted => return Ok(Flow::Go),
+            Propagation::Forced => return self.search(env, unknown, open, pending, sink),
+        }
         let Some(binder) = self.choose(env, unknown, &mut open, &mut pending)? else {
             return Ok(Flow::Go);
         };
@@ -121,6 +135,66 @@ impl Interpreter<'_> {
             return self.give_up(env, unknown, &open, pending, sink);
         };
         self.bind_by(env, unknown, open, pending, binder, sink)
+    }
+
+    /// Disjunctions, implications and the like of which all cases but one are known to fail give way to
+    /// that case.
+    fn propagate(&self, env: &mut Env, unknown: &[VarId], open: &mut Vec<Item>) -> Res<Propagation> {
+        let mut at = 0;
+        while at < open.len() {
+            let conjunct = open[at].conjunct.clone();
+            if !conjunct.has_cases() {
+                at += 1;
+                continue;
+            }
+            let Some(Split::Cases(cases)) = conjunct.split() else {
+                at += 1;
+                continue;
+            };
+            if cases.len() > 64 || cases.iter().any(|c| !c.vars.is_empty()) {
+                at += 1;
+                continue;
+            }
+            let mut failed = open[at].failed;
+            let mut left = None;
+            let mut count = 0;
+            for (i, case) in cases.iter().enumerate() {
+                if failed & (1 << i) != 0 {
+                    continue;
+                }
+                let mut fails = false;
+                for c in case.conjuncts.iter().filter(|c| !c.derived) {
+                    if c.free.iter().any(|v| unknown.contains(v)) {
+                        continue;
+                    }
+                    match self.holds(env, &c.pred) {
+                        Ok(false) => {
+                            fails = true;
+                            break;
+                        }
+                        Err(e) if e.is_stop() => return Err(e),
+                        _ => {}
+                    }
+                }
+                if fails {
+                    failed |= 1 << i;
+                } else {
+                    count += 1;
+                    left = Some(i);
+                }
+            }
+            open[at].failed = failed;
+            match (count, left) {
+                (0, _) => return Ok(Propagation::Refuted),
+                (1, Some(i)) => {
+                    open.remove(at);
+                    open.extend(items(&cases[i]));
+                    return Ok(Propagation::Forced);
+                }
+                _ => at += 1,
+            }
+        }
+        Ok(Propagation::Nothing)
     }
 
     /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
@@ -213,14 +287,10 @@ impl Interpreter<'_> {
                     let Some(set) = item.set.clone() else { continue };
                     if let ExprKind::Var(v) = a.kind
                         && unknown.contains(&v)
-                        && let Value::Symbolic(s) = &set
-                        && let Symbolic::Binary(arrow, x, y) = &**s
-                        && is_function_arrow(*arrow)
+                        && is_function_space(&set)
                     {
-                        if self.list(env, x)?.is_some() && self.list(env, y)?.is_some() {
-                            let cost = self.card(env, &set)?.log2();
-                            // Rows are checked as they are built, which is worth waiting for little else.
-                            offer(cost, Binder::Function { at, var: v });
+                        if self.function_space(env, &set)?.is_some() {
+                            offer(self.card(env, &set)?.log2(), Binder::Function { at, var: v });
                         }
                         continue;
                     }
@@ -478,7 +548,10 @@ impl Interpreter<'_> {
             Binder::Cases { at } => {
                 let item = open.remove(at);
                 let Some(Split::Cases(cases)) = item.conjunct.split() else { return Ok(Flow::Go) };
-                for case in cases {
+                for (i, case) in cases.iter().enumerate() {
+                    if i < 64 && item.failed & (1 << i) != 0 {
+                        continue;
+                    }
                     let mut todo = open.clone();
                     todo.extend(items(case));
                     let mut vars = unknown.to_vec();
@@ -696,6 +769,25 @@ impl Interpreter<'_> {
         Ok(Flow::Go)
     }
 
+    /// The functions of a set of functions, if both sides can be listed.
+    fn function_space(&self, env: &mut Env, set: &Value) -> Res<Option<FunctionSpace>> {
+        let Value::Symbolic(s) = set else { return Ok(None) };
+        Ok(match &**s {
+            Symbolic::Binary(arrow, a, b) => match (self.list(env, a)?, self.list(env, b)?) {
+                (Some(a), Some(b)) => FunctionSpace::of_arrow(*arrow, &a, &b),
+                _ => None,
+            },
+            Symbolic::Unary(UnOp::Perm, a) => match self.list(env, a)? {
+                Some(elems) => {
+                    let places: Vec<Value> = (1..=elems.len()).map(|i| Value::int(i as i64)).collect();
+                    FunctionSpace::of_arrow(BinOp::TotalBijection, &places, &elems)
+                }
+                None => None,
+            },
+            _ => None,
+        })
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn bind_function(
         &self,
@@ -708,13 +800,8 @@ impl Interpreter<'_> {
         sink: Sink,
     ) -> Res<Flow> {
         let item = open.remove(at);
-        let Some(Value::Symbolic(s)) = &item.set else { return Ok(Flow::Go) };
-        let Symbolic::Binary(arrow, a, b) = &**s else { return Ok(Flow::Go) };
-        let points = self.need_list(env, a, item.conjunct.pred.span)?;
-        let images = self.need_list(env, b, item.conjunct.pred.span)?;
-        let Some(mut space) = FunctionSpace::of_arrow(*arrow, &points, &images) else {
-            return Ok(Flow::Go);
-        };
+        let Some(set) = &item.set else { return Ok(Flow::Go) };
+        let Some(mut space) = self.function_space(env, set)? else { return Ok(Flow::Go) };
         self.narrow(env, unknown, &open, var, &mut space)?;
         // Conjuncts about this function are tested on the rows built so far.
         let about: Vec<Rc<Conjunct>> = open
@@ -746,7 +833,25 @@ impl Interpreter<'_> {
         space: &mut FunctionSpace,
     ) -> Res<()> {
         for item in open {
-            let PredKind::Rel(RelOp::Equal, a, b) = &item.conjunct.pred.kind else { continue };
+            let PredKind::Rel(op @ (RelOp::Equal | RelOp::Subset), a, b) = &item.conjunct.pred.kind else {
+                continue;
+            };
+            if let ExprKind::Unary(UnOp::Ran, f) = &a.kind
+                && matches!(f.kind, ExprKind::Var(v) if v == var)
+                && !self.has_unknown(unknown, b)
+                && let Ok(range) = self.eval(env, b)
+                && let Some(range) = self.list(env, &range)?
+            {
+                for (_, images) in &mut space.rows {
+                    *images = images.iter().filter(|i| range.binary_search(i).is_ok()).cloned().collect();
+                }
+                if *op == RelOp::Equal && space.onto.is_none() {
+                    space.onto = Some(range);
+                }
+            }
+            if *op == RelOp::Subset {
+                continue;
+            }
             for (x, y) in [(a, b), (b, a)] {
                 if self.has_unknown(unknown, y) {
                     continue;
@@ -789,7 +894,7 @@ impl Interpreter<'_> {
 }
 
 fn items(plan: &Plan) -> Vec<Item> {
-    plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None }).collect()
+    plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0 }).collect()
 }
 
 fn without(open: &[Item], at: usize) -> Vec<Item> {
@@ -812,6 +917,17 @@ fn mentions_any(t: &Type) -> bool {
         Type::Pow(t) => mentions_any(t),
         Type::Prod(a, b) => mentions_any(a) || mentions_any(b),
         Type::Struct(fields) => fields.iter().any(|(_, t)| mentions_any(t)),
+        _ => false,
+    }
+}
+
+fn is_function_space(set: &Value) -> bool {
+    match set {
+        Value::Symbolic(s) => match &**s {
+            Symbolic::Binary(op, _, _) => is_function_arrow(*op),
+            Symbolic::Unary(UnOp::Perm, _) => true,
+            _ => false,
+        },
         _ => false,
     }
 }
