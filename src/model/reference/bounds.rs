@@ -193,6 +193,8 @@ impl Interpreter<'_> {
                         }
                     }
                     RelOp::Equal => {
+                        self.square_root(env, &mut table, a, b)?;
+                        self.square_root(env, &mut table, b, a)?;
                         let (x, y) = (self.linear(env, &table, a)?, self.linear(env, &table, b)?);
                         possible &= table.at_most_zero(&x.clone().minus(y.clone()));
                         possible &= table.at_most_zero(&y.minus(x));
@@ -204,6 +206,7 @@ impl Interpreter<'_> {
                         };
                         let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
                         let strict = Linear::of_range(Range::point(Int::from(strict)));
+                        self.square_root(env, &mut table, small, large)?;
                         let x = self.linear(env, &table, small)?;
                         let y = self.linear(env, &table, large)?;
                         possible &= table.at_most_zero(&x.minus(y).plus(strict));
@@ -222,6 +225,28 @@ impl Interpreter<'_> {
                 .filter_map(|(v, r)| Some((*v, Value::symbolic(Symbolic::Interval(r.low?, r.high?)))))
                 .collect(),
         ))
+    }
+
+    /// `v*v <= e`: v lies between the square roots of what e is at most.
+    fn square_root(&self, env: &mut Env, table: &mut Table, square: &Expr, e: &Expr) -> Res<()> {
+        let ExprKind::Binary(op, a, b) = &square.kind else { return Ok(()) };
+        let v = match (op, &a.kind, &b.kind) {
+            (BinOp::Mul, ExprKind::Var(v), ExprKind::Var(w)) if v == w => *v,
+            (BinOp::Power, ExprKind::Var(v), ExprKind::Int(n)) if *n == Int::from(2i64) => *v,
+            _ => return Ok(()),
+        };
+        let Some(at) = table.unknown.iter().position(|w| *w == v) else { return Ok(()) };
+        let Some(high) = self.range_of(env, table, e)?.high.and_then(|h| h.small()) else { return Ok(()) };
+        // One more than the root of the nearest float is surely not less than the root.
+        let root = Int::from(if high < 0 { 0 } else { (high as f64).sqrt() as i64 + 1 });
+        let range = &mut table.ranges[at];
+        if range.low.as_ref().is_none_or(|l| *l < root.neg()) {
+            range.low = Some(root.neg());
+        }
+        if range.high.as_ref().is_none_or(|h| *h > root) {
+            range.high = Some(root);
+        }
+        Ok(())
     }
 
     fn is_open(&self, table: &Table, e: &Expr) -> bool {
