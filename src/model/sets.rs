@@ -2,7 +2,8 @@
 //!
 //! In: a machine whose deferred sets have no elements yet, and the settings. Out: elements for every set;
 //! constants that are proven pairwise distinct are identified with elements, which loses nothing because
-//! the elements of a deferred set are interchangeable until a constant names one.
+//! the elements of a deferred set are interchangeable until a constant names one. As in ProB they are
+//! constants no more, and without any constant or property left there is no step that sets constants up.
 //!
 //! A size comes from, in this order: the command line, `scope_S`, PROPERTIES, the default.
 
@@ -51,7 +52,36 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
     }
     machine.constants.retain(|c| !elements.contains_key(c));
     change_machine(machine, &mut Identify(&elements));
+    machine.properties.retain(|c| !holds_by_form(&c.pred));
     elements
+}
+
+/// Whether a closed predicate is true by its form alone, such as an element being of its set.
+fn holds_by_form(p: &Pred) -> bool {
+    truth_of(p) == Some(true)
+}
+
+fn truth_of(p: &Pred) -> Option<bool> {
+    match &p.kind {
+        PredKind::True => Some(true),
+        PredKind::False => Some(false),
+        PredKind::Not(p) => truth_of(p).map(|b| !b),
+        PredKind::Implies(a, b) => match (truth_of(a), truth_of(b)) {
+            (Some(false), _) | (_, Some(true)) => Some(true),
+            (Some(true), known) => known,
+            _ => None,
+        },
+        PredKind::Rel(RelOp::Equal, a, b) => match (&a.kind, &b.kind) {
+            (ExprKind::Bool(x), ExprKind::Bool(y)) => Some(x == y),
+            (ExprKind::Int(x), ExprKind::Int(y)) => Some(x == y),
+            _ => None,
+        },
+        PredKind::Rel(RelOp::In, a, b) => match (&a.kind, &b.kind) {
+            (ExprKind::Elem(..), ExprKind::TypeSet(_)) => Some(true),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn size_of(
@@ -71,16 +101,19 @@ fn size_of(
     if let Some(n) = facts.exact {
         return Some((n.max(1), SizeOrigin::Properties));
     }
-    if let Some(listed) = &facts.listed {
-        return Some((listed.len().max(1), SizeOrigin::Properties));
-    }
     if !last {
         return None;
     }
-    let lower = facts.lower.max(largest_clique(&facts.distinct).len());
+    let lower = facts.lower.max(largest_clique(&facts.distinct).len()).max(1);
+    let listed = facts.listed.as_ref().map_or(usize::MAX, Vec::len);
+    let upper = facts.upper.unwrap_or(usize::MAX).min(listed).max(lower);
     let default = settings.default_set_size;
-    let size = default.max(lower).min(facts.upper.unwrap_or(usize::MAX).max(1));
-    let origin = if size == default && lower < size { SizeOrigin::Default } else { SizeOrigin::Properties };
+    let size = default.clamp(lower, upper);
+    let origin = if size == default && lower < size && upper == usize::MAX {
+        SizeOrigin::Default
+    } else {
+        SizeOrigin::Properties
+    };
     Some((size, origin))
 }
 
@@ -96,6 +129,10 @@ fn name_elements(
         Some(listed) if listed.len() == size => listed.clone(),
         _ => largest_clique(&facts.distinct),
     };
+    if named.is_empty() {
+        // Any one constant of the set is some element, and all elements are alike.
+        named.extend(machine.constants.iter().find(|c| machine.var(**c).ty == Type::Set(set)));
+    }
     if named.len() > size || machine.set(set).kind == SetKind::Enumerated {
         named.clear();
     }

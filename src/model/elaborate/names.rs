@@ -5,7 +5,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::model::definitions::{expand_expr, expand_stmt, as_statement, Expansion};
 use crate::model::scope::Entity;
-use crate::model::typed::{Expr, ExprKind, Type, VarId};
+use crate::model::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::syntax::ast::{self, DefBody, Definition};
 use std::sync::Arc;
 
@@ -130,16 +130,21 @@ impl Elaborator {
     }
 
     /// The body of a definition with arguments in place, where a predicate is wanted.
-    pub(super) fn call_pred(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> crate::model::typed::Pred {
+    pub(super) fn call_pred(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Pred {
         if let Some(external) = self.external_predicate(def, args, span) {
             return external;
         }
+        self.expand_predicate(def, args, span).unwrap_or_else(|| self.poison_pred(span))
+    }
+
+    /// The body of a definition as a predicate; none if it cannot be expanded, which has been reported.
+    pub(super) fn expand_predicate(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Pred> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
                 Diagnostic::error(span, format!("`{}` is a substitution, but a predicate is wanted here", def.name.name))
                     .label(def.name.span, "defined here"),
             );
-            return self.poison_pred(span);
+            return None;
         };
         self.expanding(def, args, span, |this| {
             if args.is_empty() {
@@ -148,11 +153,10 @@ impl Elaborator {
             let expansion = this.expanded(def, span, expand_expr(def, body, args))?;
             Some(this.pred(&expansion))
         })
-        .unwrap_or_else(|| self.poison_pred(span))
     }
 
     /// The call of a definition where a substitution is wanted.
-    pub(super) fn call_stmt(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<crate::model::typed::Stmt> {
+    pub(super) fn call_stmt(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Stmt> {
         let Some(body) = as_statement(&def.body) else {
             self.error(
                 Diagnostic::error(span, format!("`{}` is not a substitution", def.name.name))
