@@ -23,7 +23,7 @@ impl Elaborator {
         self.scope().definitions.get(name).cloned()
     }
 
-    pub(super) fn variable(&mut self, var: VarId, span: Span) -> Expr {
+    pub fn variable(&mut self, var: VarId, span: Span) -> Expr {
         Expr { kind: ExprKind::Var(var), ty: self.vars[var.0 as usize].ty.clone(), span }
     }
 
