@@ -10,6 +10,7 @@ mod elaborate;
 mod formula;
 mod overload;
 mod project;
+pub mod reference;
 mod scope;
 mod sets;
 mod settings;
@@ -17,6 +18,7 @@ mod settle;
 mod trees;
 pub mod typed;
 pub mod types;
+pub mod value;
 pub mod walk;
 
 pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
