@@ -10,7 +10,7 @@
 use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
-    BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
+    BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
 };
 use super::walk::{Change, change_machine};
 use crate::base::{Int, Name};
@@ -50,17 +50,20 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
         elements.extend(name_elements(machine, open[next], size, origin, &facts[next]));
         open.remove(next);
     }
-    let named: BTreeSet<SetId> = elements
-        .values()
-        .filter_map(|e| match e {
-            Entity::Elem(set, _) => Some(*set),
-            _ => None,
-        })
-        .collect();
-    fix_bijections(machine, named, &numbers);
+    let mut named: BTreeMap<SetId, usize> = BTreeMap::new();
+    for element in elements.values() {
+        if let Entity::Elem(set, _) = element {
+            *named.entry(*set).or_default() += 1;
+        }
+    }
+    fix_bijections(machine, named.keys().copied().collect(), &numbers);
     machine.constants.retain(|c| !elements.contains_key(c));
+    for (set, count) in named {
+        order_constants(machine, set, count);
+    }
     change_machine(machine, &mut Identify(&elements));
-    machine.properties.retain(|c| !holds_by_form(&c.pred));
+    let sets = &machine.sets;
+    machine.properties.retain(|c| !holds_by_form(&c.pred, sets));
     elements
 }
 
@@ -85,7 +88,13 @@ fn fix_bijections(machine: &mut Machine, mut named: BTreeSet<SetId>, numbers: &B
         let Some(set) = free(&to.first(), &named).or_else(|| free(&from.first(), &named)).filter(|_| !same_type) else {
             continue;
         };
+        // Both sides are tied together now; another bijection between them is free.
         named.insert(set);
+        for side in [&from, &to] {
+            if let Some(Type::Set(s)) = side.first().map(|e| &e.ty) {
+                named.insert(*s);
+            }
+        }
         let span = clause.pred.span;
         let pairs = from.into_iter().zip(to).map(|(a, b)| {
             let ty = Type::prod(a.ty.clone(), b.ty.clone());
@@ -97,6 +106,41 @@ fn fix_bijections(machine: &mut Machine, mut named: BTreeSet<SetId>, numbers: &B
         fixed.push(Clause { label: None, origin: clause.origin.clone(), pred, text });
     }
     machine.properties.extend(fixed);
+}
+
+/// Breaks the symmetry of the constants that are left: the first takes one of the `named` elements or the first
+/// nameless one, each later one at most the next nameless one. Every valuation is a renaming of exactly one of
+/// these, so nothing is lost, and the valuations are those that ProB counts.
+fn order_constants(machine: &mut Machine, set: SetId, named: usize) {
+    let ty = Type::Set(set);
+    let rest: Vec<VarId> = machine.constants.iter().copied().filter(|c| machine.var(*c).ty == ty).collect();
+    let size = machine.set(set).elems.len();
+    let origin = machine.name.clone();
+    for (i, constant) in rest.iter().enumerate() {
+        let decl = machine.var(*constant);
+        let (span, text) = (decl.span, format!("order of {}", decl.name));
+        let variable = |v: VarId| Expr { kind: ExprKind::Var(v), ty: ty.clone(), span };
+        let element = |n: usize| Expr { kind: ExprKind::Elem(set, n as u32), ty: ty.clone(), span };
+        let is = |v: VarId, n: usize| Pred { kind: PredKind::Rel(RelOp::Equal, variable(v), element(n)), span };
+        let reach = (named + i + 1).min(size);
+        let mut parts = Vec::new();
+        if reach < size {
+            let allowed = Expr {
+                kind: ExprKind::SetExt((0..reach).map(element).collect()),
+                ty: Type::pow(ty.clone()),
+                span,
+            };
+            parts.push(Pred { kind: PredKind::Rel(RelOp::In, variable(*constant), allowed), span });
+        }
+        for n in named + 1..reach {
+            let before = rest[..i].iter().map(|earlier| is(*earlier, n - 1)).collect();
+            let some = Pred { kind: PredKind::Or(before), span };
+            parts.push(Pred { kind: PredKind::Implies(Box::new(is(*constant, n)), Box::new(some)), span });
+        }
+        for pred in parts {
+            machine.properties.push(Clause { label: None, origin: origin.clone(), pred, text: text.clone() });
+        }
+    }
 }
 
 /// The members of a set that is a sized type or an interval, in order.
@@ -118,16 +162,16 @@ fn members(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Optio
 }
 
 /// Whether a closed predicate is true by its form alone, such as an element being of its set.
-fn holds_by_form(p: &Pred) -> bool {
-    truth_of(p) == Some(true)
+fn holds_by_form(p: &Pred, sets: &[SetDecl]) -> bool {
+    truth_of(p, sets) == Some(true)
 }
 
-fn truth_of(p: &Pred) -> Option<bool> {
+fn truth_of(p: &Pred, sets: &[SetDecl]) -> Option<bool> {
     match &p.kind {
         PredKind::True => Some(true),
         PredKind::False => Some(false),
-        PredKind::Not(p) => truth_of(p).map(|b| !b),
-        PredKind::Implies(a, b) => match (truth_of(a), truth_of(b)) {
+        PredKind::Not(p) => truth_of(p, sets).map(|b| !b),
+        PredKind::Implies(a, b) => match (truth_of(a, sets), truth_of(b, sets)) {
             (Some(false), _) | (_, Some(true)) => Some(true),
             (Some(true), known) => known,
             _ => None,
@@ -138,7 +182,10 @@ fn truth_of(p: &Pred) -> Option<bool> {
             _ => None,
         },
         PredKind::Rel(RelOp::In, a, b) => match (&a.kind, &b.kind) {
-            (ExprKind::Elem(..), ExprKind::TypeSet(_)) => Some(true),
+            // Constraints of a parameter stay: a machine with parameters always sets them up.
+            (ExprKind::Elem(s, _), ExprKind::TypeSet(_)) => {
+                (sets[s.0 as usize].kind != SetKind::Parameter).then_some(true)
+            }
             _ => None,
         },
         _ => None,
