@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+pub mod ltl;
 pub mod model;
 pub mod report;
 pub mod syntax;

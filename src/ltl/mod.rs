@@ -1,0 +1,30 @@
+//! LTL[e] with past and fairness, and CTL, on the frozen graph.
+//!
+//! In: a graph, formulas as text, and callbacks that evaluate their B parts once. Out: a verdict for
+//! each formula, with a lasso or a finite path when it is violated. Never here: B itself, exploration.
+//!
+//! Paths are maximal: infinite, or finite and ending in a deadlock. `X f` and `[op]` are false at the
+//! end of a finite path, `Y f` is false at its beginning; nothing stutters.
+
+mod alphabet;
+pub mod atoms;
+mod automaton;
+pub mod bits;
+pub mod check;
+mod component;
+pub mod evaluate;
+mod fairness;
+pub mod formula;
+pub mod ground;
+mod lasso;
+mod normal;
+pub mod parse;
+pub mod path;
+mod product;
+mod tableau;
+mod token;
+pub mod view;
+
+pub use check::{Checker, Counterexample, Engine, Verdict};
+pub use parse::parse_ltl;
+pub use token::Place;
