@@ -121,7 +121,7 @@ impl<'a, G: Graph> Checker<'a, G> {
         };
         match found {
             Err(reason) => Verdict::Incomplete(vec![reason]),
-            Ok(Found { path: Some(path), .. }) => Verdict::Violated(self.confirmed(property, &path)),
+            Ok(Found { path: Some(path), .. }) => Verdict::Violated(self.confirmed(property, &path.reduced())),
             Ok(Found { path: None, unsure }) => {
                 let mut reasons = Vec::new();
                 if !graph.is_complete() {
@@ -197,7 +197,9 @@ impl<'a, G: Graph> Checker<'a, G> {
         if product.automaton.terminal {
             return shortest(product, None, self.budget);
         }
-        let judge = Judge { table: &self.table, assumption, labels: self.labels.as_ref() };
+        let every = assumption.every_weak || assumption.every_strong;
+        let labels = self.labels.as_ref().filter(|_| every);
+        let judge = Judge { table: &self.table, assumption, labels };
         let mut components = Components::new(product.size());
         let mut accepting = Bits::new(product.size() as usize);
         let mut split: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();

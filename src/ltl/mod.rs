@@ -25,6 +25,13 @@ mod tableau;
 mod token;
 pub mod view;
 
+#[cfg(test)]
+mod semantics_tests;
+#[cfg(test)]
+mod differential_tests;
+#[cfg(test)]
+mod testing;
+
 pub use check::{Checker, Counterexample, Engine, Verdict};
 pub use parse::parse_ltl;
 pub use token::Place;

@@ -41,6 +41,29 @@ impl Path {
         path
     }
 
+    /// The same infinite path with the shortest loop, entered as early as possible.
+    pub fn reduced(mut self) -> Path {
+        let End::Loop(mut entry) = self.end else { return self };
+        let round: Vec<(State, Edge)> =
+            self.states[entry..].iter().copied().zip(self.edges[entry..].iter().copied()).collect();
+        let len = round.len();
+        let period = (1..=len)
+            .find(|p| len % p == 0 && (*p..len).all(|i| round[i] == round[i - p]))
+            .unwrap_or(len);
+        let mut end = entry + period;
+        // A step before the loop that the loop repeats at its end belongs to the loop.
+        while entry > 0
+            && (self.states[entry - 1], self.edges[entry - 1]) == (self.states[end - 1], self.edges[end - 1])
+        {
+            entry -= 1;
+            end -= 1;
+        }
+        self.states.truncate(end);
+        self.edges.truncate(end);
+        self.end = End::Loop(entry);
+        self
+    }
+
     /// Why this is not a maximal path of the graph (or a prefix of one), if it is not.
     pub fn fault<G: Graph>(&self, graph: &G) -> Option<String> {
         let (Some(first), Some(&last)) = (self.states.first(), self.states.last()) else {

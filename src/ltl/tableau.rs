@@ -8,7 +8,7 @@
 //! before. A self-fulfilling component, or an atom of a deadlock state, ends the search. Fairness is put
 //! into the formula, as the paper does.
 
-use super::atoms::{AtomId, Table, Truth};
+use super::atoms::{AtomId, Meaning, Table, Truth};
 use super::check::{NOT_EVALUATED, NOT_EXPLORED};
 use super::formula::{Binary, Unary};
 use super::ground::{Assumption, Ground, Node, NodeId, Property, constraint_formula};
@@ -17,6 +17,7 @@ use super::path::{End, Path};
 use super::view::{Edge, Graph, State};
 use crate::system::EventId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Core {
@@ -41,6 +42,7 @@ struct Closure {
     /// For each guess `X f`: the place of f. For each memory `Y f`: the place of f.
     nexts: Vec<usize>,
     yesterdays: Vec<usize>,
+    known: HashMap<NodeId, usize>,
 }
 
 /// One guess: bits of X-formulas, bits of Y-formulas, and the truth of every form.
@@ -53,6 +55,10 @@ struct Guess {
 
 type AtomNumber = usize;
 
+/// The guesses of one state, by the truth they give to each f that has an X f in the closure: exactly
+/// those with the right truths can follow an atom.
+type BySignature = BTreeMap<u32, Vec<(Option<Vec<bool>>, Guess)>>;
+
 const MAX_GUESSES: usize = 16;
 
 /// Searches for a path that violates the property.
@@ -64,8 +70,8 @@ pub(super) fn search<G: Graph>(property: &Property, table: &Table<'_, G>) -> Res
     let (closure, root) = Closure::of(property, table);
     let unknown = closure.forms.iter().any(|f| match f {
         Core::Atom(atom) => match table.meaning(*atom) {
-            super::atoms::Meaning::States(e) | super::atoms::Meaning::Transitions(e) => e.unknown.is_some(),
-            super::atoms::Meaning::Event(_) => false,
+            Meaning::States(extent) | Meaning::Transitions(extent) => extent.unknown.is_some(),
+            Meaning::Event(_) => false,
         },
         _ => false,
     });
@@ -85,7 +91,7 @@ pub(super) fn search<G: Graph>(property: &Property, table: &Table<'_, G>) -> Res
     };
     let mut initial = Vec::new();
     for &state in graph.initial() {
-        for (taken, guess) in tableau.guesses(state, 0) {
+        for (taken, guess) in tableau.guesses(state, 0).values().flatten() {
             if guess.truth[root] {
                 initial.push(tableau.atom(state, taken, guess));
             }
@@ -207,6 +213,15 @@ impl Closure {
     }
 
     fn form(&mut self, ground: &Ground, id: NodeId) -> usize {
+        if let Some(&known) = self.known.get(&id) {
+            return known;
+        }
+        let form = self.unknown_form(ground, id);
+        self.known.insert(id, form);
+        form
+    }
+
+    fn unknown_form(&mut self, ground: &Ground, id: NodeId) -> usize {
         match ground.node(id) {
             Node::Constant(value) => {
                 let truth = self.add(Core::True);
@@ -221,8 +236,11 @@ impl Closure {
                     Unary::Finally => self.finally(f),
                     Unary::Globally => self.globally(f),
                     Unary::Yesterday => {
-                        self.yesterdays.push(f);
-                        self.add(Core::Yesterday(f, self.yesterdays.len() - 1))
+                        let known = self.forms.iter().position(|c| matches!(c, Core::Yesterday(g, _) if *g == f));
+                        known.unwrap_or_else(|| {
+                            self.yesterdays.push(f);
+                            self.add(Core::Yesterday(f, self.yesterdays.len() - 1))
+                        })
                     }
                     Unary::Once => {
                         let truth = self.add(Core::True);
@@ -273,7 +291,7 @@ fn labels_of<G: Graph>(graph: &G) -> BTreeSet<(EventId, u64)> {
 struct Tableau<'t, 'a, G> {
     table: &'t Table<'a, G>,
     closure: Closure,
-    memo: HashMap<(State, u32), Vec<(Option<Vec<bool>>, Guess)>>,
+    memo: HashMap<(State, u32), Rc<BySignature>>,
     numbers: HashMap<(State, Option<Vec<bool>>, u32, u32), AtomNumber>,
     atoms: Vec<(State, Option<Vec<bool>>, Guess)>,
     edges: Vec<Vec<(Edge, AtomNumber)>>,
@@ -298,7 +316,7 @@ impl<G: Graph> Tableau<'_, '_, G> {
 
     /// All consistent guesses in a state with the given memory, each with the kind of transition guessed
     /// to be next (none in a deadlock).
-    fn guesses(&mut self, state: State, yesterday: u32) -> Vec<(Option<Vec<bool>>, Guess)> {
+    fn guesses(&mut self, state: State, yesterday: u32) -> Rc<BySignature> {
         if let Some(known) = self.memo.get(&(state, yesterday)) {
             return known.clone();
         }
@@ -309,15 +327,20 @@ impl<G: Graph> Tableau<'_, '_, G> {
             let kinds: BTreeSet<Vec<bool>> = graph.edges(state).map(|e| self.taken(Edge(e), state)).collect();
             kinds.into_iter().map(Some).collect()
         };
-        let mut all = Vec::new();
+        let mut all = BySignature::new();
         for kind in kinds {
             // In a deadlock no X-formula is true.
             let bits = if kind.is_none() { 0 } else { self.closure.nexts.len() };
             for next in 0..1u32 << bits {
                 let truth = self.truth(state, kind.as_deref(), next, yesterday);
-                all.push((kind.clone(), Guess { next, yesterday, truth }));
+                let mut signature = 0;
+                for (n, &f) in self.closure.nexts.iter().enumerate() {
+                    signature |= u32::from(truth[f]) << n;
+                }
+                all.entry(signature).or_default().push((kind.clone(), Guess { next, yesterday, truth }));
             }
         }
+        let all = Rc::new(all);
         self.memo.insert((state, yesterday), all.clone());
         all
     }
@@ -348,12 +371,12 @@ impl<G: Graph> Tableau<'_, '_, G> {
         truth
     }
 
-    fn atom(&mut self, state: State, kind: Option<Vec<bool>>, guess: Guess) -> AtomNumber {
+    fn atom(&mut self, state: State, kind: &Option<Vec<bool>>, guess: &Guess) -> AtomNumber {
         let key = (state, kind.clone(), guess.next, guess.yesterday);
         if let Some(&known) = self.numbers.get(&key) {
             return known;
         }
-        self.atoms.push((state, kind, guess));
+        self.atoms.push((state, kind.clone(), guess.clone()));
         self.numbers.insert(key, self.atoms.len() - 1);
         self.atoms.len() - 1
     }
@@ -372,17 +395,10 @@ impl<G: Graph> Tableau<'_, '_, G> {
                     continue;
                 }
                 let target = self.table.graph().target(edge);
-                for (kind, next) in self.guesses(target, yesterday) {
-                    let fits = self
-                        .closure
-                        .nexts
-                        .iter()
-                        .enumerate()
-                        .all(|(n, &f)| (guess.next >> n & 1 == 1) == next.truth[f]);
-                    if fits {
-                        let number = self.atom(target, kind, next);
-                        successors.push((edge, number));
-                    }
+                let guesses = self.guesses(target, yesterday);
+                for (kind, next) in guesses.get(&guess.next).into_iter().flatten() {
+                    let number = self.atom(target, kind, next);
+                    successors.push((edge, number));
                 }
             }
             self.edges.push(successors);
