@@ -92,10 +92,20 @@ impl Automaton {
         Ok(draft.freeze())
     }
 
+    /// The moves from a control on a letter, as a range for `move_at`.
     #[inline]
-    pub fn moves(&self, control: u32, letter: u32) -> &[Move] {
+    pub fn range(&self, control: u32, letter: u32) -> (u32, u32) {
         let at = control as usize * self.letters + letter as usize;
-        &self.moves[self.first[at] as usize..self.first[at + 1] as usize]
+        (self.first[at], self.first[at + 1])
+    }
+
+    #[inline]
+    pub fn move_at(&self, at: u32) -> Move {
+        self.moves[at as usize]
+    }
+
+    pub fn any_unsure(&self) -> bool {
+        !self.unsure.is_empty()
     }
 
     pub fn is_unsure(&self, control: u32, letter: u32) -> bool {

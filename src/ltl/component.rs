@@ -73,57 +73,68 @@ impl Components {
             return Ok(());
         }
         let mut steps = 0u32;
-        self.open(root, &mut enter);
-        while let Some(frame) = self.frames.last_mut() {
+        if !self.enter(root, &mut enter) {
+            return Ok(());
+        }
+        let mut active = product.activate(root, Cursor::default());
+        let (mut is_root, mut self_loop) = (true, false);
+        loop {
+            while let Some(step) = product.advance(&mut active) {
+                let there = self.number[step.node as usize];
+                if there == 0 {
+                    if self.enter(step.node, &mut enter) {
+                        self.frames.push(Frame {
+                            node: active.node,
+                            cursor: product.park(&active),
+                            root: is_root,
+                            self_loop,
+                        });
+                        active = product.activate(step.node, Cursor::default());
+                        (is_root, self_loop) = (true, false);
+                    }
+                } else if there < self.number[active.node as usize] {
+                    self.number[active.node as usize] = there;
+                    is_root = false;
+                } else {
+                    self_loop |= step.node == active.node;
+                }
+            }
             steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(1 << 18) {
+            if steps.is_multiple_of(1 << 16) {
                 budget.check()?;
             }
-            let node = frame.node;
-            match product.next(node, &mut frame.cursor) {
-                Some(step) => {
-                    let there = self.number[step.node as usize];
-                    if there == 0 {
-                        self.open(step.node, &mut enter);
-                    } else {
-                        frame.self_loop |= step.node == node;
-                        if there < self.number[node as usize] {
-                            self.number[node as usize] = there;
-                            frame.root = false;
-                        }
-                    }
-                }
-                None => self.close(&mut found),
+            let low = self.number[active.node as usize];
+            self.close(active.node, is_root, self_loop, &mut found);
+            let Some(frame) = self.frames.pop() else { return Ok(()) };
+            let child_is_root = is_root;
+            (is_root, self_loop) = (frame.root, frame.self_loop);
+            active = product.activate(frame.node, frame.cursor);
+            if !child_is_root && low < self.number[active.node as usize] {
+                self.number[active.node as usize] = low;
+                is_root = false;
             }
         }
-        Ok(())
     }
 
-    fn open(&mut self, node: u32, enter: &mut impl FnMut(u32) -> bool) {
-        if !enter(node) {
+    /// Numbers a new node; tells whether to go on behind it.
+    fn enter(&mut self, node: u32, enter: &mut impl FnMut(u32) -> bool) -> bool {
+        let go_on = enter(node);
+        if go_on {
+            self.number[node as usize] = self.next_index;
+            self.next_index += 1;
+        } else {
             // Nothing behind it matters: it is a finished component by itself.
             self.number[node as usize] = self.next_component;
             self.next_component -= 1;
-            return;
         }
-        self.number[node as usize] = self.next_index;
-        self.next_index += 1;
-        self.frames.push(Frame { node, cursor: Cursor::default(), root: true, self_loop: false });
+        go_on
     }
 
-    fn close(&mut self, found: &mut impl FnMut(&Components, &[u32])) {
-        let Some(frame) = self.frames.pop() else { return };
-        let node = frame.node;
+    /// All successors of `node` are done; if it is the root of its component, that is complete.
+    fn close(&mut self, node: u32, root: bool, self_loop: bool, found: &mut impl FnMut(&Components, &[u32])) {
         let own = self.number[node as usize];
         self.waiting.push(node);
-        if !frame.root {
-            if let Some(parent) = self.frames.last_mut() {
-                let up = &mut self.number[parent.node as usize];
-                if own < *up {
-                    *up = own;
-                    parent.root = false;
-                }
-            }
+        if !root {
             return;
         }
         let mut from = self.waiting.len() - 1;
@@ -137,7 +148,7 @@ impl Components {
             self.waiting.pop();
             self.number[node as usize] = component;
             self.next_index -= 1;
-            if frame.self_loop {
+            if self_loop {
                 found(self, &[node]);
             }
             return;

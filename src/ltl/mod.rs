@@ -12,6 +12,8 @@ mod automaton;
 pub mod bits;
 pub mod check;
 mod component;
+pub mod ctl;
+pub mod ctl_parse;
 pub mod evaluate;
 mod fairness;
 pub mod formula;
@@ -28,10 +30,14 @@ pub mod view;
 #[cfg(test)]
 mod semantics_tests;
 #[cfg(test)]
+mod speed_tests;
+#[cfg(test)]
 mod differential_tests;
 #[cfg(test)]
 mod testing;
 
 pub use check::{Checker, Counterexample, Engine, Verdict};
+pub use ctl::CtlVerdict;
+pub use ctl_parse::parse_ctl;
 pub use parse::parse_ltl;
 pub use token::Place;

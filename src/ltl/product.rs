@@ -13,6 +13,8 @@ pub(super) struct Product<'a, G> {
     pub graph: &'a G,
     alphabet: &'a Alphabet,
     pub automaton: &'a Automaton,
+    /// Something in graph or automaton is unknown.
+    unsure: bool,
 }
 
 /// A transition of the product.
@@ -29,7 +31,26 @@ pub(super) struct Cursor {
     /// Transitions of the state that were begun.
     edge: u32,
     /// Moves of the automaton that were used up for the last of them.
+    used: u32,
+}
+
+/// A node whose successors are being enumerated.
+///
+/// PERF: what is needed again for every successor is kept here, so that a step costs one look-up of a
+/// letter per transition of the graph; a search keeps one of these and parks the others as cursors.
+pub(super) struct Active {
+    pub node: u32,
+    control: u32,
+    class: u32,
+    first: u64,
+    /// The transition that comes next, and the end of them.
+    edge: u64,
+    end: u64,
+    /// Moves left for the transition before `edge`.
     at: u32,
+    stop: u32,
+    used: u32,
+    target: State,
 }
 
 /// What a node is for a search.
@@ -42,7 +63,7 @@ pub(super) struct Visit {
 
 impl<'a, G: Graph> Product<'a, G> {
     pub fn new(graph: &'a G, alphabet: &'a Alphabet, automaton: &'a Automaton) -> Self {
-        Product { graph, alphabet, automaton }
+        Product { graph, alphabet, automaton, unsure: !graph.is_complete() || automaton.any_unsure() }
     }
 
     /// All node numbers are below this.
@@ -64,6 +85,7 @@ impl<'a, G: Graph> Product<'a, G> {
         self.graph.initial().iter().map(|&s| self.node(s, self.automaton.initial))
     }
 
+    #[inline]
     pub fn visit(&self, node: u32) -> Visit {
         let state = self.state(node);
         let control = node % self.automaton.controls;
@@ -76,40 +98,78 @@ impl<'a, G: Graph> Product<'a, G> {
             let stop = (ends == Truth::True).then_some(End::Deadlock);
             return Visit { stop, unsure: ends == Truth::Unknown };
         }
-        let unsure = !self.graph.is_expanded(state)
-            || self.graph.edges(state).any(|e| {
-                self.automaton.is_unsure(control, self.alphabet.letter(self.graph, class, Edge(e)))
-            });
+        let unsure = self.unsure
+            && (!self.graph.is_expanded(state)
+                || self.graph.edges(state).any(|e| {
+                    self.automaton.is_unsure(control, self.alphabet.letter(self.graph, class, Edge(e)))
+                }));
         Visit { stop: None, unsure }
     }
 
-    /// The next successor of `node`.
+    /// Starts or resumes the enumeration of successors.
     #[inline]
-    pub fn next(&self, node: u32, cursor: &mut Cursor) -> Option<Step> {
-        let (state, control) = (self.state(node), node % self.automaton.controls);
-        let class = self.alphabet.class(state);
+    pub fn activate(&self, node: u32, cursor: Cursor) -> Active {
+        let state = self.state(node);
         let edges = self.graph.edges(state);
-        loop {
-            if cursor.edge > 0 {
-                let edge = Edge(edges.start + u64::from(cursor.edge) - 1);
-                let moves = self.automaton.moves(control, self.alphabet.letter(self.graph, class, edge));
-                if let Some(m) = moves.get(cursor.at as usize) {
-                    cursor.at += 1;
-                    let node = self.node(self.graph.target(edge), m.control);
-                    return Some(Step { edge, node, postponed: m.postponed });
-                }
-            }
-            if edges.start + u64::from(cursor.edge) >= edges.end {
+        let mut active = Active {
+            node,
+            control: node % self.automaton.controls,
+            class: self.alphabet.class(state),
+            first: edges.start,
+            edge: edges.start + u64::from(cursor.edge),
+            end: edges.end,
+            at: 0,
+            stop: 0,
+            used: cursor.used,
+            target: state,
+        };
+        if cursor.edge > 0 {
+            active.edge -= 1;
+            self.begin(&mut active);
+            active.at += cursor.used;
+            active.used = cursor.used;
+        }
+        active
+    }
+
+    /// Parks the enumeration.
+    #[inline]
+    pub fn park(&self, active: &Active) -> Cursor {
+        Cursor { edge: (active.edge - active.first) as u32, used: active.used }
+    }
+
+    #[inline]
+    fn begin(&self, active: &mut Active) {
+        let edge = Edge(active.edge);
+        let letter = self.alphabet.letter(self.graph, active.class, edge);
+        (active.at, active.stop) = self.automaton.range(active.control, letter);
+        active.used = 0;
+        active.target = self.graph.target(edge);
+        active.edge += 1;
+    }
+
+    /// The next successor.
+    #[inline]
+    pub fn advance(&self, active: &mut Active) -> Option<Step> {
+        while active.at == active.stop {
+            if active.edge == active.end {
                 return None;
             }
-            cursor.edge += 1;
-            cursor.at = 0;
+            self.begin(active);
         }
+        let m = self.automaton.move_at(active.at);
+        active.at += 1;
+        active.used += 1;
+        Some(Step {
+            edge: Edge(active.edge - 1),
+            node: self.node(active.target, m.control),
+            postponed: m.postponed,
+        })
     }
 
     /// All successors of `node`, in order.
     pub fn successors(&self, node: u32) -> impl Iterator<Item = Step> + '_ {
-        let mut cursor = Cursor::default();
-        std::iter::from_fn(move || self.next(node, &mut cursor))
+        let mut active = self.activate(node, Cursor::default());
+        std::iter::from_fn(move || self.advance(&mut active))
     }
 }

@@ -59,7 +59,7 @@ type AtomNumber = usize;
 /// those with the right truths can follow an atom.
 type BySignature = BTreeMap<u32, Vec<(Option<Vec<bool>>, Guess)>>;
 
-const MAX_GUESSES: usize = 16;
+const MAX_GUESSES: usize = 13;
 
 /// Searches for a path that violates the property.
 pub(super) fn search<G: Graph>(property: &Property, table: &Table<'_, G>) -> Result<Found, String> {
