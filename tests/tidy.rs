@@ -16,10 +16,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
     ("report", &["source", "syntax", "model", "system", "graph"]),
-    (
-        "driver",
-        &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report"],
-    ),
+    ("driver", &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report"]),
     (
         "cli",
         &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report", "driver"],
