@@ -15,7 +15,10 @@ fn machines(dir: &Path) -> Vec<PathBuf> {
             let path = entry.path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|x| ["mch", "ref", "imp", "sys", "def"].iter().any(|e| x == *e)) {
+            } else if path
+                .extension()
+                .is_some_and(|x| ["mch", "ref", "imp", "sys", "def"].iter().any(|e| x == *e))
+            {
                 found.push(path);
             }
         }
@@ -50,7 +53,9 @@ fn formulas_of_the_corpus_are_read() {
             ltl += 1;
             match parse_ltl(&formula, place) {
                 Ok(parsed) => warned += usize::from(!parsed.warnings.is_empty()),
-                Err(faults) => refused.push(format!("{}: {formula}: {}", machine.display(), faults[0].message)),
+                Err(faults) => {
+                    refused.push(format!("{}: {formula}: {}", machine.display(), faults[0].message))
+                }
             }
         }
         for formula in formulas(&text, "ASSERT_CTL") {
@@ -60,7 +65,10 @@ fn formulas_of_the_corpus_are_read() {
             }
         }
     }
-    println!("{ltl} LTL formulas ({warned} with the old negation), {ctl} CTL formulas, {} refused", refused.len());
+    println!(
+        "{ltl} LTL formulas ({warned} with the old negation), {ctl} CTL formulas, {} refused",
+        refused.len()
+    );
     assert!(ltl > 900 && ctl > 20, "is this the corpus?");
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }

@@ -58,7 +58,9 @@ impl Alphabet {
             let mut classes = Classes::new(graph.transitions() as usize);
             for &i in &of_edges {
                 match table.meaning(atoms[i]) {
-                    Meaning::Event(event) => classes.split(|e| (graph.event(Edge(e as u64)) == *event).into()),
+                    Meaning::Event(event) => {
+                        classes.split(|e| (graph.event(Edge(e as u64)) == *event).into())
+                    }
                     Meaning::Transitions(extent) => classes.split(|e| extent.at(e)),
                     Meaning::States(_) => unreachable!("states were set apart"),
                 }

@@ -207,12 +207,24 @@ impl<'a, G: Graph> Table<'a, G> {
                 let executed = self.executed(pattern, bound)?;
                 states(&|s| self.enabled(&executed, s))
             }
-            Atom::NoneEnabled(list) => self.counted(list, bound, |least, most| {
-                if least > 0 { Truth::False } else { decided(most == 0) }
-            })?,
-            Atom::AtMostOne(list) => self.counted(list, bound, |least, most| {
-                if least > 1 { Truth::False } else { decided(most <= 1) }
-            })?,
+            Atom::NoneEnabled(list) => {
+                self.counted(
+                    list,
+                    bound,
+                    |least, most| {
+                        if least > 0 { Truth::False } else { decided(most == 0) }
+                    },
+                )?
+            }
+            Atom::AtMostOne(list) => {
+                self.counted(
+                    list,
+                    bound,
+                    |least, most| {
+                        if least > 1 { Truth::False } else { decided(most <= 1) }
+                    },
+                )?
+            }
             Atom::ExactlyOne(list) => self.counted(list, bound, |least, most| {
                 if least > 1 || most == 0 { Truth::False } else { decided(least == 1 && most == 1) }
             })?,

@@ -55,8 +55,13 @@ impl Automaton {
         if normal.untils() > 64 || normal.prophecies.len() > MAX_PROPHECIES {
             return Err(TooLarge);
         }
-        let mut builder =
-            Builder { normal, numbers: HashMap::new(), controls: Vec::new(), rows: Vec::new(), unsure: Vec::new() };
+        let mut builder = Builder {
+            normal,
+            numbers: HashMap::new(),
+            controls: Vec::new(),
+            rows: Vec::new(),
+            unsure: Vec::new(),
+        };
         let letters = alphabet.letters.len();
         let initial = builder.control(vec![root], normal.past.start());
         let mut at = 0;
@@ -243,8 +248,11 @@ impl Builder<'_> {
     /// Whether the obligations hold here whatever follows.
     fn is_discharged(&self, control: usize, open: &[Truth]) -> Result<bool, TooLarge> {
         let (obligations, slots) = &self.controls[control];
-        let values =
-            if slots.is_empty() { Vec::new() } else { self.normal.past.values(open, |_| Truth::Unknown, slots) };
+        let values = if slots.is_empty() {
+            Vec::new()
+        } else {
+            self.normal.past.values(open, |_| Truth::Unknown, slots)
+        };
         let mut expansion = Expansion::new(self.normal, open, &values, Beyond::Open);
         expansion.run(obligations.clone(), Vec::new(), Vec::new(), 0)?;
         Ok(!expansion.branches.is_empty())
@@ -444,8 +452,9 @@ impl Draft {
             }
             parts = found;
         }
-        let representative: Vec<usize> =
-            (0..parts).map(|p| part.iter().position(|&q| q as usize == p).expect("no part is empty")).collect();
+        let representative: Vec<usize> = (0..parts)
+            .map(|p| part.iter().position(|&q| q as usize == p).expect("no part is empty"))
+            .collect();
         let pick = |values: &[bool], width: usize| -> Vec<bool> {
             representative.iter().flat_map(|&c| values[c * width..(c + 1) * width].iter().copied()).collect()
         };

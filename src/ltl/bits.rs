@@ -120,7 +120,10 @@ mod tests {
     fn the_complement_stays_within_its_length() {
         let odd = Bits::from_fn(70, |i| i % 2 == 1);
         assert_eq!(odd.count(), 35);
-        assert_eq!(odd.clone().complement().iter().collect::<Vec<_>>(), (0..70).step_by(2).collect::<Vec<_>>());
+        assert_eq!(
+            odd.clone().complement().iter().collect::<Vec<_>>(),
+            (0..70).step_by(2).collect::<Vec<_>>()
+        );
         assert_eq!(odd.clone().union(&odd.clone().complement()), Bits::full(70));
         assert!(odd.clone().intersection(&odd.complement()).is_empty());
     }

@@ -121,7 +121,9 @@ impl<'a, G: Graph> Checker<'a, G> {
         };
         match found {
             Err(reason) => Verdict::Incomplete(vec![reason]),
-            Ok(Found { path: Some(path), .. }) => Verdict::Violated(self.confirmed(property, &path.reduced())),
+            Ok(Found { path: Some(path), .. }) => {
+                Verdict::Violated(self.confirmed(property, &path.reduced()))
+            }
             Ok(Found { path: None, unsure }) => {
                 let mut reasons = Vec::new();
                 if !graph.is_complete() {
@@ -210,25 +212,33 @@ impl<'a, G: Graph> Checker<'a, G> {
             any |= visit.stop.is_some();
             visit.stop.is_none()
         };
-        let mut decide = |components: &Components, nodes: &[u32], split: &mut Vec<(Vec<u32>, Vec<u32>)>| {
-            match judge.decide(product, components, nodes) {
+        let mut decide =
+            |components: &Components, nodes: &[u32], split: &mut Vec<(Vec<u32>, Vec<u32>)>| match judge
+                .decide(product, components, nodes)
+            {
                 Judgement::Accepting => nodes.iter().for_each(|&n| {
                     accepting.insert(n as usize);
                 }),
                 Judgement::Rejected => {}
                 Judgement::Without(hindering) => split.push((nodes.to_vec(), hindering)),
-            }
-        };
+            };
         for root in product.initial() {
-            components.search(product, root, self.budget, &mut enter, |c, nodes| decide(c, nodes, &mut split))?;
+            components
+                .search(product, root, self.budget, &mut enter, |c, nodes| decide(c, nodes, &mut split))?;
         }
         while let Some((nodes, hindering)) = split.pop() {
             nodes.iter().for_each(|&n| components.reset(n));
             hindering.iter().for_each(|&n| components.remove(n));
             for &root in &nodes {
-                components.search(product, root, self.budget, |_| true, |c, nodes| {
-                    decide(c, nodes, &mut split);
-                })?;
+                components.search(
+                    product,
+                    root,
+                    self.budget,
+                    |_| true,
+                    |c, nodes| {
+                        decide(c, nodes, &mut split);
+                    },
+                )?;
             }
         }
         if !any && accepting.is_empty() {

@@ -42,7 +42,8 @@ impl<G: Graph> Checker<'_, G> {
         if graph.initial().is_empty() {
             return Ok(CtlVerdict::Incomplete(vec![NO_START.into()]));
         }
-        let mut labelling = Labelling { table: self.table(), reverse: Reverse::new(graph), nodes: Vec::new() };
+        let mut labelling =
+            Labelling { table: self.table(), reverse: Reverse::new(graph), nodes: Vec::new() };
         let root = labelling.formula(formula)?;
         let label = &labelling.nodes[root].label;
         if let Some(&state) = graph.initial().iter().find(|s| !label.may.contains(s.index())) {
@@ -75,7 +76,10 @@ impl Label {
     }
 
     fn and(&self, other: &Label) -> Label {
-        Label { must: self.must.clone().intersection(&other.must), may: self.may.clone().intersection(&other.may) }
+        Label {
+            must: self.must.clone().intersection(&other.must),
+            may: self.may.clone().intersection(&other.may),
+        }
     }
 }
 
@@ -360,9 +364,10 @@ impl<G: Graph> Labelling<'_, '_, G> {
                 if first.states.len() > 1 { first } else { self.explain(*g, state, truth) }
             }
             (Shape::Next(kind, f), true) => {
-                let step = graph.edges(state).map(Edge).find(|&e| {
-                    self.kind_at(kind, e) == Truth::True && holds(*f, graph.target(e))
-                });
+                let step = graph
+                    .edges(state)
+                    .map(Edge)
+                    .find(|&e| self.kind_at(kind, e) == Truth::True && holds(*f, graph.target(e)));
                 match step {
                     Some(edge) => self.joined(here, edge, *f),
                     None => here,
@@ -385,8 +390,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
                 let mut path = here;
                 let mut at = state;
                 loop {
-                    let step =
-                        graph.edges(at).map(Edge).find(|&e| holds(node, graph.target(e)));
+                    let step = graph.edges(at).map(Edge).find(|&e| holds(node, graph.target(e)));
                     let Some(edge) = step else {
                         path.end = if graph.is_deadlock(at) { End::Deadlock } else { End::Open };
                         return path;

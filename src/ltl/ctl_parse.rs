@@ -60,7 +60,10 @@ pub fn parse_ctl(text: &str, place: Place) -> Result<ParsedCtl, Vec<Diagnostic>>
     let mut parser = Parser { tokens, at: 0, end, depth: 0, operators: 0, warnings: Vec::new() };
     let formula = parser.implication().map_err(|fault| vec![fault])?;
     if parser.peek().is_some() {
-        return Err(vec![Diagnostic::error(parser.here(), "the formula should end here, or go on with an operator")]);
+        return Err(vec![Diagnostic::error(
+            parser.here(),
+            "the formula should end here, or go on with an operator",
+        )]);
     }
     Ok(ParsedCtl { formula, warnings: parser.warnings })
 }
@@ -120,8 +123,11 @@ impl Parser {
             let right = self.until()?;
             let span = left.span.to(right.span);
             let (left_box, right_box) = (Box::new(left), Box::new(right));
-            let kind =
-                if conjunction { CtlKind::And(left_box, right_box) } else { CtlKind::Or(left_box, right_box) };
+            let kind = if conjunction {
+                CtlKind::And(left_box, right_box)
+            } else {
+                CtlKind::Or(left_box, right_box)
+            };
             left = Ctl { span, kind };
         }
     }
@@ -147,7 +153,9 @@ impl Parser {
         let f = self.until()?;
         self.depth -= 1;
         if !matches!(self.peek(), Some(Tok::Until)) {
-            return Err(Diagnostic::error(self.here(), "`U` is expected here").label(start, "for this quantifier"));
+            return Err(
+                Diagnostic::error(self.here(), "`U` is expected here").label(start, "for this quantifier")
+            );
         }
         self.at += 1;
         let g = self.prefix()?;
@@ -233,7 +241,9 @@ impl Parser {
             }
         };
         let last = match &temporal {
-            Temporal::Next(_, f) | Temporal::Finally(f) | Temporal::Globally(f) | Temporal::Until(_, f) => f.span,
+            Temporal::Next(_, f) | Temporal::Finally(f) | Temporal::Globally(f) | Temporal::Until(_, f) => {
+                f.span
+            }
         };
         Ok(Ctl { span: start.to(last), kind: CtlKind::Path(quantifier, temporal) })
     }

@@ -36,7 +36,9 @@ fn precedences_are_those_of_prob() {
     ] {
         assert_eq!(read(text), meaning);
     }
-    for text in ["E {p} U E {q} U {r}", "AG", "G {p}", "{p} <=> {q}", "{p} W {q}", "AG {p})", "E {p}", "Y {p}"] {
+    for text in
+        ["E {p} U E {q} U {r}", "AG", "G {p}", "{p} <=> {q}", "{p} W {q}", "AG {p})", "E {p}", "Y {p}"]
+    {
         assert!(parse_ctl(text, HERE).is_err(), "{text}");
     }
 }
@@ -119,7 +121,9 @@ fn naive(world: &World, formula: &Ctl) -> Vec<bool> {
         CtlKind::Not(f) => naive(world, f).iter().map(|v| !v).collect(),
         CtlKind::And(f, g) => naive(world, f).iter().zip(naive(world, g)).map(|(a, b)| *a && b).collect(),
         CtlKind::Or(f, g) => naive(world, f).iter().zip(naive(world, g)).map(|(a, b)| *a || b).collect(),
-        CtlKind::Implies(f, g) => naive(world, f).iter().zip(naive(world, g)).map(|(a, b)| !*a || b).collect(),
+        CtlKind::Implies(f, g) => {
+            naive(world, f).iter().zip(naive(world, g)).map(|(a, b)| !*a || b).collect()
+        }
         CtlKind::Path(quantifier, temporal) => {
             let all = *quantifier == Quantifier::All;
             let some = |v: &[bool], s: usize, at_end: bool| {
@@ -150,7 +154,9 @@ fn naive(world: &World, formula: &Ctl) -> Vec<bool> {
                 Temporal::Next(Some(p), f) => {
                     let f = naive(world, f);
                     let event = world.events.iter().position(|e| *e == p.operation.text).unwrap();
-                    (0..n).map(|s| edges(s).iter().any(|e| graph.event(*e).0 as usize == event && f[to(e)])).collect()
+                    (0..n)
+                        .map(|s| edges(s).iter().any(|e| graph.event(*e).0 as usize == event && f[to(e)]))
+                        .collect()
                 }
                 Temporal::Finally(f) => {
                     let f = naive(world, f);

@@ -78,8 +78,8 @@ fn attempt<G: Graph>(
                 let f = of(f);
                 (0..line.positions).map(|i| line.after(f, i, Truth::False)).collect()
             }
-            Node::Unary(Unary::Finally, f) => line.future(Truth::False, of(f), |f, later| or(f, later)),
-            Node::Unary(Unary::Globally, f) => line.future(Truth::True, of(f), |f, later| and(f, later)),
+            Node::Unary(Unary::Finally, f) => line.future(Truth::False, of(f), or),
+            Node::Unary(Unary::Globally, f) => line.future(Truth::True, of(f), and),
             Node::Unary(Unary::Yesterday, f) => {
                 let f = of(f);
                 line.past(|i, _| if i == 0 { Truth::False } else { f[i - 1] }, |_, _| f[line.positions - 1])?
@@ -92,11 +92,11 @@ fn attempt<G: Graph>(
                     Binary::And => pairs.iter().map(|&(f, g)| and(f, g)).collect(),
                     Binary::Or => pairs.iter().map(|&(f, g)| or(f, g)).collect(),
                     Binary::Implies => pairs.iter().map(|&(f, g)| or(not(f), g)).collect(),
-                    Binary::Iff => {
-                        pairs.iter().map(|&(f, g)| and(or(not(f), g), or(not(g), f))).collect()
-                    }
+                    Binary::Iff => pairs.iter().map(|&(f, g)| and(or(not(f), g), or(not(g), f))).collect(),
                     Binary::Until => line.future(Truth::False, &pairs, |(f, g), later| or(g, and(f, later))),
-                    Binary::WeakUntil => line.future(Truth::True, &pairs, |(f, g), later| or(g, and(f, later))),
+                    Binary::WeakUntil => {
+                        line.future(Truth::True, &pairs, |(f, g), later| or(g, and(f, later)))
+                    }
                     Binary::Release => line.future(Truth::True, &pairs, |(f, g), later| and(g, or(f, later))),
                     Binary::Since => {
                         line.since(Truth::False, &pairs, |(f, g), before| or(g, and(f, before)))?
@@ -228,7 +228,11 @@ fn or(f: Truth, g: Truth) -> Truth {
 
 /// Checks that `path` is a path of the graph, fair, and refutes the property. The answer carries the
 /// truth of all sub-formulas, or says what is wrong.
-pub fn confirm<G: Graph>(property: &Property, table: &Table<'_, G>, path: &Path) -> Result<Evaluated, String> {
+pub fn confirm<G: Graph>(
+    property: &Property,
+    table: &Table<'_, G>,
+    path: &Path,
+) -> Result<Evaluated, String> {
     if let Some(fault) = path.fault(table.graph()) {
         return Err(fault);
     }

@@ -135,10 +135,7 @@ impl<G: Graph> Judge<'_, G> {
         }
         let hinders = |node: u32| {
             let state = product.state(node);
-            constraints
-                .iter()
-                .zip(&taken)
-                .any(|(c, taken)| c.strong && !taken && self.is_enabled(c, state))
+            constraints.iter().zip(&taken).any(|(c, taken)| c.strong && !taken && self.is_enabled(c, state))
                 || *every_strong
                     && self.labels.is_some_and(|labels| {
                         !product.graph.is_expanded(state)

@@ -95,9 +95,14 @@ pub enum Binary {
 #[derive(Clone, Debug)]
 pub enum Fairness {
     /// `WF(op)` or `SF(op)`
-    Operation { strong: bool, pattern: Pattern },
+    Operation {
+        strong: bool,
+        pattern: Pattern,
+    },
     /// `WEF` or `SEF`: every operation with every choice of arguments.
-    Every { strong: bool },
+    Every {
+        strong: bool,
+    },
     And(Box<Fairness>, Box<Fairness>),
     Or(Box<Fairness>, Box<Fairness>),
 }
@@ -136,11 +141,14 @@ pub struct Features {
     pub fairness: bool,
     /// `WEF`, `SEF`, or fairness of an operation with arguments.
     pub fairness_of_instances: bool,
+    /// Every violation shows in a finite prefix (or at a deadlock), by its form alone. Fairness does not
+    /// matter then: every prefix can be continued fairly.
+    pub safety: bool,
 }
 
 impl Formula {
     pub fn features(&self) -> Features {
-        let mut features = Features::default();
+        let mut features = Features { safety: self.is_safety(true), ..Features::default() };
         let mut open = vec![self];
         while let Some(formula) = open.pop() {
             match &formula.kind {
@@ -170,6 +178,28 @@ impl Formula {
             }
         }
         features
+    }
+
+    /// Whether no eventuality is asked for, in the formula or (if not `positive`) in its negation.
+    fn is_safety(&self, positive: bool) -> bool {
+        match &self.kind {
+            Kind::Constant(_) | Kind::Atom(_) => true,
+            Kind::Unary(Unary::Not, f) => f.is_safety(!positive),
+            Kind::Unary(Unary::Finally, f) => !positive && f.is_safety(positive),
+            Kind::Unary(Unary::Globally, f) => positive && f.is_safety(positive),
+            Kind::Unary(_, f) | Kind::Fair(_, f) | Kind::Quantified { body: f, .. } => f.is_safety(positive),
+            Kind::Binary(op, f, g) => match op {
+                Binary::Implies => f.is_safety(!positive) && g.is_safety(positive),
+                Binary::Iff => [true, false].iter().all(|&p| f.is_safety(p) && g.is_safety(p)),
+                Binary::Until => !positive && f.is_safety(positive) && g.is_safety(positive),
+                Binary::WeakUntil | Binary::Release => {
+                    positive && f.is_safety(positive) && g.is_safety(positive)
+                }
+                Binary::And | Binary::Or | Binary::Since | Binary::Trigger => {
+                    f.is_safety(positive) && g.is_safety(positive)
+                }
+            },
+        }
     }
 }
 
@@ -208,7 +238,8 @@ impl fmt::Display for Pattern {
 
 impl fmt::Display for Atom {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |patterns: &[Pattern]| patterns.iter().map(Pattern::to_string).collect::<Vec<_>>().join(",");
+        let list =
+            |patterns: &[Pattern]| patterns.iter().map(Pattern::to_string).collect::<Vec<_>>().join(",");
         match self {
             Atom::Predicate(p) => write!(out, "{{{}}}", p.text),
             Atom::Enabled(p) => write!(out, "e({p})"),

@@ -226,7 +226,10 @@ impl<G: Graph> Builder<'_, '_, G> {
             Fairness::And(f, g) => {
                 let (left, right) = (self.assumptions(f, span)?, self.assumptions(g, span)?);
                 if left.len() * right.len() > MAX_EXPANSION {
-                    return Err(vec![Diagnostic::error(span, "the fairness assumption has too many alternatives")]);
+                    return Err(vec![Diagnostic::error(
+                        span,
+                        "the fairness assumption has too many alternatives",
+                    )]);
                 }
                 let mut all = Vec::new();
                 for l in &left {
@@ -268,11 +271,8 @@ impl<G: Graph> Builder<'_, '_, G> {
 pub(super) fn constraint_formula(ground: &mut Ground, constraint: &Constraint) -> NodeId {
     let enabled = ground.add(Node::Atom(constraint.enabled));
     let taken = ground.add(Node::Atom(constraint.taken));
-    let (outer, inner) = if constraint.strong {
-        (Unary::Globally, Unary::Finally)
-    } else {
-        (Unary::Finally, Unary::Globally)
-    };
+    let (outer, inner) =
+        if constraint.strong { (Unary::Globally, Unary::Finally) } else { (Unary::Finally, Unary::Globally) };
     let premise = ground.unary(inner, enabled);
     let premise = ground.unary(outer, premise);
     let response = ground.unary(Unary::Finally, taken);

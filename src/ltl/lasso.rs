@@ -192,7 +192,8 @@ impl<'a, G: Graph> Duties<'a, G> {
         self.postponed & !step.postponed != 0
             || assumption.constraints.iter().enumerate().any(|(i, c)| {
                 let open = !self.met[i] && (!c.strong || self.owed[i]);
-                open && (self.judge.is_taken(c, from, step.edge) || !c.strong && !self.judge.is_enabled(c, to))
+                open && (self.judge.is_taken(c, from, step.edge)
+                    || !c.strong && !self.judge.is_enabled(c, to))
             })
             || self.judge.labels.is_some_and(|labels| {
                 self.owes_label(labels.of(step.edge))
@@ -200,9 +201,7 @@ impl<'a, G: Graph> Duties<'a, G> {
                         && self.product.graph.is_expanded(to)
                         && self.constant_labels.as_ref().is_none_or(|constant| {
                             let offered = labels.offered(self.product.graph, to);
-                            constant
-                                .iter()
-                                .any(|l| self.owes_label(*l) && offered.binary_search(l).is_err())
+                            constant.iter().any(|l| self.owes_label(*l) && offered.binary_search(l).is_err())
                         })
             })
     }
@@ -270,4 +269,3 @@ fn nearest<G: Graph>(
     }
     unreachable!("an accepting component offers every step it was accepted for");
 }
-

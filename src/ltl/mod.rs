@@ -28,11 +28,13 @@ mod token;
 pub mod view;
 
 #[cfg(test)]
+mod differential_tests;
+#[cfg(test)]
+mod seed_tests;
+#[cfg(test)]
 mod semantics_tests;
 #[cfg(test)]
 mod speed_tests;
-#[cfg(test)]
-mod differential_tests;
 #[cfg(test)]
 mod testing;
 

@@ -130,7 +130,8 @@ pub(super) struct Normal {
 impl Normal {
     /// The normal form of `root`, or of its negation if `positive` is false.
     pub fn new(ground: &Ground, root: NodeId, positive: bool) -> (Normal, FormId) {
-        let mut builder = Builder { ground, normal: Normal::default(), forms: HashMap::new(), pasts: HashMap::new() };
+        let mut builder =
+            Builder { ground, normal: Normal::default(), forms: HashMap::new(), pasts: HashMap::new() };
         let root = builder.form(root, positive);
         (builder.normal, root)
     }

@@ -28,7 +28,8 @@ pub fn parse_ltl(text: &str, place: Place) -> Result<Parsed, Vec<Diagnostic>> {
     let end = Span::new(place.file, place.offset + text.len(), place.offset + text.len());
     let mut parser = Parser { tokens, at: 0, end, depth: 0, operators: 0, warnings: Vec::new() };
     for token in &parser.tokens {
-        if matches!(token.tok, Tok::Not) && text.as_bytes()[token.span.start as usize - place.offset] == b'!' {
+        if matches!(token.tok, Tok::Not) && text.as_bytes()[token.span.start as usize - place.offset] == b'!'
+        {
             parser.warnings.push(
                 Diagnostic::warning(token.span, "`!` is read as negation")
                     .help("ProB writes `not`; `!x.` starts a quantified formula"),
@@ -67,9 +68,10 @@ impl Parser {
             Some(Tok::Close) => Err(Diagnostic::error(self.here(), "no parenthesis is open here")),
             Some(Tok::Iff) => Err(Diagnostic::error(self.here(), "a second `<=>` on one level")
                 .help("`<=>` is not associative; add parentheses")),
-            Some(_) => {
-                Err(Diagnostic::error(self.here(), "an operator such as `&`, `or`, `=>`, `U` is expected here"))
-            }
+            Some(_) => Err(Diagnostic::error(
+                self.here(),
+                "an operator such as `&`, `or`, `=>`, `U` is expected here",
+            )),
         }
     }
 

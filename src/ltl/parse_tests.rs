@@ -3,6 +3,7 @@
 use super::*;
 use crate::base::diagnostic::Sources;
 use crate::base::span::FileId;
+use crate::ltl::formula::Features;
 
 const HERE: Place = Place { file: FileId(0), offset: 0 };
 
@@ -96,7 +97,10 @@ fn b_text_is_taken_whole_with_its_brackets() {
         ("deterministic(a)", "deterministic(a)"),
         ("controller(a, b)", "controller(a,b)"),
         ("deadlock", "deadlock"),
-        ("sink or goal or error or current or det_output", "((((sink or goal) or error) or current) or det_output)"),
+        (
+            "sink or goal or error or current or det_output",
+            "((((sink or goal) or error) or current) or det_output)",
+        ),
         ("changed({x}) or increasing({card(s)})", "(changed({x}) or increasing({card(s)}))"),
         ("#x.({x:1..3} & F [op(x)])", "#x.({x:1..3} & F [op(x)])"),
         ("!y1 . ({y1:S} => G {y1:t})", "!y1.({y1:S} => G {y1:t})"),
@@ -183,4 +187,31 @@ fn spans_are_shifted_to_the_place_in_the_file() {
     let Kind::Unary(_, inner) = parsed.formula.kind else { panic!() };
     let Kind::Atom(Atom::Predicate(p)) = inner.kind else { panic!() };
     assert_eq!(p.span, Span::new(FileId(3), 103, 106));
+}
+
+#[test]
+fn what_reductions_must_know_shows_in_the_form() {
+    let features = |text: &str| parse_ltl(text, HERE).unwrap().formula.features();
+    for (text, safety) in [
+        ("G {p}", true),
+        ("G ([a] => X e(b))", true),
+        ("{p} W {q}", true),
+        ("not F {p}", true),
+        ("not ({p} U {q})", true),
+        ("G (e(a) => Y O [b])", true),
+        ("F {p}", false),
+        ("G ({p} => F {q})", false),
+        ("{p} U {q}", false),
+        ("G {p} => {q}", false),
+        ("G {p} <=> {q}", false),
+        ("not G {p}", false),
+    ] {
+        assert_eq!(features(text).safety, safety, "{text}");
+    }
+    assert!(features("G (e(a) => F {p})") == Features::default());
+    assert!(
+        features("X {p}").counts_steps && features("[a]").counts_steps && !features("O {p}").counts_steps
+    );
+    assert!(features("e(a(1))").names_elements && !features("e(a(_))").names_elements);
+    assert!(features("SF(a) => true").fairness && features("WEF => true").fairness_of_instances);
 }

@@ -48,7 +48,7 @@ impl Path {
             self.states[entry..].iter().copied().zip(self.edges[entry..].iter().copied()).collect();
         let len = round.len();
         let period = (1..=len)
-            .find(|p| len % p == 0 && (*p..len).all(|i| round[i] == round[i - p]))
+            .find(|p| len.is_multiple_of(*p) && (*p..len).all(|i| round[i] == round[i - p]))
             .unwrap_or(len);
         let mut end = entry + period;
         // A step before the loop that the loop repeats at its end belongs to the loop.

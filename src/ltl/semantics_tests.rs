@@ -171,7 +171,10 @@ fn a_maximal_finite_path_violates_a_liveness_formula() {
 #[test]
 fn a_step_that_leaves_the_state_unchanged_is_a_step() {
     // x :: {x, x+1} from 0, bounded by 3: the self-loop is an execution of a.
-    let world = World::new("0 -a-> 0; 0 -a-> 1; 1 -a-> 1; 1 -a-> 2; 2 -a-> 2; 2 -a-> 3; 3 -a-> 3", &[("three", &[3])]);
+    let world = World::new(
+        "0 -a-> 0; 0 -a-> 1; 1 -a-> 1; 1 -a-> 2; 2 -a-> 2; 2 -a-> 3; 3 -a-> 3",
+        &[("three", &[3])],
+    );
     world.expect("WF(a) => F {three}", "violated");
     // The other reading, "a changes the state again and again", has to be said.
     world.expect("G F changed({three}) => F {three}", "holds");
@@ -203,7 +206,8 @@ fn the_verdict_is_the_same_every_time() {
 
 #[test]
 fn a_prefix_that_fairness_excludes_is_no_counterexample() {
-    let world = World::new("0 -next-> 1; 1 -next-> 2; 1 -stay-> 1; 2 -next-> 2", &[("one", &[0]), ("five", &[2])]);
+    let world =
+        World::new("0 -next-> 1; 1 -next-> 2; 1 -stay-> 1; 2 -next-> 2", &[("one", &[0]), ("five", &[2])]);
     world.expect("WF(next) => ({one} => F G {five})", "holds");
     world.expect("{one} => F G {five}", "violated");
 }

@@ -26,7 +26,16 @@ fn product_edges_per_second() {
         undefined: Vec::new(),
     };
     let budget = Budget::unlimited();
-    for formula in ["G {p}", "G not {p} or true U {p}", "F G not [a] => F {p}", "G F {p}", "SF(a) => G F {p}", "SEF => G F {p}", "G ([a] => X e(b))", "G (Y [a] => X e(b))"] {
+    for formula in [
+        "G {p}",
+        "G not {p} or true U {p}",
+        "F G not [a] => F {p}",
+        "G F {p}",
+        "SF(a) => G F {p}",
+        "SEF => G F {p}",
+        "G ([a] => X e(b))",
+        "G (Y [a] => X e(b))",
+    ] {
         let parsed = parse_ltl(formula, HERE).unwrap().formula;
         let mut checker = Checker::new(&world.graph, &world, &budget);
         let start = std::time::Instant::now();

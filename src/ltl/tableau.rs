@@ -55,9 +55,12 @@ struct Guess {
 
 type AtomNumber = usize;
 
+/// The truth of the forms that speak of the transition taken next; none is taken in a deadlock.
+type Taken = Option<Vec<bool>>;
+
 /// The guesses of one state, by the truth they give to each f that has an X f in the closure: exactly
 /// those with the right truths can follow an atom.
-type BySignature = BTreeMap<u32, Vec<(Option<Vec<bool>>, Guess)>>;
+type BySignature = BTreeMap<u32, Vec<(Taken, Guess)>>;
 
 const MAX_GUESSES: usize = 13;
 
@@ -236,7 +239,8 @@ impl Closure {
                     Unary::Finally => self.finally(f),
                     Unary::Globally => self.globally(f),
                     Unary::Yesterday => {
-                        let known = self.forms.iter().position(|c| matches!(c, Core::Yesterday(g, _) if *g == f));
+                        let known =
+                            self.forms.iter().position(|c| matches!(c, Core::Yesterday(g, _) if *g == f));
                         known.unwrap_or_else(|| {
                             self.yesterdays.push(f);
                             self.add(Core::Yesterday(f, self.yesterdays.len() - 1))
@@ -292,8 +296,9 @@ struct Tableau<'t, 'a, G> {
     table: &'t Table<'a, G>,
     closure: Closure,
     memo: HashMap<(State, u32), Rc<BySignature>>,
-    numbers: HashMap<(State, Option<Vec<bool>>, u32, u32), AtomNumber>,
-    atoms: Vec<(State, Option<Vec<bool>>, Guess)>,
+    /// By state, transition, and the bits of the guess.
+    numbers: HashMap<(State, Taken, [u32; 2]), AtomNumber>,
+    atoms: Vec<(State, Taken, Guess)>,
     edges: Vec<Vec<(Edge, AtomNumber)>>,
 }
 
@@ -321,7 +326,7 @@ impl<G: Graph> Tableau<'_, '_, G> {
             return known.clone();
         }
         let graph = self.table.graph();
-        let kinds: Vec<Option<Vec<bool>>> = if graph.is_deadlock(state) {
+        let kinds: Vec<Taken> = if graph.is_deadlock(state) {
             vec![None]
         } else {
             let kinds: BTreeSet<Vec<bool>> = graph.edges(state).map(|e| self.taken(Edge(e), state)).collect();
@@ -371,8 +376,8 @@ impl<G: Graph> Tableau<'_, '_, G> {
         truth
     }
 
-    fn atom(&mut self, state: State, kind: &Option<Vec<bool>>, guess: &Guess) -> AtomNumber {
-        let key = (state, kind.clone(), guess.next, guess.yesterday);
+    fn atom(&mut self, state: State, kind: &Taken, guess: &Guess) -> AtomNumber {
+        let key = (state, kind.clone(), [guess.next, guess.yesterday]);
         if let Some(&known) = self.numbers.get(&key) {
             return known;
         }
@@ -461,7 +466,7 @@ impl<G: Graph> Tableau<'_, '_, G> {
         let accepting: BTreeSet<usize> =
             members.iter().filter(|(_, atoms)| self.accepts(atoms, &component)).map(|(c, _)| *c).collect();
         let goal = |atom: AtomNumber| accepting.contains(&component[atom]);
-        let (start, mut way) = self.way(initial, |atom| goal(atom), |_| true)?;
+        let (start, mut way) = self.way(initial, goal, |_| true)?;
         let entry_atom = way.last().map_or(start, |&(_, atom)| atom);
         let entry = way.len();
         let deadlock = self.table.graph().is_deadlock(self.atoms[entry_atom].0);

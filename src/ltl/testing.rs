@@ -51,7 +51,8 @@ impl World {
                 events.push(name.to_string());
                 events.len() - 1
             });
-            let (source, target): (u32, u32) = (source.trim().parse().unwrap(), target.trim().parse().unwrap());
+            let (source, target): (u32, u32) =
+                (source.trim().parse().unwrap(), target.trim().parse().unwrap());
             states = states.max(source + 1).max(target + 1);
             arcs.push(Arc { source, event: event as u32, label, target });
         }
@@ -116,22 +117,21 @@ impl Atoms for World {
     }
 
     fn change(&self, change: Change, text: &Text, _bound: &[Bound]) -> Result<Extent, Faults> {
-        let mut all = Bits::new(self.graph.transitions() as usize);
+        let mut all = vec![Truth::False; self.graph.transitions() as usize];
         for s in 0..self.graph.states() {
             for e in self.graph.edges(State(s as u32)) {
-                let before = self.truth(&text.text, s) == Truth::True;
-                let after = self.truth(&text.text, self.graph.target(Edge(e)).index()) == Truth::True;
-                if match change {
-                    Change::Unchanged => before == after,
-                    Change::Changed => before != after,
-                    Change::Increasing => before < after,
-                    Change::Decreasing | Change::BeforeAfter => before > after,
-                } {
-                    all.insert(e as usize);
-                }
+                let (before, after) =
+                    (self.truth(&text.text, s), self.truth(&text.text, self.graph.target(Edge(e)).index()));
+                all[e as usize] = match change {
+                    _ if before == Truth::Unknown || after == Truth::Unknown => Truth::Unknown,
+                    Change::Unchanged => (before == after).into(),
+                    Change::Changed => (before != after).into(),
+                    Change::Increasing => (before < after).into(),
+                    Change::Decreasing | Change::BeforeAfter => (before > after).into(),
+                };
             }
         }
-        Ok(Extent::known(all))
+        Ok(Extent::from_fn(all.len(), |e| all[e]))
     }
 
     fn special(&self, which: Special, at: Span) -> Result<Extent, Faults> {

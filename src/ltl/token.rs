@@ -33,8 +33,13 @@ pub(super) enum Tok {
     Once,
     Historically,
     Atom(Atom),
-    Fair { strong: bool, pattern: Pattern },
-    FairAll { strong: bool },
+    Fair {
+        strong: bool,
+        pattern: Pattern,
+    },
+    FairAll {
+        strong: bool,
+    },
     Exists(String),
     Forall(String),
     /// `E` of CTL.
@@ -270,8 +275,9 @@ impl<'a> Lexer<'a> {
             ("W" | "R" | "S" | "T" | "Y" | "O" | "H", Logic::Ctl) => {
                 Diagnostic::error(span, format!("`{word}` is an operator of LTL, not of CTL"))
             }
-            _ => Diagnostic::error(span, format!("`{word}` is not a word of {}", self.logic.name()))
-                .help("a B predicate is written {P}, an operation that is executed next [op], an enabled one e(op)"),
+            _ => Diagnostic::error(span, format!("`{word}` is not a word of {}", self.logic.name())).help(
+                "a B predicate is written {P}, an operation that is executed next [op], an enabled one e(op)",
+            ),
         });
         self.at += len;
         None

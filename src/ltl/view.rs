@@ -91,7 +91,12 @@ impl Explicit {
         for s in 0..states {
             first[s + 1] += first[s];
         }
-        Explicit { initial: initial.iter().map(|&s| State(s)).collect(), first, arcs, open: vec![false; states] }
+        Explicit {
+            initial: initial.iter().map(|&s| State(s)).collect(),
+            first,
+            arcs,
+            open: vec![false; states],
+        }
     }
 
     /// The same graph in which `state` counts as not (fully) expanded.
