@@ -34,6 +34,8 @@ mod seed_tests;
 #[cfg(test)]
 mod semantics_tests;
 #[cfg(test)]
+mod fairness_tests;
+#[cfg(test)]
 mod speed_tests;
 #[cfg(test)]
 mod testing;
