@@ -1,0 +1,310 @@
+//! Bounds of integer variables, from comparisons and memberships.
+//!
+//! In: the conjuncts still open and the variables still unknown. Out: for each variable bounded on
+//! both sides the interval of its values. A few rounds of interval arithmetic on linear forms; sound
+//! because every rule only removes values that no solution has.
+
+use super::Interpreter;
+use super::env::Env;
+use super::error::Res;
+use super::solve::Item;
+use crate::base::Int;
+use crate::model::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::value::{Base, Symbolic, Value};
+
+/// Rounds of propagation; each can only tighten what the one before found.
+const ROUNDS: usize = 3;
+
+#[derive(Clone, Debug, Default)]
+struct Range {
+    low: Option<Int>,
+    high: Option<Int>,
+}
+
+impl Range {
+    fn point(n: Int) -> Range {
+        Range { low: Some(n.clone()), high: Some(n) }
+    }
+
+    fn add(&self, other: &Range) -> Range {
+        Range { low: both(&self.low, &other.low, Int::add), high: both(&self.high, &other.high, Int::add) }
+    }
+
+    fn times(&self, k: &Int) -> Range {
+        let scale = |n: &Option<Int>| n.as_ref().map(|n| n.mul(k));
+        if k.is_zero() {
+            Range::point(Int::ZERO)
+        } else if k.is_negative() {
+            Range { low: scale(&self.high), high: scale(&self.low) }
+        } else {
+            Range { low: scale(&self.low), high: scale(&self.high) }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!((&self.low, &self.high), (Some(l), Some(h)) if l > h)
+    }
+}
+
+fn both(a: &Option<Int>, b: &Option<Int>, f: impl Fn(&Int, &Int) -> Int) -> Option<Int> {
+    Some(f(a.as_ref()?, b.as_ref()?))
+}
+
+/// Division that rounds down, for a divisor that is not zero.
+fn floor_div(a: &Int, b: &Int) -> Int {
+    match a.div(b) {
+        Some(q) if q.mul(b) != *a && a.is_negative() != b.is_negative() => q.sub(&Int::ONE),
+        Some(q) => q,
+        None => Int::ZERO,
+    }
+}
+
+/// A sum of unknown variables with coefficients, and the range of everything else in it.
+#[derive(Clone, Debug)]
+struct Linear {
+    terms: Vec<(VarId, Int)>,
+    rest: Range,
+}
+
+impl Linear {
+    fn of_range(rest: Range) -> Linear {
+        Linear { terms: Vec::new(), rest }
+    }
+
+    fn times(mut self, k: &Int) -> Linear {
+        for (_, c) in &mut self.terms {
+            *c = c.mul(k);
+        }
+        Linear { rest: self.rest.times(k), terms: self.terms }
+    }
+
+    fn plus(mut self, other: Linear) -> Linear {
+        for (v, c) in other.terms {
+            match self.terms.iter_mut().find(|(w, _)| *w == v) {
+                Some((_, d)) => *d = d.add(&c),
+                None => self.terms.push((v, c)),
+            }
+        }
+        self.terms.retain(|(_, c)| !c.is_zero());
+        Linear { rest: self.rest.add(&other.rest), terms: self.terms }
+    }
+
+    fn minus(self, other: Linear) -> Linear {
+        self.plus(other.times(&Int::from(-1i64)))
+    }
+}
+
+struct Table<'a> {
+    unknown: &'a [VarId],
+    ranges: Vec<Range>,
+}
+
+impl Table<'_> {
+    fn range(&self, v: VarId) -> Range {
+        self.unknown.iter().position(|w| *w == v).map(|i| self.ranges[i].clone()).unwrap_or_default()
+    }
+
+    /// `sum <= 0`: what follows for each variable in it. False if nothing can satisfy it.
+    fn at_most_zero(&mut self, sum: &Linear) -> bool {
+        if sum.terms.is_empty() {
+            return sum.rest.low.as_ref().is_none_or(|l| *l <= Int::ZERO);
+        }
+        for (i, (v, c)) in sum.terms.iter().enumerate() {
+            let mut others = sum.rest.clone();
+            for (j, (w, d)) in sum.terms.iter().enumerate() {
+                if i != j {
+                    others = others.add(&self.range(*w).times(d));
+                }
+            }
+            let Some(low) = others.low else { continue };
+            // c*v <= -low
+            let bound = low.neg();
+            let Some(at) = self.unknown.iter().position(|w| w == v) else { continue };
+            let range = &mut self.ranges[at];
+            if c.is_negative() {
+                // v >= bound/c, rounded up.
+                let low = floor_div(&bound, &c.neg()).neg();
+                if range.low.as_ref().is_none_or(|l| *l < low) {
+                    range.low = Some(low);
+                }
+            } else {
+                let high = floor_div(&bound, c);
+                if range.high.as_ref().is_none_or(|h| *h > high) {
+                    range.high = Some(high);
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Interpreter<'_> {
+    /// Intervals of the unknown integers that are bounded on both sides; `None` if some interval is
+    /// empty, so that there is no solution.
+    pub(super) fn intervals(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+    ) -> Res<Option<Vec<(VarId, Value)>>> {
+        if !unknown.iter().any(|v| self.type_of(*v) == Type::Integer) {
+            return Ok(Some(Vec::new()));
+        }
+        let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()] };
+        for _ in 0..ROUNDS {
+            let mut possible = true;
+            for item in open {
+                let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { continue };
+                if a.ty != Type::Integer {
+                    continue;
+                }
+                match op {
+                    RelOp::In => {
+                        let within = if let Some(Value::Symbolic(s)) = item.set() {
+                            match &**s {
+                                Symbolic::Interval(l, h) => {
+                                    Range { low: Some(l.clone()), high: Some(h.clone()) }
+                                }
+                                Symbolic::Base(Base::Natural) => Range { low: Some(Int::ZERO), high: None },
+                                Symbolic::Base(Base::Natural1) => Range { low: Some(Int::ONE), high: None },
+                                _ => continue,
+                            }
+                        } else if let Some(Value::Set(elems)) = item.set() {
+                            match (elems.first(), elems.last()) {
+                                (Some(Value::Int(l)), Some(Value::Int(h))) => {
+                                    Range { low: Some(l.clone()), high: Some(h.clone()) }
+                                }
+                                _ => return Ok(None),
+                            }
+                        } else if let ExprKind::Binary(BinOp::Interval, l, h) = &b.kind {
+                            let low = self.range_of(env, &table, l)?.low;
+                            Range { low, high: self.range_of(env, &table, h)?.high }
+                        } else {
+                            continue;
+                        };
+                        let e = self.linear(env, &table, a)?;
+                        if let Some(h) = within.high {
+                            let bound = Linear::of_range(Range::point(h));
+                            possible &= table.at_most_zero(&e.clone().minus(bound));
+                        }
+                        if let Some(l) = within.low {
+                            let bound = Linear::of_range(Range::point(l));
+                            possible &= table.at_most_zero(&bound.minus(e));
+                        }
+                    }
+                    RelOp::Equal => {
+                        self.square_root(env, &mut table, a, b)?;
+                        self.square_root(env, &mut table, b, a)?;
+                        let (x, y) = (self.linear(env, &table, a)?, self.linear(env, &table, b)?);
+                        possible &= table.at_most_zero(&x.clone().minus(y.clone()));
+                        possible &= table.at_most_zero(&y.minus(x));
+                    }
+                    RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
+                        let (small, large) = match op {
+                            RelOp::Less | RelOp::LessEqual => (a, b),
+                            _ => (b, a),
+                        };
+                        let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
+                        let strict = Linear::of_range(Range::point(Int::from(strict)));
+                        self.square_root(env, &mut table, small, large)?;
+                        let x = self.linear(env, &table, small)?;
+                        let y = self.linear(env, &table, large)?;
+                        possible &= table.at_most_zero(&x.minus(y).plus(strict));
+                    }
+                    _ => {}
+                }
+            }
+            if !possible || table.ranges.iter().any(Range::is_empty) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(
+            unknown
+                .iter()
+                .zip(table.ranges)
+                .filter_map(|(v, r)| Some((*v, Value::symbolic(Symbolic::Interval(r.low?, r.high?)))))
+                .collect(),
+        ))
+    }
+
+    /// `v*v <= e`: v lies between the square roots of what e is at most.
+    fn square_root(&self, env: &mut Env, table: &mut Table, square: &Expr, e: &Expr) -> Res<()> {
+        let ExprKind::Binary(op, a, b) = &square.kind else { return Ok(()) };
+        let v = match (op, &a.kind, &b.kind) {
+            (BinOp::Mul, ExprKind::Var(v), ExprKind::Var(w)) if v == w => *v,
+            (BinOp::Power, ExprKind::Var(v), ExprKind::Int(n)) if *n == Int::from(2i64) => *v,
+            _ => return Ok(()),
+        };
+        let Some(at) = table.unknown.iter().position(|w| *w == v) else { return Ok(()) };
+        let Some(high) = self.range_of(env, table, e)?.high.and_then(|h| h.small()) else { return Ok(()) };
+        // One more than the root of the nearest float is surely not less than the root.
+        let root = Int::from(if high < 0 { 0 } else { (high as f64).sqrt() as i64 + 1 });
+        let range = &mut table.ranges[at];
+        if range.low.as_ref().is_none_or(|l| *l < root.neg()) {
+            range.low = Some(root.neg());
+        }
+        if range.high.as_ref().is_none_or(|h| *h > root) {
+            range.high = Some(root);
+        }
+        Ok(())
+    }
+
+    fn is_open(&self, table: &Table, e: &Expr) -> bool {
+        super::free::mentions(e, &|v| table.unknown.contains(&v))
+    }
+
+    fn range_of(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Range> {
+        let Linear { terms, rest } = self.linear(env, table, e)?;
+        Ok(terms.iter().fold(rest, |r, (v, c)| r.add(&table.range(*v).times(c))))
+    }
+
+    fn linear(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Linear> {
+        if e.ty != Type::Integer {
+            return Ok(Linear::of_range(Range::default()));
+        }
+        if !self.is_open(table, e) {
+            return match self.eval(env, e) {
+                Ok(Value::Int(n)) => Ok(Linear::of_range(Range::point(n))),
+                Err(err) if err.is_stop() => Err(err),
+                _ => Ok(Linear::of_range(Range::default())),
+            };
+        }
+        Ok(match &e.kind {
+            ExprKind::Var(v) => Linear { terms: vec![(*v, Int::ONE)], rest: Range::point(Int::ZERO) },
+            ExprKind::Binary(BinOp::Add, a, b) => {
+                self.linear(env, table, a)?.plus(self.linear(env, table, b)?)
+            }
+            ExprKind::Binary(BinOp::Sub, a, b) => {
+                self.linear(env, table, a)?.minus(self.linear(env, table, b)?)
+            }
+            ExprKind::Unary(UnOp::Neg, a) => self.linear(env, table, a)?.times(&Int::from(-1i64)),
+            ExprKind::Binary(BinOp::Mul, a, b) => {
+                for (k, x) in [(a, b), (b, a)] {
+                    if !self.is_open(table, k) {
+                        return match self.eval(env, k) {
+                            Ok(Value::Int(k)) => Ok(self.linear(env, table, x)?.times(&k)),
+                            Err(err) if err.is_stop() => Err(err),
+                            _ => Ok(Linear::of_range(Range::default())),
+                        };
+                    }
+                }
+                let (x, y) = (self.range_of(env, table, a)?, self.range_of(env, table, b)?);
+                Linear::of_range(match (&x.low, &y.low) {
+                    // Both factors not negative: the product grows with each.
+                    (Some(l), Some(m)) if !l.is_negative() && !m.is_negative() => {
+                        Range { low: Some(l.mul(m)), high: both(&x.high, &y.high, Int::mul) }
+                    }
+                    _ => Range::default(),
+                })
+            }
+            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => {
+                Linear::of_range(Range { low: Some(Int::ZERO), high: None })
+            }
+            ExprKind::Binary(BinOp::Mod, _, b) => {
+                let high = self.range_of(env, table, b)?.high.map(|h| h.sub(&Int::ONE));
+                Linear::of_range(Range { low: Some(Int::ZERO), high })
+            }
+            _ => Linear::of_range(Range::default()),
+        })
+    }
+}
