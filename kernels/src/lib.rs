@@ -4,6 +4,7 @@
 //! This crate is the only place of the project that may say `unsafe`.
 
 pub mod chunks;
+mod fold;
 pub mod hash;
 pub mod memory;
 pub mod parents;
