@@ -3,3 +3,4 @@
 //! In: texts. Out: trees that mirror the text. Never here: types, name resolution, files.
 
 pub mod ast;
+pub mod eventb;
