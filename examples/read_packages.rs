@@ -1,6 +1,7 @@
 //! Reads every `.eventb` package named on the command line and says which could not be read.
 
 use bombus::base::diagnostic::Sources;
+use bombus::model::eventb::{Options, flatten};
 use bombus::syntax::eventb::package;
 
 fn main() {
@@ -12,7 +13,8 @@ fn main() {
         };
         let mut sources = Sources::default();
         let file = sources.add(path.as_str(), None, text);
-        match package::read(&mut sources, file) {
+        let read = package::read(&mut sources, file);
+        match read.and_then(|project| flatten(&project, &Options::default())) {
             Ok(_) => good += 1,
             Err(errors) => {
                 bad += 1;

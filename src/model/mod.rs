@@ -3,4 +3,5 @@
 //! In: trees from `syntax`. Out: a typed `Machine`, and its meaning by a slow and obvious interpreter.
 //! Never here: bits, packed states, threads.
 
+pub mod eventb;
 pub mod typed;
