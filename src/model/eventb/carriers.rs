@@ -7,7 +7,7 @@
 //! constants are then the elements, there is nothing to choose. With a bijection `f ∈ S ⤖ T` the
 //! carrier set is nothing but another name of `T`: up to isomorphism `S = T` and `f` is the identity.
 
-use super::names::free;
+use crate::syntax::eventb::names::free;
 use crate::base::Name;
 use crate::syntax::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, SetDecl};
 use std::collections::{BTreeMap, BTreeSet};

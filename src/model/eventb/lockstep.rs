@@ -10,7 +10,7 @@
 //! The value of `x` after the event is known as an expression over the state before, or it is bound as
 //! a local called `x'`. Guards and actions that both levels state in the same words need no check.
 
-use super::names::{free, primed, replace, replace_in_action, visit};
+use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
 use crate::base::{Name, Span};
 use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
 use crate::syntax::eventb::{Event, Formula, INITIALISATION, Machine};

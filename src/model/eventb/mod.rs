@@ -9,7 +9,6 @@
 pub mod carriers;
 pub mod chain;
 pub mod lockstep;
-pub mod names;
 
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
@@ -126,7 +125,7 @@ fn variables(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>) -> Resu
     let mut invariants = Vec::new();
     for level in chain.levels.iter().rev() {
         for invariant in &level.invariants {
-            if !names::free(&invariant.expr).is_disjoint(&dropped) {
+            if !crate::syntax::eventb::names::free(&invariant.expr).is_disjoint(&dropped) {
                 flat.unchecked.push(format!("{} / {}", level.name, invariant.label));
             } else if invariant.theorem {
                 assertions.push(labelled(invariant));

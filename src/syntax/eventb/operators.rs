@@ -94,17 +94,46 @@ pub fn of(op: BinOp) -> Option<&'static Operator> {
     BINARY.iter().find(|row| row.op == op)
 }
 
+pub fn level(op: BinOp) -> Level {
+    of(op).map_or(Level::Atom, |row| row.level)
+}
+
+pub fn symbol(op: BinOp) -> &'static str {
+    of(op).map_or("?", |row| row.symbol)
+}
+
+/// The next level: what an operand needs that must not hold an operator of this level itself.
+pub fn tighter(level: Level) -> Level {
+    use Level::*;
+    match level {
+        Quantified => Implication,
+        Implication => Junction,
+        Junction => Negation,
+        Negation => Relational,
+        Relational => Maplet,
+        Maplet => OfType,
+        OfType => Arrow,
+        Arrow => Set,
+        Set => Interval,
+        Interval => Additive,
+        Additive => Multiplicative,
+        Multiplicative => Power,
+        Power => Application,
+        Application => Converse,
+        Converse | Atom => Atom,
+    }
+}
+
 /// Whether `first` may be followed by `second` without parentheses, reading from the left.
 pub fn follows(first: BinOp, second: BinOp) -> bool {
     use BinOp::*;
-    let level = |op| of(op).map(|row| row.level);
     if level(first) != level(second) {
         return true;
     }
     match level(first) {
-        Some(Level::Maplet | Level::Additive) => true,
-        Some(Level::Multiplicative) => !matches!((first, second), (Div, Div) | (Mod, Mod)),
-        Some(Level::Set) => match first {
+        Level::Maplet | Level::Additive => true,
+        Level::Multiplicative => !matches!((first, second), (Div, Div) | (Mod, Mod)),
+        Level::Set => match first {
             Union | Cartesian | Override | ComposeBack => second == first,
             Inter => matches!(second, Inter | SetMinus | RanRestrict | RanSubtract),
             Compose => matches!(second, Compose | RanRestrict | RanSubtract),

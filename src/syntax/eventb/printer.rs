@@ -3,7 +3,7 @@
 //! In: trees without places, from packages. Out: the text an author would have written, and the same
 //! trees with spans into it. Never here: whole components.
 
-use super::operators::{self, Level};
+use super::operators::{self, Level, tighter};
 use crate::base::diagnostic::Sources;
 use crate::base::{FileId, Name, Span};
 use crate::syntax::ast::{BigOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
@@ -156,6 +156,16 @@ impl Printer {
                 self.list(items);
                 self.out.push('}');
             }
+            // `{E∣P}` binds no primed names, so a bound `e'` needs the long form.
+            ExprKind::Compr(names, pred) if names.iter().any(|n| n.name.ends_with('\'')) => {
+                self.out.push('{');
+                self.idents(names);
+                self.out.push('·');
+                self.expr(pred, Level::Quantified);
+                self.out.push_str(" ∣ ");
+                self.tuple(names);
+                self.out.push('}');
+            }
             ExprKind::Compr(names, pred) => {
                 self.out.push('{');
                 self.tuple(names);
@@ -222,27 +232,6 @@ impl Printer {
             }
             self.expr(part, Level::Negation);
         }
-    }
-}
-
-fn tighter(level: Level) -> Level {
-    use Level::*;
-    match level {
-        Quantified => Implication,
-        Implication => Junction,
-        Junction => Negation,
-        Negation => Relational,
-        Relational => Maplet,
-        Maplet => OfType,
-        OfType => Arrow,
-        Arrow => Set,
-        Set => Interval,
-        Interval => Additive,
-        Additive => Multiplicative,
-        Multiplicative => Power,
-        Power => Application,
-        Application => Converse,
-        Converse | Atom => Atom,
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: terms whose first argument is a place, such as `union(none,A,B)`. Out: `ast::Expr` and
 //! `ast::Stmt` without places. Never here: components.
 
+use super::names::{for_each_expr, primed, settle_bound_primes};
 use super::term::{Term, TermKind};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
@@ -58,6 +59,12 @@ pub fn identifiers(term: &Term) -> Result<Vec<Ident>, Diagnostic> {
 
 /// A predicate or an expression.
 pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
+    let mut e = part(term)?;
+    settle_bound_primes(&mut e);
+    Ok(e)
+}
+
+fn part(term: &Term) -> Result<Expr, Diagnostic> {
     let (name, _, args) = node(term, "a formula")?;
     if let Some(c) = constant(name)
         && args.is_empty()
@@ -67,12 +74,12 @@ pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
     if let Some(b) = unary(name)
         && let [arg] = args
     {
-        return Ok(expr_of(ExprKind::Builtin(b, vec![formula(arg)?])));
+        return Ok(expr_of(ExprKind::Builtin(b, vec![part(arg)?])));
     }
     if let Some(op) = binary(name)
         && let [left, right] = args
     {
-        return Ok(expr_of(ExprKind::Binary(op, Box::new(formula(left)?), Box::new(formula(right)?))));
+        return Ok(expr_of(ExprKind::Binary(op, Box::new(part(left)?), Box::new(part(right)?))));
     }
     let kind = match (name, args) {
         ("identifier", [id]) => named(atom(id, "a name")?),
@@ -83,7 +90,7 @@ pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
         ("conjunct", [_, _]) => ExprKind::And(flatten(term, "conjunct")?),
         ("disjunct", [_, _]) => ExprKind::Or(flatten(term, "disjunct")?),
         ("conjunct" | "disjunct", [items]) if items.list().is_some() => {
-            let parts = formulas(items)?;
+            let parts = parts_of(items)?;
             match (parts.len(), name) {
                 (0, "conjunct") => ExprKind::Const(Const::BTrue),
                 (0, _) => ExprKind::Const(Const::BFalse),
@@ -92,11 +99,11 @@ pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
                 _ => ExprKind::Or(parts),
             }
         }
-        ("negation", [p]) => ExprKind::Not(Box::new(formula(p)?)),
-        ("unary_minus", [e]) => ExprKind::Neg(Box::new(formula(e)?)),
-        ("reverse", [r]) => ExprKind::Inverse(Box::new(formula(r)?)),
+        ("negation", [p]) => ExprKind::Not(Box::new(part(p)?)),
+        ("unary_minus", [e]) => ExprKind::Neg(Box::new(part(e)?)),
+        ("reverse", [r]) => ExprKind::Inverse(Box::new(part(r)?)),
         ("couple", [parts]) => {
-            let mut parts = formulas(parts)?.into_iter();
+            let mut parts = parts_of(parts)?.into_iter();
             let Some(first) = parts.next() else { return Err(unknown(term, "a pair")) };
             return Ok(parts.fold(first, |left, right| {
                 expr_of(ExprKind::Binary(BinOp::Maplet, Box::new(left), Box::new(right)))
@@ -104,38 +111,38 @@ pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
         }
         ("function", [f, operands]) => {
             let operands = match operands.list() {
-                Some(_) => formulas(operands)?,
-                None => vec![formula(operands)?],
+                Some(_) => parts_of(operands)?,
+                None => vec![part(operands)?],
             };
-            ExprKind::Apply(Box::new(formula(f)?), operands)
+            ExprKind::Apply(Box::new(part(f)?), operands)
         }
-        ("image", [r, s]) => ExprKind::Image(Box::new(formula(r)?), Box::new(formula(s)?)),
+        ("image", [r, s]) => ExprKind::Image(Box::new(part(r)?), Box::new(part(s)?)),
         ("set_extension", [items]) => {
-            let items = formulas(items)?;
+            let items = parts_of(items)?;
             if items.is_empty() { ExprKind::Const(Const::EmptySet) } else { ExprKind::SetExt(items) }
         }
         ("partition", [set, parts]) => {
-            let mut all = vec![formula(set)?];
-            all.extend(formulas(parts)?);
+            let mut all = vec![part(set)?];
+            all.extend(parts_of(parts)?);
             ExprKind::Builtin(Builtin::Partition, all)
         }
-        ("convert_bool", [p]) => ExprKind::Builtin(Builtin::Bool, vec![formula(p)?]),
+        ("convert_bool", [p]) => ExprKind::Builtin(Builtin::Bool, vec![part(p)?]),
         ("forall", [names, body]) => {
-            ExprKind::Quant(Quant::Forall, identifiers(names)?, Box::new(formula(body)?))
+            ExprKind::Quant(Quant::Forall, identifiers(names)?, Box::new(part(body)?))
         }
         // Classical B's shape: names, left side, right side.
         ("forall", [names, left, right]) => {
-            let body = ExprKind::Binary(BinOp::Implies, Box::new(formula(left)?), Box::new(formula(right)?));
+            let body = ExprKind::Binary(BinOp::Implies, Box::new(part(left)?), Box::new(part(right)?));
             ExprKind::Quant(Quant::Forall, identifiers(names)?, Box::new(expr_of(body)))
         }
         ("exists", [names, body]) => {
-            ExprKind::Quant(Quant::Exists, identifiers(names)?, Box::new(formula(body)?))
+            ExprKind::Quant(Quant::Exists, identifiers(names)?, Box::new(part(body)?))
         }
         ("comprehension_set", [names, body]) => {
-            ExprKind::Compr(identifiers(names)?, Box::new(formula(body)?))
+            ExprKind::Compr(identifiers(names)?, Box::new(part(body)?))
         }
         ("event_b_comprehension_set", [names, value, pred]) => {
-            comprehension(identifiers(names)?, formula(pred)?, formula(value)?)
+            comprehension(identifiers(names)?, part(pred)?, part(value)?)
         }
         ("lambda", [names, pred, value]) => big(BigOp::Lambda, names, pred, value)?,
         ("quantified_union", [names, pred, value]) => big(BigOp::Union, names, pred, value)?,
@@ -143,18 +150,18 @@ pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
         // Rodin's first language had projections of a relation: prj1(r) = r ◁ prj1.
         ("event_b_first_projection" | "first_projection", [r]) => ExprKind::Binary(
             BinOp::DomRestrict,
-            Box::new(formula(r)?),
+            Box::new(part(r)?),
             Box::new(expr_of(ExprKind::Const(Const::Prj1))),
         ),
         ("event_b_second_projection" | "second_projection", [r]) => ExprKind::Binary(
             BinOp::DomRestrict,
-            Box::new(formula(r)?),
+            Box::new(part(r)?),
             Box::new(expr_of(ExprKind::Const(Const::Prj2))),
         ),
         ("extended_expr" | "extended_pred", [op, exprs, preds]) => {
             let op = atom(op, "an operator")?;
-            let mut operands = formulas(exprs)?;
-            let mut preds = formulas(preds)?;
+            let mut operands = parts_of(exprs)?;
+            let mut preds = parts_of(preds)?;
             if op.as_ref() == "COND" && operands.len() == 2 && preds.len() == 1 {
                 let otherwise = operands.pop().expect("two operands");
                 let value = operands.pop().expect("two operands");
@@ -174,8 +181,8 @@ pub fn formula(term: &Term) -> Result<Expr, Diagnostic> {
     Ok(expr_of(kind))
 }
 
-fn formulas(term: &Term) -> Result<Vec<Expr>, Diagnostic> {
-    list(term, "formulas")?.iter().map(formula).collect()
+fn parts_of(term: &Term) -> Result<Vec<Expr>, Diagnostic> {
+    list(term, "formulas")?.iter().map(part).collect()
 }
 
 /// `x` or `x'`.
@@ -187,7 +194,7 @@ fn named(name: Name) -> ExprKind {
 }
 
 fn big(op: BigOp, names: &Term, pred: &Term, value: &Term) -> Result<ExprKind, Diagnostic> {
-    Ok(ExprKind::Big(op, identifiers(names)?, Box::new(formula(pred)?), Box::new(formula(value)?)))
+    Ok(ExprKind::Big(op, identifiers(names)?, Box::new(part(pred)?), Box::new(part(value)?)))
 }
 
 /// `{x·P∣E}`, which exporters also write for `{x∣P}` and for lambda: both get their own form back,
@@ -211,8 +218,9 @@ pub fn comprehension(names: Vec<Ident>, pred: Expr, value: Expr) -> ExprKind {
 fn is_tuple(e: &Expr, names: &[Ident]) -> bool {
     match (&e.kind, names) {
         (ExprKind::Ident(x), [name]) => *x == name.name,
+        (ExprKind::Primed(x), [name]) => primed(x) == name.name,
         (ExprKind::Binary(BinOp::Maplet, left, right), [first @ .., last]) if !first.is_empty() => {
-            matches!(&right.kind, ExprKind::Ident(x) if *x == last.name) && is_tuple(left, first)
+            is_tuple(right, std::slice::from_ref(last)) && is_tuple(left, first)
         }
         _ => false,
     }
@@ -228,7 +236,7 @@ fn flatten(term: &Term, connective: &str) -> Result<Vec<Expr>, Diagnostic> {
                 open.push(right);
                 open.push(left);
             }
-            _ => parts.push(formula(next)?),
+            _ => parts.push(part(next)?),
         }
     }
     Ok(parts)
@@ -239,12 +247,14 @@ pub fn action(term: &Term) -> Result<Stmt, Diagnostic> {
     let (name, _, args) = node(term, "an action")?;
     let kind = match (name, args) {
         ("skip", []) => StmtKind::Skip,
-        ("assign", [targets, values]) => StmtKind::Assign(formulas(targets)?, formulas(values)?),
-        ("becomes_element_of", [names, set]) => StmtKind::BecomesIn(identifiers(names)?, formula(set)?),
-        ("becomes_such", [names, pred]) => StmtKind::BecomesSuch(identifiers(names)?, formula(pred)?),
+        ("assign", [targets, values]) => StmtKind::Assign(parts_of(targets)?, parts_of(values)?),
+        ("becomes_element_of", [names, set]) => StmtKind::BecomesIn(identifiers(names)?, part(set)?),
+        ("becomes_such", [names, pred]) => StmtKind::BecomesSuch(identifiers(names)?, part(pred)?),
         _ => return Err(unknown(term, "an action")),
     };
-    Ok(Stmt { kind, span: Span::default() })
+    let mut stmt = Stmt { kind, span: Span::default() };
+    for_each_expr(&mut stmt, &mut settle_bound_primes);
+    Ok(stmt)
 }
 
 fn constant(name: &str) -> Option<Const> {

@@ -9,16 +9,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls `note` for every free `x` and `x'`; it may replace the node.
 pub fn visit(e: &mut Expr, note: &mut dyn FnMut(&mut Expr)) {
-    walk(e, &mut Vec::new(), note);
+    walk(e, &mut Vec::new(), &mut |leaf, bound| {
+        let known = match &leaf.kind {
+            ExprKind::Primed(name) => bound.contains(&primed(name)),
+            ExprKind::Ident(name) | ExprKind::Old(name) => bound.contains(name),
+            _ => true,
+        };
+        if !known {
+            note(leaf);
+        }
+    });
 }
 
-fn walk(e: &mut Expr, bound: &mut Vec<Name>, note: &mut dyn FnMut(&mut Expr)) {
-    match &mut e.kind {
-        ExprKind::Ident(name) | ExprKind::Primed(name) | ExprKind::Old(name) => {
-            if !bound.contains(name) {
-                note(e);
-            }
+/// Some authors bind a name such as `e'`; inside its scope `e'` is no value after an event.
+pub fn settle_bound_primes(e: &mut Expr) {
+    walk(e, &mut Vec::new(), &mut |leaf, bound| {
+        if let ExprKind::Primed(name) = &leaf.kind
+            && bound.contains(&primed(name))
+        {
+            leaf.kind = ExprKind::Ident(primed(name));
         }
+    });
+}
+
+/// Calls `note` for every name with the names that are bound there.
+fn walk(e: &mut Expr, bound: &mut Vec<Name>, note: &mut dyn FnMut(&mut Expr, &[Name])) {
+    match &mut e.kind {
+        ExprKind::Ident(_) | ExprKind::Primed(_) | ExprKind::Old(_) => note(e, bound),
         ExprKind::Int(_)
         | ExprKind::Real(_)
         | ExprKind::Str(_)
@@ -84,6 +101,19 @@ fn within(names: &[Ident], bound: &mut Vec<Name>, work: impl FnOnce(&mut Vec<Nam
     bound.truncate(depth);
 }
 
+/// Every plain name that occurs free, each once, in the order of the text.
+pub fn free_in_order(e: &Expr) -> Vec<Ident> {
+    let mut found: Vec<Ident> = Vec::new();
+    visit(&mut e.clone(), &mut |leaf| {
+        if let ExprKind::Ident(name) = &leaf.kind
+            && !found.iter().any(|f| f.name == *name)
+        {
+            found.push(Ident { name: name.clone(), span: leaf.span });
+        }
+    });
+    found
+}
+
 /// The names that occur free, primed ones as `x'`.
 pub fn free(e: &Expr) -> BTreeSet<Name> {
     let mut found = BTreeSet::new();
@@ -115,6 +145,15 @@ pub fn replace(e: &mut Expr, by: &BTreeMap<Name, Expr>) {
             *leaf = Expr { kind: value.kind.clone(), span: leaf.span };
         }
     });
+}
+
+/// All formulas of an action, targets included.
+pub fn for_each_expr(stmt: &mut Stmt, work: &mut dyn FnMut(&mut Expr)) {
+    match &mut stmt.kind {
+        StmtKind::Assign(targets, values) => targets.iter_mut().chain(values).for_each(work),
+        StmtKind::BecomesIn(_, e) | StmtKind::BecomesSuch(_, e) => work(e),
+        _ => {}
+    }
 }
 
 /// Replaces names in an action: values and, where the new name is plain, targets.
