@@ -3,11 +3,11 @@
 //! In: texts. Out: trees that mirror the text. Never here: types, name resolution, files.
 
 pub mod ast;
-pub mod eventb;
 mod binder;
 pub mod builtins;
 mod clause_rules;
 mod definitions;
+pub mod eventb;
 mod expression;
 pub mod lexer;
 mod machine;
