@@ -8,6 +8,7 @@
 
 pub mod carriers;
 pub mod chain;
+mod load;
 pub mod lockstep;
 
 use crate::base::diagnostic::Diagnostic;
@@ -18,6 +19,7 @@ use chain::Chain;
 use lockstep::{Lockstep, conjunction, node};
 use std::collections::BTreeSet;
 
+pub use load::{is_eventb, load};
 pub use lockstep::REFINEMENT;
 
 #[derive(Clone, Debug)]
