@@ -288,7 +288,7 @@ impl<'a> Lockstep<'a> {
         let guards: Vec<&Formula> = base.guards.iter().filter(|g| !g.theorem).collect();
         let mut loose: Vec<(Name, Ident)> = Vec::new();
         for (param, local) in vanished {
-            match event.witnesses.iter().find(|w| w.label == param) {
+            match witness_for(event, &param) {
                 Some(witness) => {
                     let mut pred = witness.expr.clone();
                     replace(&mut pred, &witness_names);
@@ -367,7 +367,7 @@ impl<'a> Lockstep<'a> {
             let mut free_choice = Vec::new();
             for name in names.iter().filter(|n| !kept(n)) {
                 let local = Ident { name: primed(name), span: base_stmt.span };
-                match event.witnesses.iter().find(|w| w.label == local.name) {
+                match witness_for(event, &local.name) {
                     Some(witness) => {
                         let mut pred = witness.expr.clone();
                         replace(&mut pred, witness_names);
@@ -506,6 +506,11 @@ fn same_actions(a: &Event, b: &Event) -> bool {
         && a.actions.iter().all(|x| b.actions.iter().any(|y| x.stmt == y.stmt))
 }
 
+
+/// The witness of a parameter `p` or variable `v'`; one that does not speak of it says nothing.
+fn witness_for<'a>(event: &'a Event, name: &Name) -> Option<&'a Formula> {
+    event.witnesses.iter().find(|w| w.label == *name && free(&w.expr).contains(name))
+}
 
 /// The value if the predicate is `x = E` or `E = x`, and `x` does not occur in `E`.
 fn solved_for(pred: &Expr, name: &Name) -> Option<Expr> {

@@ -10,10 +10,12 @@ pub mod carriers;
 pub mod chain;
 mod load;
 pub mod lockstep;
+mod theories;
 
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::syntax::ast::{self, ClauseKind, Expr, ExprKind, Ident, MachineKind, Stmt, StmtKind};
+use crate::syntax::eventb::names::{for_each_expr, free};
 use crate::syntax::eventb::{Formula, INITIALISATION, Machine, Project};
 use chain::Chain;
 use lockstep::{Lockstep, conjunction, node};
@@ -74,7 +76,33 @@ pub fn flatten(project: &Project, options: &Options) -> Result<Flat, Vec<Diagnos
         add(&mut flat, ClauseKind::Assertions(assertions));
     }
     events(&chain, options, &mut flat)?;
+    let definitions = theories::definitions(&project.theories, &used_names(&chain))?;
+    if !definitions.is_empty() {
+        add(&mut flat, ClauseKind::Definitions(definitions));
+    }
     Ok(flat)
+}
+
+/// Every name that a formula of the chain uses freely.
+fn used_names(chain: &Chain) -> BTreeSet<Name> {
+    let mut used = BTreeSet::new();
+    for axiom in chain.contexts.iter().flat_map(|c| &c.axioms) {
+        used.extend(free(&axiom.expr));
+    }
+    for level in &chain.levels {
+        for formula in level.invariants.iter().chain(&level.variants) {
+            used.extend(free(&formula.expr));
+        }
+        for event in &level.events {
+            for formula in event.guards.iter().chain(&event.witnesses) {
+                used.extend(free(&formula.expr));
+            }
+            for action in &event.actions {
+                for_each_expr(&mut action.stmt.clone(), &mut |e| used.extend(free(e)));
+            }
+        }
+    }
+    used
 }
 
 fn add(flat: &mut Flat, kind: ClauseKind) {
@@ -127,7 +155,7 @@ fn variables(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>) -> Resu
     let mut invariants = Vec::new();
     for level in chain.levels.iter().rev() {
         for invariant in &level.invariants {
-            if !crate::syntax::eventb::names::free(&invariant.expr).is_disjoint(&dropped) {
+            if !free(&invariant.expr).is_disjoint(&dropped) {
                 flat.unchecked.push(format!("{} / {}", level.name, invariant.label));
             } else if invariant.theorem {
                 assertions.push(labelled(invariant));
