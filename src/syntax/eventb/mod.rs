@@ -12,7 +12,9 @@ pub mod names;
 pub mod operators;
 pub mod package;
 pub mod printer;
+pub mod proofs;
 pub mod raw;
+pub mod rodin;
 pub mod term;
 
 use super::ast::{Expr, Ident, Stmt};
