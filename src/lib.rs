@@ -19,6 +19,8 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+pub mod cli;
+pub mod driver;
 pub mod model;
 pub mod report;
 pub mod source;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 #[derive(Parser, Debug)]
 #[command(name = "bombus", version, about = "A parallel model checker for B-family specifications", long_about = None)]
-#[command(after_help = "Exit status of check: 0 verified, 1 violated, 2 model or command line rejected, 3 incomplete,\n4 internal error, 130 interrupted (the result so far is printed).")]
+#[command(
+    after_help = "Exit status of check: 0 verified, 1 violated, 2 model or command line rejected, 3 incomplete,\n4 internal error, 130 interrupted (the result so far is printed)."
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

@@ -2,7 +2,7 @@
 //!
 //! In: typed operations. Out: messages.
 
-use super::typed::{OpId, Operation, Stmt, StmtKind, VarDecl, VarId};
+use super::typed::{OpId, Operation, Stmt, StmtKind, Target, VarDecl, VarId, VarKind};
 use super::walk::{Visit, calls_of, visit_stmt};
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
@@ -37,70 +37,111 @@ pub fn recursion(operations: &[Operation]) -> Vec<(OpId, Span)> {
     found
 }
 
-/// The rules of one operation.
-pub fn operation(op: &Operation, operations: &[Operation], vars: &[VarDecl]) -> Vec<Diagnostic> {
-    let mut found = substitution(&op.body, operations, vars);
-    let written = writes(&op.body, operations);
-    for result in &op.results {
-        if !written.contains_key(result) {
-            let decl = &vars[result.0 as usize];
-            found.push(
-                Diagnostic::error(decl.span, format!("the operation `{}` never assigns its result `{}`", op.name, decl.name))
-                    .label(op.span, "this operation"),
-            );
+/// What the rules are measured against.
+pub struct Checks<'a> {
+    pub operations: &'a [Operation],
+    pub vars: &'a [VarDecl],
+    /// Branches of `||` may write the same variable.
+    pub simultaneous: bool,
+}
+
+impl Checks<'_> {
+    /// The rules of one operation.
+    pub fn operation(&self, op: &Operation) -> Vec<Diagnostic> {
+        let mut found = self.substitution(&op.body);
+        let written = self.writes(&op.body);
+        for result in &op.results {
+            if !written.contains_key(result) {
+                let decl = &self.vars[result.0 as usize];
+                let text = format!("the operation `{}` never assigns its result `{}`", op.name, decl.name);
+                found.push(Diagnostic::error(decl.span, text).label(op.span, "this operation"));
+            }
         }
+        found
     }
-    found
-}
 
-/// What a substitution writes twice at once.
-pub fn substitution(s: &Stmt, operations: &[Operation], vars: &[VarDecl]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    written_twice(s, operations, vars, &mut found);
-    found
-}
+    /// What a substitution writes twice at once.
+    pub fn substitution(&self, s: &Stmt) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        self.written_twice(s, &mut found);
+        found
+    }
 
-fn written_twice(s: &Stmt, operations: &[Operation], vars: &[VarDecl], found: &mut Vec<Diagnostic>) {
-    let mut clash = |var: VarId, first: Span, second: Span, how: &str| {
-        let name = &vars[var.0 as usize].name;
-        found.push(
-            Diagnostic::error(second, format!("`{name}` is assigned twice {how}"))
-                .label(first, "assigned here already")
-                .help("join both values into one assignment, or use `;`"),
-        );
-    };
-    match &s.kind {
-        StmtKind::Assign(pairs) => {
-            for (i, (target, _)) in pairs.iter().enumerate() {
-                if let Some((first, _)) = pairs[..i].iter().find(|(t, _)| t.var == target.var) {
-                    clash(target.var, first.span, target.span, "in one assignment");
+    fn written_twice(&self, s: &Stmt, found: &mut Vec<Diagnostic>) {
+        let mut clash = |var: VarId, first: Span, second: Span, how: &str| {
+            let name = &self.vars[var.0 as usize].name;
+            found.push(
+                Diagnostic::error(second, format!("`{name}` is assigned twice {how}"))
+                    .label(first, "assigned here already")
+                    .help("join both values into one assignment, or use `;`"),
+            );
+        };
+        match &s.kind {
+            StmtKind::Assign(pairs) => {
+                for (i, (target, _)) in pairs.iter().enumerate() {
+                    if let Some((first, _)) = pairs[..i].iter().find(|(t, _)| t.var == target.var) {
+                        clash(target.var, first.span, target.span, "in one assignment");
+                    }
                 }
             }
-        }
-        StmtKind::BecomesIn(vars, _) | StmtKind::BecomesSuch(vars, _) => {
-            for (i, var) in vars.iter().enumerate() {
-                if vars[..i].contains(var) {
-                    clash(*var, s.span, s.span, "in one substitution");
+            StmtKind::BecomesIn(vars, _) | StmtKind::BecomesSuch(vars, _) => {
+                for (i, var) in vars.iter().enumerate() {
+                    if vars[..i].contains(var) {
+                        clash(*var, s.span, s.span, "in one substitution");
+                    }
                 }
             }
-        }
-        StmtKind::Par(parts) => {
-            let mut all: BTreeMap<VarId, Span> = BTreeMap::new();
-            for part in parts {
-                for (var, at) in writes(part, operations) {
-                    match all.get(&var) {
-                        Some(first) => clash(var, *first, at, "in parallel"),
-                        None => {
-                            all.insert(var, at);
+            StmtKind::Par(parts) if !self.simultaneous => {
+                let mut all: BTreeMap<VarId, Span> = BTreeMap::new();
+                for part in parts {
+                    for (var, at) in self.writes(part) {
+                        match all.get(&var) {
+                            Some(first) => clash(var, *first, at, "in parallel"),
+                            None => {
+                                all.insert(var, at);
+                            }
                         }
                     }
                 }
             }
+            _ => {}
         }
-        _ => {}
+        for part in parts_of(s) {
+            self.written_twice(part, found);
+        }
     }
-    for part in parts_of(s) {
-        written_twice(part, operations, vars, found);
+
+    /// The variables a substitution may write, each with one place that does; calls included.
+    fn writes(&self, s: &Stmt) -> BTreeMap<VarId, Span> {
+        let mut writes = Writes { found: BTreeMap::new(), checks: self, at: s.span };
+        visit_stmt(s, &mut writes);
+        writes.found
+    }
+}
+
+struct Writes<'a> {
+    found: BTreeMap<VarId, Span>,
+    checks: &'a Checks<'a>,
+    at: Span,
+}
+
+impl Visit for Writes<'_> {
+    fn target(&mut self, t: &Target) {
+        self.found.entry(t.var).or_insert(t.span);
+    }
+    fn written(&mut self, vars: &Vec<VarId>) {
+        for var in vars {
+            self.found.entry(*var).or_insert(self.at);
+        }
+    }
+    fn call(&mut self, op: &OpId) {
+        let body = &self.checks.operations[op.0 as usize].body;
+        for var in self.checks.writes(body).into_keys() {
+            // What is local to the called operation does not concern its caller.
+            if self.checks.vars[var.0 as usize].kind == VarKind::Variable {
+                self.found.entry(var).or_insert(self.at);
+            }
+        }
     }
 }
 
@@ -120,34 +161,4 @@ fn parts_of(s: &Stmt) -> Vec<&Stmt> {
         StmtKind::Case(_, bs, other) => bs.iter().map(|(_, b)| b).chain(other.as_deref()).collect(),
         _ => Vec::new(),
     }
-}
-
-/// The variables a substitution may write, each with one place that does; calls included.
-pub fn writes(s: &Stmt, operations: &[Operation]) -> BTreeMap<VarId, Span> {
-    struct Writes<'a> {
-        found: BTreeMap<VarId, Span>,
-        operations: &'a [Operation],
-        at: Span,
-    }
-    impl Visit for Writes<'_> {
-        fn target(&mut self, t: &super::typed::Target) {
-            self.found.entry(t.var).or_insert(t.span);
-        }
-        fn written(&mut self, vars: &Vec<VarId>) {
-            for var in vars {
-                self.found.entry(*var).or_insert(self.at);
-            }
-        }
-        fn call(&mut self, op: &OpId) {
-            let callee = &self.operations[op.0 as usize];
-            for var in writes(&callee.body, self.operations).into_keys() {
-                if !callee.results.contains(&var) {
-                    self.found.entry(var).or_insert(self.at);
-                }
-            }
-        }
-    }
-    let mut writes = Writes { found: BTreeMap::new(), operations, at: s.span };
-    visit_stmt(s, &mut writes);
-    writes.found
 }

@@ -40,6 +40,11 @@ impl Definitions {
         Ok(())
     }
 
+    /// Puts a definition in the place of an earlier one.
+    pub fn replace(&mut self, def: Definition) {
+        self.by_name.insert(def.name.name.clone(), Arc::new(def));
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Definition>> {
         self.order.iter().map(|n| &self.by_name[n])
     }
@@ -179,7 +184,9 @@ impl Rewrite for Substitution<'_> {
         }
         for binder in &self.binders {
             // A binder that came from an argument itself (`all(x) == !x.(…)`) captures on purpose.
-            if self.names[name].contains(&binder.name) && !self.names.values().any(|n| n.len() == 1 && n.contains(&binder.name)) {
+            if self.names[name].contains(&binder.name)
+                && !self.names.values().any(|n| n.len() == 1 && n.contains(&binder.name))
+            {
                 self.captured.insert(binder.name.clone(), binder.span);
             }
         }

@@ -11,6 +11,7 @@ pub mod eventb;
 mod formula;
 mod overload;
 mod project;
+pub mod reference;
 mod scope;
 mod sets;
 mod settings;
@@ -18,6 +19,7 @@ mod settle;
 mod trees;
 pub mod typed;
 pub mod types;
+pub mod value;
 pub mod walk;
 
 pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;

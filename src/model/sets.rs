@@ -4,7 +4,7 @@
 //! constants that are proven pairwise distinct are identified with elements, which loses nothing because
 //! the elements of a deferred set are interchangeable until a constant names one.
 //!
-//! A size comes from, in this order: the command line, `scope_S`, VALUES, PROPERTIES, the default.
+//! A size comes from, in this order: the command line, `scope_S`, PROPERTIES, the default.
 
 use super::scope::Entity;
 use super::settings::Settings;
@@ -34,11 +34,6 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
     // A bijection or an equation of cardinalities may lead from one set to the next.
     let mut open: Vec<SetId> =
         (0..machine.sets.len() as u32).map(SetId).filter(|s| machine.set(*s).elems.is_empty()).collect();
-    let values: Vec<SetId> = (0..machine.sets.len() as u32)
-        .map(SetId)
-        .filter(|s| machine.set(*s).origin == SizeOrigin::Values)
-        .collect();
-    open.extend(values);
     let rounds = open.len();
     for round in 0..=rounds {
         let last = round == rounds;
@@ -72,9 +67,6 @@ fn size_of(
     }
     if let Some(n) = settings.scopes.get(&*decl.name) {
         return Some((*n, SizeOrigin::ScopeDefinition));
-    }
-    if decl.origin == SizeOrigin::Values {
-        return Some((decl.elems.len(), SizeOrigin::Values));
     }
     if let Some(n) = facts.exact {
         return Some((n.max(1), SizeOrigin::Properties));
@@ -157,7 +149,9 @@ fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>) ->
 fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>, facts: &mut Facts) {
     let is_set = |e: &Expr| matches!(&e.kind, ExprKind::TypeSet(Type::Set(s)) if *s == set);
     let is_card = |e: &Expr| matches!(&e.kind, ExprKind::Unary(UnOp::Card, s) if is_set(s));
-    let number = |e: &Expr| number_of(e, machine, numbers).and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok());
+    let number = |e: &Expr| {
+        number_of(e, machine, numbers).and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok())
+    };
     match &p.kind {
         PredKind::Rel(op, a, b) => {
             let (a, b, op) = if is_card(b) || is_set(b) { (b, a, mirrored(*op)) } else { (a, b, *op) };
@@ -166,7 +160,10 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                     (RelOp::Equal, Some(n)) => facts.exact = Some(n),
                     (RelOp::Greater, Some(n)) => facts.lower = facts.lower.max(n + 1),
                     (RelOp::GreaterEqual, Some(n)) => facts.lower = facts.lower.max(n),
-                    (RelOp::Less, Some(n)) => facts.upper = Some(facts.upper.map_or(n.saturating_sub(1), |u| u.min(n.saturating_sub(1)))),
+                    (RelOp::Less, Some(n)) => {
+                        facts.upper =
+                            Some(facts.upper.map_or(n.saturating_sub(1), |u| u.min(n.saturating_sub(1))))
+                    }
                     (RelOp::LessEqual, Some(n)) => facts.upper = Some(facts.upper.map_or(n, |u| u.min(n))),
                     (RelOp::In, _) => facts.lower = facts.lower.max(lower_end(b, machine, numbers)),
                     _ => {}
@@ -174,7 +171,8 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             }
             match (&a.kind, &b.kind, op) {
                 (ExprKind::TypeSet(_), ExprKind::SetExt(items), RelOp::Equal) if is_set(a) => {
-                    facts.listed = constants_in(items, set).filter(|l| l.len() == items.len()).or(facts.listed.take());
+                    facts.listed =
+                        constants_in(items, set).filter(|l| l.len() == items.len()).or(facts.listed.take());
                 }
                 (ExprKind::Var(x), ExprKind::Var(y), RelOp::NotEqual) if a.ty == Type::Set(set) => {
                     facts.distinct.insert(ordered(*x, *y));
@@ -191,7 +189,9 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         all_distinct(&constants_in(items, set).unwrap_or_default(), facts);
                     }
                 }
-                (ExprKind::Binary(BinOp::Inter, x, y), ExprKind::SetExt(none), RelOp::Equal) if none.is_empty() => {
+                (ExprKind::Binary(BinOp::Inter, x, y), ExprKind::SetExt(none), RelOp::Equal)
+                    if none.is_empty() =>
+                {
                     if let (ExprKind::SetExt(xs), ExprKind::SetExt(ys)) = (&x.kind, &y.kind) {
                         for x in constants_in(xs, set).unwrap_or_default() {
                             for y in constants_in(ys, set).unwrap_or_default() {
@@ -340,18 +340,6 @@ fn same_literal(a: &Expr, b: &Expr) -> bool {
         (ExprKind::Elem(s, x), ExprKind::Elem(t, y)) => (s, x) == (t, y),
         (ExprKind::Bool(x), ExprKind::Bool(y)) => x == y,
         _ => false,
-    }
-}
-
-/// The size of `0..3` or `{1,2}` in VALUES.
-pub fn literal_size(e: &Expr) -> Option<usize> {
-    match &e.kind {
-        ExprKind::Binary(BinOp::Interval, a, b) => match (&a.kind, &b.kind) {
-            (ExprKind::Int(a), ExprKind::Int(b)) => usize::try_from(b.sub(a).add(&Int::ONE).small()?).ok(),
-            _ => None,
-        },
-        ExprKind::SetExt(items) if !items.is_empty() => Some(items.len()),
-        _ => None,
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Settings {
     pub set_sizes: BTreeMap<String, usize>,
     /// `scope_S == n` or `a..b`
     pub scopes: BTreeMap<String, usize>,
+    /// `SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS`: branches of `||` may write one variable, if they agree.
+    pub simultaneous_assignments: bool,
     pub ltl: Vec<TemporalAssertion>,
     pub ctl: Vec<TemporalAssertion>,
 }
@@ -45,13 +47,18 @@ pub struct Settings {
 impl Settings {
     pub fn read(options: &LoadOptions, definitions: &Definitions) -> Settings {
         let preference = |name: &str| definition_int(definitions, &format!("SET_PREF_{name}"));
-        let size = preference("DEFAULT_SETSIZE").and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok());
+        let size =
+            preference("DEFAULT_SETSIZE").and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok());
         let mut settings = Settings {
             maxint: options.maxint.clone().or_else(|| preference("MAXINT")).unwrap_or(Int::from(3i64)),
             minint: options.minint.clone().or_else(|| preference("MININT")).unwrap_or(Int::from(-1i64)),
             default_set_size: options.default_set_size.or(size).unwrap_or(2).max(1),
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),
+            simultaneous_assignments: definition_is_true(
+                definitions,
+                "SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS",
+            ),
             ltl: Vec::new(),
             ctl: Vec::new(),
         };
@@ -84,6 +91,11 @@ fn scope_size(definitions: &Definitions, body: &Expr) -> Option<usize> {
         _ => fold(definitions, body, 0)?,
     };
     usize::try_from(size.small()?).ok().filter(|n| *n > 0)
+}
+
+fn definition_is_true(definitions: &Definitions, name: &str) -> bool {
+    let body = definitions.get(name).map(|d| &d.body);
+    matches!(body, Some(DefBody::Expr(Expr { kind: ExprKind::Const(Const::True), .. })))
 }
 
 fn definition_int(definitions: &Definitions, name: &str) -> Option<Int> {

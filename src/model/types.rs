@@ -21,7 +21,7 @@ pub fn open_number(ty: &Type) -> Option<usize> {
 }
 
 /// What each open type stands for, as far as it is known.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Unifier {
     known: Vec<Option<Type>>,
 }

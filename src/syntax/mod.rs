@@ -10,6 +10,7 @@ mod definitions;
 pub mod eventb;
 mod expression;
 pub mod lexer;
+mod literal;
 mod machine;
 mod parser;
 pub mod precedence;

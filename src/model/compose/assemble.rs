@@ -4,11 +4,10 @@ use super::bodies::{Renaming, flatten};
 use super::{Composer, InstanceId};
 use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Severity};
-use crate::model::checks;
+use crate::model::checks::{Checks, recursion};
+use crate::model::project::Relation;
 use crate::model::settle::Settle;
-use crate::model::typed::{
-    Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
-};
+use crate::model::typed::{Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind};
 use crate::model::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
 use crate::syntax::ast::DefBody;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +43,8 @@ impl Composer<'_> {
                     for conjunct in flatten(pred) {
                         let text = self.sources.slice(conjunct.span).to_owned();
                         let speaks_of_others = variables_of_pred(&conjunct).iter().any(|v| {
-                            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable && !variables.contains(v)
+                            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable
+                                && !variables.contains(v)
                         });
                         if speaks_of_others {
                             unchecked.push(text);
@@ -70,13 +70,17 @@ impl Composer<'_> {
         };
         let settings = self.settings;
         let e = &mut self.elaborator;
-        let found = checks::substitution(&initialisation, &operations, &e.vars);
-        e.diagnostics.extend(found);
+        let checks = Checks {
+            operations: &operations,
+            vars: &e.vars,
+            simultaneous: settings.simultaneous_assignments,
+        };
+        let mut found = checks.substitution(&initialisation);
         for op in &operations {
-            let found = checks::operation(op, &operations, &e.vars);
-            e.diagnostics.extend(found);
+            found.extend(checks.operation(op));
         }
-        let mut events = self.events(main);
+        e.diagnostics.extend(found);
+        let mut events = self.events(main, &animated);
         self.keep_reachable(&mut operations, &mut events, &mut initialisation);
         let e = &mut self.elaborator;
         for i in 0..e.vars.len() {
@@ -145,7 +149,9 @@ impl Composer<'_> {
         for d in &mut self.elaborator.diagnostics[errors..] {
             d.severity = Severity::Warning;
         }
-        self.elaborator.diagnostics.push(Diagnostic::warning(def.name.span, format!("`{name}` is ignored, see above")));
+        self.elaborator
+            .diagnostics
+            .push(Diagnostic::warning(def.name.span, format!("`{name}` is ignored, see above")));
         None
     }
 
@@ -165,7 +171,7 @@ impl Composer<'_> {
                 span: signature.span,
             });
         }
-        for (first, at) in checks::recursion(&operations) {
+        for (first, at) in recursion(&operations) {
             let name = &operations[first.0 as usize].name;
             self.elaborator.error(Diagnostic::error(at, format!("the operation `{name}` calls itself")));
             // Later passes follow calls; the broken body is not needed any more.
@@ -190,7 +196,29 @@ impl Composer<'_> {
     }
 
     /// Own operations of the main machine, promoted ones, and those of extended machines.
-    fn events(&self, main: InstanceId) -> Vec<OpId> {
+    ///
+    /// A machine that is seen or used but included by nobody runs on its own beside the others, as in ProB:
+    /// its operations are events too.
+    fn events(&self, main: InstanceId, animated: &[InstanceId]) -> Vec<OpId> {
+        let mut events: Vec<OpId> = self.events_of(main);
+        let included = |id: InstanceId| {
+            animated.iter().any(|a| {
+                self.instance(*a).references.iter().any(|(relation, other)| {
+                    *other == id && !matches!(relation, Relation::Sees | Relation::Uses)
+                })
+            })
+        };
+        for id in animated {
+            if *id != main && !included(*id) {
+                let more: Vec<OpId> =
+                    self.events_of(*id).into_iter().filter(|op| !events.contains(op)).collect();
+                events.extend(more);
+            }
+        }
+        events
+    }
+
+    fn events_of(&self, main: InstanceId) -> Vec<OpId> {
         let mut events: Vec<OpId> = Vec::new();
         let main = self.instance(main);
         let own = main.operations.iter().filter(|(_, op)| main.own_operations.contains(op));
@@ -242,7 +270,9 @@ impl Change for Renumber {
 
 fn clause(pred: Pred, origin: &Name, text: String) -> Clause {
     match pred.kind {
-        PredKind::Label(label, inner) => Clause { label: Some(label), origin: origin.clone(), pred: *inner, text },
+        PredKind::Label(label, inner) => {
+            Clause { label: Some(label), origin: origin.clone(), pred: *inner, text }
+        }
         kind => Clause { label: None, origin: origin.clone(), pred: Pred { kind, span: pred.span }, text },
     }
 }

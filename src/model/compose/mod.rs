@@ -19,7 +19,9 @@ use super::settings::Settings;
 use super::typed::{Machine, OpId, Pred, Stmt, VarId};
 use crate::base::diagnostic::Sources;
 use crate::base::{Name, Span};
+use crate::syntax::ast;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Index into `Composer::instances`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,6 +74,10 @@ pub struct Composer<'a> {
     /// Variables of refined machines that a variable of the refinement stands for.
     identified: HashMap<VarId, VarId>,
     properties_done: Vec<MachineId>,
+    /// Deferred sets that VALUES equates with a set, and the scope in which that set is to be read.
+    valued: HashMap<Name, (Arc<ast::Expr>, ScopeId)>,
+    /// The scope that includes an instance, and where it says so.
+    includers: HashMap<(MachineId, String), (ScopeId, Span)>,
 }
 
 impl<'a> Composer<'a> {
@@ -95,6 +101,8 @@ impl<'a> Composer<'a> {
             local_operations: Vec::new(),
             identified: HashMap::new(),
             properties_done: Vec::new(),
+            valued: HashMap::new(),
+            includers: HashMap::new(),
         };
         let main = composer.declare(main, String::new(), None, Span::default());
         composer.elaborate();
