@@ -21,7 +21,7 @@ use chain::Chain;
 use lockstep::{Lockstep, conjunction, node};
 use std::collections::BTreeSet;
 
-pub use load::{is_eventb, load};
+pub use load::{components, is_eventb, load};
 pub use lockstep::REFINEMENT;
 
 #[derive(Clone, Debug)]
