@@ -18,6 +18,8 @@ pub enum FindingKind {
     Precondition,
     Goal,
     Properties,
+    Refinement,
+    Variant,
 }
 
 /// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial

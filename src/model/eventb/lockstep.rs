@@ -12,13 +12,11 @@
 
 use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
 use crate::base::{Name, Span};
+use crate::model::typed::{REFINEMENT_LABEL, VARIANT_LABEL};
 use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
 use crate::syntax::eventb::{Event, Formula, INITIALISATION, Machine};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the label of an ASSERT begins with when it stands for a proof obligation of refinement.
-pub const REFINEMENT: &str = "refinement";
 
 type Renaming = BTreeMap<Name, Expr>;
 
@@ -119,8 +117,12 @@ fn variables_of(machine: &Machine) -> impl Iterator<Item = &Name> {
 
 /// `refinement: M2 / evt / grd3 / GRD`, around the predicate that must hold.
 fn obligation(place: &str, what: &str, kind: &str, pred: Expr) -> Wrap {
-    let family = if kind == "THM" { "theorem" } else { REFINEMENT };
-    let label = format!("{family}: {place} / {what} / {kind}");
+    let family = match kind {
+        "THM" => "",
+        "VAR" | "NAT" => VARIANT_LABEL,
+        _ => REFINEMENT_LABEL,
+    };
+    let label = format!("{family}{place} / {what} / {kind}");
     let span = pred.span;
     Wrap::Assert(node(ExprKind::Label(label.into(), Box::new(pred)), span))
 }

@@ -22,7 +22,6 @@ use lockstep::{Lockstep, conjunction, node};
 use std::collections::BTreeSet;
 
 pub use load::{components, is_eventb, load};
-pub use lockstep::REFINEMENT;
 
 #[derive(Clone, Debug)]
 pub struct Options {
