@@ -360,7 +360,7 @@ mod tests {
         let term = one("f(a,[1,-2,X],\"s\"). % the end");
         let (name, args) = term.functor().unwrap();
         assert_eq!((name, args.len()), ("f", 3));
-        assert_eq!(args[1].list().unwrap()[1].kind, TermKind::Int(Int::from(-2)));
+        assert_eq!(args[1].list().unwrap()[1].kind, TermKind::Int(Int::from(-2i64)));
         assert!(read(FileId(0), "f(a)").is_err());
         assert!(read(FileId(0), "f(a").is_err());
         assert!(read(FileId(0), "f(a,)").is_err());
