@@ -22,6 +22,11 @@ pub enum FindingKind {
     Variant,
 }
 
+impl FindingKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = FindingKind::Variant as usize + 1;
+}
+
 /// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial
 /// state and the system itself named no reason.
 pub const NO_INITIAL_STATE: u32 = u32::MAX;
