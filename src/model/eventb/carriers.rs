@@ -16,8 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Carriers {
     pub sets: Vec<SetDecl>,
     pub constants: Vec<Ident>,
-    /// The axioms, in the order they came in, some rewritten.
-    pub axioms: Vec<Expr>,
+    /// The axioms, in the order they came in, some rewritten; `None` says nothing that an enumeration
+    /// does not say. (Whether properties are left decides if setting up constants is a step.)
+    pub axioms: Vec<Option<Expr>>,
     /// Sets that were taken to be equal to another one, for the report.
     pub instantiated: Vec<String>,
 }
@@ -26,7 +27,7 @@ pub fn settle(sets: &[Ident], constants: &[Ident], axioms: &[Expr]) -> Carriers 
     let mut out = Carriers {
         sets: Vec::new(),
         constants: constants.to_vec(),
-        axioms: axioms.to_vec(),
+        axioms: axioms.iter().cloned().map(Some).collect(),
         instantiated: Vec::new(),
     };
     let distinct = distinct_pairs(axioms);
@@ -43,6 +44,12 @@ pub fn settle(sets: &[Ident], constants: &[Ident], axioms: &[Expr]) -> Carriers 
     for (i, axiom) in axioms.iter().enumerate() {
         instantiate(axiom, i, &mut deferred, &mut out);
     }
+    let owner: BTreeMap<&Name, &Name> =
+        enumerated.iter().flat_map(|(set, elems)| elems.iter().map(move |e| (&e.name, set))).collect();
+    for axiom in &mut out.axioms {
+        *axiom = axiom.take().and_then(|a| without_enumeration(a, &owner, &distinct));
+    }
+    drop(owner);
     for set in sets {
         if let Some(elems) = enumerated.remove(&set.name) {
             out.sets.push(SetDecl::Enumerated(set.clone(), elems));
@@ -131,6 +138,51 @@ fn enumeration(p: &Expr, distinct: &BTreeSet<(Name, Name)>) -> Option<(Name, Vec
     }
 }
 
+/// What is left of an axiom when elements of enumerated sets are known to be different elements.
+fn without_enumeration(
+    axiom: Expr,
+    owner: &BTreeMap<&Name, &Name>,
+    distinct: &BTreeSet<(Name, Name)>,
+) -> Option<Expr> {
+    let owner_of = |e: &Expr| match &e.kind {
+        ExprKind::Ident(name) => owner.get(name).copied(),
+        _ => None,
+    };
+    let implied = |e: &Expr| match &e.kind {
+        ExprKind::Const(Const::BTrue) => true,
+        ExprKind::Binary(BinOp::In, element, set) => {
+            owner_of(element).is_some_and(|s| matches!(&set.kind, ExprKind::Ident(name) if name == s))
+        }
+        ExprKind::Binary(BinOp::NotEqual, a, b) => a != b && owner_of(a).is_some() && owner_of(a) == owner_of(b),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::Binary(BinOp::Equal, a, b) => {
+                a != b && owner_of(a).is_some() && owner_of(a) == owner_of(b)
+            }
+            _ => false,
+        },
+        _ => enumeration(e, distinct)
+            .is_some_and(|(set, elems)| {
+                let all = owner.values().filter(|s| ***s == set).count();
+                elems.len() == all && elems.iter().all(|x| owner.get(&x.name) == Some(&&set))
+            }),
+    };
+    match axiom.kind {
+        ExprKind::And(parts) => {
+            let mut left: Vec<Expr> =
+                parts.into_iter().filter_map(|p| without_enumeration(p, owner, distinct)).collect();
+            match left.len() {
+                0 => None,
+                1 => left.pop(),
+                _ => Some(Expr { kind: ExprKind::And(left), span: axiom.span }),
+            }
+        }
+        kind => {
+            let axiom = Expr { kind, span: axiom.span };
+            (!implied(&axiom)).then_some(axiom)
+        }
+    }
+}
+
 /// Reads `f ∈ S ⤖ T` and `f ∈ T ⤖ S` as `S = T` with `f` the identity.
 fn instantiate(axiom: &Expr, place: usize, deferred: &mut Vec<Ident>, out: &mut Carriers) {
     let ExprKind::Binary(BinOp::In, function, arrow) = &axiom.kind else { return };
@@ -166,10 +218,10 @@ fn instantiate(axiom: &Expr, place: usize, deferred: &mut Vec<Ident>, out: &mut 
         Box::new((**other).clone()),
         Box::new(expr(ExprKind::Const(Const::Id))),
     ));
-    out.axioms[place] = expr(ExprKind::And(vec![
+    out.axioms[place] = Some(expr(ExprKind::And(vec![
         equal(set.name.clone(), (**other).clone()),
         equal(function.clone(), identity),
-    ]));
+    ])));
     out.instantiated.push(format!("{} is taken to be the set that {function} maps it to", set.name));
     out.constants.push(set);
 }

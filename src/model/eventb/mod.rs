@@ -132,7 +132,7 @@ fn constants(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>) {
     let properties: Vec<Expr> = axioms
         .iter()
         .zip(settled.axioms)
-        .map(|(axiom, expr)| labelled(&Formula { expr, ..(*axiom).clone() }))
+        .filter_map(|(axiom, expr)| Some(labelled(&Formula { expr: expr?, ..(*axiom).clone() })))
         .collect();
     if !properties.is_empty() {
         let span = properties[0].span;
