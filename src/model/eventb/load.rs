@@ -175,7 +175,11 @@ fn unknown(name: &str, known: &[&str]) -> Diagnostic {
 
 /// Types a project whose first machine is the one to check.
 pub fn type_project(sources: Sources, project: &eventb::Project, options: &LoadOptions) -> Loaded {
-    let settings = Options { abstract_levels: options.abstract_levels, ..Options::default() };
+    let settings = Options {
+        abstract_levels: options.abstract_levels,
+        variants: options.variants,
+        ..Options::default()
+    };
     let flat = match flatten(project, &settings) {
         Ok(flat) => flat,
         Err(diagnostics) => return Loaded { sources, model: None, diagnostics },

@@ -10,6 +10,7 @@
 //! The value of `x` after the event is known as an expression over the state before, or it is bound as
 //! a local called `x'`. Guards and actions that both levels state in the same words need no check.
 
+use super::variants::conditions;
 use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
 use crate::base::{Name, Span};
 use crate::model::typed::{REFINEMENT_LABEL, VARIANT_LABEL};
@@ -25,6 +26,8 @@ pub struct Lockstep<'a> {
     pub levels: &'a [Machine],
     /// Whether theorems among the guards are evaluated.
     pub theorems: bool,
+    /// Whether convergent and anticipated events are held to the variant.
+    pub variants: bool,
     /// Variables assigned non-deterministically whose new value some check or witness asks for.
     asked: RefCell<BTreeSet<Name>>,
 }
@@ -128,8 +131,8 @@ fn obligation(place: &str, what: &str, kind: &str, pred: Expr) -> Wrap {
 }
 
 impl<'a> Lockstep<'a> {
-    pub fn new(levels: &'a [Machine], theorems: bool) -> Self {
-        Lockstep { levels, theorems, asked: RefCell::default() }
+    pub fn new(levels: &'a [Machine], theorems: bool, variants: bool) -> Self {
+        Lockstep { levels, theorems, variants, asked: RefCell::default() }
     }
 
     /// The substitution of an event of the checked machine, guards included.
@@ -197,6 +200,9 @@ impl<'a> Lockstep<'a> {
 
     /// Adds what the levels above `level` have to say about `event` of that level.
     fn up(&self, level: usize, event: &Event, mut frame: Frame, renaming: &Renaming) -> Stmt {
+        if self.variants && event.name.as_ref() != INITIALISATION {
+            self.decrease(level, event, &mut frame);
+        }
         let Some(above) = self.levels.get(level + 1) else { return frame.finish(event.span) };
         let find = |name: &Name| above.events.iter().find(|e| e.name == *name);
         let refined: Vec<&Event> = if event.name.as_ref() == INITIALISATION {
@@ -416,6 +422,18 @@ impl<'a> Lockstep<'a> {
             let after = self.after(&name, frame, event.span);
             let pred = binary(BinOp::Equal, after, ident(&name, event.span));
             frame.wraps.push(obligation(&self.place(level, event), &name, "EQL", pred));
+        }
+    }
+
+    /// What the event owes to the variants of its level.
+    fn decrease(&self, level: usize, event: &Event, frame: &mut Frame) {
+        let machine = &self.levels[level];
+        for variant in &machine.variants {
+            let changed = |name: &Name| frame.after.contains_key(name) || frame.unnamed.contains(name);
+            let mut after = |name: &Name| changed(name).then(|| self.after(name, frame, variant.expr.span));
+            let owed = conditions(&variant.expr, event.convergence, self.levels, &mut after);
+            let place = self.place(level, event);
+            frame.wraps.extend(owed.into_iter().map(|(kind, pred)| obligation(&place, &variant.label, kind, pred)));
         }
     }
 

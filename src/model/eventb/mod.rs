@@ -11,6 +11,7 @@ pub mod chain;
 mod load;
 pub mod lockstep;
 mod theories;
+mod variants;
 
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
@@ -29,11 +30,13 @@ pub struct Options {
     pub abstract_levels: Option<usize>,
     /// Evaluate the theorems among the guards.
     pub theorem_guards: bool,
+    /// Hold convergent and anticipated events to the variant.
+    pub variants: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { abstract_levels: None, theorem_guards: true }
+        Options { abstract_levels: None, theorem_guards: true, variants: false }
     }
 }
 
@@ -174,7 +177,7 @@ fn variables(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>) -> Resu
 }
 
 fn events(chain: &Chain, options: &Options, flat: &mut Flat) -> Result<(), Vec<Diagnostic>> {
-    let lockstep = Lockstep::new(&chain.levels, options.theorem_guards);
+    let lockstep = Lockstep::new(&chain.levels, options.theorem_guards, options.variants);
     let mut initialisation = Stmt { kind: StmtKind::Skip, span: flat.machine.span };
     let mut operations = Vec::new();
     if let Some(machine) = chain.levels.first() {

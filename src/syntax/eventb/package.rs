@@ -180,7 +180,11 @@ impl Reader<'_> {
                 }
                 ("variant", _, [expr]) => {
                     let variant = self.formula(expr, &name, None, false);
-                    machine.variants.extend(variant);
+                    // Exporters give variants no label; Rodin's name for it is `vrn`.
+                    machine.variants.extend(variant.map(|v| match v.label.as_ref() {
+                        "?" => Formula { label: "vrn".into(), ..v },
+                        _ => v,
+                    }));
                 }
                 ("events", _, [events]) => {
                     for event in list(events, "events")? {
