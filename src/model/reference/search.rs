@@ -145,7 +145,7 @@ impl Exploration {
         };
         for (i, at) in path.iter().enumerate() {
             let state = &self.states[*at];
-            if i == 0 && !machine.constants.is_empty() {
+            if i == 0 && machine.has_setup() {
                 steps.push(TraceStep {
                     event: "$setup_constants".to_string(),
                     params: Vec::new(),
@@ -199,7 +199,7 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         search.reason(reason);
     }
     let mut result = search.result;
-    let setups = if machine.constants.is_empty() { 0 } else { result.constants };
+    let setups = if !machine.has_setup() { 0 } else { result.constants };
     result.prob_states = result.states.len() as u64 + setups;
     result.prob_transitions = result.transitions + setups + result.initial;
     result
@@ -236,7 +236,7 @@ impl Search<'_> {
             }
             return Ok(());
         }
-        if !self.machine.constants.is_empty() {
+        if self.machine.has_setup() {
             self.result.constants = constants.values.len() as u64;
         }
         let mut frontier = Vec::new();
