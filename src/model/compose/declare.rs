@@ -1,6 +1,6 @@
 //! Declarations: instances, their scopes, and what each sees of the others.
 
-use super::{Bodies, Composer, Instance, InstanceId};
+use super::{Bodies, Composer, Instance, InstanceId, Instantiated};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::model::elaborate::Signature;
@@ -151,7 +151,12 @@ impl Composer<'_> {
             }
             let actual = actuals.as_ref().and_then(|a| a.args.get(i).map(|e| (e, a.scope)));
             let entity = match actual {
-                Some((e, scope)) => Entity::Actual(Arc::new(e.clone()), scope),
+                // As in ProB the formal parameter is a constant that equals the actual one.
+                Some((e, scope)) => {
+                    let var = self.elaborator.new_var(param, VarKind::Constant);
+                    self.instantiated.push(Instantiated { formal: var, actual: e.clone(), scope });
+                    Entity::Var(var)
+                }
                 None if is_set_parameter(&param.name, tree) => {
                     Entity::Set(self.new_set(param, SetKind::Parameter, Vec::new()))
                 }

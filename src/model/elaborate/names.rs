@@ -5,7 +5,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::model::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
 use crate::model::scope::Entity;
-use crate::model::typed::{Expr, ExprKind, Type, VarId};
+use crate::model::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::syntax::ast::{self, DefBody, Definition};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Elaborator {
         self.scope().definitions.get(name).cloned()
     }
 
-    pub(super) fn variable(&mut self, var: VarId, span: Span) -> Expr {
+    pub fn variable(&mut self, var: VarId, span: Span) -> Expr {
         Expr { kind: ExprKind::Var(var), ty: self.vars[var.0 as usize].ty.clone(), span }
     }
 
@@ -147,15 +147,20 @@ impl Elaborator {
     }
 
     /// The body of a definition with arguments in place, where a predicate is wanted.
-    pub(super) fn call_pred(
+    pub(super) fn call_pred(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Pred {
+        if let Some(external) = self.external_predicate(def, args, span) {
+            return external;
+        }
+        self.expand_predicate(def, args, span).unwrap_or_else(|| self.poison_pred(span))
+    }
+
+    /// The body of a definition as a predicate; none if it cannot be expanded, which has been reported.
+    pub(super) fn expand_predicate(
         &mut self,
         def: &Arc<Definition>,
         args: &[ast::Expr],
         span: Span,
-    ) -> crate::model::typed::Pred {
-        if let Some(external) = self.external_predicate(def, args, span) {
-            return external;
-        }
+    ) -> Option<Pred> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
                 Diagnostic::error(
@@ -164,7 +169,7 @@ impl Elaborator {
                 )
                 .label(def.name.span, "defined here"),
             );
-            return self.poison_pred(span);
+            return None;
         };
         self.expanding(def, args, span, |this| {
             if args.is_empty() {
@@ -173,7 +178,6 @@ impl Elaborator {
             let expansion = this.expanded(def, span, expand_expr(def, body, args))?;
             Some(this.pred(&expansion))
         })
-        .unwrap_or_else(|| self.poison_pred(span))
     }
 
     /// The call of a definition where a substitution is wanted.
@@ -182,7 +186,7 @@ impl Elaborator {
         def: &Arc<Definition>,
         args: &[ast::Expr],
         span: Span,
-    ) -> Option<crate::model::typed::Stmt> {
+    ) -> Option<Stmt> {
         let Some(body) = as_statement(&def.body) else {
             self.error(
                 Diagnostic::error(span, format!("`{}` is not a substitution", def.name.name))

@@ -1,149 +1,81 @@
-//! Sizes of deferred sets and set parameters, and constants that are elements of them.
-//!
-//! In: a machine whose deferred sets have no elements yet, and the settings. Out: elements for every set;
-//! constants that are proven pairwise distinct are identified with elements, which loses nothing because
-//! the elements of a deferred set are interchangeable until a constant names one.
-//!
-//! A size comes from, in this order: the command line, `scope_S`, PROPERTIES, the default.
+//! What PROPERTIES say about the size of a deferred set and about constants in it.
 
-use super::scope::Entity;
-use super::settings::Settings;
-use super::typed::{
-    BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
-};
-use super::walk::{Change, change_machine};
-use crate::base::{Int, Name};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::base::Int;
+use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What PROPERTIES say about one set.
 #[derive(Debug, Default)]
-struct Facts {
-    exact: Option<usize>,
-    lower: usize,
-    upper: Option<usize>,
+pub(super) struct Facts {
+    pub exact: Option<usize>,
+    pub lower: usize,
+    pub upper: Option<usize>,
     /// `S = {a,b,…}`
-    listed: Option<Vec<VarId>>,
+    pub listed: Option<Vec<VarId>>,
     /// Pairs of constants that differ, the smaller first.
-    distinct: BTreeSet<(VarId, VarId)>,
+    pub distinct: BTreeSet<(VarId, VarId)>,
+    /// Constants that are subsets, with the number of elements they are known to have.
+    pub parts: BTreeMap<VarId, usize>,
+    /// An equation with something whose size is not known yet.
+    pub waits: bool,
 }
 
-/// Gives every set its elements; the constants that became elements come back.
-pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, Entity> {
-    let numbers = known_numbers(machine);
-    let mut elements = HashMap::new();
-    // A bijection or an equation of cardinalities may lead from one set to the next.
-    let mut open: Vec<SetId> =
-        (0..machine.sets.len() as u32).map(SetId).filter(|s| machine.set(*s).elems.is_empty()).collect();
-    let rounds = open.len();
-    for round in 0..=rounds {
-        let last = round == rounds;
-        let waiting: Vec<SetId> = std::mem::take(&mut open);
-        for set in waiting {
-            let facts = facts_about(set, machine, &numbers);
-            match size_of(set, machine, settings, &facts, last) {
-                Some((size, origin)) => {
-                    let named = name_elements(machine, set, size, origin, &facts);
-                    elements.extend(named);
-                }
-                None => open.push(set),
-            }
-        }
-    }
-    machine.constants.retain(|c| !elements.contains_key(c));
-    change_machine(machine, &mut Identify(&elements));
-    elements
-}
-
-fn size_of(
-    set: SetId,
-    machine: &Machine,
-    settings: &Settings,
-    facts: &Facts,
-    last: bool,
-) -> Option<(usize, SizeOrigin)> {
-    let decl = machine.set(set);
-    if let Some(n) = settings.set_sizes.get(&*decl.name) {
-        return Some(((*n).max(1), SizeOrigin::CommandLine));
-    }
-    if let Some(n) = settings.scopes.get(&*decl.name) {
-        return Some((*n, SizeOrigin::ScopeDefinition));
-    }
-    if let Some(n) = facts.exact {
-        return Some((n.max(1), SizeOrigin::Properties));
-    }
-    if let Some(listed) = &facts.listed {
-        return Some((listed.len().max(1), SizeOrigin::Properties));
-    }
-    if !last {
-        return None;
-    }
-    let lower = facts.lower.max(largest_clique(&facts.distinct).len());
-    let default = settings.default_set_size;
-    let size = default.max(lower).min(facts.upper.unwrap_or(usize::MAX).max(1));
-    let origin = if size == default && lower < size { SizeOrigin::Default } else { SizeOrigin::Properties };
-    Some((size, origin))
-}
-
-/// Fills in the elements; constants that must be different take the first ones.
-fn name_elements(
-    machine: &mut Machine,
-    set: SetId,
-    size: usize,
-    origin: SizeOrigin,
-    facts: &Facts,
-) -> Vec<(VarId, Entity)> {
-    let mut named: Vec<VarId> = match &facts.listed {
-        Some(listed) if listed.len() == size => listed.clone(),
-        _ => largest_clique(&facts.distinct),
-    };
-    if named.len() > size || machine.set(set).kind == SetKind::Enumerated {
-        named.clear();
-    }
-    let prefix = machine.set(set).name.clone();
-    let mut elems: Vec<Name> = named.iter().map(|v| machine.var(*v).name.clone()).collect();
-    for i in elems.len()..size {
-        elems.push(format!("{prefix}{}", i + 1).into());
-    }
-    let decl = &mut machine.sets[set.0 as usize];
-    decl.elems = elems;
-    decl.origin = origin;
-    named.into_iter().enumerate().map(|(i, v)| (v, Entity::Elem(set, i as u32))).collect()
-}
-
-struct Identify<'a>(&'a HashMap<VarId, Entity>);
-
-impl Change for Identify<'_> {
-    fn expr(&mut self, e: &mut Expr) {
-        if let ExprKind::Var(v) = e.kind
-            && let Some(Entity::Elem(set, n)) = self.0.get(&v)
-        {
-            e.kind = ExprKind::Elem(*set, *n);
-        }
-    }
-}
-
-/// Constants that a conjunct equates with a number.
-fn known_numbers(machine: &Machine) -> BTreeMap<VarId, Int> {
-    let mut numbers = BTreeMap::new();
-    for clause in &machine.properties {
-        if let PredKind::Rel(RelOp::Equal, a, b) = &clause.pred.kind {
-            match (&a.kind, &b.kind) {
-                (ExprKind::Var(v), ExprKind::Int(n)) | (ExprKind::Int(n), ExprKind::Var(v)) => {
-                    numbers.insert(*v, n.clone());
-                }
-                _ => {}
-            }
-        }
-    }
-    numbers
-}
-
-fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Facts {
+pub(super) fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Facts {
     let mut facts = Facts::default();
     for clause in &machine.properties {
         note(&clause.pred, set, machine, numbers, &mut facts);
     }
+    // Parts of known sizes add up.
+    if let (None, Some(parts)) = (facts.exact, partition_of(set, machine)) {
+        let sizes: Option<Vec<usize>> = parts.iter().map(|p| facts.parts.get(p).copied()).collect();
+        facts.exact = sizes.map(|s| s.iter().sum());
+    }
+    facts.lower = facts.lower.max(facts.parts.values().copied().max().unwrap_or(0));
     facts
+}
+
+/// Constants that PROPERTIES say partition the set, by `@partition` or by a union and disjointness.
+pub(super) fn partition_of(set: SetId, machine: &Machine) -> Option<Vec<VarId>> {
+    let is_set = |e: &Expr| matches!(&e.kind, ExprKind::TypeSet(Type::Set(s)) if *s == set);
+    let preds = || machine.properties.iter().map(|c| &c.pred.kind);
+    let disjoint = |a: VarId, b: VarId| {
+        preds().any(|p| match p {
+            PredKind::Rel(RelOp::Equal, x, y) => [(x, y), (y, x)].iter().any(|(inter, none)| {
+                matches!(&none.kind, ExprKind::SetExt(items) if items.is_empty())
+                    && matches!(&inter.kind, ExprKind::Binary(BinOp::Inter, x, y)
+                        if matches!((&x.kind, &y.kind), (ExprKind::Var(x), ExprKind::Var(y)) if ordered(*x, *y) == ordered(a, b)))
+            }),
+            _ => false,
+        })
+    };
+    preds().find_map(|p| match p {
+        PredKind::Partition(whole, parts) if is_set(whole) => parts
+            .iter()
+            .map(|e| match e.kind {
+                ExprKind::Var(v) => Some(v),
+                _ => None,
+            })
+            .collect(),
+        PredKind::Rel(RelOp::Equal, x, y) if is_set(x) || is_set(y) => {
+            let mut parts = Vec::new();
+            let united = united(if is_set(x) { y } else { x }, &mut parts);
+            let all = (0..parts.len()).all(|i| (0..i).all(|j| disjoint(parts[i], parts[j])));
+            (united && parts.len() > 1 && all).then_some(parts)
+        }
+        _ => None,
+    })
+}
+
+/// Collects the constants of a union; false if something else is in it.
+fn united(e: &Expr, parts: &mut Vec<VarId>) -> bool {
+    match &e.kind {
+        ExprKind::Var(v) => {
+            parts.push(*v);
+            true
+        }
+        ExprKind::Binary(BinOp::Union, a, b) => united(a, parts) && united(b, parts),
+        _ => false,
+    }
 }
 
 fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>, facts: &mut Facts) {
@@ -158,6 +90,7 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             if is_card(a) {
                 match (op, number(b)) {
                     (RelOp::Equal, Some(n)) => facts.exact = Some(n),
+                    (RelOp::Equal, None) => facts.waits = true,
                     (RelOp::Greater, Some(n)) => facts.lower = facts.lower.max(n + 1),
                     (RelOp::GreaterEqual, Some(n)) => facts.lower = facts.lower.max(n),
                     (RelOp::Less, Some(n)) => {
@@ -168,6 +101,13 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                     (RelOp::In, _) => facts.lower = facts.lower.max(lower_end(b, machine, numbers)),
                     _ => {}
                 }
+            }
+            if let (ExprKind::Unary(UnOp::Card, part), Some(n)) = (&a.kind, number(b))
+                && let (ExprKind::Var(v), Type::Pow(element)) = (&part.kind, &part.ty)
+                && **element == Type::Set(set)
+                && op == RelOp::Equal
+            {
+                facts.parts.insert(*v, n);
             }
             match (&a.kind, &b.kind, op) {
                 (ExprKind::TypeSet(_), ExprKind::SetExt(items), RelOp::Equal) if is_set(a) => {
@@ -182,9 +122,10 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         facts.distinct.insert(ordered(*x, y));
                     }
                 }
-                (ExprKind::Unary(UnOp::Card, s), _, RelOp::Equal) => {
-                    if let ExprKind::SetExt(items) = &s.kind
-                        && number(b) == Some(items.len())
+                (ExprKind::Unary(UnOp::Card, s), other, RelOp::Equal)
+                | (other, ExprKind::Unary(UnOp::Card, s), RelOp::Equal) => {
+                    if let (ExprKind::SetExt(items), ExprKind::Int(n)) = (&s.kind, other)
+                        && *n == Int::from(items.len())
                     {
                         all_distinct(&constants_in(items, set).unwrap_or_default(), facts);
                     }
@@ -200,13 +141,22 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         }
                     }
                 }
-                (_, ExprKind::Binary(BinOp::TotalBijection, from, to), RelOp::In) => {
-                    for (one, other) in [(from, to), (to, from)] {
-                        if is_set(one)
-                            && let Some(n) = known_size(other, machine, numbers)
-                        {
-                            facts.exact = Some(n);
+                (_, ExprKind::Binary(kind, from, to), RelOp::In) => {
+                    let (from_size, to_size) =
+                        (known_size(from, machine, numbers), known_size(to, machine, numbers));
+                    match kind {
+                        BinOp::TotalBijection if is_set(from) || is_set(to) => {
+                            let other = if is_set(from) { to_size } else { from_size };
+                            facts.exact = other.or(facts.exact);
+                            facts.waits |= other.is_none();
                         }
+                        BinOp::TotalSurjection | BinOp::PartialSurjection if is_set(from) => {
+                            facts.lower = facts.lower.max(to_size.unwrap_or(0));
+                        }
+                        BinOp::TotalInjection if is_set(to) => {
+                            facts.lower = facts.lower.max(from_size.unwrap_or(0));
+                        }
+                        _ => {}
                     }
                 }
                 _ => {}
@@ -288,8 +238,24 @@ fn lower_end(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> usi
     }
 }
 
+/// Constants that a conjunct equates with a number.
+pub(super) fn known_numbers(machine: &Machine) -> BTreeMap<VarId, Int> {
+    let mut numbers = BTreeMap::new();
+    for clause in &machine.properties {
+        if let PredKind::Rel(RelOp::Equal, a, b) = &clause.pred.kind {
+            match (&a.kind, &b.kind) {
+                (ExprKind::Var(v), ExprKind::Int(n)) | (ExprKind::Int(n), ExprKind::Var(v)) => {
+                    numbers.insert(*v, n.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+    numbers
+}
+
 /// The value of a closed arithmetic expression.
-fn number_of(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<Int> {
+pub(super) fn number_of(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<Int> {
     match &e.kind {
         ExprKind::Int(n) => Some(n.clone()),
         ExprKind::Var(v) => numbers.get(v).cloned(),
@@ -309,13 +275,16 @@ fn number_of(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Opt
 }
 
 /// The number of elements of a set that is given by its elements, by bounds, or by a sized type.
-fn known_size(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<usize> {
+pub(super) fn known_size(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<usize> {
     match &e.kind {
         ExprKind::TypeSet(Type::Bool) => Some(2),
         ExprKind::TypeSet(Type::Set(s)) => Some(machine.set(*s).elems.len()).filter(|n| *n > 0),
         ExprKind::Binary(BinOp::Interval, a, b) => {
             let width = number_of(b, machine, numbers)?.sub(&number_of(a, machine, numbers)?).add(&Int::ONE);
             Some(usize::try_from(width.small()?).unwrap_or(0))
+        }
+        ExprKind::Binary(BinOp::Cartesian, a, b) => {
+            known_size(a, machine, numbers)?.checked_mul(known_size(b, machine, numbers)?)
         }
         ExprKind::SetExt(items) => {
             let mut seen: Vec<&Expr> = Vec::new();
@@ -344,7 +313,7 @@ fn same_literal(a: &Expr, b: &Expr) -> bool {
 }
 
 /// A largest set of constants that are pairwise distinct, found within a bounded number of steps.
-fn largest_clique(distinct: &BTreeSet<(VarId, VarId)>) -> Vec<VarId> {
+pub(super) fn largest_clique(distinct: &BTreeSet<(VarId, VarId)>) -> Vec<VarId> {
     const STEPS: usize = 20_000;
     let mut nodes: Vec<VarId> = distinct.iter().flat_map(|(a, b)| [*a, *b]).collect();
     nodes.sort();
