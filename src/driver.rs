@@ -206,6 +206,8 @@ fn kind_word(kind: FindingKind) -> &'static str {
         FindingKind::Precondition => "precondition",
         FindingKind::Goal => "goal",
         FindingKind::Properties => "properties",
+        FindingKind::Refinement => "refinement",
+        FindingKind::Variant => "variant",
     }
 }
 

@@ -65,6 +65,9 @@ fn loading(args: &args::Loading) -> LoadOptions {
         maxint: args.maxint.map(Int::from),
         minint: args.minint.map(Int::from),
         include: args.include.clone(),
+        machine: args.machine.clone(),
+        abstract_levels: args.abstract_levels,
+        variants: args.variants,
     }
 }
 

@@ -18,6 +18,13 @@ pub enum FindingKind {
     Precondition,
     Goal,
     Properties,
+    Refinement,
+    Variant,
+}
+
+impl FindingKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = FindingKind::Variant as usize + 1;
 }
 
 /// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial
