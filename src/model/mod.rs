@@ -4,3 +4,4 @@
 //! Never here: bits, packed states, threads.
 
 pub mod typed;
+pub mod value;
