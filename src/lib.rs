@@ -20,5 +20,6 @@
 
 pub mod base;
 pub mod model;
+pub mod program;
 pub mod syntax;
 pub mod system;
