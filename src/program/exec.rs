@@ -53,7 +53,6 @@ pub enum Answer {
 /// Whoever runs code and hears of what happens.
 pub trait Host {
     fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer;
-    fn report(&mut self, f: u16);
     fn undefined(&mut self);
     fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer;
     /// Called now and then in long loops; false stops the code.
@@ -460,7 +459,6 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 Answer::Jump | Answer::Misfit => return Exit::Misfit,
                 Answer::Stopped => return Exit::Stopped,
             },
-            Op::Report { f: finding } => host.report(finding),
             Op::Undefined => host.undefined(),
             Op::General { g, l } => match host.general(g, f) {
                 Answer::Go => {}

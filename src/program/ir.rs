@@ -113,12 +113,9 @@ pub enum Op {
     // --- The host.
     /// A transition, packed as `Code::emits[t]` says.
     Emit { t: u16 },
-    /// A finding, `Code::findings[f]`.
-    Report { f: u16 },
     /// The guard was undefined.
     Undefined,
-    /// Evaluates `Code::generals[g]` on values; `l` when it is undefined (or, for a predicate, see
-    /// `General::Pred`, when it is false).
+    /// Evaluates piece `g` on values; a predicate yields 0 or 1; `l` when it is undefined.
     General { g: u16, l: Label },
     /// The code ends with an answer: the predicate holds.
     Holds,
@@ -268,7 +265,7 @@ impl Op {
                 rl([many(m, matrix(rows, cols)), None, None], l)
             }
             General { l, .. } => rl([None; 3], l),
-            Ret | Halt | Misfit | Tick | Emit { .. } | Report { .. } | Undefined | Holds | Fails | Ill => t,
+            Ret | Halt | Misfit | Tick | Emit { .. } | Undefined | Holds | Fails | Ill => t,
         }
     }
 

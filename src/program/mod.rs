@@ -7,6 +7,7 @@ pub mod carrier;
 pub mod exec;
 pub mod ir;
 pub mod layout;
+pub mod lower;
 pub mod plan;
 pub mod pool;
 pub mod uses;

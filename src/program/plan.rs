@@ -5,10 +5,9 @@
 //! membership in a known set or row of a known relation, by an interval from bounds, by subsets of a
 //! known set, and by the type as a last resort; test each conjunct as soon as it is ground.
 //!
-//! Well-definedness is left to right. A conjunct that may be undefined is a barrier: a later one
-//! prunes before it only if nothing else bounds a variable. A partial conjunct that is ground early
-//! is *tried*: false prunes, undefined decides nothing yet, and its test proper comes in its place.
-//! Deterministic: ties go to the conjunct that stands first.
+//! A conjunction is false as soon as one conjunct is, whatever the others are, so conjuncts may be
+//! taken in any order; one that is undefined decides only when no other is false, and whoever carries
+//! out the plan sees to that. Deterministic: ties go to the conjunct that stands first.
 
 use super::uses::Uses;
 use crate::base::Int;
@@ -36,10 +35,8 @@ pub enum PlanStep {
     /// The elements of a set of pairs, taken apart: variables in the pattern that are not bound yet
     /// are bound, the rest is compared.
     Match { pattern: Expr, set: Expr, binds: Vec<VarId> },
-    /// Conjunct by number: false prunes, undefined is an error.
+    /// Conjunct by number: false prunes.
     Test(usize),
-    /// Conjunct by number: false prunes, undefined is left to the test that follows.
-    Try(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -77,9 +74,7 @@ pub fn conjuncts(p: &Pred) -> Vec<Pred> {
 struct Conjunct {
     /// The variables to bind that occur in it.
     vars: BTreeSet<VarId>,
-    partial: bool,
     done: bool,
-    tried: bool,
 }
 
 struct Candidate {
@@ -99,9 +94,7 @@ pub fn plan(vars: &[VarId], conjuncts: Vec<Pred>, est: &dyn Estimates) -> Plan {
             let uses = Uses::of_pred(c);
             Conjunct {
                 vars: uses.reads.intersection(&wanted).copied().collect(),
-                partial: uses.partial,
                 done: false,
-                tried: false,
             }
         })
         .collect();
@@ -123,14 +116,7 @@ pub fn plan(vars: &[VarId], conjuncts: Vec<Pred>, est: &dyn Estimates) -> Plan {
             if infos[i].done || infos[i].vars.is_empty() {
                 continue;
             }
-            // Using a later conjunct before a pending one that may be undefined hides the error.
-            let hides = infos[..i].iter().any(|p| p.partial && !p.done);
-            for mut candidate in candidates(c, i, &open, est) {
-                if hides {
-                    candidate.cost += 1e12;
-                }
-                offer(candidate);
-            }
+            candidates(c, i, &open, est).into_iter().for_each(&mut offer);
         }
         for v in &open {
             if let Some(c) = range(*v, &conjuncts, &infos, &open) {
@@ -166,15 +152,8 @@ fn tests(infos: &mut [Conjunct], open: &BTreeSet<VarId>, steps: &mut Vec<PlanSte
         if infos[i].done || !infos[i].vars.is_disjoint(open) {
             continue;
         }
-        let barrier = infos[..i].iter().any(|p| !p.done && p.partial);
-        let pending = infos[..i].iter().any(|p| !p.done);
-        if !barrier && (!infos[i].partial || !pending) {
-            infos[i].done = true;
-            steps.push(PlanStep::Test(i));
-        } else if !barrier && !infos[i].tried {
-            infos[i].tried = true;
-            steps.push(PlanStep::Try(i));
-        }
+        infos[i].done = true;
+        steps.push(PlanStep::Test(i));
     }
 }
 
@@ -331,11 +310,7 @@ fn range(v: VarId, conjuncts: &[Pred], infos: &[Conjunct], open: &BTreeSet<VarId
         }
     };
     let number = |n: i64, at: &Expr| Expr { kind: ExprKind::Int(Int::from(n)), ty: Type::Integer, span: at.span };
-    let mut hides = false;
-    let mut barrier = false;
     for (i, c) in conjuncts.iter().enumerate() {
-        let before = barrier;
-        barrier |= infos[i].partial && !infos[i].done;
         if infos[i].done {
             continue;
         }
@@ -374,7 +349,6 @@ fn range(v: VarId, conjuncts: &[Pred], infos: &[Conjunct], open: &BTreeSet<VarId
             } else {
                 hi.push(e);
             }
-            hides |= before;
             uses.push(i);
         }
     }
@@ -382,7 +356,7 @@ fn range(v: VarId, conjuncts: &[Pred], infos: &[Conjunct], open: &BTreeSet<VarId
         return None;
     }
     Some(Candidate {
-        cost: 50.0 + if hides { 1e12 } else { 0.0 },
+        cost: 50.0,
         step: PlanStep::Bind(v, Source::Range { lo, hi }),
         binds: vec![v],
         uses,
@@ -438,7 +412,6 @@ mod tests {
                 PlanStep::Bind(v, Source::Type(_)) => format!("v{}?", v.0),
                 PlanStep::Match { binds, .. } => format!("match {}", binds.len()),
                 PlanStep::Test(i) => format!("test{i}"),
-                PlanStep::Try(i) => format!("try{i}"),
             })
             .collect();
         words.join(" ")
@@ -477,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_conjunct_that_is_ground_early_is_tried_and_tested_in_its_place() {
+    fn a_conjunct_is_tested_as_soon_as_it_is_ground() {
         let interval = bin(BinOp::Interval, int(0), int(4));
         let p = plan(
             &[VarId(0), VarId(1)],
@@ -488,6 +461,6 @@ mod tests {
             ],
             &Numbers,
         );
-        assert_eq!(shape(&p), "v0: try2 v1: test2");
+        assert_eq!(shape(&p), "v0: test2 v1:");
     }
 }
