@@ -6,7 +6,7 @@
 
 use super::stmt::Writes;
 use super::*;
-use crate::model::typed::{OpId, Stmt, StmtKind};
+use crate::model::typed::{OpId, PredKind, Stmt, StmtKind};
 use crate::program::plan::{self, PlanStep};
 use crate::program::uses::Uses;
 
@@ -27,36 +27,59 @@ pub struct Emission {
     pub label: Vec<Operand>,
 }
 
-/// The guard part of a body: outermost PRE, SELECT with one case, and ANY.
-pub struct Guarded<'s> {
+/// One guarded alternative of a body: what is chosen, under which conjuncts, and what is done then.
+pub struct Alternative<'s> {
     pub vars: Vec<VarId>,
     pub conjuncts: Vec<Pred>,
     pub body: &'s Stmt,
 }
 
-pub fn guarded<'s>(params: &[VarId], body: &'s Stmt) -> Guarded<'s> {
-    let mut g = Guarded { vars: params.to_vec(), conjuncts: Vec::new(), body };
-    let mut outermost = true;
-    loop {
-        match &g.body.kind {
-            // Only the outermost PRE is a guard; one behind a SELECT or ANY is an obligation.
-            StmtKind::Pre(p, s) if outermost => {
-                g.conjuncts.extend(plan::conjuncts(p));
-                g.body = s;
+/// Peels the guards off a body. The outermost PRE, SELECT, ANY and CHOICE are the guard; a PRE is one
+/// only as long as nothing else stands before it.
+pub fn alternatives<'s>(params: &[VarId], body: &'s Stmt) -> Vec<Alternative<'s>> {
+    let mut out = Vec::new();
+    expand(body, true, params.to_vec(), Vec::new(), &mut out);
+    out
+}
+
+fn expand<'s>(
+    s: &'s Stmt,
+    outermost: bool,
+    vars: Vec<VarId>,
+    conjuncts: Vec<Pred>,
+    out: &mut Vec<Alternative<'s>>,
+) {
+    let with = |p: &Pred| {
+        let mut all = conjuncts.clone();
+        all.extend(plan::conjuncts(p));
+        all
+    };
+    match &s.kind {
+        StmtKind::Pre(p, body) if outermost => expand(body, true, vars, with(p), out),
+        StmtKind::Select(cases, other) => {
+            for (p, body) in cases {
+                expand(body, false, vars.clone(), with(p), out);
             }
-            StmtKind::Select(cases, None) if cases.len() == 1 => {
-                g.conjuncts.extend(plan::conjuncts(&cases[0].0));
-                g.body = &cases[0].1;
-                outermost = false;
+            if let Some(body) = other {
+                let mut all = conjuncts;
+                all.extend(
+                    cases.iter().map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
+                );
+                expand(body, false, vars, all, out);
             }
-            StmtKind::Any(vars, p, s) => {
-                g.vars.extend(vars);
-                g.conjuncts.extend(plan::conjuncts(p));
-                g.body = s;
-                outermost = false;
-            }
-            _ => return g,
         }
+        StmtKind::Any(more, p, body) => {
+            let mut all = vars.clone();
+            all.extend(more);
+            expand(body, false, all, with(p), out);
+        }
+        StmtKind::Choice(branches) => {
+            branches.iter().for_each(|b| expand(b, false, vars.clone(), conjuncts.clone(), out));
+        }
+        StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
+            expand(&one[0], outermost, vars, conjuncts, out);
+        }
+        _ => out.push(Alternative { vars, conjuncts, body: s }),
     }
 }
 
@@ -65,31 +88,34 @@ impl Lower<'_> {
     pub fn event(&mut self, op: OpId, state: &Env) -> Low<EventCode> {
         let machine = self.w.machine;
         let operation = machine.op(op);
-        let guard = guarded(&operation.params, &operation.body);
+        let all = alternatives(&operation.params, &operation.body);
         let entry = self.here();
         let emissions = self.emissions.len();
-        let done = self.search_guard(&guard, state, &mut |lower, env| {
-            let mut env = env.clone();
-            operation.results.iter().for_each(|r| {
-                env.now.remove(r);
+        let mut repeat = all.len() > 1;
+        for alternative in &all {
+            repeat |= alternative.vars.len() > operation.params.len() || chooses(alternative.body, machine);
+            let done = self.search_guard(alternative, state, &mut |lower, env| {
+                let mut env = env.clone();
+                operation.results.iter().for_each(|r| {
+                    env.now.remove(r);
+                });
+                lower.stmt(alternative.body, &env, true, &mut |lower, writes| {
+                    lower.emission(&operation.params, &operation.results, &env, writes)
+                })
             });
-            lower.stmt(guard.body, &env, true, &mut |lower, writes| {
-                lower.emission(&operation.params, &operation.results, &env, writes)
-            })
-        });
-        if let Err(e) = done {
-            self.rewind(entry);
-            self.emissions.truncate(emissions);
-            return Err(e);
+            if let Err(e) = done {
+                self.rewind(entry);
+                self.emissions.truncate(emissions);
+                return Err(e);
+            }
         }
         self.emit(Op::Halt);
-        let extra = guard.vars.len() > operation.params.len();
-        Ok(EventCode { entry, may_repeat: extra || chooses(guard.body, machine) })
+        Ok(EventCode { entry, may_repeat: repeat })
     }
 
     fn search_guard(
         &mut self,
-        guard: &Guarded<'_>,
+        guard: &Alternative<'_>,
         state: &Env,
         body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
     ) -> Low<()> {

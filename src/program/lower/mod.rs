@@ -15,7 +15,7 @@ mod relation;
 mod search;
 mod stmt;
 
-pub use guard::{Emission, EventCode, guarded, written};
+pub use guard::{Emission, EventCode, written};
 pub use stmt::updated;
 
 use super::carrier::Carrier;
@@ -214,16 +214,16 @@ impl<'w> Lower<'w> {
         self.code.ops.truncate(mark as usize);
     }
 
-    fn emit(&mut self, op: Op) {
+    pub(super) fn emit(&mut self, op: Op) {
         self.code.ops.push(op);
     }
 
-    fn label(&mut self) -> Label {
+    pub(super) fn label(&mut self) -> Label {
         self.labels.push(None);
         (self.labels.len() - 1) as Label
     }
 
-    fn place(&mut self, l: Label) {
+    pub(super) fn place(&mut self, l: Label) {
         self.labels[l as usize] = Some(self.here());
     }
 

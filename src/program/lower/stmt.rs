@@ -19,7 +19,7 @@ impl<'w> Lower<'w> {
     pub(super) fn stmt(&mut self, s: &Stmt, env: &Env, tail: bool, k: &mut After<'_, 'w>) -> Low<()> {
         let misfit = self.misfit;
         match &s.kind {
-            StmtKind::Skip => k(self, &Writes::new()),
+            StmtKind::Skip | StmtKind::External(..) => k(self, &Writes::new()),
             StmtKind::Assign(pairs) => {
                 let mut writes = Writes::new();
                 for (target, e) in pairs {
@@ -68,7 +68,7 @@ impl<'w> Lower<'w> {
                 })
             }
             // The interpreter reports what does not hold.
-            StmtKind::Pre(p, s) | StmtKind::Assert(p, s) => {
+            StmtKind::Pre(p, s) | StmtKind::Assert(p, s) | StmtKind::Witness(p, s) => {
                 self.jump_unless(p, env, misfit)?;
                 self.stmt(s, env, tail, k)
             }
@@ -195,9 +195,7 @@ impl<'w> Lower<'w> {
                     k(lower, &out)
                 })
             }
-            StmtKind::Witness(..) | StmtKind::While { .. } | StmtKind::External(..) => {
-                unsupported("no lowering")
-            }
+            StmtKind::While { .. } => unsupported("no lowering"),
         }
     }
 
