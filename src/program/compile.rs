@@ -72,7 +72,11 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         .events
         .iter()
         .map(|op| {
-            if inputs_fit { lower.event(*op, &env) } else { Err(Unsupported("a state too large for registers".into())) }
+            if inputs_fit {
+                lower.event(*op, &env)
+            } else {
+                Err(Unsupported("a state too large for registers".into()))
+            }
         })
         .collect();
     let mut test = |p: &Pred| if inputs_fit { test(&mut lower, p, &env).ok() } else { None };

@@ -316,8 +316,7 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 let n = words(rows as usize * cols as usize);
                 if n == 1 {
                     let at = row * cols as usize;
-                    f[d as usize] =
-                        f[d as usize] & !(bits::low_mask(cols as usize) << at) | 1 << (at + col);
+                    f[d as usize] = f[d as usize] & !(bits::low_mask(cols as usize) << at) | 1 << (at + col);
                 } else {
                     matrix::put_single(&mut f[d as usize..d as usize + n], shape(rows, cols), row, col);
                 }
@@ -326,12 +325,7 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 let row = f[r as usize] as usize;
                 let n = words(rows as usize * cols as usize);
                 let set = load(f, s, words(cols as usize));
-                bits::deposit(
-                    &mut f[d as usize..d as usize + n],
-                    row * cols as usize,
-                    cols as usize,
-                    &set,
-                );
+                bits::deposit(&mut f[d as usize..d as usize + n], row * cols as usize, cols as usize, &set);
             }
             Op::Dom { d, m, rows, cols } => {
                 let n = words(rows as usize * cols as usize);
@@ -362,8 +356,7 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 matrix::inverse(&from[..n], shape(rows, cols), &mut f[d as usize..d as usize + n]);
             }
             Op::Compose { d, a, b, rows, mid, cols } => {
-                let (na, nb) =
-                    (words(rows as usize * mid as usize), words(mid as usize * cols as usize));
+                let (na, nb) = (words(rows as usize * mid as usize), words(mid as usize * cols as usize));
                 let (x, y) = (load(f, a, na), load(f, b, nb));
                 let n = words(rows as usize * cols as usize);
                 matrix::compose(

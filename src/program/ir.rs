@@ -19,91 +19,393 @@ pub type Label = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     // --- Scalars: exact; an overflow leaves the code with `Exit::Misfit`.
-    Const { d: Reg, v: i64 },
-    Copy { d: Reg, a: Reg, n: u16 },
-    Add { d: Reg, a: Reg, b: Reg },
-    AddImm { d: Reg, a: Reg, i: i32 },
-    Sub { d: Reg, a: Reg, b: Reg },
-    Mul { d: Reg, a: Reg, b: Reg },
+    Const {
+        d: Reg,
+        v: i64,
+    },
+    Copy {
+        d: Reg,
+        a: Reg,
+        n: u16,
+    },
+    Add {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    AddImm {
+        d: Reg,
+        a: Reg,
+        i: i32,
+    },
+    Sub {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Mul {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
     /// Truncating division; `l` for a zero divisor.
-    Div { d: Reg, a: Reg, b: Reg, l: Label },
+    Div {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
     /// `l` unless a ≥ 0 and b > 0.
-    Mod { d: Reg, a: Reg, b: Reg, l: Label },
+    Mod {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
     /// `l` for a negative exponent.
-    Power { d: Reg, a: Reg, b: Reg, l: Label },
-    Min { d: Reg, a: Reg, b: Reg },
-    Max { d: Reg, a: Reg, b: Reg },
+    Power {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
+    Min {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Max {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
     // --- Codes of finite elements.
     /// `d := a - lo`; `l` when that is outside `0..n`.
-    CodeOfInt { d: Reg, a: Reg, lo: i32, n: u16, l: Label },
+    CodeOfInt {
+        d: Reg,
+        a: Reg,
+        lo: i32,
+        n: u16,
+        l: Label,
+    },
     /// `d := a * k + b`.
-    PairCode { d: Reg, a: Reg, b: Reg, k: u16 },
+    PairCode {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        k: u16,
+    },
     /// `d := a / k`.
-    RowOf { d: Reg, a: Reg, k: u16 },
+    RowOf {
+        d: Reg,
+        a: Reg,
+        k: u16,
+    },
     /// `d := a % k`.
-    ColOf { d: Reg, a: Reg, k: u16 },
+    ColOf {
+        d: Reg,
+        a: Reg,
+        k: u16,
+    },
     // --- Jumps.
-    Jump { l: Label },
-    JumpEq { a: Reg, b: Reg, l: Label },
-    JumpNe { a: Reg, b: Reg, l: Label },
-    JumpLt { a: Reg, b: Reg, l: Label },
-    JumpLe { a: Reg, b: Reg, l: Label },
-    JumpEqImm { a: Reg, i: i32, l: Label },
-    JumpNeImm { a: Reg, i: i32, l: Label },
-    JumpLtImm { a: Reg, i: i32, l: Label },
-    JumpGtImm { a: Reg, i: i32, l: Label },
-    JumpSame { a: Reg, b: Reg, n: u16, l: Label },
-    JumpDiffer { a: Reg, b: Reg, n: u16, l: Label },
-    JumpBit { a: Reg, i: Reg, n: u16, l: Label },
-    JumpNoBit { a: Reg, i: Reg, n: u16, l: Label },
-    JumpSubset { a: Reg, b: Reg, n: u16, l: Label },
-    JumpNotSubset { a: Reg, b: Reg, n: u16, l: Label },
-    JumpEmpty { a: Reg, n: u16, l: Label },
-    JumpNotEmpty { a: Reg, n: u16, l: Label },
+    Jump {
+        l: Label,
+    },
+    JumpEq {
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
+    JumpNe {
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
+    JumpLt {
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
+    JumpLe {
+        a: Reg,
+        b: Reg,
+        l: Label,
+    },
+    JumpEqImm {
+        a: Reg,
+        i: i32,
+        l: Label,
+    },
+    JumpNeImm {
+        a: Reg,
+        i: i32,
+        l: Label,
+    },
+    JumpLtImm {
+        a: Reg,
+        i: i32,
+        l: Label,
+    },
+    JumpGtImm {
+        a: Reg,
+        i: i32,
+        l: Label,
+    },
+    JumpSame {
+        a: Reg,
+        b: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpDiffer {
+        a: Reg,
+        b: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpBit {
+        a: Reg,
+        i: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpNoBit {
+        a: Reg,
+        i: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpSubset {
+        a: Reg,
+        b: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpNotSubset {
+        a: Reg,
+        b: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpEmpty {
+        a: Reg,
+        n: u16,
+        l: Label,
+    },
+    JumpNotEmpty {
+        a: Reg,
+        n: u16,
+        l: Label,
+    },
     // --- Bit-sets of `n` words.
-    Clear { d: Reg, n: u16 },
-    Or { d: Reg, a: Reg, b: Reg, n: u16 },
-    And { d: Reg, a: Reg, b: Reg, n: u16 },
-    AndNot { d: Reg, a: Reg, b: Reg, n: u16 },
-    Insert { d: Reg, i: Reg, n: u16 },
-    Remove { d: Reg, i: Reg, n: u16 },
-    Count { d: Reg, a: Reg, n: u16 },
+    Clear {
+        d: Reg,
+        n: u16,
+    },
+    Or {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        n: u16,
+    },
+    And {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        n: u16,
+    },
+    AndNot {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        n: u16,
+    },
+    Insert {
+        d: Reg,
+        i: Reg,
+        n: u16,
+    },
+    Remove {
+        d: Reg,
+        i: Reg,
+        n: u16,
+    },
+    Count {
+        d: Reg,
+        a: Reg,
+        n: u16,
+    },
     /// The least element; `l` when there is none.
-    Least { d: Reg, a: Reg, n: u16, l: Label },
-    Greatest { d: Reg, a: Reg, n: u16, l: Label },
+    Least {
+        d: Reg,
+        a: Reg,
+        n: u16,
+        l: Label,
+    },
+    Greatest {
+        d: Reg,
+        a: Reg,
+        n: u16,
+        l: Label,
+    },
     /// Steps the cursor `d` to the next element above it; `l` when there is none. Start with -1.
-    Next { d: Reg, a: Reg, n: u16, l: Label },
+    Next {
+        d: Reg,
+        a: Reg,
+        n: u16,
+        l: Label,
+    },
     /// Steps `d` to the next integer up to `b`; `l` beyond. Start with one less than the least.
-    NextInt { d: Reg, b: Reg, l: Label },
+    NextInt {
+        d: Reg,
+        b: Reg,
+        l: Label,
+    },
     /// Steps `d` to the next subset of `a`; `l` after the last. The first one is the empty set.
-    NextSubset { d: Reg, a: Reg, n: u16, l: Label },
+    NextSubset {
+        d: Reg,
+        a: Reg,
+        n: u16,
+        l: Label,
+    },
     /// The integers `a..b` over the window that starts at `lo` and has `bits` elements. What lies
     /// outside is a misfit.
-    Interval { d: Reg, a: Reg, b: Reg, lo: i32, bits: u16 },
+    Interval {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        lo: i32,
+        bits: u16,
+    },
     /// Moves each element of `a` to its place in another carrier, by `Code::tables[table]`.
-    Remap { d: Reg, a: Reg, n: u16, m: u16, table: u16 },
+    Remap {
+        d: Reg,
+        a: Reg,
+        n: u16,
+        m: u16,
+        table: u16,
+    },
     // --- Bit matrices, row-major.
-    Row { d: Reg, m: Reg, r: Reg, rows: u16, cols: u16 },
+    Row {
+        d: Reg,
+        m: Reg,
+        r: Reg,
+        rows: u16,
+        cols: u16,
+    },
     /// The only column of row `r`; `l` when it has none or several.
-    Single { d: Reg, m: Reg, r: Reg, rows: u16, cols: u16, l: Label },
-    PutSingle { d: Reg, r: Reg, c: Reg, rows: u16, cols: u16 },
+    Single {
+        d: Reg,
+        m: Reg,
+        r: Reg,
+        rows: u16,
+        cols: u16,
+        l: Label,
+    },
+    PutSingle {
+        d: Reg,
+        r: Reg,
+        c: Reg,
+        rows: u16,
+        cols: u16,
+    },
     /// Replaces row `r` by the set `s`.
-    PutRow { d: Reg, r: Reg, s: Reg, rows: u16, cols: u16 },
-    Dom { d: Reg, m: Reg, rows: u16, cols: u16 },
-    Ran { d: Reg, m: Reg, rows: u16, cols: u16 },
-    Image { d: Reg, m: Reg, s: Reg, rows: u16, cols: u16 },
-    Inverse { d: Reg, m: Reg, rows: u16, cols: u16 },
-    Compose { d: Reg, a: Reg, b: Reg, rows: u16, mid: u16, cols: u16 },
-    RestrictRows { d: Reg, m: Reg, s: Reg, rows: u16, cols: u16, keep: bool },
-    RestrictCols { d: Reg, m: Reg, s: Reg, rows: u16, cols: u16, keep: bool },
-    Override { d: Reg, a: Reg, b: Reg, rows: u16, cols: u16 },
-    Product { d: Reg, a: Reg, b: Reg, rows: u16, cols: u16 },
-    Closure1 { d: Reg, m: Reg, size: u16 },
-    Identity { d: Reg, s: Reg, size: u16 },
-    JumpNotFunctional { m: Reg, rows: u16, cols: u16, l: Label },
-    JumpNotInjective { m: Reg, rows: u16, cols: u16, l: Label },
+    PutRow {
+        d: Reg,
+        r: Reg,
+        s: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Dom {
+        d: Reg,
+        m: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Ran {
+        d: Reg,
+        m: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Image {
+        d: Reg,
+        m: Reg,
+        s: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Inverse {
+        d: Reg,
+        m: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Compose {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        rows: u16,
+        mid: u16,
+        cols: u16,
+    },
+    RestrictRows {
+        d: Reg,
+        m: Reg,
+        s: Reg,
+        rows: u16,
+        cols: u16,
+        keep: bool,
+    },
+    RestrictCols {
+        d: Reg,
+        m: Reg,
+        s: Reg,
+        rows: u16,
+        cols: u16,
+        keep: bool,
+    },
+    Override {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Product {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    Closure1 {
+        d: Reg,
+        m: Reg,
+        size: u16,
+    },
+    Identity {
+        d: Reg,
+        s: Reg,
+        size: u16,
+    },
+    JumpNotFunctional {
+        m: Reg,
+        rows: u16,
+        cols: u16,
+        l: Label,
+    },
+    JumpNotInjective {
+        m: Reg,
+        rows: u16,
+        cols: u16,
+        l: Label,
+    },
     // --- Control.
-    Call { l: Label },
+    Call {
+        l: Label,
+    },
     Ret,
     Halt,
     /// Leaves the code: the value at hand has no place in its layout.
@@ -112,11 +414,16 @@ pub enum Op {
     Tick,
     // --- The host.
     /// A transition, packed as `Code::emits[t]` says.
-    Emit { t: u16 },
+    Emit {
+        t: u16,
+    },
     /// The guard was undefined.
     Undefined,
     /// Evaluates piece `g` on values; a predicate yields 0 or 1; `l` when it is undefined.
-    General { g: u16, l: Label },
+    General {
+        g: u16,
+        l: Label,
+    },
     /// The code ends with an answer: the predicate holds.
     Holds,
     /// The code ends with an answer: the predicate does not hold.
@@ -169,9 +476,10 @@ impl Op {
             JumpEq { a, b, l } | JumpNe { a, b, l } | JumpLt { a, b, l } | JumpLe { a, b, l } => {
                 rl([one(a), one(b), None], l)
             }
-            JumpEqImm { a, l, .. } | JumpNeImm { a, l, .. } | JumpLtImm { a, l, .. } | JumpGtImm { a, l, .. } => {
-                rl([one(a), None, None], l)
-            }
+            JumpEqImm { a, l, .. }
+            | JumpNeImm { a, l, .. }
+            | JumpLtImm { a, l, .. }
+            | JumpGtImm { a, l, .. } => rl([one(a), None, None], l),
             JumpSame { a, b, n, l }
             | JumpDiffer { a, b, n, l }
             | JumpSubset { a, b, n, l }
@@ -187,29 +495,21 @@ impl Op {
             }
             Count { d, a, n } => rw(one(d), [many(a, n), None, None]),
             Least { d, a, n, l } | Greatest { d, a, n, l } => rwl(one(d), [many(a, n), None, None], l),
-            Next { d, a, n, l } => Touches {
-                write: one(d),
-                reads: [many(a, n), None, None],
-                updates: true,
-                label: Some(l),
-            },
+            Next { d, a, n, l } => {
+                Touches { write: one(d), reads: [many(a, n), None, None], updates: true, label: Some(l) }
+            }
             NextInt { d, b, l } => {
                 Touches { write: one(d), reads: [one(b), None, None], updates: true, label: Some(l) }
             }
-            NextSubset { d, a, n, l } => Touches {
-                write: many(d, n),
-                reads: [many(a, n), None, None],
-                updates: true,
-                label: Some(l),
-            },
+            NextSubset { d, a, n, l } => {
+                Touches { write: many(d, n), reads: [many(a, n), None, None], updates: true, label: Some(l) }
+            }
             Interval { d, a, b, bits, .. } => rw(many(d, words(bits as usize)), [one(a), one(b), None]),
             Remap { d, a, n, m, .. } => rw(many(d, m), [many(a, n), None, None]),
             Row { d, m, r, rows, cols } => {
                 rw(many(d, words(cols as usize)), [many(m, matrix(rows, cols)), one(r), None])
             }
-            Single { d, m, r, rows, cols, l } => {
-                rwl(one(d), [many(m, matrix(rows, cols)), one(r), None], l)
-            }
+            Single { d, m, r, rows, cols, l } => rwl(one(d), [many(m, matrix(rows, cols)), one(r), None], l),
             PutSingle { d, r, c, rows, cols } => Touches {
                 write: many(d, matrix(rows, cols)),
                 reads: [one(r), one(c), None],
@@ -310,10 +610,7 @@ impl Op {
 
     /// Whether control never reaches the next operation.
     pub fn ends(&self) -> bool {
-        matches!(
-            self,
-            Op::Jump { .. } | Op::Ret | Op::Halt | Op::Misfit | Op::Holds | Op::Fails | Op::Ill
-        )
+        matches!(self, Op::Jump { .. } | Op::Ret | Op::Halt | Op::Misfit | Op::Holds | Op::Fails | Op::Ill)
     }
 }
 

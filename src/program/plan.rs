@@ -34,7 +34,11 @@ pub enum PlanStep {
     Bind(VarId, Source),
     /// The elements of a set of pairs, taken apart: variables in the pattern that are not bound yet
     /// are bound, the rest is compared.
-    Match { pattern: Expr, set: Expr, binds: Vec<VarId> },
+    Match {
+        pattern: Expr,
+        set: Expr,
+        binds: Vec<VarId>,
+    },
     /// Conjunct by number: false prunes.
     Test(usize),
 }
@@ -92,10 +96,7 @@ pub fn plan(vars: &[VarId], conjuncts: Vec<Pred>, est: &dyn Estimates) -> Plan {
         .iter()
         .map(|c| {
             let uses = Uses::of_pred(c);
-            Conjunct {
-                vars: uses.reads.intersection(&wanted).copied().collect(),
-                done: false,
-            }
+            Conjunct { vars: uses.reads.intersection(&wanted).copied().collect(), done: false }
         })
         .collect();
     let mut open = wanted;
@@ -287,8 +288,7 @@ fn solve(left: &Expr, right: &Expr, open: &BTreeSet<VarId>) -> Option<(VarId, Ex
         ExprKind::Binary(BinOp::Sub, x, y) if ground(y, open) => solve(x, &expr(BinOp::Add, right, y), open),
         ExprKind::Binary(BinOp::Sub, x, y) if ground(x, open) => solve(y, &expr(BinOp::Sub, x, right), open),
         ExprKind::Unary(UnOp::Neg, x) => {
-            let zero =
-                Expr { kind: ExprKind::Int(Int::ZERO), ty: Type::Integer, span: left.span };
+            let zero = Expr { kind: ExprKind::Int(Int::ZERO), ty: Type::Integer, span: left.span };
             solve(x, &expr(BinOp::Sub, &zero, right), open)
         }
         _ => None,
@@ -309,7 +309,8 @@ fn range(v: VarId, conjuncts: &[Pred], infos: &[Conjunct], open: &BTreeSet<VarId
             span: e.span,
         }
     };
-    let number = |n: i64, at: &Expr| Expr { kind: ExprKind::Int(Int::from(n)), ty: Type::Integer, span: at.span };
+    let number =
+        |n: i64, at: &Expr| Expr { kind: ExprKind::Int(Int::from(n)), ty: Type::Integer, span: at.span };
     for (i, c) in conjuncts.iter().enumerate() {
         if infos[i].done {
             continue;
@@ -355,12 +356,7 @@ fn range(v: VarId, conjuncts: &[Pred], infos: &[Conjunct], open: &BTreeSet<VarId
     if lo.is_empty() || hi.is_empty() {
         return None;
     }
-    Some(Candidate {
-        cost: 50.0,
-        step: PlanStep::Bind(v, Source::Range { lo, hi }),
-        binds: vec![v],
-        uses,
-    })
+    Some(Candidate { cost: 50.0, step: PlanStep::Bind(v, Source::Range { lo, hi }), binds: vec![v], uses })
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 use crate::model::value::{Value, digest};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ValueId(pub u32);
@@ -54,9 +54,8 @@ impl Pool {
         // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (segment, at) = place(id);
-        let places = self.segments[segment].get_or_init(|| {
-            (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect()
-        });
+        let places = self.segments[segment]
+            .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
         let entry = Entry { value: value.clone(), content: content_hash(value) };
         assert!(places[at].set(entry).is_ok(), "a place of the pool is filled once");
         map.insert(value.clone(), id);

@@ -54,7 +54,9 @@ impl Promise {
     pub fn or(self, other: Promise) -> Promise {
         match (self, other) {
             (Nothing, _) | (_, Nothing) => Nothing,
-            (Range(a, b), Range(c, d)) => Range(a.zip(c).map(|(a, c)| a.min(c)), b.zip(d).map(|(b, d)| b.max(d))),
+            (Range(a, b), Range(c, d)) => {
+                Range(a.zip(c).map(|(a, c)| a.min(c)), b.zip(d).map(|(b, d)| b.max(d)))
+            }
             (Promise::Set(a), Promise::Set(b)) => Promise::Set(Box::new(a.or(*b))),
             (Promise::Pair(a), Promise::Pair(b)) => {
                 let (a, b) = (*a, *b);
@@ -305,7 +307,9 @@ impl Reader<'_> {
                 lo: i32::try_from(*lo).ok()?,
                 n: u16::try_from(hi.checked_sub(*lo)?.checked_add(1)?.max(1)).ok()?,
             },
-            (Type::Prod(a, b), Promise::Pair(p)) => Carrier::pair(self.carrier(a, &p.0)?, self.carrier(b, &p.1)?),
+            (Type::Prod(a, b), Promise::Pair(p)) => {
+                Carrier::pair(self.carrier(a, &p.0)?, self.carrier(b, &p.1)?)
+            }
             (Type::Struct(fields), Promise::Rec(ps)) => Carrier::Rec(
                 fields
                     .iter()

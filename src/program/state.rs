@@ -35,7 +35,8 @@ const ESCAPED: u64 = 1;
 
 impl StateLayout {
     pub fn new(vars: Vec<(VarId, Layout, Promise)>, valuations: usize) -> StateLayout {
-        let valuation_bits = if valuations > 1 { (usize::BITS - (valuations - 1).leading_zeros()) as u16 } else { 0 };
+        let valuation_bits =
+            if valuations > 1 { (usize::BITS - (valuations - 1).leading_zeros()) as u16 } else { 0 };
         let mut slots = Vec::new();
         let mut reg = 0;
         for (var, layout, promise) in vars {
@@ -49,8 +50,11 @@ impl StateLayout {
         let head = usize::from(escapes) + valuation_bits as usize;
         // First fit, widest first; wide bit-sets start a word of their own.
         let mut used: Vec<usize> = vec![head];
-        let mut order: Vec<(usize, usize)> =
-            slots.iter().enumerate().flat_map(|(s, slot)| (0..slot.fields.len()).map(move |f| (s, f))).collect();
+        let mut order: Vec<(usize, usize)> = slots
+            .iter()
+            .enumerate()
+            .flat_map(|(s, slot)| (0..slot.fields.len()).map(move |f| (s, f)))
+            .collect();
         order.sort_by_key(|(s, f)| std::cmp::Reverse(slots[*s].fields[*f].width));
         for (s, f) in order {
             let width = slots[s].fields[f].width as usize;
@@ -214,11 +218,13 @@ mod tests {
     fn a_broken_promise_is_stored_exactly_and_in_one_form() {
         let pool = Pool::default();
         let range = Promise::Range(Some(0), Some(3));
-        let layout = StateLayout::new(
-            vec![(VarId(0), Layout::Int, range.clone()), (VarId(1), Layout::Int, range)],
-            3,
+        let layout =
+            StateLayout::new(vec![(VarId(0), Layout::Int, range.clone()), (VarId(1), Layout::Int, range)], 3);
+        assert_eq!(
+            (layout.words, layout.bits),
+            (1, 7),
+            "two bits each, one for escapes, two for 3 valuations"
         );
-        assert_eq!((layout.words, layout.bits), (1, 7), "two bits each, one for escapes, two for 3 valuations");
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for (x, y) in [(0, 3), (4, 0), (-1, 7)] {
             let values = [Value::int(x), Value::int(y)];

@@ -264,8 +264,8 @@ impl Uses {
 fn is_partial_unary(op: UnOp) -> bool {
     use UnOp::*;
     match op {
-        Neg | Floor | Ceiling | ToReal | Pow | Pow1 | Fin | Fin1 | Card | Union | Inverse | Dom | Ran | Id
-        | Closure | Closure1 | Rel | Fnc | First2 | Second2 | Seq | Seq1 | Iseq | Iseq1 => false,
+        Neg | Floor | Ceiling | ToReal | Pow | Pow1 | Fin | Fin1 | Card | Union | Inverse | Dom | Ran
+        | Id | Closure | Closure1 | Rel | Fnc | First2 | Second2 | Seq | Seq1 | Iseq | Iseq1 => false,
         Min | Max | Inter | Perm | Size | First | Last | Front | Tail | Rev | Conc | Tree | Btree | Top
         | Sons | Prefix | Postfix | Sizet | Mirror | Bin1 | Left | Right | Infix => true,
     }

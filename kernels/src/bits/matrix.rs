@@ -268,8 +268,7 @@ mod tests {
                 1 + (random(&mut seed) % 9) as usize,
                 1 + (random(&mut seed) % if random(&mut seed).is_multiple_of(9) { 90 } else { 9 }) as usize,
             );
-            let (ab, bc, ac) =
-                (Shape { rows, cols: mid }, Shape { rows: mid, cols }, Shape { rows, cols });
+            let (ab, bc, ac) = (Shape { rows, cols: mid }, Shape { rows: mid, cols }, Shape { rows, cols });
             let (a, b, c) = (
                 some_bits(&mut seed, ab.bits()),
                 some_bits(&mut seed, bc.bits()),
@@ -277,8 +276,7 @@ mod tests {
             );
             let (c2, s, t) =
                 (some_bits(&mut seed, ac.bits()), some_bits(&mut seed, rows), some_bits(&mut seed, cols));
-            let (pc, ps, pt) =
-                (plain::pairs(&c, ac), plain::elements(&s), plain::elements(&t));
+            let (pc, ps, pt) = (plain::pairs(&c, ac), plain::elements(&s), plain::elements(&t));
             let mut out = vec![0; words_for(ac.bits())];
             compose(&a, ab, &b, bc, &mut out);
             assert_eq!(plain::pairs(&out, ac), plain::compose(&plain::pairs(&a, ab), &plain::pairs(&b, bc)));

@@ -207,7 +207,8 @@ mod tests {
     fn positions_agree_with_a_walk_over_all_bits() {
         let mut seed = 11;
         for _ in 0..500 {
-            let set: Vec<u64> = (0..3).map(|_| random(&mut seed) & random(&mut seed) & random(&mut seed)).collect();
+            let set: Vec<u64> =
+                (0..3).map(|_| random(&mut seed) & random(&mut seed) & random(&mut seed)).collect();
             let all: Vec<usize> = (0..192).filter(|b| get(&set, *b)).collect();
             assert_eq!(iter(&set).collect::<Vec<_>>(), all);
             assert_eq!(first(&set), all.first().copied());

@@ -17,7 +17,6 @@ use super::pred::worse;
 use super::size::Card;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Flow>;
@@ -25,7 +24,7 @@ pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Fl
 /// A conjunct still to be tested, with the value of its set side once that is known.
 #[derive(Clone)]
 pub(super) struct Item {
-    pub(super) conjunct: Rc<Conjunct>,
+    pub(super) conjunct: Arc<Conjunct>,
     set: Option<Value>,
 }
 
@@ -717,7 +716,7 @@ impl Interpreter<'_> {
         };
         self.narrow(env, unknown, &open, var, &mut space)?;
         // Conjuncts about this function are tested on the rows built so far.
-        let about: Vec<Rc<Conjunct>> = open
+        let about: Vec<Arc<Conjunct>> = open
             .iter()
             .map(|i| &i.conjunct)
             .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))

@@ -131,7 +131,8 @@ impl Lower<'_> {
                 Ok(d)
             }
             BigOp::SetOf => {
-                let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&Type::pow(body.ty.clone())))
+                let Some(Layout::Bits(c)) =
+                    want.cloned().or_else(|| self.of_type(&Type::pow(body.ty.clone())))
                 else {
                     return unsupported("a set without a carrier");
                 };

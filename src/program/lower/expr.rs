@@ -79,7 +79,9 @@ impl Lower<'_> {
             }
             ExprKind::Binary(BinOp::Image, r, _) => rel(self.hint(r, env)).map(|p| Layout::Bits(p.1.clone())),
             ExprKind::Binary(BinOp::DomRestrict | BinOp::DomSubtract, _, r) => self.hint(r, env),
-            ExprKind::Binary(BinOp::RanRestrict | BinOp::RanSubtract | BinOp::SetMinus, r, _) => self.hint(r, env),
+            ExprKind::Binary(BinOp::RanRestrict | BinOp::RanSubtract | BinOp::SetMinus, r, _) => {
+                self.hint(r, env)
+            }
             ExprKind::Binary(BinOp::Inter, a, b) => self.hint(a, env).or_else(|| self.hint(b, env)),
             ExprKind::Binary(BinOp::Union | BinOp::Override, a, b) => {
                 match (self.hint(a, env), self.hint(b, env)) {
@@ -365,14 +367,7 @@ impl Lower<'_> {
         let wd = self.wd;
         let r = self.encode(&x, &rows, wd)?;
         let d = self.alloc(1)?;
-        self.emit(Op::Single {
-            d,
-            m: m.reg,
-            r,
-            rows: rows.card() as u16,
-            cols: cols.card() as u16,
-            l: wd,
-        });
+        self.emit(Op::Single { d, m: m.reg, r, rows: rows.card() as u16, cols: cols.card() as u16, l: wd });
         self.decode(d, &cols)
     }
 
@@ -396,7 +391,13 @@ impl Lower<'_> {
         Ok(d)
     }
 
-    fn sequence_extension(&mut self, es: &[Expr], e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+    fn sequence_extension(
+        &mut self,
+        es: &[Expr],
+        e: &Expr,
+        env: &Env,
+        want: Option<&Layout>,
+    ) -> Low<Operand> {
         let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
             return unsupported("a sequence without a carrier");
         };

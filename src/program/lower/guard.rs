@@ -63,7 +63,9 @@ fn expand<'s>(
             if let Some(body) = other {
                 let mut all = conjuncts;
                 all.extend(
-                    cases.iter().map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
+                    cases
+                        .iter()
+                        .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
                 );
                 expand(body, false, vars, all, out);
             }

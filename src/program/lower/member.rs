@@ -202,15 +202,7 @@ impl Lower<'_> {
     }
 
     /// Goes to `no` unless `x` belongs to a set of relations.
-    fn function(
-        &mut self,
-        x: &Operand,
-        op: BinOp,
-        from: &Expr,
-        to: &Expr,
-        env: &Env,
-        no: Label,
-    ) -> Low<()> {
+    fn function(&mut self, x: &Operand, op: BinOp, from: &Expr, to: &Expr, env: &Env, no: Label) -> Low<()> {
         use BinOp::*;
         let (rc, cc) = x.matrix()?;
         let (rc, cc) = (rc.clone(), cc.clone());

@@ -122,10 +122,21 @@ impl Env {
 /// A piece that is evaluated on values.
 #[derive(Clone, Debug)]
 pub enum General {
-    Expr { expr: Expr, inputs: Vec<Input>, out: Operand },
-    Pred { pred: Pred, inputs: Vec<Input>, out: Reg },
+    Expr {
+        expr: Expr,
+        inputs: Vec<Input>,
+        out: Operand,
+    },
+    Pred {
+        pred: Pred,
+        inputs: Vec<Input>,
+        out: Reg,
+    },
     /// The same value in another layout.
-    Convert { from: Operand, to: Operand },
+    Convert {
+        from: Operand,
+        to: Operand,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -292,7 +303,9 @@ impl<'w> Lower<'w> {
         Some(match (v, ty) {
             (Value::Int(Int::Small(_)), _) => Layout::Int,
             (Value::Bool(_) | Value::Elem(..), _) => Layout::Code(Carrier::of_type(ty, &sizes)?),
-            (Value::Pair(p), Type::Prod(a, b)) => Layout::pair(self.natural(&p.0, a)?, self.natural(&p.1, b)?),
+            (Value::Pair(p), Type::Prod(a, b)) => {
+                Layout::pair(self.natural(&p.0, a)?, self.natural(&p.1, b)?)
+            }
             (Value::Rec(vs), Type::Struct(fields)) => Layout::Rec(
                 vs.iter().zip(fields.iter()).map(|(v, (_, t))| self.natural(v, t)).collect::<Option<_>>()?,
             ),
@@ -375,10 +388,7 @@ impl<'w> Lower<'w> {
             }
             (Layout::Pool, _) | (_, Layout::Pool) => {
                 let d = self.fresh(to.clone())?;
-                let touch = GeneralTouch {
-                    reads: vec![(x.reg, x.words())],
-                    write: Some((d.reg, d.words())),
-                };
+                let touch = GeneralTouch { reads: vec![(x.reg, x.words())], write: Some((d.reg, d.words())) };
                 self.general(General::Convert { from: x, to: d.clone() }, touch)?;
                 Ok(d)
             }

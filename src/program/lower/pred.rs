@@ -180,11 +180,7 @@ impl Lower<'_> {
             write: Some((out, 1)),
         };
         self.general(General::Pred { pred: p.clone(), inputs, out }, touch)?;
-        self.emit(if when {
-            Op::JumpNeImm { a: out, i: 0, l }
-        } else {
-            Op::JumpEqImm { a: out, i: 0, l }
-        });
+        self.emit(if when { Op::JumpNeImm { a: out, i: 0, l } } else { Op::JumpEqImm { a: out, i: 0, l } });
         Ok(())
     }
 
@@ -200,7 +196,11 @@ impl Lower<'_> {
                     if matches!(&other.kind, ExprKind::SetExt(es) if es.is_empty()) {
                         let x = self.bits(set, env, None)?;
                         let (a, n) = (x.reg, x.words());
-                        self.emit(if when { Op::JumpEmpty { a, n, l } } else { Op::JumpNotEmpty { a, n, l } });
+                        self.emit(if when {
+                            Op::JumpEmpty { a, n, l }
+                        } else {
+                            Op::JumpNotEmpty { a, n, l }
+                        });
                         return Ok(());
                     }
                 }

@@ -50,7 +50,8 @@ impl Lower<'_> {
             }
             UnOp::Closure1 | UnOp::Closure => {
                 // Over windows the closure may leave the smaller side; a square one is closed.
-                let square = if r == c { r } else { r.join(&c).map_or_else(|| unsupported("closure"), Ok)? };
+                let square =
+                    if r == c { r } else { r.join(&c).map_or_else(|| unsupported("closure"), Ok)? };
                 let x = self.remap(&x, &Carrier::pair(square.clone(), square.clone()), false)?;
                 let d = self.fresh_set(Carrier::pair(square.clone(), square.clone()))?;
                 self.emit(Op::Closure1 { d: d.reg, m: x.reg, size: size(&square) });

@@ -27,9 +27,14 @@ impl<'w> Lower<'w> {
         }
         let end = self.label();
         let wd = self.wd;
-        self.steps(&plan, 0, env, end, &mut |s, i, env, next| {
-            s.with_wd(wd, |s| s.jump_unless(&plan.conjuncts[i], env, next))
-        }, body)?;
+        self.steps(
+            &plan,
+            0,
+            env,
+            end,
+            &mut |s, i, env, next| s.with_wd(wd, |s| s.jump_unless(&plan.conjuncts[i], env, next)),
+            body,
+        )?;
         self.place(end);
         Ok(())
     }
@@ -80,7 +85,12 @@ impl<'w> Lower<'w> {
     }
 
     /// Starts a loop: the loop variable, where the next round begins, where the loop ends.
-    pub(super) fn open_loop(&mut self, source: &Source, ty: &Type, env: &Env) -> Low<(Operand, Label, Label)> {
+    pub(super) fn open_loop(
+        &mut self,
+        source: &Source,
+        ty: &Type,
+        env: &Env,
+    ) -> Low<(Operand, Label, Label)> {
         match source {
             Source::Equal(_) => unreachable!("an equation is no loop"),
             Source::Range { lo, hi } => {

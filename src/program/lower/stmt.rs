@@ -53,7 +53,8 @@ impl<'w> Lower<'w> {
                         inner.old.insert(*v, x);
                     }
                 }
-                let layouts: Vec<Option<Layout>> = vars.iter().map(|v| self.variable_layout(*v, env)).collect();
+                let layouts: Vec<Option<Layout>> =
+                    vars.iter().map(|v| self.variable_layout(*v, env)).collect();
                 self.search(vars, plan::conjuncts(p), &inner, &mut |s, env, _| {
                     let mut writes = Writes::new();
                     for (v, layout) in vars.iter().zip(&layouts) {
@@ -324,11 +325,8 @@ pub fn updated(target: &Target, value: &Expr, machine: &Machine) -> Expr {
                     .iter()
                     .enumerate()
                     .map(|(i, (_, t))| {
-                        let old = Expr {
-                            kind: ExprKind::Field(Box::new(base.clone()), i),
-                            ty: t.clone(),
-                            span,
-                        };
+                        let old =
+                            Expr { kind: ExprKind::Field(Box::new(base.clone()), i), ty: t.clone(), span };
                         if i == *k { at(old, rest, value) } else { old }
                     })
                     .collect();
