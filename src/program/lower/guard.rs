@@ -218,7 +218,7 @@ impl Lower<'_> {
     /// The layout in which a parameter or result is hashed: a function of its type alone, so that
     /// both ways of evaluation give equal labels.
     pub fn label_layout(&self, v: VarId) -> Layout {
-        self.of_type(&self.w.machine.var(v).ty).unwrap_or(Layout::Pool)
+        crate::program::label_layout(self.w.machine, &self.w.machine.var(v).ty)
     }
 }
 
