@@ -21,5 +21,6 @@
 pub mod base;
 pub mod model;
 pub mod program;
+pub mod source;
 pub mod syntax;
 pub mod system;

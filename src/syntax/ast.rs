@@ -334,7 +334,7 @@ pub struct Machine {
     pub refines: Option<Ident>,
     /// In the order of the text, each kind at most once.
     pub clauses: Vec<Clause>,
-    /// Directories named by package pragmas.
+    /// The package this file belongs to, then the packages it imports.
     pub packages: Vec<Name>,
     pub span: Span,
 }

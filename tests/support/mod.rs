@@ -1,0 +1,55 @@
+//! What several test files share: random numbers with a seed, files of a corpus, a large stack.
+
+#![allow(dead_code)]
+
+pub mod mutate;
+pub mod rng;
+pub mod trees;
+
+use std::path::{Path, PathBuf};
+
+/// Runs a test on a thread with as much stack as the pipeline has.
+pub fn with_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(test).expect("a thread");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// A number from the environment, so that long runs need no edit.
+pub fn number_from_env(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// The directory of real models, if the environment names one.
+pub fn corpus() -> Option<PathBuf> {
+    std::env::var_os("BOMBUS_CORPUS").map(PathBuf::from)
+}
+
+/// All files of classical B below a directory, in a fixed order.
+pub fn classical_files(root: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![root.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        let Ok(entries) = std::fs::read_dir(&directory) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path
+                .extension()
+                .and_then(|e| e.to_str())
+                .is_some_and(|e| matches!(e, "mch" | "ref" | "imp" | "sys" | "def"))
+            {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The text of a file; bytes that are no UTF-8 become replacement characters.
+pub fn read_text(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}
