@@ -41,7 +41,8 @@ fn whole_list(list: &Path, root: &Path) {
         counted += usize::from(is_counted);
         loaded_of_counted += usize::from(is_counted && loaded.model.is_some());
         let verdict = if loaded.model.is_some() { "loaded" } else { "rejected" };
-        let error = loaded.diagnostics.iter().find(|d| d.severity == bombus::base::diagnostic::Severity::Error);
+        let error =
+            loaded.diagnostics.iter().find(|d| d.severity == bombus::base::diagnostic::Severity::Error);
         let message = error.map_or(String::new(), |d| {
             let at = d.labels.first().map_or(String::new(), |(span, _)| {
                 let (line, column) = loaded.sources.position(*span);

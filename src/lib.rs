@@ -19,8 +19,11 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+pub mod cli;
+pub mod driver;
 pub mod model;
 pub mod program;
+pub mod report;
 pub mod source;
 pub mod syntax;
 pub mod system;

@@ -184,7 +184,9 @@ impl Rewrite for Substitution<'_> {
         }
         for binder in &self.binders {
             // A binder that came from an argument itself (`all(x) == !x.(…)`) captures on purpose.
-            if self.names[name].contains(&binder.name) && !self.names.values().any(|n| n.len() == 1 && n.contains(&binder.name)) {
+            if self.names[name].contains(&binder.name)
+                && !self.names.values().any(|n| n.len() == 1 && n.contains(&binder.name))
+            {
                 self.captured.insert(binder.name.clone(), binder.span);
             }
         }

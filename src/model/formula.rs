@@ -65,7 +65,8 @@ impl FormulaScope {
 
     /// A name that models write and formulas can use, such as an operation's parameter in a trace.
     pub fn declare(&mut self, name: &Name, var: VarId) {
-        let entry = Entry { entity: Entity::Var(var), access: Access::Read("a variable"), span: Span::default() };
+        let entry =
+            Entry { entity: Entity::Var(var), access: Access::Read("a variable"), span: Span::default() };
         self.scope.names.insert(name.clone(), entry);
     }
 
@@ -88,11 +89,7 @@ impl FormulaScope {
     /// Types a tree.
     pub fn typed(&self, machine: &mut Machine, tree: &ast::Expr) -> Result<Formula, Vec<Diagnostic>> {
         self.elaborate(machine, |e| {
-            if self.is_predicate(tree) {
-                Formula::Pred(e.pred(tree))
-            } else {
-                Formula::Expr(e.expr(tree))
-            }
+            if self.is_predicate(tree) { Formula::Pred(e.pred(tree)) } else { Formula::Expr(e.expr(tree)) }
         })
     }
 
@@ -145,7 +142,11 @@ impl FormulaScope {
         let mut tree = tree;
         for _ in 0..100 {
             match &tree.kind {
-                ExprKind::Not(_) | ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Quant(..) | ExprKind::After(..) => {
+                ExprKind::Not(_)
+                | ExprKind::And(_)
+                | ExprKind::Or(_)
+                | ExprKind::Quant(..)
+                | ExprKind::After(..) => {
                     return true;
                 }
                 ExprKind::Const(c) => return matches!(c, Const::BTrue | Const::BFalse),
@@ -156,7 +157,9 @@ impl FormulaScope {
                 ExprKind::Label(_, p) => tree = p,
                 ExprKind::Ident(name) => match self.body(name) {
                     Some(body) => tree = body,
-                    None => return self.scope.definitions.get(&format!("EXTERNAL_PREDICATE_{name}")).is_some(),
+                    None => {
+                        return self.scope.definitions.get(&format!("EXTERNAL_PREDICATE_{name}")).is_some();
+                    }
                 },
                 ExprKind::Apply(f, _) => match &f.kind {
                     ExprKind::Ident(name) => match self.body(name) {

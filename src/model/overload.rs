@@ -84,14 +84,22 @@ fn product(unifier: &mut Unifier, left: &Type, right: &Type, result: &Type) -> O
     if let Some(number) = heads.iter().find(|t| matches!(t, Type::Integer | Type::Real)) {
         let number = number.clone();
         let fits = [left, right, result].iter().all(|t| unifier.unify(t, &number));
-        return if fits { Outcome::Settled } else { Outcome::Clash("`*` takes two numbers or two sets".into()) };
+        return if fits {
+            Outcome::Settled
+        } else {
+            Outcome::Clash("`*` takes two numbers or two sets".into())
+        };
     }
     if heads.iter().any(|t| matches!(t, Type::Pow(_))) {
         let (a, b) = (unifier.fresh(), unifier.fresh());
         let fits = unifier.unify(left, &Type::pow(a.clone()))
             && unifier.unify(right, &Type::pow(b.clone()))
             && unifier.unify(result, &Type::rel(a, b));
-        return if fits { Outcome::Settled } else { Outcome::Clash("`*` takes two numbers or two sets".into()) };
+        return if fits {
+            Outcome::Settled
+        } else {
+            Outcome::Clash("`*` takes two numbers or two sets".into())
+        };
     }
     if heads.iter().all(|t| unifier.is_open(t)) {
         Outcome::Waiting

@@ -116,16 +116,20 @@ impl<'a> Loader<'a> {
         let text = self.sources.get(file).text.clone();
         let parsed = syntax::parse_unit(file, &text);
         self.diagnostics.extend(parsed.diagnostics);
-        let loaded = match parsed.tree {
-            Some(Unit::Machine(tree)) => self.complete(file, tree),
-            Some(Unit::Definitions(_)) => {
-                let name = self.sources.get(file).name.clone();
-                let text = format!("`{name}` holds definitions only, not a machine");
-                self.diagnostics.push(at.map_or_else(|| Diagnostic::plain(text.clone()), |s| Diagnostic::error(s, text.clone())));
-                None
-            }
-            None => None,
-        };
+        let loaded =
+            match parsed.tree {
+                Some(Unit::Machine(tree)) => self.complete(file, tree),
+                Some(Unit::Definitions(_)) => {
+                    let name = self.sources.get(file).name.clone();
+                    let text = format!("`{name}` holds definitions only, not a machine");
+                    self.diagnostics.push(at.map_or_else(
+                        || Diagnostic::plain(text.clone()),
+                        |s| Diagnostic::error(s, text.clone()),
+                    ));
+                    None
+                }
+                None => None,
+            };
         self.by_file.insert(file, loaded);
         loaded
     }
@@ -137,12 +141,24 @@ impl<'a> Loader<'a> {
         let mut whole = true;
         for clause in &tree.clauses {
             match &clause.kind {
-                ClauseKind::Definitions(items) => self.definitions(items, file, &mut definitions, &mut Including::of(file)),
-                ClauseKind::Sees(refs) => whole &= self.references(refs, Relation::Sees, file, &tree, &mut references),
-                ClauseKind::Uses(refs) => whole &= self.references(refs, Relation::Uses, file, &tree, &mut references),
-                ClauseKind::Includes(refs) => whole &= self.references(refs, Relation::Includes, file, &tree, &mut references),
-                ClauseKind::Extends(refs) => whole &= self.references(refs, Relation::Extends, file, &tree, &mut references),
-                ClauseKind::Imports(refs) => whole &= self.references(refs, Relation::Imports, file, &tree, &mut references),
+                ClauseKind::Definitions(items) => {
+                    self.definitions(items, file, &mut definitions, &mut Including::of(file))
+                }
+                ClauseKind::Sees(refs) => {
+                    whole &= self.references(refs, Relation::Sees, file, &tree, &mut references)
+                }
+                ClauseKind::Uses(refs) => {
+                    whole &= self.references(refs, Relation::Uses, file, &tree, &mut references)
+                }
+                ClauseKind::Includes(refs) => {
+                    whole &= self.references(refs, Relation::Includes, file, &tree, &mut references)
+                }
+                ClauseKind::Extends(refs) => {
+                    whole &= self.references(refs, Relation::Extends, file, &tree, &mut references)
+                }
+                ClauseKind::Imports(refs) => {
+                    whole &= self.references(refs, Relation::Imports, file, &tree, &mut references)
+                }
                 _ => {}
             }
         }
@@ -157,7 +173,12 @@ impl<'a> Loader<'a> {
             return None;
         }
         let id = MachineId(self.project.machines.len() as u32);
-        self.project.machines.push(LoadedMachine { tree, definitions: Arc::new(definitions), references, refines });
+        self.project.machines.push(LoadedMachine {
+            tree,
+            definitions: Arc::new(definitions),
+            references,
+            refines,
+        });
         Some(id)
     }
 
@@ -220,7 +241,13 @@ impl<'a> Loader<'a> {
         self.sources.get(file).path.clone()
     }
 
-    fn definitions(&mut self, items: &[DefItem], file: FileId, into: &mut Definitions, within: &mut Including) {
+    fn definitions(
+        &mut self,
+        items: &[DefItem],
+        file: FileId,
+        into: &mut Definitions,
+        within: &mut Including,
+    ) {
         for item in items {
             match item {
                 DefItem::Def(def) => {
@@ -241,7 +268,13 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn definition_file(&mut self, name: &ast::Ident, from: FileId, into: &mut Definitions, within: &mut Including) {
+    fn definition_file(
+        &mut self,
+        name: &ast::Ident,
+        from: FileId,
+        into: &mut Definitions,
+        within: &mut Including,
+    ) {
         let beside = self.shown_path(from);
         // Files named in a definition file may stand beside the machine as well.
         let machine = self.shown_path(within.stack[0]);
@@ -297,9 +330,5 @@ impl<'a> Loader<'a> {
 fn imported_packages(packages: &[Name]) -> Vec<String> {
     let Some((own, imported)) = packages.split_first() else { return Vec::new() };
     let up = "../".repeat(own.split('.').count());
-    imported
-        .iter()
-        .map(|p| p.replace('.', "/"))
-        .flat_map(|dir| [format!("{up}{dir}"), dir])
-        .collect()
+    imported.iter().map(|p| p.replace('.', "/")).flat_map(|dir| [format!("{up}{dir}"), dir]).collect()
 }

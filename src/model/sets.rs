@@ -186,7 +186,9 @@ fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>) ->
 fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>, facts: &mut Facts) {
     let is_set = |e: &Expr| matches!(&e.kind, ExprKind::TypeSet(Type::Set(s)) if *s == set);
     let is_card = |e: &Expr| matches!(&e.kind, ExprKind::Unary(UnOp::Card, s) if is_set(s));
-    let number = |e: &Expr| number_of(e, machine, numbers).and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok());
+    let number = |e: &Expr| {
+        number_of(e, machine, numbers).and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok())
+    };
     match &p.kind {
         PredKind::Rel(op, a, b) => {
             let (a, b, op) = if is_card(b) || is_set(b) { (b, a, mirrored(*op)) } else { (a, b, *op) };
@@ -195,7 +197,10 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                     (RelOp::Equal, Some(n)) => facts.exact = Some(n),
                     (RelOp::Greater, Some(n)) => facts.lower = facts.lower.max(n + 1),
                     (RelOp::GreaterEqual, Some(n)) => facts.lower = facts.lower.max(n),
-                    (RelOp::Less, Some(n)) => facts.upper = Some(facts.upper.map_or(n.saturating_sub(1), |u| u.min(n.saturating_sub(1)))),
+                    (RelOp::Less, Some(n)) => {
+                        facts.upper =
+                            Some(facts.upper.map_or(n.saturating_sub(1), |u| u.min(n.saturating_sub(1))))
+                    }
                     (RelOp::LessEqual, Some(n)) => facts.upper = Some(facts.upper.map_or(n, |u| u.min(n))),
                     (RelOp::In, _) => facts.lower = facts.lower.max(lower_end(b, machine, numbers)),
                     _ => {}
@@ -203,7 +208,8 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             }
             match (&a.kind, &b.kind, op) {
                 (ExprKind::TypeSet(_), ExprKind::SetExt(items), RelOp::Equal) if is_set(a) => {
-                    facts.listed = constants_in(items, set).filter(|l| l.len() == items.len()).or(facts.listed.take());
+                    facts.listed =
+                        constants_in(items, set).filter(|l| l.len() == items.len()).or(facts.listed.take());
                 }
                 (ExprKind::Var(x), ExprKind::Var(y), RelOp::NotEqual) if a.ty == Type::Set(set) => {
                     facts.distinct.insert(ordered(*x, *y));
@@ -220,7 +226,9 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         all_distinct(&constants_in(items, set).unwrap_or_default(), facts);
                     }
                 }
-                (ExprKind::Binary(BinOp::Inter, x, y), ExprKind::SetExt(none), RelOp::Equal) if none.is_empty() => {
+                (ExprKind::Binary(BinOp::Inter, x, y), ExprKind::SetExt(none), RelOp::Equal)
+                    if none.is_empty() =>
+                {
                     if let (ExprKind::SetExt(xs), ExprKind::SetExt(ys)) = (&x.kind, &y.kind) {
                         for x in constants_in(xs, set).unwrap_or_default() {
                             for y in constants_in(ys, set).unwrap_or_default() {

@@ -41,14 +41,18 @@ pub struct Settings {
 impl Settings {
     pub fn read(options: &LoadOptions, definitions: &Definitions) -> Settings {
         let preference = |name: &str| definition_int(definitions, &format!("SET_PREF_{name}"));
-        let size = preference("DEFAULT_SETSIZE").and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok());
+        let size =
+            preference("DEFAULT_SETSIZE").and_then(|n| n.small()).and_then(|n| usize::try_from(n).ok());
         let mut settings = Settings {
             maxint: options.maxint.clone().or_else(|| preference("MAXINT")).unwrap_or(Int::from(3i64)),
             minint: options.minint.clone().or_else(|| preference("MININT")).unwrap_or(Int::from(-1i64)),
             default_set_size: options.default_set_size.or(size).unwrap_or(2).max(1),
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),
-            simultaneous_assignments: definition_is_true(definitions, "SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS"),
+            simultaneous_assignments: definition_is_true(
+                definitions,
+                "SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS",
+            ),
             ltl: Vec::new(),
             ctl: Vec::new(),
         };

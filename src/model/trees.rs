@@ -76,10 +76,9 @@ pub fn rewrite_expr(e: &Expr, with: &mut impl Rewrite) -> Expr {
             with.leave(ids.len());
             ExprKind::Big(*op, ids, Box::new(p), Box::new(x))
         }
-        ExprKind::If(branches, other) => ExprKind::If(
-            branches.iter().map(|(c, x)| (go(c), go(x))).collect(),
-            Box::new(go(other)),
-        ),
+        ExprKind::If(branches, other) => {
+            ExprKind::If(branches.iter().map(|(c, x)| (go(c), go(x))).collect(), Box::new(go(other)))
+        }
         ExprKind::Let(ids, p, x) => {
             let ids = enter(ids, with);
             let (p, x) = (rewrite_expr(p, with), rewrite_expr(x, with));

@@ -62,7 +62,8 @@ impl Reader {
         if let Some(id) = self.known.get(&key) {
             return Ok(*id);
         }
-        let info = fs::metadata(&key).map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
+        let info = fs::metadata(&key)
+            .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
         if info.is_dir() {
             return Err(Diagnostic::plain(format!("`{shown}` is a directory, not a file")));
         }
@@ -79,7 +80,8 @@ impl Reader {
                 MAX_TOTAL_BYTES >> 20
             )));
         }
-        let bytes = fs::read(&key).map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
+        let bytes = fs::read(&key)
+            .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
         let text = decode(bytes);
         let id = sources.add(path.display().to_string(), Some(&key), text);
         self.known.insert(key, id);

@@ -7,9 +7,7 @@ use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::model::checks::{Checks, recursion};
 use crate::model::project::Relation;
 use crate::model::settle::Settle;
-use crate::model::typed::{
-    Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
-};
+use crate::model::typed::{Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind};
 use crate::model::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
 use crate::syntax::ast::DefBody;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +43,8 @@ impl Composer<'_> {
                     for conjunct in flatten(pred) {
                         let text = self.sources.slice(conjunct.span).to_owned();
                         let speaks_of_others = variables_of_pred(&conjunct).iter().any(|v| {
-                            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable && !variables.contains(v)
+                            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable
+                                && !variables.contains(v)
                         });
                         if speaks_of_others {
                             unchecked.push(text);
@@ -71,7 +70,11 @@ impl Composer<'_> {
         };
         let settings = self.settings;
         let e = &mut self.elaborator;
-        let checks = Checks { operations: &operations, vars: &e.vars, simultaneous: settings.simultaneous_assignments };
+        let checks = Checks {
+            operations: &operations,
+            vars: &e.vars,
+            simultaneous: settings.simultaneous_assignments,
+        };
         let mut found = checks.substitution(&initialisation);
         for op in &operations {
             found.extend(checks.operation(op));
@@ -146,7 +149,9 @@ impl Composer<'_> {
         for d in &mut self.elaborator.diagnostics[errors..] {
             d.severity = Severity::Warning;
         }
-        self.elaborator.diagnostics.push(Diagnostic::warning(def.name.span, format!("`{name}` is ignored, see above")));
+        self.elaborator
+            .diagnostics
+            .push(Diagnostic::warning(def.name.span, format!("`{name}` is ignored, see above")));
         None
     }
 
@@ -205,7 +210,8 @@ impl Composer<'_> {
         };
         for id in animated {
             if *id != main && !included(*id) {
-                let more: Vec<OpId> = self.events_of(*id).into_iter().filter(|op| !events.contains(op)).collect();
+                let more: Vec<OpId> =
+                    self.events_of(*id).into_iter().filter(|op| !events.contains(op)).collect();
                 events.extend(more);
             }
         }
@@ -264,7 +270,9 @@ impl Change for Renumber {
 
 fn clause(pred: Pred, origin: &Name, text: String) -> Clause {
     match pred.kind {
-        PredKind::Label(label, inner) => Clause { label: Some(label), origin: origin.clone(), pred: *inner, text },
+        PredKind::Label(label, inner) => {
+            Clause { label: Some(label), origin: origin.clone(), pred: *inner, text }
+        }
         kind => Clause { label: None, origin: origin.clone(), pred: Pred { kind, span: pred.span }, text },
     }
 }

@@ -66,7 +66,10 @@ impl Composer<'_> {
                 let equation = ast::Expr {
                     kind: ast::ExprKind::Binary(
                         ast::BinOp::Equal,
-                        Box::new(ast::Expr { kind: ast::ExprKind::Ident(name.name.clone()), span: name.span }),
+                        Box::new(ast::Expr {
+                            kind: ast::ExprKind::Ident(name.name.clone()),
+                            span: name.span,
+                        }),
                         Box::new(value.clone()),
                     ),
                     span,
@@ -120,7 +123,9 @@ impl Composer<'_> {
             let body = self.elaborator.within(scope, |e| {
                 let read_only = Access::Read("a parameter of the operation");
                 e.with_locals(&written.params, &signature.params, read_only, |e| {
-                    e.with_locals(&written.results, &signature.results, Access::Write, |e| e.stmt(&written.body))
+                    e.with_locals(&written.results, &signature.results, Access::Write, |e| {
+                        e.stmt(&written.body)
+                    })
                 })
             });
             let body = self.with_refined_precondition(id, written, op, body);
@@ -132,7 +137,13 @@ impl Composer<'_> {
     ///
     /// Where it states none itself, the conjuncts about its parameters and animated variables are taken
     /// over: without them the parameters would range over whole types.
-    fn with_refined_precondition(&self, id: InstanceId, written: &ast::Operation, op: OpId, body: Stmt) -> Stmt {
+    fn with_refined_precondition(
+        &self,
+        id: InstanceId,
+        written: &ast::Operation,
+        op: OpId,
+        body: Stmt,
+    ) -> Stmt {
         let Some(refined) = self.instance(id).refines else { return body };
         if matches!(body.kind, StmtKind::Pre(..)) {
             return body;
@@ -140,7 +151,8 @@ impl Composer<'_> {
         let wanted = &written.refines.as_ref().unwrap_or(&written.name).name;
         let scope = &self.elaborator.scopes[self.instance(refined).scope.0 as usize];
         let Some(old) = scope.operations.get(wanted) else { return body };
-        let Some(Some(Stmt { kind: StmtKind::Pre(p, _), span })) = self.operation_bodies.get(old.0 as usize) else {
+        let Some(Some(Stmt { kind: StmtKind::Pre(p, _), span })) = self.operation_bodies.get(old.0 as usize)
+        else {
             return body;
         };
         let from = &self.elaborator.signatures[old.0 as usize].params;
@@ -154,9 +166,9 @@ impl Composer<'_> {
                 c
             })
             .filter(|c| {
-                crate::model::walk::variables_of_pred(c).iter().all(|v| {
-                    self.elaborator.vars[v.0 as usize].kind != VarKind::Variable || own.contains(v)
-                })
+                crate::model::walk::variables_of_pred(c)
+                    .iter()
+                    .all(|v| self.elaborator.vars[v.0 as usize].kind != VarKind::Variable || own.contains(v))
             })
             .collect();
         if kept.is_empty() {
@@ -193,12 +205,19 @@ pub(super) fn flatten(p: Pred) -> Vec<Pred> {
                 .flat_map(flatten)
                 .map(|p| Pred { span: p.span, kind: PredKind::Label(name.clone(), Box::new(p)) })
                 .collect(),
-            kind => vec![Pred { kind: PredKind::Label(name, Box::new(Pred { kind, span: inner.span })), span: p.span }],
+            kind => vec![Pred {
+                kind: PredKind::Label(name, Box::new(Pred { kind, span: inner.span })),
+                span: p.span,
+            }],
         },
         PredKind::Not(inner) => match inner.kind {
             // `not(a = b)` is a disequality for whoever looks for distinct constants.
-            PredKind::Rel(RelOp::Equal, a, b) => vec![Pred { kind: PredKind::Rel(RelOp::NotEqual, a, b), span: p.span }],
-            kind => vec![Pred { kind: PredKind::Not(Box::new(Pred { kind, span: inner.span })), span: p.span }],
+            PredKind::Rel(RelOp::Equal, a, b) => {
+                vec![Pred { kind: PredKind::Rel(RelOp::NotEqual, a, b), span: p.span }]
+            }
+            kind => {
+                vec![Pred { kind: PredKind::Not(Box::new(Pred { kind, span: inner.span })), span: p.span }]
+            }
         },
         kind => vec![Pred { kind, span: p.span }],
     }

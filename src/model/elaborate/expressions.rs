@@ -55,15 +55,32 @@ impl Elaborator {
                 let (a, b) = (self.unifier.fresh(), self.unifier.fresh());
                 let (r, s) = (self.expr(r), self.expr(s));
                 let shown = self.show(&s.ty);
-                self.expect(&r, &Type::rel(a.clone(), b.clone()), "the relation of an image", Some((s.span, format!("applied to a set of type {shown}"))));
+                self.expect(
+                    &r,
+                    &Type::rel(a.clone(), b.clone()),
+                    "the relation of an image",
+                    Some((s.span, format!("applied to a set of type {shown}"))),
+                );
                 let shown = self.show(&r.ty);
-                self.expect(&s, &Type::pow(a), "the set of an image", Some((r.span, format!("the relation is of type {shown}"))));
+                self.expect(
+                    &s,
+                    &Type::pow(a),
+                    "the set of an image",
+                    Some((r.span, format!("the relation is of type {shown}"))),
+                );
                 binary(BinOp::Image, r, s, Type::pow(b), span)
             }
             ast::ExprKind::Field(r, field) => {
                 let r = self.expr(r);
                 let value = self.unifier.fresh();
-                self.demand(Constraint::Field { record: r.ty.clone(), field: field.name.clone(), value: value.clone() }, r.span);
+                self.demand(
+                    Constraint::Field {
+                        record: r.ty.clone(),
+                        field: field.name.clone(),
+                        value: value.clone(),
+                    },
+                    r.span,
+                );
                 let index = self.open_field(&field.name);
                 Expr { kind: ExprKind::Field(Box::new(r), index), ty: value, span }
             }
@@ -135,7 +152,10 @@ impl Elaborator {
         match e.kind {
             ExprKind::Var(var) => Expr { kind: ExprKind::Old(var), ..e },
             _ => {
-                self.error(Diagnostic::error(span, format!("`{name}$0` is used, but `{name}` is no variable")));
+                self.error(Diagnostic::error(
+                    span,
+                    format!("`{name}$0` is used, but `{name}` is no variable"),
+                ));
                 self.poison(span)
             }
         }
@@ -150,9 +170,19 @@ impl Elaborator {
         };
         let (from, to) = (self.unifier.fresh(), self.unifier.fresh());
         let shown = self.show(&arg.ty);
-        if self.expect(&function, &Type::rel(from.clone(), to.clone()), "what is applied to an argument", Some((arg.span, format!("the argument is of type {shown}")))) {
+        if self.expect(
+            &function,
+            &Type::rel(from.clone(), to.clone()),
+            "what is applied to an argument",
+            Some((arg.span, format!("the argument is of type {shown}"))),
+        ) {
             let shown = self.show(&function.ty);
-            self.expect(&arg, &from, "the argument", Some((function.span, format!("the function is of type {shown}"))));
+            self.expect(
+                &arg,
+                &from,
+                "the argument",
+                Some((function.span, format!("the function is of type {shown}"))),
+            );
         }
         Expr { kind: ExprKind::Apply(Box::new(function), Box::new(arg)), ty: to, span }
     }
@@ -162,7 +192,9 @@ impl Elaborator {
         let mut typed: Vec<Expr> = Vec::with_capacity(items.len());
         for item in items {
             let item = self.expr(item);
-            let first = typed.first().map(|f| (f.span, format!("an earlier element of {what} is of type {}", self.show(&f.ty))));
+            let first = typed
+                .first()
+                .map(|f| (f.span, format!("an earlier element of {what} is of type {}", self.show(&f.ty))));
             self.expect(&item, &ty, &format!("this element of {what}"), first);
             typed.push(item);
         }
@@ -180,7 +212,10 @@ impl Elaborator {
             let value = self.expr(value);
             let ty = field_type(self, &value);
             if entries.iter().any(|(n, _, _)| *n == ident.name) {
-                self.error(Diagnostic::error(ident.span, format!("the field `{}` stands twice in one record", ident.name)));
+                self.error(Diagnostic::error(
+                    ident.span,
+                    format!("the field `{}` stands twice in one record", ident.name),
+                ));
                 continue;
             }
             entries.push((ident.name.clone(), ty, value));
@@ -224,11 +259,17 @@ impl Elaborator {
         let mut result: Option<Expr> = None;
         for part in parts {
             let next = match part {
-                TemplatePart::Text(text) => Expr { kind: ExprKind::Str(text.clone()), ty: Type::String, span },
+                TemplatePart::Text(text) => {
+                    Expr { kind: ExprKind::Str(text.clone()), ty: Type::String, span }
+                }
                 TemplatePart::Expr(e) => {
                     let value = self.expr(e);
                     let external = External { name: "TO_STRING".into() };
-                    Expr { span: value.span, kind: ExprKind::External(external, vec![value]), ty: Type::String }
+                    Expr {
+                        span: value.span,
+                        kind: ExprKind::External(external, vec![value]),
+                        ty: Type::String,
+                    }
                 }
             };
             result = Some(match result {
@@ -252,10 +293,18 @@ impl Elaborator {
     fn constant(&mut self, c: Const, span: Span) -> Expr {
         let whole = |ty: Type| Expr { kind: ExprKind::TypeSet(ty.clone()), ty: Type::pow(ty), span };
         let from = |lower: Int, upper: &Int| {
-            binary(BinOp::Interval, integer(lower, span), integer(upper.clone(), span), Type::pow(Type::Integer), span)
+            binary(
+                BinOp::Interval,
+                integer(lower, span),
+                integer(upper.clone(), span),
+                Type::pow(Type::Integer),
+                span,
+            )
         };
         match c {
-            Const::True | Const::False => Expr { kind: ExprKind::Bool(c == Const::True), ty: Type::Bool, span },
+            Const::True | Const::False => {
+                Expr { kind: ExprKind::Bool(c == Const::True), ty: Type::Bool, span }
+            }
             Const::BTrue | Const::BFalse => self.predicate_as_value(span),
             Const::Maxint => integer(self.maxint.clone(), span),
             Const::Minint => integer(self.minint.clone(), span),
@@ -314,10 +363,12 @@ impl Elaborator {
             };
             match place {
                 Some((i, value)) if right[i].is_none() => right[i] = Some(value),
-                Some((i, _)) => self.error(Diagnostic::error(equation.span, format!("LET defines `{}` twice", ids[i].name))),
-                None => self.error(
-                    Diagnostic::error(equation.span, "LET takes equations `x = E`, one for each of its names"),
-                ),
+                Some((i, _)) => self
+                    .error(Diagnostic::error(equation.span, format!("LET defines `{}` twice", ids[i].name))),
+                None => self.error(Diagnostic::error(
+                    equation.span,
+                    "LET takes equations `x = E`, one for each of its names",
+                )),
             }
         }
         for (ident, value) in ids.iter().zip(&right) {
@@ -327,7 +378,10 @@ impl Elaborator {
         }
         let order = let_order(ids, &right);
         if order.len() < ids.len() && right.iter().all(Option::is_some) {
-            self.error(Diagnostic::error(equations.span, "the equations of LET depend on each other in a circle"));
+            self.error(Diagnostic::error(
+                equations.span,
+                "the equations of LET depend on each other in a circle",
+            ));
         }
         let mut bindings = Vec::new();
         let result = self.with_locals(ids, &vars, BOUND, |this| {
@@ -347,7 +401,10 @@ impl Elaborator {
         if args.len() == wanted {
             return true;
         }
-        self.error(Diagnostic::error(span, format!("`{name}` takes {}, not {}", count(wanted, "argument"), args.len())));
+        self.error(Diagnostic::error(
+            span,
+            format!("`{name}` takes {}, not {}", count(wanted, "argument"), args.len()),
+        ));
         false
     }
 
@@ -365,7 +422,10 @@ impl Elaborator {
     fn builtin(&mut self, b: Builtin, args: &[ast::Expr], span: Span) -> Expr {
         if let Some(name) = contextual_name(b) {
             let name: Name = name.into();
-            if self.local(&name).is_some() || self.definition(&name).is_some() || self.scope().names.contains_key(&name) {
+            if self.local(&name).is_some()
+                || self.definition(&name).is_some()
+                || self.scope().names.contains_key(&name)
+            {
                 let callee = ast::Expr { kind: ast::ExprKind::Ident(name.clone()), span };
                 return self.call_by_name(&name, &callee, args, span);
             }

@@ -116,7 +116,12 @@ impl Elaborator {
         IMPLEMENTED.binary_search(&name).is_ok()
     }
 
-    pub(super) fn external_function(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Expr> {
+    pub(super) fn external_function(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
         let name = &def.name.name;
         let Some(declaration) = self.external_declaration("FUNCTION", name) else {
             // A predicate where a value is wanted gives its truth value.
@@ -130,7 +135,10 @@ impl Elaborator {
         } else {
             let (from, to) = (self.unifier.fresh(), self.unifier.fresh());
             if !self.unifier.unify(&set, &Type::rel(from.clone(), to.clone())) {
-                self.error(Diagnostic::error(declaration.name.span, "an external function is declared as `A --> B`"));
+                self.error(Diagnostic::error(
+                    declaration.name.span,
+                    "an external function is declared as `A --> B`",
+                ));
                 return Some(self.poison(span));
             }
             (Some(from), to)
@@ -177,7 +185,12 @@ impl Elaborator {
         None
     }
 
-    pub(super) fn external_predicate(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Pred> {
+    pub(super) fn external_predicate(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Pred> {
         let name = &def.name.name;
         let Some(declaration) = self.external_declaration("PREDICATE", name) else {
             // A function to BOOL where a predicate is wanted.
@@ -201,7 +214,12 @@ impl Elaborator {
         Some(Pred { kind, span })
     }
 
-    pub(super) fn external_substitution(&mut self, name: &Name, args: &[ast::Expr], span: Span) -> Option<Stmt> {
+    pub(super) fn external_substitution(
+        &mut self,
+        name: &Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Stmt> {
         let declaration = self.external_declaration("SUBSTITUTION", name)?;
         let from = self.declared_type(&declaration)?;
         let args = self.external_args(name, Some(from), args, &declaration);
@@ -212,14 +230,15 @@ impl Elaborator {
     fn declared_type(&mut self, declaration: &Definition) -> Option<Type> {
         let DefBody::Expr(body) = &declaration.body else { return None };
         let first = self.vars.len();
-        let (_, set) = self.bind(&declaration.params, VarKind::Local, super::expressions::BOUND, |this, vars| {
-            for var in vars {
-                let ty = this.vars[var.0 as usize].ty.clone();
-                let element = this.unifier.fresh();
-                this.unifier.unify(&ty, &Type::pow(element));
-            }
-            this.expr(body)
-        });
+        let (_, set) =
+            self.bind(&declaration.params, VarKind::Local, super::expressions::BOUND, |this, vars| {
+                for var in vars {
+                    let ty = this.vars[var.0 as usize].ty.clone();
+                    let element = this.unifier.fresh();
+                    this.unifier.unify(&ty, &Type::pow(element));
+                }
+                this.expr(body)
+            });
         // Nothing of the declaration stays but its type.
         self.vars.truncate(first);
         let element = self.unifier.fresh();

@@ -185,8 +185,9 @@ impl Elaborator {
             return true;
         }
         let (want, found) = (self.show(want), self.show(&e.ty));
-        let mut d = Diagnostic::error(e.span, format!("type clash: {what} must be of type {want}, not {found}"))
-            .note(format!("this is of type {found}"));
+        let mut d =
+            Diagnostic::error(e.span, format!("type clash: {what} must be of type {want}, not {found}"))
+                .note(format!("this is of type {found}"));
         if let Some((span, text)) = other {
             d = d.label(span, text);
         }
@@ -201,9 +202,12 @@ impl Elaborator {
         }
         let (left, right) = (self.show(&a.ty), self.show(&b.ty));
         self.error(
-            Diagnostic::error(a.span.to(b.span), format!("type clash at `{operator}`: {left} against {right}"))
-                .label(a.span, format!("this is of type {left}"))
-                .label(b.span, format!("this is of type {right}")),
+            Diagnostic::error(
+                a.span.to(b.span),
+                format!("type clash at `{operator}`: {left} against {right}"),
+            )
+            .label(a.span, format!("this is of type {left}"))
+            .label(b.span, format!("this is of type {right}")),
         );
     }
 
@@ -290,8 +294,11 @@ impl Elaborator {
         if before <= EXPANSION_LIMIT {
             let (name, span) = self.calls.first().cloned().unwrap_or_else(|| ("?".into(), Span::default()));
             self.diagnostics.push(
-                Diagnostic::error(span, format!("the expansion of `{name}` grows beyond {EXPANSION_LIMIT} nodes"))
-                    .help("definitions are copied at each call; use a constant or LET for shared parts"),
+                Diagnostic::error(
+                    span,
+                    format!("the expansion of `{name}` grows beyond {EXPANSION_LIMIT} nodes"),
+                )
+                .help("definitions are copied at each call; use a constant or LET for shared parts"),
             );
         }
         false

@@ -133,7 +133,10 @@ impl Elaborator {
             self.error(
                 Diagnostic::error(
                     e.span,
-                    format!("type clash: the {side} side of `{}` must be of type {want}, not {found}", symbol(op)),
+                    format!(
+                        "type clash: the {side} side of `{}` must be of type {want}, not {found}",
+                        symbol(op)
+                    ),
                 )
                 .note(format!("this is of type {found}"))
                 .label(other.span, format!("the other side is of type {shown}")),
@@ -187,7 +190,12 @@ impl Elaborator {
             }
             B::DirectProduct => {
                 let c = fresh();
-                Row(BinOp::DirectProduct, rel, Type::rel(a.clone(), c.clone()), Type::rel(a, Type::prod(b, c)))
+                Row(
+                    BinOp::DirectProduct,
+                    rel,
+                    Type::rel(a.clone(), c.clone()),
+                    Type::rel(a, Type::prod(b, c)),
+                )
             }
             B::Override => same(BinOp::Override, rel),
             B::DomRestrict => Row(BinOp::DomRestrict, Type::pow(a), rel.clone(), rel),
@@ -210,7 +218,12 @@ impl Elaborator {
         let name = spelling(b);
         let n = args.len();
         let wanted = match b {
-            Builtin::Iterate | Builtin::TreeConst | Builtin::Rank | Builtin::Father | Builtin::Subtree | Builtin::Arity => 2,
+            Builtin::Iterate
+            | Builtin::TreeConst
+            | Builtin::Rank
+            | Builtin::Father
+            | Builtin::Subtree
+            | Builtin::Arity => 2,
             Builtin::Prj1 | Builtin::Prj2 if n == 1 => 1,
             Builtin::Prj1 | Builtin::Prj2 => 2,
             Builtin::Son => 3,
@@ -239,7 +252,9 @@ impl Elaborator {
                 Builtin::Ran => (UnOp::Ran, rel, Type::pow(c)),
                 Builtin::Id => (UnOp::Id, Type::pow(a.clone()), Type::rel(a.clone(), a)),
                 Builtin::Closure => (UnOp::Closure, Type::rel(a.clone(), a.clone()), Type::rel(a.clone(), a)),
-                Builtin::Closure1 => (UnOp::Closure1, Type::rel(a.clone(), a.clone()), Type::rel(a.clone(), a)),
+                Builtin::Closure1 => {
+                    (UnOp::Closure1, Type::rel(a.clone(), a.clone()), Type::rel(a.clone(), a))
+                }
                 Builtin::Rel => (UnOp::Rel, Type::rel(a.clone(), Type::pow(c.clone())), Type::rel(a, c)),
                 Builtin::Fnc => (UnOp::Fnc, rel, Type::rel(a, Type::pow(c))),
                 Builtin::Prj1 => (UnOp::First2, Type::prod(a.clone(), c), a),
@@ -288,8 +303,16 @@ impl Elaborator {
                 let r = Type::rel(a.clone(), a);
                 (BinOp::Iterate, vec![r.clone(), Type::Integer], r)
             }
-            Builtin::Prj1 => (BinOp::Prj1, vec![Type::pow(a.clone()), Type::pow(c.clone())], Type::rel(Type::prod(a.clone(), c), a)),
-            Builtin::Prj2 => (BinOp::Prj2, vec![Type::pow(a.clone()), Type::pow(c.clone())], Type::rel(Type::prod(a, c.clone()), c)),
+            Builtin::Prj1 => (
+                BinOp::Prj1,
+                vec![Type::pow(a.clone()), Type::pow(c.clone())],
+                Type::rel(Type::prod(a.clone(), c), a),
+            ),
+            Builtin::Prj2 => (
+                BinOp::Prj2,
+                vec![Type::pow(a.clone()), Type::pow(c.clone())],
+                Type::rel(Type::prod(a, c.clone()), c),
+            ),
             Builtin::TreeConst => (BinOp::TreeConst, vec![a.clone(), Type::seq(tree(a.clone()))], tree(a)),
             Builtin::Rank => (BinOp::Rank, vec![tree(a), path()], Type::Integer),
             Builtin::Father => (BinOp::Father, vec![tree(a), path()], path()),

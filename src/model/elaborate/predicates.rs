@@ -38,7 +38,9 @@ impl Elaborator {
             ast::ExprKind::Binary(B::Implies, a, b) => {
                 PredKind::Implies(Box::new(self.pred(a)), Box::new(self.pred(b)))
             }
-            ast::ExprKind::Binary(B::Iff, a, b) => PredKind::Iff(Box::new(self.pred(a)), Box::new(self.pred(b))),
+            ast::ExprKind::Binary(B::Iff, a, b) => {
+                PredKind::Iff(Box::new(self.pred(a)), Box::new(self.pred(b)))
+            }
             ast::ExprKind::Binary(op, a, b) if is_predicate(*op) => self.comparison(*op, a, b),
             ast::ExprKind::Quant(q, ids, p) => {
                 let (vars, p) = self.bind(ids, VarKind::Local, BOUND, |this, _| this.pred(p));
@@ -48,7 +50,8 @@ impl Elaborator {
                 }
             }
             ast::ExprKind::If(branches, other) => {
-                let typed: Vec<(Pred, Pred)> = branches.iter().map(|(c, p)| (self.pred(c), self.pred(p))).collect();
+                let typed: Vec<(Pred, Pred)> =
+                    branches.iter().map(|(c, p)| (self.pred(c), self.pred(p))).collect();
                 let mut result = self.pred(other);
                 for (cond, p) in typed.into_iter().rev() {
                     result = Pred { kind: PredKind::If(Box::new(cond), Box::new(p), Box::new(result)), span };

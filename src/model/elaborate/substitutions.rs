@@ -38,8 +38,12 @@ impl Elaborator {
             ast::StmtKind::Pre(p, b) => StmtKind::Pre(self.pred(p), Box::new(self.stmt(b))),
             ast::StmtKind::Assert(p, b) => StmtKind::Assert(self.pred(p), Box::new(self.stmt(b))),
             ast::StmtKind::Witness(p, b) => StmtKind::Witness(self.pred(p), Box::new(self.stmt(b))),
-            ast::StmtKind::Choice(branches) => StmtKind::Choice(branches.iter().map(|b| self.stmt(b)).collect()),
-            ast::StmtKind::If(branches, other) => StmtKind::If(self.branches(branches), self.otherwise(other)),
+            ast::StmtKind::Choice(branches) => {
+                StmtKind::Choice(branches.iter().map(|b| self.stmt(b)).collect())
+            }
+            ast::StmtKind::If(branches, other) => {
+                StmtKind::If(self.branches(branches), self.otherwise(other))
+            }
             ast::StmtKind::Select(branches, other) => {
                 StmtKind::Select(self.branches(branches), self.otherwise(other))
             }
@@ -56,7 +60,8 @@ impl Elaborator {
                 StmtKind::Case(e, typed, self.otherwise(other))
             }
             ast::StmtKind::Any(ids, p, b) => {
-                let (vars, (p, b)) = self.bind(ids, VarKind::Local, BOUND, |this, _| (this.pred(p), this.stmt(b)));
+                let (vars, (p, b)) =
+                    self.bind(ids, VarKind::Local, BOUND, |this, _| (this.pred(p), this.stmt(b)));
                 StmtKind::Any(vars, p, Box::new(b))
             }
             ast::StmtKind::Let(ids, equations, b) => {
@@ -92,7 +97,11 @@ impl Elaborator {
         if targets.len() != values.len() {
             self.error(Diagnostic::error(
                 span,
-                format!("{} on the left of `:=`, {} on the right", count(targets.len(), "target"), count(values.len(), "value")),
+                format!(
+                    "{} on the left of `:=`, {} on the right",
+                    count(targets.len(), "target"),
+                    count(values.len(), "value")
+                ),
             ));
             return StmtKind::Skip;
         }
@@ -102,7 +111,12 @@ impl Elaborator {
             let value = self.expr(value);
             let Some((place, ty)) = place else { continue };
             let shown = self.show(&ty);
-            self.expect(&value, &ty, "the right side of `:=`", Some((place.span, format!("this is of type {shown}"))));
+            self.expect(
+                &value,
+                &ty,
+                "the right side of `:=`",
+                Some((place.span, format!("this is of type {shown}"))),
+            );
             typed.push((place, value));
         }
         StmtKind::Assign(typed)
@@ -128,9 +142,12 @@ impl Elaborator {
                 if !self.unifier.unify(&ty, &want) {
                     let (found, shown) = (self.show(&ty), self.show(&index.ty));
                     self.error(
-                        Diagnostic::error(e.span, format!("type clash: `{found}` cannot be indexed by {shown}"))
-                            .label(inner.span, format!("this is of type {found}"))
-                            .label(index.span, format!("this is of type {shown}")),
+                        Diagnostic::error(
+                            e.span,
+                            format!("type clash: `{found}` cannot be indexed by {shown}"),
+                        )
+                        .label(inner.span, format!("this is of type {found}"))
+                        .label(index.span, format!("this is of type {shown}")),
                     );
                     return None;
                 }
@@ -231,7 +248,12 @@ impl Elaborator {
             self.error(
                 Diagnostic::error(
                     span,
-                    format!("the operation `{}` takes {}, not {}", op.name, count(signature.params.len(), "argument"), typed.len()),
+                    format!(
+                        "the operation `{}` takes {}, not {}",
+                        op.name,
+                        count(signature.params.len(), "argument"),
+                        typed.len()
+                    ),
                 )
                 .label(signature.span, "declared here"),
             );
@@ -241,7 +263,12 @@ impl Elaborator {
             self.error(
                 Diagnostic::error(
                     span,
-                    format!("the operation `{}` gives {}, not {}", op.name, count(signature.results.len(), "result"), results.len()),
+                    format!(
+                        "the operation `{}` gives {}, not {}",
+                        op.name,
+                        count(signature.results.len(), "result"),
+                        results.len()
+                    ),
                 )
                 .label(signature.span, "declared here"),
             );
@@ -250,7 +277,12 @@ impl Elaborator {
         for (arg, param) in typed.iter().zip(&signature.params) {
             let decl = self.vars[param.0 as usize].clone();
             let shown = self.show(&decl.ty);
-            self.expect(arg, &decl.ty, "this argument", Some((decl.span, format!("the parameter is of type {shown}"))));
+            self.expect(
+                arg,
+                &decl.ty,
+                "this argument",
+                Some((decl.span, format!("the parameter is of type {shown}"))),
+            );
         }
         let mut places = Vec::new();
         for (result, formal) in results.iter().zip(&signature.results) {
@@ -259,9 +291,12 @@ impl Elaborator {
             if !self.unifier.unify(&ty, &decl.ty) {
                 let (want, found) = (self.show(&decl.ty), self.show(&ty));
                 self.error(
-                    Diagnostic::error(place.span, format!("type clash: the result is of type {want}, not {found}"))
-                        .note(format!("this is of type {found}"))
-                        .label(decl.span, format!("the result is of type {want}")),
+                    Diagnostic::error(
+                        place.span,
+                        format!("type clash: the result is of type {want}, not {found}"),
+                    )
+                    .note(format!("this is of type {found}"))
+                    .label(decl.span, format!("the result is of type {want}")),
                 );
             }
             places.push(place);
