@@ -99,6 +99,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         machine,
         budget: budget.clone(),
         pool: Default::default(),
+        pools: layout.slots.iter().any(|s| s.layout.has_pool()),
         layout,
         compiled: valuations.iter().map(|_| OnceLock::new()).collect(),
         valuations,

@@ -16,8 +16,8 @@ use super::state::StateLayout;
 use crate::base::budget::Budget;
 use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, State};
 use crate::model::typed::{Machine, Pred, VarId};
-use crate::model::value::Value;
-use crate::system::{EventId, Finding, FindingKind, Sink, System};
+use crate::model::value::{Value, digest};
+use crate::system::{EventId, Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 
@@ -26,6 +26,8 @@ pub struct Program<'m> {
     pub(super) budget: Budget,
     pub(super) pool: Pool,
     pub(super) layout: StateLayout,
+    /// Some variable stands in the value pool.
+    pub(super) pools: bool,
     pub(super) valuations: Vec<Constants>,
     pub(super) compiled: Vec<OnceLock<Compiled>>,
     pub(super) effects: Effects,
@@ -289,15 +291,14 @@ impl Host for Running<'_, '_> {
 
     fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer {
         let pool = &self.program.pool;
-        let (inputs, done) = match &self.compiled.generals[g as usize] {
+        let inputs = match &self.compiled.generals[g as usize] {
             General::Convert { from, to } => {
                 let v = from.layout.decode(&regs[from.reg as usize..], pool);
                 let fits = to.layout.encode(&v, pool, &mut regs[to.reg as usize..]);
                 return if fits { Answer::Go } else { Answer::Misfit };
             }
-            General::Expr { inputs, .. } | General::Pred { inputs, .. } => (inputs, ()),
+            General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
         };
-        let () = done;
         let valuation = self.program.layout.valuation(self.state);
         if self.pieces.as_ref().is_none_or(|(v, _)| *v != valuation) {
             let constants = &self.program.valuations[valuation];
@@ -494,6 +495,17 @@ impl<'m> System for Program<'m> {
         self.holds(worker, compiled, compiled.scope, scope, state).unwrap_or(true)
     }
 
+    fn fingerprint(&self, _worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
+        // Pool numbers depend on who met a value first; everything else is the same in every run.
+        if !self.pools && !self.layout.is_escaped(state) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&(self.layout.valuation(state) as u64).to_le_bytes());
+        self.layout.unpack(state, &self.pool).iter().for_each(|v| v.encode(&mut bytes));
+        Some(digest::hash128(&bytes))
+    }
+
     fn property(&self, finding: &Finding) -> String {
         let clause = |clauses: &[crate::model::typed::Clause]| {
             clauses.get(finding.property as usize).map(|c| c.text.clone()).unwrap_or_default()
@@ -506,6 +518,7 @@ impl<'m> System for Program<'m> {
             FindingKind::Properties if finding.property == 0 => {
                 "no valuation of the constants satisfies PROPERTIES".into()
             }
+            FindingKind::Properties if finding.property == NO_INITIAL_STATE => "there is no initial state".into(),
             FindingKind::Properties => "INITIALISATION has no outcome".into(),
             _ => self.words_of(finding.property),
         }
