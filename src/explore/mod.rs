@@ -202,6 +202,7 @@ impl From<Stop> for Reason {
     fn from(stop: Stop) -> Reason {
         match stop {
             Stop::Time => Reason::Time,
+            Stop::Memory => Reason::Memory,
             Stop::Interrupted => Reason::Interrupted,
         }
     }

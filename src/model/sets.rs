@@ -10,7 +10,7 @@
 use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
-    BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
+    BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
 };
 use super::walk::{Change, change_machine};
 use crate::base::{Int, Name};
@@ -26,34 +26,95 @@ struct Facts {
     listed: Option<Vec<VarId>>,
     /// Pairs of constants that differ, the smaller first.
     distinct: BTreeSet<(VarId, VarId)>,
+    /// An equation with something whose size is not known yet.
+    waits: bool,
 }
 
 /// Gives every set its elements; the constants that became elements come back.
 pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, Entity> {
     let numbers = known_numbers(machine);
     let mut elements = HashMap::new();
-    // A bijection or an equation of cardinalities may lead from one set to the next.
     let mut open: Vec<SetId> =
         (0..machine.sets.len() as u32).map(SetId).filter(|s| machine.set(*s).elems.is_empty()).collect();
-    let rounds = open.len();
-    for round in 0..=rounds {
-        let last = round == rounds;
-        let waiting: Vec<SetId> = std::mem::take(&mut open);
-        for set in waiting {
-            let facts = facts_about(set, machine, &numbers);
-            match size_of(set, machine, settings, &facts, last) {
-                Some((size, origin)) => {
-                    let named = name_elements(machine, set, size, origin, &facts);
-                    elements.extend(named);
-                }
-                None => open.push(set),
-            }
-        }
+    while !open.is_empty() {
+        let facts: Vec<Facts> = open.iter().map(|s| facts_about(*s, machine, &numbers)).collect();
+        let sizes: Vec<Option<(usize, SizeOrigin)>> =
+            open.iter().zip(&facts).map(|(s, f)| stated_size(*s, machine, settings, f)).collect();
+        // One at a time: a bijection or an equation of cardinalities may lead from one set to the next.
+        // Only when nothing is stated a default is taken, first for a set that waits for no other.
+        let next = (0..open.len())
+            .find(|i| sizes[*i].is_some())
+            .or_else(|| (0..open.len()).find(|i| !facts[*i].waits))
+            .unwrap_or(0);
+        let (size, origin) = sizes[next].unwrap_or_else(|| assumed_size(settings, &facts[next]));
+        elements.extend(name_elements(machine, open[next], size, origin, &facts[next]));
+        open.remove(next);
     }
+    let named: BTreeSet<SetId> = elements
+        .values()
+        .filter_map(|e| match e {
+            Entity::Elem(set, _) => Some(*set),
+            _ => None,
+        })
+        .collect();
+    fix_bijections(machine, named, &numbers);
     machine.constants.retain(|c| !elements.contains_key(c));
     change_machine(machine, &mut Identify(&elements));
     machine.properties.retain(|c| !holds_by_form(&c.pred));
     elements
+}
+
+/// Fixes bijections onto deferred sets: `f : A >->> S` says no more about S than that its elements can be
+/// numbered after those of A, so f may map the first element to the first, and so on. ProB does the same.
+fn fix_bijections(machine: &mut Machine, mut named: BTreeSet<SetId>, numbers: &BTreeMap<VarId, Int>) {
+    let mut fixed = Vec::new();
+    for clause in &machine.properties {
+        let PredKind::Rel(RelOp::In, f, set) = &clause.pred.kind else { continue };
+        let (ExprKind::Var(_), ExprKind::Binary(BinOp::TotalBijection, from, to)) = (&f.kind, &set.kind) else {
+            continue;
+        };
+        let (Some(from), Some(to)) = (members(from, machine, numbers), members(to, machine, numbers)) else { continue };
+        if from.len() != to.len() {
+            continue;
+        }
+        let free = |e: &Option<&Expr>, named: &BTreeSet<SetId>| match e.map(|e| &e.ty) {
+            Some(Type::Set(s)) => (machine.set(*s).kind != SetKind::Enumerated && !named.contains(s)).then_some(*s),
+            _ => None,
+        };
+        let same_type = from.first().map(|e| &e.ty) == to.first().map(|e| &e.ty);
+        let Some(set) = free(&to.first(), &named).or_else(|| free(&from.first(), &named)).filter(|_| !same_type) else {
+            continue;
+        };
+        named.insert(set);
+        let span = clause.pred.span;
+        let pairs = from.into_iter().zip(to).map(|(a, b)| {
+            let ty = Type::prod(a.ty.clone(), b.ty.clone());
+            Expr { kind: ExprKind::Pair(Box::new(a), Box::new(b)), ty, span }
+        });
+        let value = Expr { kind: ExprKind::SetExt(pairs.collect()), ty: f.ty.clone(), span };
+        let pred = Pred { kind: PredKind::Rel(RelOp::Equal, f.clone(), value), span };
+        let text = format!("{} (numbered)", clause.text);
+        fixed.push(Clause { label: None, origin: clause.origin.clone(), pred, text });
+    }
+    machine.properties.extend(fixed);
+}
+
+/// The members of a set that is a sized type or an interval, in order.
+fn members(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<Vec<Expr>> {
+    /// Larger bijections are left to the search.
+    const MOST: usize = 10_000;
+    let size = known_size(e, machine, numbers).filter(|n| *n <= MOST)?;
+    match &e.kind {
+        ExprKind::TypeSet(ty @ Type::Set(s)) => Some(
+            (0..size).map(|i| Expr { kind: ExprKind::Elem(*s, i as u32), ty: ty.clone(), span: e.span }).collect(),
+        ),
+        ExprKind::Binary(BinOp::Interval, a, _) => {
+            let first = number_of(a, machine, numbers)?;
+            let number = |i: usize| ExprKind::Int(first.add(&Int::from(i)));
+            Some((0..size).map(|i| Expr { kind: number(i), ty: Type::Integer, span: e.span }).collect())
+        }
+        _ => None,
+    }
 }
 
 /// Whether a closed predicate is true by its form alone, such as an element being of its set.
@@ -84,26 +145,20 @@ fn truth_of(p: &Pred) -> Option<bool> {
     }
 }
 
-fn size_of(
-    set: SetId,
-    machine: &Machine,
-    settings: &Settings,
-    facts: &Facts,
-    last: bool,
-) -> Option<(usize, SizeOrigin)> {
-    let decl = machine.set(set);
-    if let Some(n) = settings.set_sizes.get(&*decl.name) {
+/// The size that the command line, a scope or an equation states.
+fn stated_size(set: SetId, machine: &Machine, settings: &Settings, facts: &Facts) -> Option<(usize, SizeOrigin)> {
+    let name = &*machine.set(set).name;
+    if let Some(n) = settings.set_sizes.get(name) {
         return Some(((*n).max(1), SizeOrigin::CommandLine));
     }
-    if let Some(n) = settings.scopes.get(&*decl.name) {
+    if let Some(n) = settings.scopes.get(name) {
         return Some((*n, SizeOrigin::ScopeDefinition));
     }
-    if let Some(n) = facts.exact {
-        return Some((n.max(1), SizeOrigin::Properties));
-    }
-    if !last {
-        return None;
-    }
+    facts.exact.map(|n| (n.max(1), SizeOrigin::Properties))
+}
+
+/// The default size, within the bounds that PROPERTIES give.
+fn assumed_size(settings: &Settings, facts: &Facts) -> (usize, SizeOrigin) {
     let lower = facts.lower.max(largest_clique(&facts.distinct).len()).max(1);
     let listed = facts.listed.as_ref().map_or(usize::MAX, Vec::len);
     let upper = facts.upper.unwrap_or(usize::MAX).min(listed).max(lower);
@@ -114,7 +169,7 @@ fn size_of(
     } else {
         SizeOrigin::Properties
     };
-    Some((size, origin))
+    (size, origin)
 }
 
 /// Fills in the elements; constants that must be different take the first ones.
@@ -195,6 +250,7 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             if is_card(a) {
                 match (op, number(b)) {
                     (RelOp::Equal, Some(n)) => facts.exact = Some(n),
+                    (RelOp::Equal, None) => facts.waits = true,
                     (RelOp::Greater, Some(n)) => facts.lower = facts.lower.max(n + 1),
                     (RelOp::GreaterEqual, Some(n)) => facts.lower = facts.lower.max(n),
                     (RelOp::Less, Some(n)) => {
@@ -219,9 +275,9 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         facts.distinct.insert(ordered(*x, y));
                     }
                 }
-                (ExprKind::Unary(UnOp::Card, s), _, RelOp::Equal) => {
-                    if let ExprKind::SetExt(items) = &s.kind
-                        && number(b) == Some(items.len())
+                (ExprKind::Unary(UnOp::Card, s), other, RelOp::Equal) | (other, ExprKind::Unary(UnOp::Card, s), RelOp::Equal) => {
+                    if let (ExprKind::SetExt(items), ExprKind::Int(n)) = (&s.kind, other)
+                        && *n == Int::from(items.len())
                     {
                         all_distinct(&constants_in(items, set).unwrap_or_default(), facts);
                     }
@@ -237,13 +293,21 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         }
                     }
                 }
-                (_, ExprKind::Binary(BinOp::TotalBijection, from, to), RelOp::In) => {
-                    for (one, other) in [(from, to), (to, from)] {
-                        if is_set(one)
-                            && let Some(n) = known_size(other, machine, numbers)
-                        {
-                            facts.exact = Some(n);
+                (_, ExprKind::Binary(kind, from, to), RelOp::In) => {
+                    let (from_size, to_size) = (known_size(from, machine, numbers), known_size(to, machine, numbers));
+                    match kind {
+                        BinOp::TotalBijection if is_set(from) || is_set(to) => {
+                            let other = if is_set(from) { to_size } else { from_size };
+                            facts.exact = other.or(facts.exact);
+                            facts.waits |= other.is_none();
                         }
+                        BinOp::TotalSurjection | BinOp::PartialSurjection if is_set(from) => {
+                            facts.lower = facts.lower.max(to_size.unwrap_or(0));
+                        }
+                        BinOp::TotalInjection if is_set(to) => {
+                            facts.lower = facts.lower.max(from_size.unwrap_or(0));
+                        }
+                        _ => {}
                     }
                 }
                 _ => {}
@@ -353,6 +417,9 @@ fn known_size(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Op
         ExprKind::Binary(BinOp::Interval, a, b) => {
             let width = number_of(b, machine, numbers)?.sub(&number_of(a, machine, numbers)?).add(&Int::ONE);
             Some(usize::try_from(width.small()?).unwrap_or(0))
+        }
+        ExprKind::Binary(BinOp::Cartesian, a, b) => {
+            known_size(a, machine, numbers)?.checked_mul(known_size(b, machine, numbers)?)
         }
         ExprKind::SetExt(items) => {
             let mut seen: Vec<&Expr> = Vec::new();
