@@ -107,6 +107,14 @@ impl<'m> Program<'m> {
         self.machine.constants.iter().copied().zip(values.iter().cloned()).collect()
     }
 
+    /// The packed form of a state of the interpreter; `None` when its constants are not a valuation.
+    pub fn pack(&self, state: &State) -> Option<Vec<u64>> {
+        let valuation = self.valuations.iter().position(|c| *c == state.constants)?;
+        let mut packed = Vec::new();
+        self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
+        Some(packed)
+    }
+
     /// Parameters and results of the transitions of `event` from `state` to `target`, for traces.
     pub fn transition_details(
         &self,
@@ -126,7 +134,8 @@ impl<'m> Program<'m> {
         })
     }
 
-    fn label(&self, event: EventId, params: &[Value], results: &[Value]) -> u64 {
+    /// The label of a transition: a function of its parameters and results alone.
+    pub fn label(&self, event: EventId, params: &[Value], results: &[Value]) -> u64 {
         let layouts = &self.labels[event.0 as usize];
         let values: Vec<(Layout, &Value)> =
             layouts.iter().cloned().zip(params.iter().chain(results.iter())).collect();
