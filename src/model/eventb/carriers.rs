@@ -7,9 +7,9 @@
 //! constants are then the elements, there is nothing to choose. With a bijection `f ∈ S ⤖ T` the
 //! carrier set is nothing but another name of `T`: up to isomorphism `S = T` and `f` is the identity.
 
-use crate::syntax::eventb::names::free;
 use crate::base::Name;
 use crate::syntax::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, SetDecl};
+use crate::syntax::eventb::names::free;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
@@ -40,7 +40,8 @@ pub fn settle(sets: &[Ident], constants: &[Ident], axioms: &[Expr]) -> Carriers 
             enumerated.insert(set, elems);
         }
     }
-    let mut deferred: Vec<Ident> = sets.iter().filter(|s| !enumerated.contains_key(&s.name)).cloned().collect();
+    let mut deferred: Vec<Ident> =
+        sets.iter().filter(|s| !enumerated.contains_key(&s.name)).cloned().collect();
     for (i, axiom) in axioms.iter().enumerate() {
         instantiate(axiom, i, &mut deferred, &mut out);
     }
@@ -153,18 +154,19 @@ fn without_enumeration(
         ExprKind::Binary(BinOp::In, element, set) => {
             owner_of(element).is_some_and(|s| matches!(&set.kind, ExprKind::Ident(name) if name == s))
         }
-        ExprKind::Binary(BinOp::NotEqual, a, b) => a != b && owner_of(a).is_some() && owner_of(a) == owner_of(b),
+        ExprKind::Binary(BinOp::NotEqual, a, b) => {
+            a != b && owner_of(a).is_some() && owner_of(a) == owner_of(b)
+        }
         ExprKind::Not(inner) => match &inner.kind {
             ExprKind::Binary(BinOp::Equal, a, b) => {
                 a != b && owner_of(a).is_some() && owner_of(a) == owner_of(b)
             }
             _ => false,
         },
-        _ => enumeration(e, distinct)
-            .is_some_and(|(set, elems)| {
-                let all = owner.values().filter(|s| ***s == set).count();
-                elems.len() == all && elems.iter().all(|x| owner.get(&x.name) == Some(&&set))
-            }),
+        _ => enumeration(e, distinct).is_some_and(|(set, elems)| {
+            let all = owner.values().filter(|s| ***s == set).count();
+            elems.len() == all && elems.iter().all(|x| owner.get(&x.name) == Some(&&set))
+        }),
     };
     match axiom.kind {
         ExprKind::And(parts) => {

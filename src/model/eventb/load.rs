@@ -56,9 +56,8 @@ pub fn components(
 fn rodin_project(files: &ProjectFiles, sources: &mut Sources) -> Result<eventb::Project, Vec<Diagnostic>> {
     let mut project = eventb::Project::default();
     let mut errors = Vec::new();
-    let has = |name: &str, extension: &str| {
-        files.files.iter().any(|f| f.name == name && f.extension == extension)
-    };
+    let has =
+        |name: &str, extension: &str| files.files.iter().any(|f| f.name == name && f.extension == extension);
     let mut internal: BTreeMap<Name, InternalNames> = BTreeMap::new();
     let mut checked: Vec<&ComponentFile> = Vec::new();
     for file in &files.files {
@@ -129,9 +128,8 @@ fn choose(project: &mut eventb::Project, wanted: Option<&str>) -> Result<(), Vec
         return Err(vec![unknown(name, &all.map(AsRef::as_ref).collect::<Vec<_>>())]);
     }
     if project.machines.is_empty() {
-        let extended = |c: &Context| {
-            project.contexts.iter().any(|d| d.extends.iter().any(|e| e.name == c.name))
-        };
+        let extended =
+            |c: &Context| project.contexts.iter().any(|d| d.extends.iter().any(|e| e.name == c.name));
         let last: Vec<usize> =
             (0..project.contexts.len()).filter(|i| !extended(&project.contexts[*i])).collect();
         let names: Vec<&str> = last.iter().map(|i| project.contexts[*i].name.as_ref()).collect();
@@ -145,9 +143,8 @@ fn choose(project: &mut eventb::Project, wanted: Option<&str>) -> Result<(), Vec
             _ => Err(vec![ambiguous("context", &names)]),
         };
     }
-    let refined = |m: &Machine| {
-        project.machines.iter().any(|n| n.refines.as_ref().is_some_and(|r| r.name == m.name))
-    };
+    let refined =
+        |m: &Machine| project.machines.iter().any(|n| n.refines.as_ref().is_some_and(|r| r.name == m.name));
     let last: Vec<usize> = (0..project.machines.len()).filter(|i| !refined(&project.machines[*i])).collect();
     match last.as_slice() {
         [one] => {
@@ -208,7 +205,9 @@ pub fn type_project(sources: Sources, project: &eventb::Project, options: &LoadO
         model.machine.unchecked.extend(flat.unchecked);
         // Each formula has a text of its own whose name says where it comes from.
         let machine = &mut model.machine;
-        for clause in machine.properties.iter_mut().chain(&mut machine.invariant).chain(&mut machine.assertions) {
+        for clause in
+            machine.properties.iter_mut().chain(&mut machine.invariant).chain(&mut machine.assertions)
+        {
             let file = clause.pred.span.file;
             let name = &loaded.sources.get(file).name;
             if let Some((component, _)) = name.split_once(" / ") {

@@ -137,7 +137,10 @@ pub struct Operator {
 pub enum OperatorDefinition {
     Direct(Expr),
     /// One case per constructor of the argument that the recursion follows.
-    Recursive { on: Name, cases: Vec<(Expr, Expr)> },
+    Recursive {
+        on: Name,
+        cases: Vec<(Expr, Expr)>,
+    },
     Axiomatic,
 }
 
