@@ -136,7 +136,7 @@ impl<'a, S: System> Worker<'a, S> {
             if let (Order::Bfs, Some(before)) = (shared.options.order, self.lane.stage.before) {
                 shared.visited.parents.settle(before, batch.id(i));
             }
-            self.expand_state(batch.id(i), batch.state(i), batch.is_flawed(i), depth);
+            self.expand_state(&batch, i, depth);
             if self.core.pending.edges.len() >= FLUSH {
                 self.core.flush();
                 self.admit(depth + 1);
@@ -162,19 +162,15 @@ impl<'a, S: System> Worker<'a, S> {
         }
     }
 
-    fn expand_state(&mut self, id: u32, state: &[u64], flawed: bool, depth: u32) {
+    fn expand_state(&mut self, batch: &Batch, at: usize, depth: u32) {
         let shared = self.shared;
+        let (id, print, state) = (batch.id(at), batch.print(at), batch.state(at));
         if !shared.system.in_scope(&mut self.scratch, state) {
             self.core.record.out_of_scope += 1;
             return;
         }
-        let print = match shared.options.order {
-            Order::Bfs => self.print(state),
-            // Only claims of levels need it here.
-            Order::Dfs | Order::Mixed => 0,
-        };
         self.core.stamp += 1;
-        self.core.source = Source { id: Some(id), print, flawed, edges: 0 };
+        self.core.source = Source { id: Some(id), print, flawed: batch.is_flawed(at), edges: 0 };
         shared.system.successors(&mut self.scratch, state, &mut self.core);
         let core = &mut self.core;
         // A state whose successors could not all be computed is not known to be stuck.
@@ -187,7 +183,6 @@ impl<'a, S: System> Worker<'a, S> {
             }
         }
         if !core.notes.is_empty() {
-            let print = self.print(state);
             let depth = if shared.options.order == Order::Bfs { depth } else { 0 };
             self.file_notes(&Place { depth, print, state: Some(state.to_vec()) }, Some(id));
         }
@@ -209,7 +204,7 @@ impl<'a, S: System> Worker<'a, S> {
                 let depth = if shared.options.order == Order::Bfs { depth } else { 0 };
                 self.file_notes(&Place { depth, print, state: Some(state.to_vec()) }, Some(id));
             }
-            self.push(id, state, flawed, depth);
+            self.push(id, print, state, flawed, depth);
         }
         // The buffers go back, so that nothing is allocated per batch.
         self.core.fresh = fresh;
@@ -218,7 +213,7 @@ impl<'a, S: System> Worker<'a, S> {
         self.core.fresh.states.clear();
     }
 
-    fn push(&mut self, id: u32, state: &[u64], flawed: bool, depth: u32) {
+    fn push(&mut self, id: u32, print: u128, state: &[u64], flawed: bool, depth: u32) {
         let shared = self.shared;
         if self.out.as_ref().is_some_and(Batch::is_full)
             && let Some(full) = self.out.take()
@@ -235,7 +230,7 @@ impl<'a, S: System> Worker<'a, S> {
             }
         }
         if let Some(out) = &mut self.out {
-            out.push(id, state, flawed);
+            out.push(id, print, state, flawed);
             self.core.record.pushed += 1;
         }
     }
