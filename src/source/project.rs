@@ -168,7 +168,8 @@ fn read_archive(path: &Path, sources: &mut Sources) -> Result<Vec<ComponentFile>
     }
     let bytes =
         fs::read(path).map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
-    let broken = |e: &dyn std::fmt::Display| Diagnostic::plain(format!("`{shown}` is no readable archive: {e}"));
+    let broken =
+        |e: &dyn std::fmt::Display| Diagnostic::plain(format!("`{shown}` is no readable archive: {e}"));
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
     if archive.len() > MAX_FILES {
         return Err(Diagnostic::plain(format!("`{shown}` has more than {MAX_FILES} entries")));
@@ -179,7 +180,10 @@ fn read_archive(path: &Path, sources: &mut Sources) -> Result<Vec<ComponentFile>
     for i in 0..archive.len() {
         let entry = archive.by_index(i).map_err(|e| broken(&e))?;
         let Some(name) = entry.enclosed_name() else {
-            return Err(Diagnostic::plain(format!("`{shown}`: the entry `{}` leads out of the archive", String::from_utf8_lossy(entry.name_raw()))));
+            return Err(Diagnostic::plain(format!(
+                "`{shown}`: the entry `{}` leads out of the archive",
+                String::from_utf8_lossy(entry.name_raw())
+            )));
         };
         if entry.is_dir() || !COMPONENTS.contains(&extension(&name).as_str()) {
             continue;

@@ -97,7 +97,10 @@ impl Contexts<'_> {
             return;
         }
         let Some(context) = self.project.contexts.iter().find(|c| c.name == name.name) else {
-            self.errors.push(Diagnostic::error(at, format!("{by} needs the context {}, which is missing", name.name)));
+            self.errors.push(Diagnostic::error(
+                at,
+                format!("{by} needs the context {}, which is missing", name.name),
+            ));
             return;
         };
         self.open.push(name.name.clone());

@@ -11,10 +11,10 @@
 //! a local called `x'`. Guards and actions that both levels state in the same words need no check.
 
 use super::variants::conditions;
-use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
 use crate::base::{Name, Span};
 use crate::model::typed::{REFINEMENT_LABEL, VARIANT_LABEL};
 use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
 use crate::syntax::eventb::{Event, Formula, INITIALISATION, Machine};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -178,10 +178,8 @@ impl<'a> Lockstep<'a> {
                     }
                 }
                 _ if asked => {
-                    let locals: Vec<Ident> = names
-                        .iter()
-                        .map(|n| Ident { name: primed(n), span: action.stmt.span })
-                        .collect();
+                    let locals: Vec<Ident> =
+                        names.iter().map(|n| Ident { name: primed(n), span: action.stmt.span }).collect();
                     let mut relation = before_after(&action.stmt);
                     name_primes(&mut relation, &|n| names.contains(n).then(|| primed(n)));
                     frame.wraps.push(Wrap::Any(locals, relation));
@@ -227,7 +225,9 @@ impl<'a> Lockstep<'a> {
                         conjunction(parts, event.span)
                     })
                     .collect();
-                let plain = several.iter().all(|a| a.params.iter().all(|p| event.params.iter().any(|q| q.name == p.name)));
+                let plain = several
+                    .iter()
+                    .all(|a| a.params.iter().all(|p| event.params.iter().any(|q| q.name == p.name)));
                 if plain && !guards.iter().any(|g| g.kind == ExprKind::Const(Const::BTrue)) {
                     let mut either = node(ExprKind::Or(guards), event.span);
                     replace(&mut either, renaming);
@@ -240,7 +240,8 @@ impl<'a> Lockstep<'a> {
                 let mut branches: Vec<Stmt> = Vec::new();
                 for a in chosen.iter().copied() {
                     let body = self.refine(level, event, a, frame.clone(), renaming, false);
-                    let parts: Vec<Expr> = a.guards.iter().filter(|g| !g.theorem).map(|g| g.expr.clone()).collect();
+                    let parts: Vec<Expr> =
+                        a.guards.iter().filter(|g| !g.theorem).map(|g| g.expr.clone()).collect();
                     let open = chosen.len() > 1 && plain && !parts.is_empty();
                     branches.push(if open {
                         let mut guard = conjunction(parts, event.span);
@@ -314,7 +315,8 @@ impl<'a> Lockstep<'a> {
             let about = guards.iter().filter(|g| !free(&g.expr).is_disjoint(&chosen));
             let mut pred = conjunction(about.map(|g| g.expr.clone()).collect(), base.span);
             replace(&mut pred, &of_base);
-            let exists = node(ExprKind::Quant(Quant::Exists, locals.clone(), Box::new(pred.clone())), base.span);
+            let exists =
+                node(ExprKind::Quant(Quant::Exists, locals.clone(), Box::new(pred.clone())), base.span);
             frame.wraps.push(obligation(&place, &base.name, "GRD", exists));
             frame.wraps.push(Wrap::Any(locals, pred));
         }
@@ -397,8 +399,10 @@ impl<'a> Lockstep<'a> {
             let locals: Vec<Ident> =
                 free_choice.iter().map(|n| Ident { name: primed(n), span: base_stmt.span }).collect();
             if free_choice.len() < names.len() {
-                let exists =
-                    node(ExprKind::Quant(Quant::Exists, locals.clone(), Box::new(relation.clone())), base_stmt.span);
+                let exists = node(
+                    ExprKind::Quant(Quant::Exists, locals.clone(), Box::new(relation.clone())),
+                    base_stmt.span,
+                );
                 frame.wraps.push(obligation(&place, &action.label, "SIM", exists));
             }
             frame.wraps.push(Wrap::Any(locals, relation));
@@ -433,7 +437,9 @@ impl<'a> Lockstep<'a> {
             let mut after = |name: &Name| changed(name).then(|| self.after(name, frame, variant.expr.span));
             let owed = conditions(&variant.expr, event.convergence, self.levels, &mut after);
             let place = self.place(level, event);
-            frame.wraps.extend(owed.into_iter().map(|(kind, pred)| obligation(&place, &variant.label, kind, pred)));
+            frame
+                .wraps
+                .extend(owed.into_iter().map(|(kind, pred)| obligation(&place, &variant.label, kind, pred)));
         }
     }
 
@@ -464,7 +470,8 @@ impl<'a> Lockstep<'a> {
             frame.wraps.push(Wrap::Let(local, value));
             return;
         }
-        let exists = node(ExprKind::Quant(Quant::Exists, vec![local.clone()], Box::new(pred.clone())), pred.span);
+        let exists =
+            node(ExprKind::Quant(Quant::Exists, vec![local.clone()], Box::new(pred.clone())), pred.span);
         frame.wraps.push(obligation(place, &witness.label, "WFIS", exists));
         frame.wraps.push(Wrap::Any(vec![local], pred));
     }
@@ -522,10 +529,8 @@ fn wrap_all(wraps: Vec<Wrap>, body: Stmt) -> Stmt {
 }
 
 fn same_actions(a: &Event, b: &Event) -> bool {
-    a.actions.len() == b.actions.len()
-        && a.actions.iter().all(|x| b.actions.iter().any(|y| x.stmt == y.stmt))
+    a.actions.len() == b.actions.len() && a.actions.iter().all(|x| b.actions.iter().any(|y| x.stmt == y.stmt))
 }
-
 
 /// The witness of a parameter `p` or variable `v'`; one that does not speak of it says nothing.
 fn witness_for<'a>(event: &'a Event, name: &Name) -> Option<&'a Formula> {
@@ -547,8 +552,7 @@ fn solved_for(pred: &Expr, name: &Name) -> Option<Expr> {
 fn before_after(action: &Stmt) -> Expr {
     match &action.kind {
         StmtKind::BecomesIn(names, set) => {
-            let mut parts =
-                names.iter().map(|n| node(ExprKind::Primed(n.name.clone()), n.span));
+            let mut parts = names.iter().map(|n| node(ExprKind::Primed(n.name.clone()), n.span));
             let first = parts.next().unwrap_or_else(|| set.clone());
             let tuple = parts.fold(first, |a, b| binary(BinOp::Maplet, a, b));
             binary(BinOp::In, tuple, set.clone())

@@ -152,8 +152,7 @@ fn all_variables(levels: &[Machine]) -> Vec<Ident> {
 fn variables(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>) -> Result<(), Vec<Diagnostic>> {
     let variables = all_variables(&chain.levels);
     let animated: BTreeSet<&Name> = variables.iter().map(|v| &v.name).collect();
-    let dropped: BTreeSet<Name> =
-        chain.hidden.iter().filter(|v| !animated.contains(v)).cloned().collect();
+    let dropped: BTreeSet<Name> = chain.hidden.iter().filter(|v| !animated.contains(v)).cloned().collect();
     let mut invariants = Vec::new();
     for level in chain.levels.iter().rev() {
         for invariant in &level.invariants {

@@ -11,9 +11,7 @@
 use super::lockstep::{binary, ident, node};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::syntax::ast::{
-    BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident,
-};
+use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident};
 use crate::syntax::eventb::names::free;
 use crate::syntax::eventb::{Operator, OperatorDefinition, Theory};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +50,8 @@ fn datatypes_used(theories: &[Theory], used: &BTreeSet<Name>) -> Vec<Diagnostic>
     for theory in theories {
         for datatype in &theory.datatypes {
             let constructors = datatype.constructors.iter();
-            let names = constructors.flat_map(|c| std::iter::once(&c.name).chain(c.args.iter().map(|(d, _)| d)));
+            let names =
+                constructors.flat_map(|c| std::iter::once(&c.name).chain(c.args.iter().map(|(d, _)| d)));
             if let Some(name) = std::iter::once(&datatype.name).chain(names).find(|n| used.contains(*n)) {
                 errors.push(Diagnostic::plain(format!(
                     "`{name}` belongs to the datatype {} of the theory {}: datatypes of theories cannot be evaluated yet",

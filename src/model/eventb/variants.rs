@@ -48,10 +48,9 @@ fn is_set(e: &Expr, levels: &[Machine]) -> bool {
         ExprKind::Big(op, ..) => !matches!(op, BigOp::Sigma | BigOp::Pi),
         ExprKind::Const(c) => !matches!(c, Const::Maxint | Const::Minint),
         ExprKind::Builtin(b, _) => !matches!(b, Builtin::Card | Builtin::Min | Builtin::Max),
-        ExprKind::Binary(op, ..) => !matches!(
-            op,
-            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Power
-        ),
+        ExprKind::Binary(op, ..) => {
+            !matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Power)
+        }
         ExprKind::If(_, other) => is_set(other, levels),
         ExprKind::Ident(name) => {
             let invariants = levels.iter().flat_map(|l| &l.invariants);
@@ -69,8 +68,9 @@ fn types_as_set(pred: &Expr, name: &Name) -> bool {
         ExprKind::Binary(BinOp::Subset | BinOp::StrictSubset, left, _) => is_name(left),
         ExprKind::Binary(BinOp::In, left, set) if is_name(left) => match &set.kind {
             ExprKind::Builtin(Builtin::Pow | Builtin::Pow1, _) => true,
-            ExprKind::Binary(op, ..) => crate::syntax::eventb::operators::level(*op)
-                == crate::syntax::eventb::operators::Level::Arrow,
+            ExprKind::Binary(op, ..) => {
+                crate::syntax::eventb::operators::level(*op) == crate::syntax::eventb::operators::Level::Arrow
+            }
             _ => false,
         },
         _ => false,

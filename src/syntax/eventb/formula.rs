@@ -113,7 +113,11 @@ impl Parser {
 
     fn expect(&mut self, token: &Token, what: &str) -> Parsed<Span> {
         let span = self.span();
-        if self.take(token) { Ok(span) } else { Err(Diagnostic::error(span, format!("{what} is expected here"))) }
+        if self.take(token) {
+            Ok(span)
+        } else {
+            Err(Diagnostic::error(span, format!("{what} is expected here")))
+        }
     }
 
     fn end(&self) -> Parsed<()> {
@@ -180,7 +184,8 @@ impl Parser {
                     }
                     self.next();
                     let right = self.operators(tighter(level))?;
-                    let operand = if level == Level::Implication { Sort::Predicate } else { Sort::Expression };
+                    let operand =
+                        if level == Level::Implication { Sort::Predicate } else { Sort::Expression };
                     self.want(&left, operand)?;
                     self.want(&right, operand)?;
                     let span = left.span.to(right.span);

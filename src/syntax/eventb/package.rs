@@ -95,7 +95,13 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn formulas(&mut self, term: &Term, component: &Name, event: Option<&Name>, theorem: bool) -> Vec<Formula> {
+    fn formulas(
+        &mut self,
+        term: &Term,
+        component: &Name,
+        event: Option<&Name>,
+        theorem: bool,
+    ) -> Vec<Formula> {
         let mut all = Vec::new();
         for item in self.keep(list(term, "predicates"), component).unwrap_or(&[]) {
             all.extend(self.formula(item, component, event, theorem));
@@ -103,7 +109,13 @@ impl Reader<'_> {
         all
     }
 
-    fn formula(&mut self, term: &Term, component: &Name, event: Option<&Name>, theorem: bool) -> Option<Formula> {
+    fn formula(
+        &mut self,
+        term: &Term,
+        component: &Name,
+        event: Option<&Name>,
+        theorem: bool,
+    ) -> Option<Formula> {
         let (origin, label) = position(term, component);
         let place = place_name(component, event, &label);
         let mut expr = self.keep(raw::formula(term), &place)?;

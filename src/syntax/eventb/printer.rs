@@ -191,7 +191,11 @@ impl Printer {
                     BigOp::Pi => "PI ",
                     BigOp::SetOf => "{",
                 });
-                if *op == BigOp::Lambda { self.tuple(names) } else { self.idents(names) }
+                if *op == BigOp::Lambda {
+                    self.tuple(names)
+                } else {
+                    self.idents(names)
+                }
                 self.out.push('·');
                 self.expr(pred, Level::Quantified);
                 self.out.push_str(" ∣ ");

@@ -37,18 +37,14 @@ pub fn atom(term: &Term, what: &str) -> Result<Name, Diagnostic> {
         TermKind::Atom(name) | TermKind::Str(name) => Ok(name.clone()),
         TermKind::Int(n) => Ok(n.to_string().into()),
         TermKind::List(items) if items.is_empty() => Ok("[]".into()),
-        _ => {
-            Err(Diagnostic::error(term.span, format!("{what} is expected here, not {}", term.describe())))
-        }
+        _ => Err(Diagnostic::error(term.span, format!("{what} is expected here, not {}", term.describe()))),
     }
 }
 
 /// The name in `identifier(Pos,x)`.
 pub fn identifier(term: &Term) -> Result<Ident, Diagnostic> {
     match term.functor() {
-        Some(("identifier", [_, name])) => {
-            Ok(Ident { name: atom(name, "a name")?, span: Span::default() })
-        }
+        Some(("identifier", [_, name])) => Ok(Ident { name: atom(name, "a name")?, span: Span::default() }),
         _ => Err(unknown(term, "an identifier")),
     }
 }
@@ -138,9 +134,7 @@ fn part(term: &Term) -> Result<Expr, Diagnostic> {
         ("exists", [names, body]) => {
             ExprKind::Quant(Quant::Exists, identifiers(names)?, Box::new(part(body)?))
         }
-        ("comprehension_set", [names, body]) => {
-            ExprKind::Compr(identifiers(names)?, Box::new(part(body)?))
-        }
+        ("comprehension_set", [names, body]) => ExprKind::Compr(identifiers(names)?, Box::new(part(body)?)),
         ("event_b_comprehension_set", [names, value, pred]) => {
             comprehension(identifiers(names)?, part(pred)?, part(value)?)
         }

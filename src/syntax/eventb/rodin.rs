@@ -38,7 +38,8 @@ pub fn document<'a>(text: &'a str, file: FileId) -> Result<Document<'a>, Diagnos
 }
 
 fn offset(text: &str, pos: roxmltree::TextPos) -> usize {
-    let start: usize = text.split_inclusive('\n').take(pos.row.saturating_sub(1) as usize).map(str::len).sum();
+    let start: usize =
+        text.split_inclusive('\n').take(pos.row.saturating_sub(1) as usize).map(str::len).sum();
     (start + pos.col.saturating_sub(1) as usize).min(text.len())
 }
 
@@ -62,7 +63,11 @@ pub fn read(sources: &mut Sources, file: FileId, name: &str) -> Result<Component
 }
 
 /// The contexts that a checked machine carries along.
-pub fn internal_contexts(sources: &mut Sources, file: FileId, name: &str) -> Result<Vec<Context>, Vec<Diagnostic>> {
+pub fn internal_contexts(
+    sources: &mut Sources,
+    file: FileId,
+    name: &str,
+) -> Result<Vec<Context>, Vec<Diagnostic>> {
     let text = sources.get(file).text.clone();
     let document = document(&text, file).map_err(|d| vec![d])?;
     let mut reader = Reader { sources, file, name: name.into(), errors: Vec::new() };
@@ -287,7 +292,8 @@ impl Reader<'_> {
             let label: Name = attribute(child, "label").unwrap_or("act").trim().into();
             let Some(text) = self.need(child, "assignment") else { continue };
             let place = place_name(&self.name, Some(event), &label);
-            let origin = attribute(child, "source").map_or_else(|| self.name.clone(), |s| handle_file(s).into());
+            let origin =
+                attribute(child, "source").map_or_else(|| self.name.clone(), |s| handle_file(s).into());
             if let Some(stmt) = self.parse(text, place, formula::assignment) {
                 found.push(Action { label, origin, stmt });
             }

@@ -269,7 +269,9 @@ impl Reader<'_> {
         }
         let text = &self.text[start..self.at];
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let Some(value) = Int::parse(digits, 10) else { return Err(self.error("this number cannot be read")) };
+        let Some(value) = Int::parse(digits, 10) else {
+            return Err(self.error("this number cannot be read"));
+        };
         Ok(TermKind::Int(if digits.len() < text.len() { value.neg() } else { value }))
     }
 
