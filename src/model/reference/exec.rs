@@ -11,7 +11,7 @@ use super::{Interpreter, apply};
 use crate::base::{Int, Span};
 use crate::model::typed::{Expr, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
 use crate::model::value::Value;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Values that variables get, sorted by variable.
 pub(super) type Writes = Vec<(VarId, Value)>;
@@ -247,12 +247,12 @@ impl Interpreter<'_> {
 
     /// The plan of `x:(P)`. The variables are the machine's own, so the predicate's place in the
     /// machine, not its first variable, names it.
-    fn plan_at(&self, vars: &[VarId], pred: &Pred) -> Rc<Plan> {
+    fn plan_at(&self, vars: &[VarId], pred: &Pred) -> Arc<Plan> {
         let key = std::ptr::from_ref(pred) as usize;
         if let Some(plan) = self.becomes.borrow().get(&key) {
             return plan.clone();
         }
-        let plan = Rc::new(Plan::new(vars, &[pred]));
+        let plan = Arc::new(Plan::new(vars, &[pred]));
         self.becomes.borrow_mut().insert(key, plan.clone());
         plan
     }
