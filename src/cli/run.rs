@@ -1,7 +1,7 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
 use super::args::{self, Cli, Command, Engine, Order, Por, Store, Symmetry};
-use super::status;
+use super::{progress, status};
 use crate::base::Int;
 use crate::base::budget::Budget;
 use crate::driver::{self, CheckOptions, Failure, Rejected};
@@ -134,7 +134,11 @@ fn check(mut args: args::Check) -> u8 {
         keep_going: args.keep_going,
         progress: Default::default(),
     };
-    match driver::check(&model, &options, &budget) {
+    let line = (args.progress == args::Progress::Auto && !args.quiet)
+        .then(|| progress::Line::start(options.progress.clone()));
+    let result = driver::check(&model, &options, &budget);
+    drop(line);
+    match result {
         Ok(outcome) => show(&args, &outcome),
         Err(Failure::Rejected(r)) => rejected(&r),
         Err(Failure::Internal(message)) => internal(&message),
