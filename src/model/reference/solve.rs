@@ -70,8 +70,11 @@ enum Propagation {
 
 /// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
 const TYPE_COST: f64 = 1.0;
-const CASES_COST: f64 = 12.0;
+const CASES_COST: f64 = 6.0;
+const USELESS_COST: f64 = 30.0;
 const ARGUMENT_COST: f64 = 64.0;
+/// A function that is defined by itself is taken as it is when nothing else tells its value.
+const RECURSIVE_COST: f64 = 45.0;
 /// Functions into an infinite set wait until what their rows depend on is known.
 const OPEN_ROWS_COST: f64 = 48.0;
 
@@ -254,15 +257,6 @@ impl Interpreter<'_> {
                 if !c.left.iter().any(is_unknown) && self.binds(unknown, b) {
                     return Ok(Some(Some(Binder::Equation { at, pattern_left: false })));
                 }
-                for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
-                    if let ExprKind::Var(v) = x.kind
-                        && unknown.contains(&v)
-                        && is_comprehension(y)
-                        && free.iter().all(|w| *w == v || !unknown.contains(w))
-                    {
-                        return Ok(Some(Some(Binder::Recursive { at, pattern_left })));
-                    }
-                }
             }
         }
         let mut best: Option<(f64, Binder)> = None;
@@ -316,6 +310,15 @@ impl Interpreter<'_> {
                     }
                 }
                 RelOp::Equal => {
+                    for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
+                        if let ExprKind::Var(v) = x.kind
+                            && unknown.contains(&v)
+                            && is_comprehension(y)
+                            && free.iter().all(|w| *w == v || !unknown.contains(w))
+                        {
+                            offer(RECURSIVE_COST, Binder::Recursive { at, pattern_left });
+                        }
+                    }
                     for (x, y_free) in [(a, &c.right), (b, &c.left)] {
                         if !y_free.iter().any(is_unknown)
                             && let Some((f, arg)) = self.known_application(unknown, x)
@@ -374,7 +377,7 @@ impl Interpreter<'_> {
         }
         for (at, item) in open.iter().enumerate() {
             if item.conjunct.split().is_some() {
-                offer(self.cases_cost(&item.conjunct), Binder::Cases { at });
+                offer(self.cases_cost(unknown, &item.conjunct), Binder::Cases { at });
             }
         }
         if best.as_ref().is_none_or(|(cost, _)| *cost > ARGUMENT_COST)
@@ -385,14 +388,25 @@ impl Interpreter<'_> {
         Ok(Some(best.map(|(_, b)| b)))
     }
 
-    fn cases_cost(&self, c: &Conjunct) -> f64 {
-        match &c.pred.kind {
+    fn cases_cost(&self, unknown: &[VarId], c: &Conjunct) -> f64 {
+        let cost = match &c.pred.kind {
             PredKind::Exists(..) => CASES_COST,
             PredKind::Or(ps) => CASES_COST + (ps.len() as f64).log2(),
             PredKind::Rel(..) => CASES_COST + 1.0,
             // Implications and equivalences bind little.
-            _ => CASES_COST + 30.0,
-        }
+            _ => CASES_COST + USELESS_COST,
+        };
+        if self.cases_bind(unknown, c, 3) { cost } else { cost + USELESS_COST }
+    }
+
+    /// Whether some case of a conjunct says what an unknown variable is, or where it lies.
+    fn cases_bind(&self, unknown: &[VarId], c: &Conjunct, depth: u32) -> bool {
+        let Some(Split::Cases(cases)) = c.split() else { return false };
+        cases.iter().flat_map(|case| &case.conjuncts).any(|c| match &c.pred.kind {
+            PredKind::Rel(RelOp::Equal, a, b) => self.binds(unknown, a) || self.binds(unknown, b),
+            PredKind::Rel(RelOp::In | RelOp::Subset, a, _) => self.binds(unknown, a),
+            _ => depth > 0 && self.cases_bind(unknown, c, depth - 1),
+        })
     }
 
     /// The set side of a membership, in the form that is best to run through.
@@ -454,7 +468,12 @@ impl Interpreter<'_> {
                 let item = open.remove(at);
                 let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
                 let (pattern, known) = if pattern_left { (a, b) } else { (b, a) };
-                match self.eval(env, known) {
+                let value = match self.eval(env, known) {
+                    // A lambda that is undefined at some points can still be named.
+                    Err(e) if e.is_undefined() && is_comprehension(known) => self.eval_lazy(env, known),
+                    other => other,
+                };
+                match value {
                     Ok(value) => {
                         self.matched(env, unknown, &open, Some(&item), pending, (pattern, &value), sink)
                     }
