@@ -1,7 +1,9 @@
 //! Loads models and prints for each whether it loads, or its first error.
 //!
-//! `load FILE…` prints all messages; `load --list expected.csv ROOT` loads every classical row of the list.
+//! `load FILE…` prints all messages; `load --list expected.csv ROOT` loads every classical row of the list and
+//! prints verdict, recorded states, path, seconds, first error, constants/deferred sets as loaded and as recorded.
 
+use bombus::model::typed::SetKind;
 use bombus::model::{LoadOptions, load};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +43,8 @@ fn whole_list(list: &Path, root: &Path) {
         counted += usize::from(is_counted);
         loaded_of_counted += usize::from(is_counted && loaded.model.is_some());
         let verdict = if loaded.model.is_some() { "loaded" } else { "rejected" };
-        let error = loaded.diagnostics.iter().find(|d| d.severity == bombus::base::diagnostic::Severity::Error);
+        let error =
+            loaded.diagnostics.iter().find(|d| d.severity == bombus::base::diagnostic::Severity::Error);
         let message = error.map_or(String::new(), |d| {
             let at = d.labels.first().map_or(String::new(), |(span, _)| {
                 let (line, column) = loaded.sources.position(*span);
@@ -49,7 +52,12 @@ fn whole_list(list: &Path, root: &Path) {
             });
             format!("{}{at}", d.message)
         });
-        println!("{verdict}\t{}\t{}\t{seconds:.2}\t{message}", cells[3], cells[0]);
+        let figures = loaded.model.as_ref().map_or(String::new(), |m| {
+            let deferred = m.machine.sets.iter().filter(|s| s.kind != SetKind::Enumerated).count();
+            format!("{}/{}", m.machine.constants.len(), deferred)
+        });
+        let recorded = format!("{}/{}", cells[8], cells[9]);
+        println!("{verdict}\t{}\t{}\t{seconds:.2}\t{message}\t{figures}\t{recorded}", cells[3], cells[0]);
     }
     println!("counted rows: {counted}, loaded: {loaded_of_counted}");
 }

@@ -19,7 +19,13 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+pub mod cli;
+pub mod driver;
+pub mod explore;
+pub mod graph;
+pub mod ltl;
 pub mod model;
+pub mod report;
 pub mod source;
 pub mod syntax;
 pub mod system;

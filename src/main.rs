@@ -1,6 +1,8 @@
-//! The command-line program.
+//! The command-line program; everything is in the library.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    bombus::cli::run::main().into()
+}

@@ -95,6 +95,9 @@ fn every_substitution_is_read() {
         "x ≔ 1",
         "x :∈ S",
         "skip ∥ skip",
+        "left(1,2)",
+        "r <-- top(1,2,3)",
+        "left(1) := 2",
     ] {
         statement(text);
     }

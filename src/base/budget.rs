@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Time,
+    Memory,
     Interrupted,
 }
 
@@ -49,9 +50,43 @@ impl Budget {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(Stop::Interrupted);
         }
-        match self.time_limit {
-            Some(limit) if self.started.elapsed() >= limit => Err(Stop::Time),
-            _ => Ok(()),
+        if self.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
+            return Err(Stop::Time);
+        }
+        if self.max_memory.is_some_and(|limit| resident_bytes() > limit) {
+            return Err(Stop::Memory);
+        }
+        Ok(())
+    }
+}
+
+impl Stop {
+    /// The reason as the ledger words it.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Stop::Time => "time limit reached",
+            Stop::Memory => "memory limit reached",
+            Stop::Interrupted => "interrupted",
         }
     }
+}
+
+/// Memory of this process that is resident now; 0 where the system does not tell.
+pub fn resident_bytes() -> u64 {
+    process_status("VmRSS:")
+}
+
+/// The most memory this process ever had resident; 0 where the system does not tell.
+pub fn peak_resident_bytes() -> u64 {
+    process_status("VmHWM:")
+}
+
+fn process_status(key: &str) -> u64 {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 0 };
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix(key))
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .and_then(|n| n.trim().parse::<u64>().ok())
+        .map_or(0, |kib| kib * 1024)
 }

@@ -410,6 +410,7 @@ pub struct Operation {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all items are definitions")]
 pub enum DefItem {
     /// `"file.def"`
     File(Ident),

@@ -7,10 +7,12 @@
 
 use super::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
 use super::parser::{Parse, Parser};
-use super::precedence::Level;
 use super::token::Tok;
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
+
+/// Guards and what they guard.
+type Branches = Vec<(Expr, Stmt)>;
 
 impl<'t> Parser<'t> {
     /// `S ; T ; …`
@@ -152,7 +154,7 @@ impl<'t> Parser<'t> {
     fn branches(
         &mut self,
         another: Tok,
-        build: fn(Vec<(Expr, Stmt)>, Option<Box<Stmt>>) -> StmtKind,
+        build: fn(Branches, Option<Box<Stmt>>) -> StmtKind,
     ) -> Parse<StmtKind> {
         let word = self.peek().spelling();
         self.advance();
@@ -230,7 +232,7 @@ impl<'t> Parser<'t> {
     /// A statement that opens with a name: assignment, choice of values, or call.
     #[inline(never)]
     fn named(&mut self) -> Parse<StmtKind> {
-        let targets = self.comma_list(|p| Ok(p.formula(Level::POSTFIX)?.expr))?;
+        let targets = self.comma_list(|p| Ok(p.target()?.expr))?;
         match self.peek() {
             Tok::Assign => {
                 self.check_targets(&targets);
@@ -302,11 +304,6 @@ impl<'t> Parser<'t> {
             ExprKind::Apply(op, args) if matches!(op.kind, ExprKind::Ident(_)) => {
                 let Some(op) = Self::plain_name(&op) else { return self.not_a_call(span) };
                 Ok(StmtKind::Call { results: Vec::new(), op, args })
-            }
-            // A call of an operation whose name happens to be that of a tree function.
-            ExprKind::Builtin(function, args) => {
-                let name = super::builtins::spelling(function).into();
-                Ok(StmtKind::Call { results: Vec::new(), op: Ident { name, span }, args })
             }
             _ => self.not_a_call(span),
         }

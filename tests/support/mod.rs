@@ -2,8 +2,10 @@
 
 #![allow(dead_code)]
 
+pub mod machines;
 pub mod mutate;
 pub mod rng;
+pub mod terms;
 pub mod trees;
 
 use std::path::{Path, PathBuf};
@@ -52,4 +54,14 @@ pub fn classical_files(root: &Path) -> Vec<PathBuf> {
 /// The text of a file; bytes that are no UTF-8 become replacement characters.
 pub fn read_text(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}
+
+/// How many random cases a test runs: the given number, or what the environment asks for.
+pub fn cases(default: u64) -> u64 {
+    number_from_env("BOMBUS_CASES", default)
+}
+
+/// The first seed; other runs can start elsewhere.
+pub fn first_seed() -> u64 {
+    number_from_env("BOMBUS_SEED", 1)
 }

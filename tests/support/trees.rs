@@ -115,7 +115,8 @@ impl<'r> Trees<'r> {
     }
 
     fn component(&mut self) -> &'static str {
-        if self.rng.one_in(8) { *self.rng.pick(ODD) } else { *self.rng.pick(PLAIN) }
+        let words = if self.rng.one_in(8) { ODD } else { PLAIN };
+        words[self.rng.below(words.len())]
     }
 
     fn ident(&mut self) -> Ident {

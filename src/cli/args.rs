@@ -1,0 +1,262 @@
+//! Arguments as typed. One table of options; their meaning is settled in `run`.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Parser, Debug)]
+#[command(name = "bombus", version, about = "A parallel model checker for B-family specifications", long_about = None)]
+#[command(
+    after_help = "Exit status of check: 0 verified, 1 violated, 2 model or command line rejected, 3 incomplete,\n4 internal error, 130 interrupted (the result so far is printed)."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Explore every reachable state of a model and check its properties
+    Check(Box<Check>),
+    /// Evaluate an expression or a predicate
+    Eval(Eval),
+    /// Show what a model consists of: sets and sizes, constants, variables, events, definitions
+    Info(Info),
+}
+
+/// Where names and sizes come from; shared by all commands that load a model.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Loading {
+    /// Size of a deferred set, as NAME=N (repeatable)
+    #[arg(long = "set", value_name = "NAME=N", value_parser = parse_set)]
+    pub sets: Vec<(String, u32)>,
+    /// Size of deferred sets without a stated size [default: 2]
+    #[arg(long, value_name = "N")]
+    pub set_size: Option<u32>,
+    /// Value of MAXINT [default: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub maxint: Option<i64>,
+    /// Value of MININT [default: -1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub minint: Option<i64>,
+    /// Also look for machines and definition files here (repeatable)
+    #[arg(long = "include", value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Check {
+    /// The model: a machine, refinement or implementation file
+    #[arg(value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub loading: Loading,
+
+    /// Which evaluator runs the model
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    pub engine: Option<Engine>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub workers: Option<u32>,
+    /// Order of exploration
+    #[arg(long, value_enum, default_value_t = Order::Bfs)]
+    pub order: Order,
+    /// Symmetry reduction over deferred sets
+    #[arg(long, value_enum, default_value_t = Symmetry::Off)]
+    pub symmetry: Symmetry,
+    /// Partial order reduction
+    #[arg(long, value_enum, default_value_t = Por::Off)]
+    pub por: Por,
+    /// How visited states are kept
+    #[arg(long, value_enum, default_value_t = Store::Exact)]
+    pub store: Store,
+
+    /// Do not look for deadlocks
+    #[arg(long)]
+    pub no_deadlock: bool,
+    /// Do not check the invariant
+    #[arg(long)]
+    pub no_invariant: bool,
+    /// Do not check the assertions
+    #[arg(long)]
+    pub no_assertions: bool,
+    /// Do not look for the states of a GOAL definition
+    #[arg(long)]
+    pub no_goal: bool,
+    /// Look for a state that satisfies this predicate
+    #[arg(long, value_name = "PRED")]
+    pub goal: Option<String>,
+    /// Report undefined expressions in guards as findings too
+    #[arg(long)]
+    pub strict_wd: bool,
+    /// Check an LTL formula (repeatable)
+    #[arg(long, value_name = "FORMULA")]
+    pub ltl: Vec<String>,
+    /// Check the LTL formulas of a file
+    #[arg(long, value_name = "FILE")]
+    pub ltl_file: Option<PathBuf>,
+    /// Check the ASSERT_LTL and ASSERT_CTL definitions of the model
+    #[arg(long)]
+    pub ltl_assertions: bool,
+    /// Check a CTL formula (repeatable)
+    #[arg(long, value_name = "FORMULA")]
+    pub ctl: Vec<String>,
+
+    /// Explore everything, count all findings, show the first
+    #[arg(long)]
+    pub keep_going: bool,
+    /// Stop after so many states (the verdict is then incomplete)
+    #[arg(long, value_name = "N")]
+    pub max_states: Option<u64>,
+    /// Stop after so many seconds (the verdict is then incomplete)
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub time_limit: Option<f64>,
+    /// Stop when so much memory is used, such as 512M or 8G (the verdict is then incomplete)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory_limit: Option<u64>,
+
+    /// Print one JSON object on stdout (text goes to stderr), or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub json: Option<Option<PathBuf>>,
+    /// Write the counterexample: .prob2trace, .json, .txt or .html by extension
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Save the search there now and then, to go on after a crash
+    #[arg(long, value_name = "DIR")]
+    pub checkpoint: Option<PathBuf>,
+    /// Go on from a saved search
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
+    /// Print the verdict alone
+    #[arg(long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print coverage of all events and details of the engine
+    #[arg(long)]
+    pub verbose: bool,
+    /// A live line while exploring
+    #[arg(long, value_enum, default_value_t = Progress::Auto)]
+    pub progress: Progress,
+}
+
+#[derive(Args, Debug)]
+pub struct Eval {
+    /// The formula
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub formula: String,
+    /// Names of this model may be used; its variables have the values of the first initial state
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<PathBuf>,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub time_limit: Option<f64>,
+    #[command(flatten)]
+    pub loading: Loading,
+}
+
+#[derive(Args, Debug)]
+pub struct Info {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub loading: Loading,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Slow and obvious: the oracle
+    Reference,
+    /// Compiled, parallel
+    Compiled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    Bfs,
+    Dfs,
+    Mixed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Symmetry {
+    Off,
+    Marker,
+    MarkerClassic,
+    Exact,
+    Flood,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Por {
+    Off,
+    On,
+    Ample,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Store {
+    Exact,
+    Hash,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    Auto,
+    Off,
+}
+
+fn parse_set(text: &str) -> Result<(String, u32), String> {
+    let (name, size) = text.split_once('=').ok_or("expected NAME=N, such as PID=3")?;
+    let size: u32 = size.trim().parse().map_err(|_| format!("'{size}' is not a size"))?;
+    if size == 0 {
+        return Err("a deferred set has at least one element".into());
+    }
+    if name.trim().is_empty() {
+        return Err("expected NAME=N, such as PID=3".into());
+    }
+    Ok((name.trim().to_string(), size))
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s.is_finite() && s > 0.0 && s < 1e9 => Ok(s),
+        _ => Err("expected a positive number of seconds".into()),
+    }
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1u64,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        "T" | "TB" | "TIB" => 1 << 40,
+        _ => return Err("expected a size such as 512M or 8G".into()),
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(n) if n > 0.0 && n * (unit as f64) < 1e18 => Ok((n * unit as f64) as u64),
+        _ => Err("expected a size such as 512M or 8G".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_take_units_of_1024() {
+        assert_eq!(parse_size("512M"), Ok(512 << 20));
+        assert_eq!(parse_size("1.5g"), Ok(3 << 29));
+        assert!(parse_size("-1").is_err());
+        assert!(parse_size("12Q").is_err());
+    }
+
+    #[test]
+    fn a_set_size_needs_a_name_and_a_positive_number() {
+        assert_eq!(parse_set("PID=3"), Ok(("PID".into(), 3)));
+        assert!(parse_set("PID").is_err());
+        assert!(parse_set("PID=0").is_err());
+        assert!(parse_set("=3").is_err());
+    }
+}

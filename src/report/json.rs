@@ -1,0 +1,85 @@
+//! The JSON result: one object, stable fields (architecture.md §3 of the design).
+
+use super::outcome::{Outcome, TraceStep};
+use serde_json::{Map, Value, json};
+
+pub fn render(o: &Outcome) -> Value {
+    let sets: Map<String, Value> = o.scope.sets.iter().map(|s| (s.name.clone(), json!(s.size))).collect();
+    let violation = o.violation.as_ref().map(|v| {
+        json!({
+            "kind": v.kind,
+            "property": v.property,
+            "explanation": v.explanation,
+            "trace": v.trace.iter().map(step).collect::<Vec<_>>(),
+            "loop_start": v.loop_start,
+        })
+    });
+    let events: Map<String, Value> = o
+        .events
+        .iter()
+        .map(|e| (e.name.clone(), json!({"states": e.states, "transitions": e.transitions})))
+        .collect();
+    let temporal: Vec<Value> = o
+        .temporal
+        .iter()
+        .map(|t| json!({"name": t.name, "formula": t.formula, "verdict": t.verdict}))
+        .collect();
+    let reasons = if o.verdict() == super::Verdict::Verified { Vec::new() } else { o.ledger.reasons() };
+    json!({
+        "bombus": env!("CARGO_PKG_VERSION"),
+        "model": {"file": o.file, "machine": o.machine},
+        "verdict": o.verdict().word(),
+        "incomplete_because": reasons,
+        "scope": {"sets": sets, "maxint": number(&o.scope.maxint), "minint": number(&o.scope.minint)},
+        "reductions": {
+            "symmetry": o.reductions.symmetry,
+            "por": o.reductions.por,
+            "store": o.reductions.store,
+            "collision_bound": o.reductions.collision_bound,
+        },
+        "violation": violation,
+        "found": {
+            "invariant": o.found("invariant"),
+            "deadlock": o.found("deadlock"),
+            "assertion": o.found("assertion"),
+            "well_definedness": o.found("well-definedness"),
+            "goal": o.found("goal"),
+            "precondition": o.found("precondition"),
+            "properties": o.found("properties"),
+            "refinement": o.found("refinement"),
+            "variant": o.found("variant"),
+        },
+        "warnings": o.warnings,
+        "states": o.counts.states,
+        "transitions": o.counts.transitions,
+        "constants": o.counts.constants,
+        "initial": o.counts.initial,
+        "depth": o.counts.depth,
+        "prob": {"states": o.counts.prob_states, "transitions": o.counts.prob_transitions},
+        "events": events,
+        "temporal": temporal,
+        "digest": o.digest,
+        "engine": o.engine,
+        "workers": o.workers,
+        "seconds": {
+            "load": o.seconds.load,
+            "setup": o.seconds.setup,
+            "explore": o.seconds.explore,
+            "temporal": o.seconds.temporal,
+        },
+        "peak_memory_bytes": o.peak_memory_bytes,
+    })
+}
+
+/// MAXINT as a number where JSON can hold it exactly, else as its digits.
+fn number(digits: &str) -> Value {
+    digits.parse::<i64>().map_or_else(|_| json!(digits), |n| json!(n))
+}
+
+pub fn step(s: &TraceStep) -> Value {
+    json!({"event": s.event, "params": pairs(&s.params), "results": pairs(&s.results), "state": pairs(&s.state)})
+}
+
+pub fn pairs(list: &[(String, String)]) -> Value {
+    Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect())
+}

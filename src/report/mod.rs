@@ -1,0 +1,14 @@
+//! What a run says in the end: the verdict, the figures, the counterexample; as text, JSON and trace files.
+//!
+//! In: figures and findings of an engine, already in the words of the model. Out: texts.
+//! Never here: threads, evaluation, printing.
+
+pub mod explain;
+pub mod json;
+pub mod ledger;
+pub mod outcome;
+pub mod text;
+pub mod trace_file;
+
+pub use ledger::{Ledger, Verdict};
+pub use outcome::*;

@@ -1,0 +1,151 @@
+//! The result of a check in the words of the model, whichever engine made it.
+//!
+//! In: filled by `driver`. Out: rendered by `text`, `json` and `trace_file`.
+
+use super::ledger::{Ledger, Verdict};
+use std::collections::BTreeMap;
+
+/// The words of the JSON result for each kind of finding.
+pub const KINDS: [&str; 9] = [
+    "invariant",
+    "deadlock",
+    "assertion",
+    "well-definedness",
+    "goal",
+    "precondition",
+    "properties",
+    "refinement",
+    "variant",
+];
+
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub file: String,
+    pub machine: String,
+    pub scope: Scope,
+    pub ledger: Ledger,
+    pub violation: Option<Violation>,
+    /// Findings by kind, in the words of `KINDS`.
+    pub found: BTreeMap<String, u64>,
+    pub warnings: Vec<String>,
+    pub counts: Counts,
+    pub events: Vec<EventCoverage>,
+    pub temporal: Vec<Temporal>,
+    pub digest: String,
+    pub engine: &'static str,
+    pub reductions: Reductions,
+    pub workers: usize,
+    pub seconds: Seconds,
+    pub peak_memory_bytes: u64,
+    /// Lines that only `--verbose` shows.
+    pub details: Vec<String>,
+    pub interrupted: bool,
+}
+
+impl Outcome {
+    pub fn verdict(&self) -> Verdict {
+        let violated = self.violation.is_some() || self.temporal.iter().any(|t| t.verdict == "violated");
+        Verdict::conclude(&self.ledger, violated)
+    }
+
+    /// The exit status of `bombus check`.
+    pub fn exit_status(&self) -> u8 {
+        match self.verdict() {
+            Verdict::Violated => 1,
+            _ if self.interrupted => 130,
+            Verdict::Verified => 0,
+            Verdict::Incomplete => 3,
+        }
+    }
+
+    pub fn found(&self, kind: &str) -> u64 {
+        self.found.get(kind).copied().unwrap_or(0)
+    }
+}
+
+/// For which sizes the verdict holds.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    pub sets: Vec<SetSize>,
+    pub maxint: String,
+    pub minint: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct SetSize {
+    pub name: String,
+    pub size: usize,
+    /// Where the size comes from, in words; `None` for enumerated sets.
+    pub origin: Option<&'static str>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    pub states: u64,
+    pub transitions: u64,
+    pub constants: u64,
+    pub initial: u64,
+    pub depth: u64,
+    pub prob_states: u64,
+    pub prob_transitions: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct EventCoverage {
+    pub name: String,
+    /// States in which the event was enabled.
+    pub states: u64,
+    pub transitions: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Temporal {
+    pub name: Option<String>,
+    pub formula: String,
+    pub verdict: &'static str,
+}
+
+#[derive(Clone, Debug)]
+pub struct Reductions {
+    pub symmetry: &'static str,
+    pub por: &'static str,
+    pub store: &'static str,
+    pub collision_bound: f64,
+}
+
+impl Default for Reductions {
+    fn default() -> Self {
+        Reductions { symmetry: "off", por: "off", store: "exact", collision_bound: 0.0 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    pub load: f64,
+    pub setup: f64,
+    pub explore: f64,
+    pub temporal: f64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub kind: String,
+    /// The conjunct, assertion or formula that fails, as the user wrote it.
+    pub property: String,
+    /// Why it fails: a place, the values of its parts.
+    pub explanation: Vec<String>,
+    pub trace: Vec<TraceStep>,
+    pub loop_start: Option<usize>,
+}
+
+/// One step: the event with its arguments, and the state it leads to.
+#[derive(Clone, Debug, Default)]
+pub struct TraceStep {
+    pub event: String,
+    pub params: Vec<(String, String)>,
+    pub results: Vec<(String, String)>,
+    pub state: Vec<(String, String)>,
+}
+
+pub const SETUP_CONSTANTS: &str = "$setup_constants";
+pub const INITIALISE: &str = "$initialise_machine";

@@ -1,0 +1,172 @@
+//! The result for people: the verdict first, then its scope, the figures, the counterexample.
+
+use super::ledger::Verdict;
+use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
+use std::fmt::Write;
+
+/// How much to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+pub fn render(o: &Outcome, detail: Detail) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}", headline(o));
+    if detail == Detail::Quiet {
+        return out;
+    }
+    scope(&mut out, o);
+    figures(&mut out, o);
+    if let Some(v) = &o.violation {
+        out.push('\n');
+        violation(&mut out, v);
+    }
+    for t in &o.temporal {
+        let name = t.name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
+        let _ = writeln!(out, "  temporal     {:10} {name}{}", t.verdict, t.formula);
+    }
+    let never: Vec<&str> = o.events.iter().filter(|e| e.transitions == 0).map(|e| e.name.as_str()).collect();
+    if !never.is_empty() && o.counts.states > 0 {
+        let _ = writeln!(out, "  never enabled  {}", never.join(", "));
+    }
+    for w in &o.warnings {
+        let _ = writeln!(out, "warning: {w}");
+    }
+    if detail == Detail::Verbose {
+        verbose(&mut out, o);
+    }
+    out
+}
+
+fn headline(o: &Outcome) -> String {
+    match o.verdict() {
+        Verdict::Verified => format!("VERIFIED    {}", o.machine),
+        Verdict::Violated => {
+            let what = match &o.violation {
+                Some(v) => format!("{}: {}", v.kind, one_line(&v.property)),
+                None => "a temporal property".into(),
+            };
+            format!("VIOLATED    {}   {what}", o.machine)
+        }
+        Verdict::Incomplete => {
+            let mut text =
+                format!("INCOMPLETE  {}   nothing wrong was found, but not everything was seen:", o.machine);
+            for r in o.ledger.reasons() {
+                let _ = write!(text, "\n  because      {r}");
+            }
+            text
+        }
+    }
+}
+
+fn scope(out: &mut String, o: &Outcome) {
+    let sized: Vec<String> = o
+        .scope
+        .sets
+        .iter()
+        .filter_map(|s| s.origin.map(|why| format!("{} = {} ({why})", s.name, s.size)))
+        .collect();
+    let mut parts = sized;
+    parts.push(format!("integers {}..{}", o.scope.minint, o.scope.maxint));
+    let _ = writeln!(out, "  scope        {}", parts.join(", "));
+}
+
+fn figures(out: &mut String, o: &Outcome) {
+    let c = &o.counts;
+    let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
+    let _ = writeln!(
+        out,
+        "  explored     {} states, {} transitions, depth {} ({} initial{})",
+        c.states,
+        c.transitions,
+        c.depth,
+        c.initial,
+        if c.constants > 0 {
+            format!(", {} valuations of the constants", c.constants)
+        } else {
+            String::new()
+        }
+    );
+    let found: Vec<String> =
+        o.found.iter().filter(|(_, n)| **n > 0).map(|(k, n)| format!("{n} {k}")).collect();
+    if !found.is_empty() {
+        let _ = writeln!(out, "  findings     {}", found.join(", "));
+    }
+    if o.verdict() == Verdict::Violated {
+        for r in o.ledger.reasons() {
+            let _ = writeln!(out, "  not complete {r}");
+        }
+    }
+    let _ = writeln!(
+        out,
+        "  time         {:.2} s ({:.0} states/s), {} MiB, {} engine, {} worker{}",
+        o.seconds.load + o.seconds.setup + o.seconds.explore + o.seconds.temporal,
+        rate,
+        o.peak_memory_bytes >> 20,
+        o.engine,
+        o.workers,
+        if o.workers == 1 { "" } else { "s" }
+    );
+}
+
+fn verbose(out: &mut String, o: &Outcome) {
+    let _ = writeln!(out, "  events       states in which each is enabled, transitions");
+    for e in &o.events {
+        let _ = writeln!(out, "    {:30} {:10} {:10}", e.name, e.states, e.transitions);
+    }
+    let _ = writeln!(out, "  digest       {}", o.digest);
+    for line in &o.details {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+pub fn violation(out: &mut String, v: &Violation) {
+    let _ = writeln!(out, "{}: {}", v.kind, one_line(&v.property));
+    for line in &v.explanation {
+        let _ = writeln!(out, "    {line}");
+    }
+    trace(out, &v.trace, v.loop_start);
+}
+
+/// The trace, each state shown by what changed.
+pub fn trace(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
+    let mut before: &[(String, String)] = &[];
+    for (i, s) in steps.iter().enumerate() {
+        let mark = if loop_start == Some(i) { "  <- the loop starts here" } else { "" };
+        let _ = writeln!(out, "  {:>4}  {}{mark}", i, label(s));
+        for (name, value) in &s.state {
+            let same = before.iter().any(|(n, v)| n == name && v == value);
+            if !same {
+                let _ = writeln!(out, "          {name} = {value}");
+            }
+        }
+        before = &s.state;
+    }
+}
+
+/// `r <-- event(a=1, b=2)`.
+pub fn label(s: &TraceStep) -> String {
+    let name = match s.event.as_str() {
+        SETUP_CONSTANTS => "SETUP_CONSTANTS",
+        INITIALISE => "INITIALISATION",
+        other => other,
+    };
+    let mut text = String::new();
+    if !s.results.is_empty() {
+        let values: Vec<&str> = s.results.iter().map(|(_, v)| v.as_str()).collect();
+        let _ = write!(text, "{} <-- ", values.join(", "));
+    }
+    text.push_str(name);
+    if !s.params.is_empty() {
+        let values: Vec<String> = s.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let _ = write!(text, "({})", values.join(", "));
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,372 @@
+//! Random typed expressions, predicates and substitutions, as trees that print and shrink.
+//!
+//! A term knows its type and its parts; it prints fully parenthesised. Shrinking replaces a term
+//! by a part of the same type (not out of a binder) or by the simplest term of its type.
+
+use super::rng::Rng;
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ty {
+    Int,
+    Bool,
+    /// Enumerated set `COLOUR = {red, green, blue}`.
+    Enum,
+    /// Deferred set `THING` of two elements.
+    Def,
+    Pow(Box<Ty>),
+    Pair(Box<Ty>, Box<Ty>),
+    /// `struct(a:…, b:…)`
+    Rec(Box<Ty>, Box<Ty>),
+    Str,
+    Pred,
+    Stmt,
+}
+
+impl Ty {
+    pub fn pow(t: Ty) -> Ty {
+        Ty::Pow(Box::new(t))
+    }
+    pub fn pair(a: Ty, b: Ty) -> Ty {
+        Ty::Pair(Box::new(a), Box::new(b))
+    }
+    pub fn rel(a: Ty, b: Ty) -> Ty {
+        Ty::pow(Ty::pair(a, b))
+    }
+
+    /// A finite set that holds the values a variable of this type may take.
+    pub fn carrier(&self) -> String {
+        match self {
+            Ty::Int => "(0..3)".into(),
+            Ty::Bool => "BOOL".into(),
+            Ty::Enum => "COLOUR".into(),
+            Ty::Def => "THING".into(),
+            Ty::Str => "{\"a\",\"b\"}".into(),
+            Ty::Pow(t) => format!("POW({})", t.carrier()),
+            Ty::Pair(a, b) => format!("({}*{})", a.carrier(), b.carrier()),
+            Ty::Rec(a, b) => format!("struct(a:{},b:{})", a.carrier(), b.carrier()),
+            Ty::Pred | Ty::Stmt => unreachable!("no values"),
+        }
+    }
+
+    /// How many values the carrier has (saturating).
+    pub fn size(&self) -> u64 {
+        match self {
+            Ty::Int => 4,
+            Ty::Bool | Ty::Def | Ty::Str => 2,
+            Ty::Enum => 3,
+            Ty::Pow(t) => 1u64.checked_shl(t.size().min(63) as u32).unwrap_or(u64::MAX),
+            Ty::Pair(a, b) | Ty::Rec(a, b) => a.size().saturating_mul(b.size()),
+            Ty::Pred | Ty::Stmt => 0,
+        }
+    }
+
+    /// The simplest closed term.
+    pub fn simplest(&self) -> Term {
+        let text = match self {
+            Ty::Int => "0".to_string(),
+            Ty::Bool => "TRUE".into(),
+            Ty::Enum => "red".into(),
+            Ty::Def => "any_thing".into(),
+            Ty::Str => "\"a\"".into(),
+            Ty::Pow(_) => format!("({} - {})", self.element().carrier(), self.element().carrier()),
+            Ty::Pair(a, b) => format!("({} |-> {})", a.simplest(), b.simplest()),
+            Ty::Rec(a, b) => format!("rec(a:{},b:{})", a.simplest(), b.simplest()),
+            Ty::Pred => "1=1".into(),
+            Ty::Stmt => "skip".into(),
+        };
+        Term { ty: self.clone(), parts: vec![Part::Text(text)], binds: false }
+    }
+
+    fn element(&self) -> &Ty {
+        match self {
+            Ty::Pow(t) => t,
+            _ => unreachable!("not a set"),
+        }
+    }
+
+    /// A type of values, small enough to enumerate.
+    pub fn random(rng: &mut Rng, depth: usize) -> Ty {
+        loop {
+            let t = match rng.below(if depth == 0 { 5 } else { 9 }) {
+                0 | 1 => Ty::Int,
+                2 => Ty::Bool,
+                3 => Ty::Enum,
+                4 => rng.pick(&[Ty::Def, Ty::Str]).clone(),
+                5 | 6 => Ty::pow(Ty::random(rng, depth - 1)),
+                7 => Ty::rel(Ty::random(rng, 0), Ty::random(rng, 0)),
+                _ if rng.chance(40) => {
+                    Ty::Rec(Box::new(Ty::random(rng, depth - 1)), Box::new(Ty::random(rng, 0)))
+                }
+                _ => Ty::pair(Ty::random(rng, depth - 1), Ty::random(rng, 0)),
+            };
+            if t.size() <= 4096 {
+                return t;
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Term {
+    pub ty: Ty,
+    pub parts: Vec<Part>,
+    /// Parts stand under a binder of this term and cannot be lifted out.
+    pub binds: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Part {
+    Text(String),
+    Sub(Term),
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for p in &self.parts {
+            match p {
+                Part::Text(t) => f.write_str(t)?,
+                Part::Sub(t) => write!(f, "{t}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Term {
+    pub fn leaf(ty: Ty, text: impl Into<String>) -> Term {
+        Term { ty, parts: vec![Part::Text(text.into())], binds: false }
+    }
+
+    /// Smaller variants of this term, most radical first.
+    pub fn shrinks(&self) -> Vec<Term> {
+        let mut out = Vec::new();
+        let simplest = self.ty.simplest();
+        if self.to_string().len() > simplest.to_string().len() {
+            out.push(simplest);
+        }
+        for (i, p) in self.parts.iter().enumerate() {
+            let Part::Sub(sub) = p else { continue };
+            if !self.binds && sub.ty == self.ty {
+                out.push(sub.clone());
+            }
+            for s in sub.shrinks() {
+                let mut smaller = self.clone();
+                smaller.parts[i] = Part::Sub(s);
+                out.push(smaller);
+            }
+        }
+        out
+    }
+}
+
+/// Makes terms over the variables in scope.
+pub struct Maker<'r> {
+    pub rng: &'r mut Rng,
+    pub scope: Vec<(String, Ty)>,
+    pub fresh: usize,
+    /// Whether operators that may be undefined are used.
+    pub partial: bool,
+}
+
+impl Maker<'_> {
+    /// A term from a template: `@` stands for the next part.
+    fn fill(&mut self, ty: &Ty, template: &str, subs: Vec<Term>) -> Term {
+        let mut parts = Vec::new();
+        let mut subs = subs.into_iter();
+        for (i, text) in template.split('@').enumerate() {
+            if i > 0 {
+                parts.push(Part::Sub(subs.next().expect("as many parts as places")));
+            }
+            parts.push(Part::Text(text.to_string()));
+        }
+        Term { ty: ty.clone(), parts, binds: false }
+    }
+
+    fn op(&mut self, ty: &Ty, template: &str, kinds: &[Ty], depth: usize) -> Term {
+        let subs = kinds.iter().map(|k| self.term(k, depth.saturating_sub(1))).collect();
+        self.fill(ty, template, subs)
+    }
+
+    /// A term under one new bound variable.
+    fn bind(&mut self, ty: &Ty, template: &str, var_ty: &Ty, kinds: &[Ty], depth: usize) -> Term {
+        self.fresh += 1;
+        let name = format!("v{}", self.fresh);
+        let text = template.replace('$', &name).replace('^', &var_ty.carrier());
+        self.scope.push((name, var_ty.clone()));
+        let subs = kinds.iter().map(|k| self.term(k, depth.saturating_sub(1))).collect();
+        self.scope.pop();
+        let mut term = self.fill(ty, &text, subs);
+        term.binds = true;
+        term
+    }
+
+    fn small_type(&mut self) -> Ty {
+        Ty::random(self.rng, 0)
+    }
+
+    pub fn term(&mut self, ty: &Ty, depth: usize) -> Term {
+        let mut known: Vec<String> =
+            self.scope.iter().filter(|(_, t)| t == ty).map(|(n, _)| n.clone()).collect();
+        if !known.is_empty() && self.rng.chance(if depth == 0 { 70 } else { 25 }) {
+            let i = self.rng.below(known.len());
+            return Term::leaf(ty.clone(), known.swap_remove(i));
+        }
+        if depth == 0 {
+            return self.literal(ty);
+        }
+        match ty {
+            Ty::Int => self.integer(depth),
+            Ty::Bool => match self.rng.below(3) {
+                0 => self.literal(ty),
+                _ => self.op(ty, "bool(@)", &[Ty::Pred], depth),
+            },
+            Ty::Enum | Ty::Def | Ty::Str => self.choice_of(ty, depth),
+            Ty::Pair(a, b) => {
+                let (a, b) = ((**a).clone(), (**b).clone());
+                self.op(ty, "(@ |-> @)", &[a, b], depth)
+            }
+            Ty::Rec(a, b) => {
+                let (a, b) = ((**a).clone(), (**b).clone());
+                self.op(ty, "rec(a:@,b:@)", &[a, b], depth)
+            }
+            Ty::Pow(t) => match (**t).clone() {
+                Ty::Pair(a, b) if self.rng.chance(70) => self.relation(ty, &a, &b, depth),
+                t => self.set(ty, &t, depth),
+            },
+            Ty::Pred => self.predicate(depth),
+            Ty::Stmt => unreachable!("made by machines"),
+        }
+    }
+
+    fn literal(&mut self, ty: &Ty) -> Term {
+        let text = match ty {
+            Ty::Int => self.rng.below(4).to_string(),
+            Ty::Bool => self.rng.pick(&["TRUE", "FALSE"]).to_string(),
+            Ty::Enum => self.rng.pick(&["red", "green", "blue"]).to_string(),
+            Ty::Str => self.rng.pick(&["\"a\"", "\"b\""]).to_string(),
+            Ty::Pow(t) if self.rng.chance(60) => {
+                let n = 1 + self.rng.below(2);
+                let items: Vec<String> = (0..n).map(|_| self.literal(t).to_string()).collect();
+                format!("{{{}}}", items.join(","))
+            }
+            Ty::Pair(a, b) => format!("({} |-> {})", self.literal(a), self.literal(b)),
+            Ty::Rec(a, b) => format!("rec(a:{},b:{})", self.literal(a), self.literal(b)),
+            Ty::Pred => self.rng.pick(&["1=1", "1=2"]).to_string(),
+            _ => return ty.simplest(),
+        };
+        Term::leaf(ty.clone(), text)
+    }
+
+    fn choice_of(&mut self, ty: &Ty, depth: usize) -> Term {
+        let (t, u) = (ty.clone(), self.small_type());
+        match self.rng.below(4) {
+            0 => self.op(ty, "(IF @ THEN @ ELSE @ END)", &[Ty::Pred, t.clone(), t], depth),
+            1 if self.partial => {
+                let f = Ty::rel(u.clone(), t);
+                self.op(ty, "@(@)", &[f, u], depth)
+            }
+            2 => self.op(
+                ty,
+                "prj1(^,!)(@)".replace('^', &ty.carrier()).replace('!', &u.carrier()).as_str(),
+                &[Ty::pair(t, u)],
+                depth,
+            ),
+            _ => self.literal(ty),
+        }
+    }
+
+    fn integer(&mut self, depth: usize) -> Term {
+        let int = Ty::Int;
+        let any = self.small_type();
+        match self.rng.below(if self.partial { 17 } else { 11 }) {
+            0 => self.literal(&int),
+            1 => self.op(&int, "(@ + @)", &[Ty::Int, Ty::Int], depth),
+            2 => self.op(&int, "(@ - @)", &[Ty::Int, Ty::Int], depth),
+            3 => self.op(&int, "(@ * @)", &[Ty::Int, Ty::Int], depth),
+            4 => self.op(&int, "(- @)", &[Ty::Int], depth),
+            5 | 6 => self.op(&int, "card(@)", &[Ty::pow(any)], depth),
+            7 => self.op(&int, "(IF @ THEN @ ELSE @ END)", &[Ty::Pred, Ty::Int, Ty::Int], depth),
+            8 => self.bind(&int, "SIGMA($).($:^ & @|@)", &any, &[Ty::Pred, Ty::Int], depth),
+            9 => self.op(&int, "max({0,@})", &[Ty::Int], depth),
+            10 => self.bind(&int, "(LET $ BE $=2 IN @ END)", &Ty::Int, &[Ty::Int], depth),
+            11 => self.op(&int, "(@ / @)", &[Ty::Int, Ty::Int], depth),
+            12 => self.op(&int, "(@ mod @)", &[Ty::Int, Ty::Int], depth),
+            13 => self.op(&int, "max(@)", &[Ty::pow(Ty::Int)], depth),
+            14 => self.op(&int, "min(@)", &[Ty::pow(Ty::Int)], depth),
+            15 => self.op(&int, "size(@)", &[Ty::rel(Ty::Int, any)], depth),
+            _ => self.op(&int, "@(@)", &[Ty::rel(any.clone(), Ty::Int), any], depth),
+        }
+    }
+
+    fn set(&mut self, ty: &Ty, t: &Ty, depth: usize) -> Term {
+        let s = ty.clone();
+        let other = self.small_type();
+        match self.rng.below(12) {
+            0 => self.literal(ty),
+            1 => self.op(ty, "(@ \\/ @)", &[s.clone(), s], depth),
+            2 => self.op(ty, "(@ /\\ @)", &[s.clone(), s], depth),
+            3 => self.op(ty, "(@ - @)", &[s.clone(), s], depth),
+            4 => self.op(ty, "{@}", std::slice::from_ref(t), depth),
+            5 => self.op(ty, "{@,@}", &[t.clone(), t.clone()], depth),
+            6 => self.bind(ty, "{$|$:^ & @}", t, &[Ty::Pred], depth),
+            7 => self.bind(ty, "UNION($).($:^ & @|@)", &other, &[Ty::Pred, s], depth),
+            8 => self.op(ty, "@[@]", &[Ty::rel(other.clone(), t.clone()), Ty::pow(other)], depth),
+            9 => self.op(ty, "dom(@)", &[Ty::rel(t.clone(), other)], depth),
+            10 => self.op(ty, "ran(@)", &[Ty::rel(other, t.clone())], depth),
+            _ if *t == Ty::Int => self.op(ty, "(@ .. @)", &[Ty::Int, Ty::Int], depth),
+            _ => self.op(ty, "union({@,@})", &[s.clone(), s], depth),
+        }
+    }
+
+    fn relation(&mut self, ty: &Ty, a: &Ty, b: &Ty, depth: usize) -> Term {
+        let (r, sa, sb) = (ty.clone(), Ty::pow(a.clone()), Ty::pow(b.clone()));
+        let mid = self.small_type();
+        match self.rng.below(15) {
+            0 => self.op(ty, "(@ <| @)", &[sa, r], depth),
+            1 => self.op(ty, "(@ <<| @)", &[sa, r], depth),
+            2 => self.op(ty, "(@ |> @)", &[r, sb], depth),
+            3 => self.op(ty, "(@ |>> @)", &[r, sb], depth),
+            4 => self.op(ty, "(@ <+ @)", &[r.clone(), r], depth),
+            5 => self.op(ty, "(@~)", &[Ty::rel(b.clone(), a.clone())], depth),
+            6 => self.op(ty, "(@ ; @)", &[Ty::rel(a.clone(), mid.clone()), Ty::rel(mid, b.clone())], depth),
+            7 => self.op(ty, "(@ * @)", &[sa, sb], depth),
+            8 => self.bind(ty, "%$.($:^ & @|@)", a, &[Ty::Pred, b.clone()], depth),
+            9 if a == b => self.op(ty, "closure1(@)", &[r], depth),
+            9 => self.op(ty, "{@ |-> @}", &[a.clone(), b.clone()], depth),
+            10 if a == b => self.op(ty, "id(@)", &[sa], depth),
+            11 if *a == Ty::Int => self.op(ty, "[@,@]", &[b.clone(), b.clone()], depth),
+            12 if *a == Ty::Int && self.partial => self.op(ty, "(@ ^ @)", &[r.clone(), r], depth),
+            13 if *a == Ty::Int && self.partial => self.op(ty, "rev(@)", &[r], depth),
+            _ => self.set(ty, &Ty::pair(a.clone(), b.clone()), depth),
+        }
+    }
+
+    fn predicate(&mut self, depth: usize) -> Term {
+        let p = Ty::Pred;
+        let t = Ty::random(self.rng, 1);
+        match self.rng.below(17) {
+            0 | 1 => self.op(&p, "(@ & @)", &[Ty::Pred, Ty::Pred], depth),
+            2 => self.op(&p, "(@ or @)", &[Ty::Pred, Ty::Pred], depth),
+            3 => self.op(&p, "(@ => @)", &[Ty::Pred, Ty::Pred], depth),
+            4 => self.op(&p, "(@ <=> @)", &[Ty::Pred, Ty::Pred], depth),
+            5 => self.op(&p, "not(@)", &[Ty::Pred], depth),
+            6 => self.op(&p, "(@ = @)", &[t.clone(), t], depth),
+            7 => self.op(&p, "(@ /= @)", &[t.clone(), t], depth),
+            8 => self.op(&p, "(@ : @)", &[t.clone(), Ty::pow(t)], depth),
+            9 => self.op(&p, "(@ /: @)", &[t.clone(), Ty::pow(t)], depth),
+            10 => self.op(&p, "(@ <: @)", &[Ty::pow(t.clone()), Ty::pow(t)], depth),
+            11 => self.op(&p, "(@ < @)", &[Ty::Int, Ty::Int], depth),
+            12 => self.op(&p, "(@ <= @)", &[Ty::Int, Ty::Int], depth),
+            13 => self.bind(&p, "(!$.($:^ & @ => @))", &t, &[Ty::Pred, Ty::Pred], depth.min(2)),
+            14 => self.bind(&p, "(#$.($:^ & @))", &t, &[Ty::Pred], depth.min(2)),
+            15 => {
+                let (a, b) = (self.small_type(), self.small_type());
+                let arrow = *self.rng.pick(&["+->", "-->", ">->", ">+>", "-->>", "+->>", ">->>", "<->"]);
+                let template = format!("(@ : @ {arrow} @)");
+                self.op(&p, &template, &[Ty::rel(a.clone(), b.clone()), Ty::pow(a), Ty::pow(b)], depth)
+            }
+            _ => self.op(&p, "(@ <<: @)", &[Ty::pow(t.clone()), Ty::pow(t)], depth),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! House rules that a reader relies on: the order of modules, and headers on files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each module may name, besides itself and `base`. Data flows one way.
+const MAY_NAME: &[(&str, &[&str])] = &[
+    ("base", &[]),
+    ("source", &[]),
+    ("syntax", &["source"]),
+    ("model", &["source", "syntax"]),
+    ("system", &[]),
+    ("program", &["source", "syntax", "model", "system"]),
+    ("explore", &["system", "graph"]),
+    ("graph", &["system"]),
+    ("ltl", &["system", "graph"]),
+    ("report", &["source", "syntax", "model", "system", "graph"]),
+    ("driver", &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report"]),
+    (
+        "cli",
+        &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report", "driver"],
+    ),
+];
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(d) = open.pop() {
+        let Ok(entries) = fs::read_dir(&d) else { continue };
+        for e in entries.flatten() {
+            let p = e.path();
+            if p.is_dir() {
+                open.push(p);
+            } else if p.extension().is_some_and(|x| x == "rs") {
+                out.push(p);
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text without line comments, so that prose may name any module.
+fn code_of(text: &str) -> String {
+    text.lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
+}
+
+/// Modules of this crate that the code names: `crate::a`, `crate::{a, b::c}`.
+fn named_modules(code: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        if let Some(group) = rest.strip_prefix('{') {
+            let mut depth = 1;
+            let mut word = String::new();
+            let mut first = true;
+            for c in group.chars() {
+                match c {
+                    '{' => depth += 1,
+                    '}' => depth -= 1,
+                    _ => {}
+                }
+                if depth == 1 && (c == ',' || c == '{') {
+                    first = true;
+                    names.push(std::mem::take(&mut word));
+                } else if depth == 1 && first && (c.is_alphanumeric() || c == '_') {
+                    word.push(c);
+                } else if !c.is_whitespace() {
+                    first = false;
+                }
+                if depth == 0 {
+                    break;
+                }
+            }
+            names.push(word);
+        } else {
+            names.push(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+        }
+    }
+    names.retain(|n| !n.is_empty());
+    names
+}
+
+#[test]
+fn a_module_names_only_what_stands_upstream() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_NAME.iter().copied().collect();
+    let src = root().join("src");
+    let mut wrong = Vec::new();
+    for file in rust_files(&src) {
+        let rel = file.strip_prefix(&src).unwrap();
+        let module = rel.components().next().unwrap().as_os_str().to_string_lossy().replace(".rs", "");
+        let Some(may) = allowed.get(module.as_str()) else {
+            assert!(["main", "lib"].contains(&module.as_str()), "unknown module {module}: give it a place");
+            continue;
+        };
+        for name in named_modules(&code_of(&fs::read_to_string(&file).unwrap())) {
+            if allowed.contains_key(name.as_str())
+                && name != module
+                && name != "base"
+                && !may.contains(&name.as_str())
+            {
+                wrong.push(format!("{} names {name}", rel.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "against the flow of data:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_file_opens_with_what_it_is() {
+    let mut bare = Vec::new();
+    for dir in ["src", "kernels/src", "perf/src", "tests"] {
+        for file in rust_files(&root().join(dir)) {
+            let text = fs::read_to_string(&file).unwrap();
+            if !text.starts_with("//! ") {
+                bare.push(file.display().to_string());
+            }
+        }
+    }
+    assert!(bare.is_empty(), "no `//!` header in:\n{}", bare.join("\n"));
+}
+
+#[test]
+fn unsafe_stands_only_in_kernels() {
+    let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    assert!(lib.contains("#![forbid(unsafe_code)]"));
+}
+
+#[test]
+fn files_that_documents_point_to_exist() {
+    let mut missing = Vec::new();
+    for doc in ["README.md", "perf/lessons.md", "bench-models/README.md"] {
+        let Ok(text) = fs::read_to_string(root().join(doc)) else { continue };
+        let base = root().join(doc).parent().unwrap().to_path_buf();
+        for (at, _) in text.match_indices("](") {
+            let link: String = text[at + 2..].chars().take_while(|c| *c != ')').collect();
+            if !link.contains("://") && !link.starts_with('#') && !base.join(&link).exists() {
+                missing.push(format!("{doc}: {link}"));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "links to nowhere:\n{}", missing.join("\n"));
+}
