@@ -114,7 +114,8 @@ fn substitutions_have_the_outcomes_of_the_table() {
 /// and what was found.
 fn summary(text: &str) -> String {
     let Some(m) = machine(text) else { return "rejected".to_string() };
-    let x = explore(&m, &Budget::unlimited(), &SearchOptions { keep_going: true, ..SearchOptions::default() });
+    let x =
+        explore(&m, &Budget::unlimited(), &SearchOptions { keep_going: true, ..SearchOptions::default() });
     let mut words = vec![format!("{}/{}", x.prob_states, x.prob_transitions)];
     for (kind, word) in KINDS {
         if x.count(*kind) > 0 {
@@ -139,7 +140,9 @@ const KINDS: &[(FindingKind, &str)] = &[
 
 /// A machine over one integer that starts with 0.
 fn counter(invariant: &str, operations: &str) -> String {
-    format!("MACHINE M VARIABLES x INVARIANT x:INTEGER & {invariant} INITIALISATION x:=0 OPERATIONS {operations} END")
+    format!(
+        "MACHINE M VARIABLES x INVARIANT x:INTEGER & {invariant} INITIALISATION x:=0 OPERATIONS {operations} END"
+    )
 }
 
 #[test]
@@ -279,11 +282,13 @@ fn every_valuation_of_the_constants_is_explored() {
 
 #[test]
 fn no_start_is_a_finding() {
-    let none = "MACHINE M CONSTANTS c PROPERTIES c:1..3 & c>5 VARIABLES x INVARIANT x=1 INITIALISATION x:=1 END";
+    let none =
+        "MACHINE M CONSTANTS c PROPERTIES c:1..3 & c>5 VARIABLES x INVARIANT x=1 INITIALISATION x:=1 END";
     assert_eq!(summary(none), "0/0 properties:1");
     let none = "MACHINE M VARIABLES x INVARIANT x=1 INITIALISATION x::{} OPERATIONS a = skip END";
     assert_eq!(summary(none), "0/0 properties:1");
-    let unread = "MACHINE M VARIABLES x,y INVARIANT x=1 & y=1 INITIALISATION x:=1 || y:=x OPERATIONS a = skip END";
+    let unread =
+        "MACHINE M VARIABLES x,y INVARIANT x=1 & y=1 INITIALISATION x:=1 || y:=x OPERATIONS a = skip END";
     assert_eq!(summary(unread), "0/0 undefined:1");
 }
 
@@ -305,7 +310,9 @@ fn recorded_results_of_prob_are_reproduced() {
     assert_eq!(summary(text), "74/506");
     // Rows 328 and 329.
     assert_eq!(
-        summary("MACHINE M ASSERTIONS 1=2 VARIABLES x INVARIANT x=1 INITIALISATION x:=1 OPERATIONS a = skip END"),
+        summary(
+            "MACHINE M ASSERTIONS 1=2 VARIABLES x INVARIANT x=1 INITIALISATION x:=1 OPERATIONS a = skip END"
+        ),
         "1/2 assertion:1"
     );
     let text = "MACHINE M DEFINITIONS GOAL == x=2 VARIABLES x INVARIANT x:0..3 INITIALISATION x:=0 \

@@ -8,6 +8,7 @@
 //! the error `Unbounded`; nothing is ever cut silently.
 
 use super::Interpreter;
+use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
 use super::operators::row;
@@ -28,7 +29,7 @@ pub(super) struct Item {
     pub(super) conjunct: Rc<Conjunct>,
     pub(super) set: Option<Value>,
     /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
-    failed: u64,
+    pub(super) failed: u64,
 }
 
 impl Item {
@@ -61,17 +62,8 @@ enum Binder {
     Argument { at: usize, var: VarId, set: Value },
 }
 
-enum Propagation {
-    Nothing,
-    Refuted,
-    /// A conjunct was replaced by the only case left of it.
-    Forced,
-}
-
 /// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
 const TYPE_COST: f64 = 1.0;
-const CASES_COST: f64 = 6.0;
-const USELESS_COST: f64 = 30.0;
 const ARGUMENT_COST: f64 = 64.0;
 /// A function that is defined by itself is taken as it is when nothing else tells its value.
 const RECURSIVE_COST: f64 = 45.0;
@@ -140,66 +132,6 @@ impl Interpreter<'_> {
             return self.give_up(env, unknown, &open, pending, sink);
         };
         self.bind_by(env, unknown, open, pending, binder, sink)
-    }
-
-    /// Disjunctions, implications and the like of which all cases but one are known to fail give way to
-    /// that case.
-    fn propagate(&self, env: &mut Env, unknown: &[VarId], open: &mut Vec<Item>) -> Res<Propagation> {
-        let mut at = 0;
-        while at < open.len() {
-            let conjunct = open[at].conjunct.clone();
-            if !conjunct.has_cases() {
-                at += 1;
-                continue;
-            }
-            let Some(Split::Cases(cases)) = conjunct.split() else {
-                at += 1;
-                continue;
-            };
-            if cases.len() > 64 || cases.iter().any(|c| !c.vars.is_empty()) {
-                at += 1;
-                continue;
-            }
-            let mut failed = open[at].failed;
-            let mut left = None;
-            let mut count = 0;
-            for (i, case) in cases.iter().enumerate() {
-                if failed & (1 << i) != 0 {
-                    continue;
-                }
-                let mut fails = false;
-                for c in case.conjuncts.iter().filter(|c| !c.derived) {
-                    if c.free.iter().any(|v| unknown.contains(v)) {
-                        continue;
-                    }
-                    match self.holds(env, &c.pred) {
-                        Ok(false) => {
-                            fails = true;
-                            break;
-                        }
-                        Err(e) if e.is_stop() => return Err(e),
-                        _ => {}
-                    }
-                }
-                if fails {
-                    failed |= 1 << i;
-                } else {
-                    count += 1;
-                    left = Some(i);
-                }
-            }
-            open[at].failed = failed;
-            match (count, left) {
-                (0, _) => return Ok(Propagation::Refuted),
-                (1, Some(i)) => {
-                    open.remove(at);
-                    open.extend(items(&cases[i]));
-                    return Ok(Propagation::Forced);
-                }
-                _ => at += 1,
-            }
-        }
-        Ok(Propagation::Nothing)
     }
 
     /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
@@ -386,27 +318,6 @@ impl Interpreter<'_> {
             best = Some((cost, binder));
         }
         Ok(Some(best.map(|(_, b)| b)))
-    }
-
-    fn cases_cost(&self, unknown: &[VarId], c: &Conjunct) -> f64 {
-        let cost = match &c.pred.kind {
-            PredKind::Exists(..) => CASES_COST,
-            PredKind::Or(ps) => CASES_COST + (ps.len() as f64).log2(),
-            PredKind::Rel(..) => CASES_COST + 1.0,
-            // Implications and equivalences bind little.
-            _ => CASES_COST + USELESS_COST,
-        };
-        if self.cases_bind(unknown, c, 3) { cost } else { cost + USELESS_COST }
-    }
-
-    /// Whether some case of a conjunct says what an unknown variable is, or where it lies.
-    fn cases_bind(&self, unknown: &[VarId], c: &Conjunct, depth: u32) -> bool {
-        let Some(Split::Cases(cases)) = c.split() else { return false };
-        cases.iter().flat_map(|case| &case.conjuncts).any(|c| match &c.pred.kind {
-            PredKind::Rel(RelOp::Equal, a, b) => self.binds(unknown, a) || self.binds(unknown, b),
-            PredKind::Rel(RelOp::In | RelOp::Subset, a, _) => self.binds(unknown, a),
-            _ => depth > 0 && self.cases_bind(unknown, c, depth - 1),
-        })
     }
 
     /// The set side of a membership, in the form that is best to run through.
@@ -669,7 +580,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn items(plan: &Plan) -> Vec<Item> {
+pub(super) fn items(plan: &Plan) -> Vec<Item> {
     plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0 }).collect()
 }
 
