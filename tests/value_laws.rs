@@ -43,7 +43,11 @@ impl Random {
             }
             (2, _) => {
                 let out: Vec<String> = (0..5).filter(|e| !elems.contains(e)).map(|e| e.to_string()).collect();
-                if out.is_empty() { "(0..4)".to_string() } else { format!("((0..4) - {{{}}})", out.join(",")) }
+                if out.is_empty() {
+                    "(0..4)".to_string()
+                } else {
+                    format!("((0..4) - {{{}}})", out.join(","))
+                }
             }
             _ => format!("dom(%w.(w:{listed}|w*w))"),
         }

@@ -17,6 +17,7 @@ mod free;
 mod functions;
 mod matching;
 mod member;
+mod memo;
 mod operation;
 mod operators;
 mod plan;
@@ -84,6 +85,7 @@ pub struct Interpreter<'m> {
     operations: RefCell<HashMap<usize, Rc<operation::Guarded>>>,
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Rc<Plan>>>,
+    memo: RefCell<memo::Memo>,
 }
 
 impl<'m> Interpreter<'m> {
@@ -98,6 +100,7 @@ impl<'m> Interpreter<'m> {
             codes: RefCell::default(),
             operations: RefCell::default(),
             becomes: RefCell::default(),
+            memo: RefCell::default(),
         }
     }
 
@@ -108,13 +111,16 @@ impl<'m> Interpreter<'m> {
     /// The value of an expression in a state, or without one.
     pub fn eval_expr(&self, e: &Expr, state: Option<&State>) -> Res<Value> {
         let mut env = self.env(state);
+        env.valuation = None;
         let v = self.eval(&mut env, e)?;
         self.canon(&mut env, v)
     }
 
     /// The truth of a predicate in a state, or without one.
     pub fn eval_pred(&self, p: &Pred, state: Option<&State>) -> Res<bool> {
-        self.holds(&mut self.env(state), p)
+        let mut env = self.env(state);
+        env.valuation = None;
+        self.holds(&mut env, p)
     }
 
     /// The environment of a state; `x$0` is the value in it.
@@ -127,6 +133,7 @@ impl<'m> Interpreter<'m> {
     }
 
     fn load(&self, env: &mut Env, state: &State) {
+        env.valuation = Some(self.memo.borrow_mut().valuation(&state.constants));
         for (v, x) in self.machine.constants.iter().zip(state.constants.iter()) {
             env.bind(*v, x.clone());
         }
