@@ -57,10 +57,28 @@ pub type Constants = Arc<[Value]>;
 
 /// A state: the constants it was set up with and the values of the variables, in the order of
 /// `Machine::variables`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
     pub constants: Constants,
     pub variables: Arc<[Value]>,
+}
+
+/// The constants may be large, so only their outermost parts are hashed; that tells valuations apart
+/// well enough.
+impl std::hash::Hash for State {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        for value in self.constants.iter() {
+            match value {
+                Value::Set(elems) if elems.len() > 16 => {
+                    elems.len().hash(hasher);
+                    elems[..4].hash(hasher);
+                    elems[elems.len() - 4..].hash(hasher);
+                }
+                other => other.hash(hasher),
+            }
+        }
+        self.variables.hash(hasher);
+    }
 }
 
 /// A step from one state to another.
