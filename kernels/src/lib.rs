@@ -3,7 +3,9 @@
 //! In: words and bits. Out: words and bits. Never here: what they mean.
 //! This crate is the only place of the project that may say `unsafe`.
 
+pub mod bits;
 pub mod chunks;
+mod fold;
 pub mod hash;
 pub mod memory;
 pub mod parents;

@@ -11,10 +11,12 @@
 
 mod audit;
 mod batch;
+
 mod findings;
 mod ledger;
 mod order;
 mod outcome;
+mod sink;
 mod trace;
 mod worker;
 
@@ -40,11 +42,12 @@ use bombus_kernels::visited::{Mode, Shape, Visited};
 use findings::Findings;
 use ledger::Ledger;
 use order::{Lane, Queues, Stage};
+use sink::Record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use worker::{Record, Worker};
+use worker::Worker;
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -128,24 +131,28 @@ struct Shared<'a, S: System> {
     progress: &'a Progress,
     /// Whether there was a finding; read at the end of each level.
     any_finding: AtomicBool,
-    limit_entered: AtomicBool,
     panic: Mutex<Option<String>>,
 }
 
 impl<S: System> Shared<'_, S> {
+    /// Ends the run because of a limit. Many workers may notice the same one; it is one reason.
     fn stop_for(&self, reason: Reason) {
-        // Many workers may notice the same limit; it is one reason.
         if !self.queues.is_stopped() {
-            self.ledger.enter(reason, 1);
+            self.ledger.enter_once(reason);
         }
         self.queues.stop();
     }
 
-    fn reached_state_limit(&self, limit: u64) {
-        if !self.limit_entered.swap(true, Ordering::Relaxed) {
-            self.ledger.enter(Reason::States(limit), 1);
+    /// Looks at the limits. Reads the clock: for once per batch.
+    fn watch(&self) {
+        if let Err(stop) = self.budget.check() {
+            self.stop_for(stop.into());
         }
-        self.queues.stop();
+        if let Some(limit) = self.budget.max_states
+            && self.states.load(Ordering::Relaxed) >= limit
+        {
+            self.stop_for(Reason::States(limit));
+        }
     }
 
     fn found(&self, count: u64) {
@@ -241,7 +248,6 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         meter,
         progress: &options.progress,
         any_finding: AtomicBool::new(false),
-        limit_entered: AtomicBool::new(false),
         panic: Mutex::new(None),
     };
     let records = run(&shared, lanes);

@@ -51,6 +51,8 @@ pub enum FindingKind {
     Precondition,
     Goal,
     Properties,
+    Refinement,
+    Variant,
 }
 
 #[derive(Clone, Debug)]
@@ -488,6 +490,8 @@ fn kind_of(e: &Error) -> FindingKind {
     match e.kind() {
         ErrorKind::Precondition => FindingKind::Precondition,
         ErrorKind::Assertion => FindingKind::Assertion,
+        ErrorKind::Refinement => FindingKind::Refinement,
+        ErrorKind::Variant => FindingKind::Variant,
         _ => FindingKind::WellDefinedness,
     }
 }
