@@ -53,7 +53,9 @@ impl Interpreter<'_> {
         let about: Vec<Arc<Conjunct>> = open
             .iter()
             .map(|i| &i.conjunct)
-            .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))
+            // One that speaks of other unknowns as well is seldom false yet.
+            .filter(|c| c.free.contains(&var) && c.free.iter().all(|v| *v == var || !unknown.contains(v)))
+            .filter(|c| !c.derived && prunable(&c.pred))
             .cloned()
             .collect();
         let range = match set {
