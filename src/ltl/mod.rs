@@ -17,6 +17,7 @@ pub mod ctl_parse;
 pub mod evaluate;
 mod fairness;
 pub mod formula;
+pub mod frozen;
 pub mod ground;
 mod lasso;
 mod normal;
