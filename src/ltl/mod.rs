@@ -31,11 +31,11 @@ pub mod view;
 #[cfg(test)]
 mod differential_tests;
 #[cfg(test)]
+mod fairness_tests;
+#[cfg(test)]
 mod seed_tests;
 #[cfg(test)]
 mod semantics_tests;
-#[cfg(test)]
-mod fairness_tests;
 #[cfg(test)]
 mod speed_tests;
 #[cfg(test)]
