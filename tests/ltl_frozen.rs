@@ -74,6 +74,59 @@ impl System for Counters {
     }
 }
 
+/// Ten wheels of `n` positions, each turned by an event of its own: n^10 states, ten times as many
+/// transitions.
+struct Wheels {
+    n: u64,
+    events: Vec<String>,
+}
+
+impl System for Wheels {
+    type Worker = ();
+
+    fn worker(&self) {}
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn event_names(&self) -> &[String] {
+        &self.events
+    }
+
+    fn constant_valuations(&self) -> usize {
+        0
+    }
+
+    fn initial(&self, _: &mut (), sink: &mut dyn Sink) {
+        sink.edge(EventId(0), 0, &[0]);
+    }
+
+    fn successors(&self, _: &mut (), state: &[u64], sink: &mut dyn Sink) {
+        let mut unit = 1;
+        for event in 0..10 {
+            let position = state[0] / unit % self.n;
+            let turned = if position + 1 == self.n { state[0] - position * unit } else { state[0] + unit };
+            sink.edge(EventId(event), 0, &[turned]);
+            unit *= self.n;
+        }
+    }
+
+    fn check(&self, _: &mut (), _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
+
+    fn property(&self, _: &Finding) -> String {
+        String::new()
+    }
+
+    fn reason(&self, _: u32) -> String {
+        String::new()
+    }
+
+    fn describe(&self, _: &[u64]) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}
+
 /// Predicates `x=k`, `y=k`, `halted`; the label of a transition is its only argument.
 struct Reading<'a> {
     events: &'a [String],
@@ -204,5 +257,45 @@ fn ctl_runs_on_the_same_graph() {
     ] {
         let formula = parse_ctl(text, place).unwrap().formula;
         assert_eq!(checker.check_ctl(&formula).unwrap().word(), word, "{text}");
+    }
+}
+
+/// Seconds of processor time that this process used, in hundredths.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+#[test]
+#[ignore = "measures; run it in release"]
+fn edges_per_second_of_processor_time() {
+    let system = Wheels { n: 4, events: (0..10).map(|e| format!("turn{e}")).collect() };
+    let budget = Budget::unlimited();
+    let options = Options { record_edges: true, check_deadlock: false, slots: 1 << 22, ..Options::default() };
+    let graph = explore(&system, &options, &budget).unwrap().graph.unwrap();
+    let frozen = Frozen::complete(&graph);
+    let states = (0..frozen.states()).map(|s| graph.state(frozen.node(State(s as u32))).unwrap()).collect();
+    let atoms = Reading { events: &system.events, states, graph: &frozen };
+    let place = Place { file: FileId(0), offset: 0 };
+    println!("{} states, {} transitions", frozen.states(), frozen.transitions());
+    for text in [
+        "G not {x=1048577}",
+        "G ([turn1] => X e(turn2))",
+        "G (Y [turn1] => X e(turn2))",
+        "G ({x=1} => F {x=0} or true)",
+        "GF {x=0} or F {x=1048577} or FG {x=0} or X X X true",
+        "GF {x=0}",
+        "SF(turn1) & SF(turn2) => GF [turn1]",
+        "WEF => GF [turn1]",
+    ] {
+        let formula = parse_ltl(text, place).unwrap().formula;
+        let mut checker = Checker::new(&frozen, &atoms, &budget);
+        let before = cpu_seconds();
+        let word = checker.check(&formula).unwrap().word();
+        let seconds = cpu_seconds() - before;
+        let speed = frozen.transitions() as f64 / seconds / 1e6;
+        println!("{text}: {word}, {seconds:.2} s, {speed:.0} million transitions of the graph a second");
     }
 }

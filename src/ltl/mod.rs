@@ -37,8 +37,6 @@ mod seed_tests;
 #[cfg(test)]
 mod semantics_tests;
 #[cfg(test)]
-mod speed_tests;
-#[cfg(test)]
 mod testing;
 
 pub use check::{Checker, Counterexample, Engine, Verdict};
