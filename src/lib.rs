@@ -25,6 +25,7 @@ pub mod explore;
 pub mod graph;
 pub mod ltl;
 pub mod model;
+pub mod program;
 pub mod report;
 pub mod source;
 pub mod syntax;
