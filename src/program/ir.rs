@@ -410,8 +410,6 @@ pub enum Op {
     Halt,
     /// Leaves the code: the value at hand has no place in its layout.
     Misfit,
-    /// A place where a long loop may be stopped.
-    Tick,
     // --- The host.
     /// A transition, packed as `Code::emits[t]` says.
     Emit {
@@ -565,7 +563,7 @@ impl Op {
                 rl([many(m, matrix(rows, cols)), None, None], l)
             }
             General { l, .. } => rl([None; 3], l),
-            Ret | Halt | Misfit | Tick | Emit { .. } | Undefined | Holds | Fails | Ill => t,
+            Ret | Halt | Misfit | Emit { .. } | Undefined | Holds | Fails | Ill => t,
         }
     }
 

@@ -15,6 +15,7 @@ pub mod exec;
 pub mod ir;
 pub mod layout;
 pub mod lower;
+pub mod memo;
 pub mod plan;
 pub mod pool;
 pub mod promise;
@@ -156,6 +157,29 @@ impl Program<'_> {
             .filter(|(entry, _)| entry.is_none())
             .map(|(_, c)| c.text.clone());
         events.chain(clauses).collect()
+    }
+
+    /// Places of the formulas that are evaluated on values inside compiled code.
+    pub fn on_values(&self) -> Vec<crate::base::Span> {
+        let interpreter = Interpreter::new(self.machine, &self.budget);
+        if self.valuations.is_empty() {
+            return Vec::new();
+        }
+        let compiled = self.compiled(0, &interpreter);
+        let mut used: Vec<u16> = compiled
+            .code
+            .ops
+            .iter()
+            .filter_map(|op| if let ir::Op::General { g, .. } = op { Some(*g) } else { None })
+            .collect();
+        used.dedup();
+        used.iter()
+            .filter_map(|g| match &compiled.generals[*g as usize] {
+                lower::General::Expr { expr, .. } => Some(expr.span),
+                lower::General::Pred { pred, .. } => Some(pred.span),
+                lower::General::Convert { .. } => None,
+            })
+            .collect()
     }
 
     /// The code of the first valuation, printed.

@@ -11,6 +11,7 @@ use super::exact::{self, Constant};
 use super::exec::{self, Answer, Exit, FRAME, Frame, Host};
 use super::layout::Layout;
 use super::lower::General;
+use super::memo::Memo;
 use super::pool::{Pool, ValueId};
 use super::state::StateLayout;
 use crate::base::budget::Budget;
@@ -52,6 +53,10 @@ pub struct Worker<'m> {
     interpreter: Interpreter<'m>,
     pieces: Option<(usize, Pieces)>,
     edges: Edges,
+    /// Answers of pieces that were evaluated on values: how it went, and the words written.
+    answers: Memo<(Answer, Box<[u64]>)>,
+    /// Transitions of events that were done on values: labels, and the registers of what is written.
+    steps: Memo<Vec<(u64, Box<[u64]>)>>,
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
 }
@@ -183,6 +188,9 @@ impl<'m> Program<'m> {
                 worker.frame.regs[*r as usize..*r as usize + words.len()].copy_from_slice(words);
             }
             worker.loaded = Some(valuation);
+            // Pieces are numbered for each valuation anew.
+            worker.answers.forget();
+            worker.steps.forget();
         }
         self.layout.load(state, &mut worker.frame.regs[..]);
     }
@@ -223,6 +231,80 @@ impl<'m> Program<'m> {
         }
     }
 
+    /// Answers an event from memory, if the variables it reads had the same values before. The frame
+    /// holds the state; what the event writes is a function of what it reads.
+    fn remembered(&self, worker: &mut Worker<'m>, state: &[u64], event: EventId, sink: &mut dyn Sink) -> bool {
+        let e = event.0 as usize;
+        let Worker { frame, steps, interpreter, .. } = worker;
+        let known = steps.ask(e, |key| {
+            // A variable that some path leaves alone keeps its value: what is written counts as read.
+            let effect = &self.effects.events[e];
+            let touched = |v: &VarId| effect.reads.contains(v) || effect.writes.contains(v);
+            for slot in self.layout.slots.iter().filter(|s| touched(&s.var)) {
+                let at = slot.reg as usize;
+                key.extend_from_slice(&frame.regs[at..at + slot.layout.words() as usize]);
+            }
+        });
+        let writes = || self.layout.slots.iter().filter(|s| self.effects.events[e].writes.contains(&s.var));
+        let mut target = state.to_vec();
+        match known {
+            None => return false,
+            Some(Some(list)) => {
+                for (label, words) in list {
+                    target.copy_from_slice(state);
+                    let mut at = 0;
+                    for slot in writes() {
+                        for f in &slot.fields {
+                            let fits = f.store(&words[at + f.part as usize..], &mut target);
+                            debug_assert!(fits, "only what fits is remembered");
+                        }
+                        at += slot.layout.words() as usize;
+                    }
+                    sink.edge(event, *label, &target);
+                }
+                return true;
+            }
+            Some(None) => {}
+        }
+        let Ok(done) = interpreter.steps_of(&self.values(state), e) else { return false };
+        if !done.errors.is_empty() || !done.undefined_guards.is_empty() || !done.incomplete.is_empty() {
+            return false;
+        }
+        let mut list = Vec::with_capacity(done.transitions.len());
+        let mut size = 0;
+        for t in &done.transitions {
+            let mut words = Vec::new();
+            for (slot, value) in self.layout.slots.iter().zip(t.target.variables.iter()) {
+                if !self.effects.events[e].writes.contains(&slot.var) {
+                    continue;
+                }
+                let at = words.len();
+                words.resize(at + slot.layout.words() as usize, 0);
+                let fits = slot.layout.encode(value, &self.pool, &mut words[at..])
+                    && slot.fields.iter().all(|f| f.store(&words[at + f.part as usize..], &mut target));
+                if !fits {
+                    return false;
+                }
+            }
+            size += words.len() + 4;
+            list.push((self.label(event, &t.params, &t.results), words.into_boxed_slice()));
+        }
+        worker.fallbacks += 1;
+        for (label, words) in &list {
+            target.copy_from_slice(state);
+            let mut at = 0;
+            for slot in writes() {
+                for f in &slot.fields {
+                    f.store(&words[at + f.part as usize..], &mut target);
+                }
+                at += slot.layout.words() as usize;
+            }
+            sink.edge(event, *label, &target);
+        }
+        worker.steps.learn(list, size);
+        true
+    }
+
     /// A predicate by its code, or by the interpreter.
     fn holds(
         &self,
@@ -247,9 +329,9 @@ impl<'m> Program<'m> {
 
     fn run(&self, worker: &mut Worker<'m>, compiled: &Compiled, entry: u32, state: &[u64]) -> Exit {
         worker.edges.clear();
-        let Worker { frame, interpreter, pieces, edges, .. } = worker;
+        let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
         let mut host =
-            Running { program: self, compiled, interpreter, pieces, edges, state, undefined: false };
+            Running { program: self, compiled, interpreter, pieces, edges, answers, state, undefined: false };
         exec::run(&compiled.code, entry, frame, &mut host)
     }
 }
@@ -268,6 +350,7 @@ struct Running<'r, 'm> {
     interpreter: &'r Interpreter<'m>,
     pieces: &'r mut Option<(usize, Pieces)>,
     edges: &'r mut Edges,
+    answers: &'r mut Memo<(Answer, Box<[u64]>)>,
     state: &'r [u64],
     undefined: bool,
 }
@@ -308,6 +391,22 @@ impl Host for Running<'_, '_> {
             }
             General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
         };
+        let known = self.answers.ask(g as usize, |key| {
+            for i in inputs {
+                let at = i.from.reg as usize;
+                key.extend_from_slice(&regs[at..at + i.from.words() as usize]);
+            }
+        });
+        let learns = known.is_some();
+        let (at, n) = match &self.compiled.generals[g as usize] {
+            General::Expr { out, .. } => (out.reg as usize, out.words() as usize),
+            General::Pred { out, .. } => (*out as usize, 1),
+            General::Convert { .. } => (0, 0),
+        };
+        if let Some(Some((answer, words))) = known {
+            regs[at..at + words.len()].copy_from_slice(words);
+            return *answer;
+        }
         let valuation = self.program.layout.valuation(self.state);
         if self.pieces.as_ref().is_none_or(|(v, _)| *v != valuation) {
             let constants = &self.program.valuations[valuation];
@@ -335,6 +434,10 @@ impl Host for Running<'_, '_> {
         for i in inputs {
             pieces.unbind(i.var, i.old);
         }
+        // A misfit may have been a stop: it is not learnt.
+        if learns && answer != Answer::Misfit {
+            self.answers.learn((answer, regs[at..at + n].into()), n);
+        }
         answer
     }
 
@@ -358,6 +461,8 @@ impl<'m> System for Program<'m> {
             interpreter: Interpreter::new(self.machine, &self.budget),
             pieces: None,
             edges: Edges::default(),
+            answers: Memo::default(),
+            steps: Memo::default(),
             fallbacks: 0,
         }
     }
@@ -419,9 +524,17 @@ impl<'m> System for Program<'m> {
             let event = EventId(e as u32);
             if let Ok(code) = code {
                 worker.edges.clear();
-                let Worker { frame, interpreter, pieces, edges, .. } = worker;
-                let mut host =
-                    Running { program: self, compiled, interpreter, pieces, edges, state, undefined: false };
+                let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
+                let mut host = Running {
+                    program: self,
+                    compiled,
+                    interpreter,
+                    pieces,
+                    edges,
+                    answers,
+                    state,
+                    undefined: false,
+                };
                 let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
                 let undefined = host.undefined;
                 if exit == Exit::Done {
@@ -431,6 +544,9 @@ impl<'m> System for Program<'m> {
                     self.deliver(worker, event, code.may_repeat, sink);
                     continue;
                 }
+            }
+            if self.remembered(worker, state, event, sink) {
+                continue;
             }
             let from = from.get_or_insert_with(|| self.values(state));
             self.exact_event(worker, from, state, event, sink);

@@ -160,10 +160,11 @@ impl Lower<'_> {
             }
             BinOp::Override => {
                 if let ExprKind::SetExt(es) = &b.kind
-                    && let [only] = &es[..]
-                    && let ExprKind::Pair(k, v) = &only.kind
+                    && !es.is_empty()
+                    && es.len() <= 4
+                    && es.iter().all(|e| matches!(e.kind, ExprKind::Pair(..)))
                 {
-                    return self.update(a, k, v, env, want);
+                    return self.update(a, es, env, want);
                 }
                 let (x, y) = self.alike(a, b, env, want)?;
                 let (r, c) = x.matrix()?;
@@ -296,19 +297,30 @@ impl Lower<'_> {
         Ok(d)
     }
 
-    /// `f <+ {k|->v}`.
-    fn update(&mut self, f: &Expr, k: &Expr, v: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+    /// `f <+ {k|->v, …}`.
+    fn update(&mut self, f: &Expr, maplets: &[Expr], env: &Env, want: Option<&Layout>) -> Low<Operand> {
         let wish = want.cloned().or_else(|| self.hint(f, env));
         let m = self.bits(f, env, wish.as_ref())?;
         let (r, c) = m.matrix()?;
         let (r, c) = (r.clone(), c.clone());
-        let x = self.expr(k, env, Some(&Layout::of_element(&r)))?;
-        let y = self.expr(v, env, Some(&Layout::of_element(&c)))?;
         let misfit = self.misfit;
-        let row = self.encode(&x, &r, misfit)?;
-        let col = self.encode(&y, &c, misfit)?;
+        let mut places: Vec<(Reg, Reg)> = Vec::new();
+        for maplet in maplets {
+            let ExprKind::Pair(k, v) = &maplet.kind else { return unsupported("a maplet that is no pair") };
+            let x = self.expr(k, env, Some(&Layout::of_element(&r)))?;
+            let y = self.expr(v, env, Some(&Layout::of_element(&c)))?;
+            let row = self.encode(&x, &r, misfit)?;
+            let col = self.encode(&y, &c, misfit)?;
+            // Two maplets with one key would both stay; that is left to the interpreter.
+            for (other, _) in &places {
+                self.emit(Op::JumpEq { a: *other, b: row, l: misfit });
+            }
+            places.push((row, col));
+        }
         let d = self.duplicate(&m)?;
-        self.emit(Op::PutSingle { d: d.reg, r: row, c: col, rows: size(&r), cols: size(&c) });
+        for (row, col) in places {
+            self.emit(Op::PutSingle { d: d.reg, r: row, c: col, rows: size(&r), cols: size(&c) });
+        }
         Ok(d)
     }
 

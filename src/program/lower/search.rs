@@ -138,7 +138,6 @@ impl<'w> Lower<'w> {
         self.emit(Op::AddImm { d: x.reg, a: lo.reg, i: -1 });
         self.place(head);
         self.emit(Op::NextInt { d: x.reg, b: hi.reg, l: exit });
-        self.emit(Op::Tick);
         Ok((x, head, exit))
     }
 
@@ -163,7 +162,6 @@ impl<'w> Lower<'w> {
         self.emit(Op::Jump { l: first });
         self.place(head);
         self.emit(Op::NextSubset { d: x.reg, a: s.reg, n: x.words(), l: exit });
-        self.emit(Op::Tick);
         self.place(first);
         Ok((x, head, exit))
     }
