@@ -442,6 +442,27 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 let n = words(rows as usize * cols as usize);
                 jump_if!(!matrix::is_injective(slice(f, m, n), shape(rows, cols)), l);
             }
+            Op::TableGet { d, t, r, n, w, l } => {
+                let row = f[r as usize] as usize;
+                if f[t as usize + row / 64] >> (row % 64) & 1 == 0 {
+                    pc = l as usize;
+                } else {
+                    let at = t as usize + words(n as usize) + row * w as usize;
+                    f.copy_within(at..at + w as usize, d as usize);
+                }
+            }
+            Op::TablePut { d, r, s, n, w } => {
+                let row = f[r as usize] as usize;
+                f[d as usize + row / 64] |= 1 << (row % 64);
+                let at = d as usize + words(n as usize) + row * w as usize;
+                f.copy_within(s as usize..s as usize + w as usize, at);
+            }
+            Op::TableDrop { d, r, n, w } => {
+                let row = f[r as usize] as usize;
+                f[d as usize + row / 64] &= !(1 << (row % 64));
+                let at = d as usize + words(n as usize) + row * w as usize;
+                f[at..at + w as usize].fill(0);
+            }
             Op::Call { l } => {
                 calls.push(pc as u32);
                 pc = l as usize;

@@ -61,10 +61,12 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         },
     };
     let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
+    let mut functions = std::collections::BTreeSet::new();
     for (i, constants) in valuations.iter().take(LOOKED_AT).enumerate() {
         let folder = Constant::new(&interpreter, constants);
-        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
+        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new(), functions: Default::default() };
         reader.read();
+        functions.append(&mut reader.functions);
         for v in &machine.variables {
             let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
             let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
@@ -72,13 +74,13 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         }
     }
     let blind = compile::Blind;
-    let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
+    let reader = Reader { machine, folder: &blind, known: BTreeMap::new(), functions: Default::default() };
     let vars = machine
         .variables
         .iter()
         .map(|v| {
             let promise = promises.remove(v).unwrap_or(Promise::Nothing);
-            let layout = reader.layout(&machine.var(*v).ty, &promise).unwrap_or(Layout::Pool);
+            let layout = reader.variable(*v, &promise, functions.contains(v)).unwrap_or(Layout::Pool);
             if options.plain { (*v, Layout::Pool, Promise::Nothing) } else { (*v, layout, promise) }
         })
         .collect();

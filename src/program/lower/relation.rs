@@ -22,7 +22,11 @@ impl Lower<'_> {
             (UnOp::Closure1 | UnOp::Closure, Some(l)) => Some(l.clone()),
             _ => None,
         };
-        let x = self.bits(a, env, inner.as_ref())?;
+        let x = self.expr(a, env, inner.as_ref())?;
+        if let (UnOp::Dom, Some(rows)) = (op, x.presence()) {
+            return Ok(rows);
+        }
+        x.carrier()?;
         if op == UnOp::Id {
             let c = x.carrier()?.clone();
             let d = self.fresh_set(Carrier::pair(c.clone(), c.clone()))?;
@@ -121,6 +125,12 @@ impl Lower<'_> {
             BinOp::Union => {
                 // `s \/ {x}` is an insertion.
                 if let ExprKind::SetExt(es) = &b.kind {
+                    if let Some(layout @ Layout::Table(_)) = want.cloned().or_else(|| self.hint(a, env)) {
+                        let t = self.expr(a, env, Some(&layout))?;
+                        let d = self.duplicate(&t)?;
+                        self.table_maplets(&d, es, env, true)?;
+                        return Ok(d);
+                    }
                     return self.with_elements(a, es, env, want, true);
                 }
                 let (x, y) = self.alike(a, b, env, want)?;
@@ -146,6 +156,11 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::Cartesian => {
+                if let (Some(layout @ Layout::Table(_)), ExprKind::SetExt(es)) = (want, &b.kind)
+                    && let [only] = &es[..]
+                {
+                    return self.table_product(a, only, layout, env);
+                }
                 let (wa, wb) = match want {
                     Some(Layout::Bits(Carrier::Pair(p))) => {
                         (Some(Layout::Bits(p.0.clone())), Some(Layout::Bits(p.1.clone())))
@@ -159,6 +174,16 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::Override => {
+                if let Some(layout @ Layout::Table(_)) = want.cloned().or_else(|| self.hint(a, env)) {
+                    let t = self.expr(a, env, Some(&layout))?;
+                    if let ExprKind::SetExt(es) = &b.kind {
+                        let d = self.duplicate(&t)?;
+                        self.table_maplets(&d, es, env, false)?;
+                        return Ok(d);
+                    }
+                    let other = self.expr(b, env, Some(&layout))?;
+                    return self.table_override(&t, &other);
+                }
                 if let ExprKind::SetExt(es) = &b.kind
                     && !es.is_empty()
                     && es.len() <= 4
@@ -174,7 +199,10 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::DomRestrict | BinOp::DomSubtract => {
-                let m = self.bits(b, env, want)?;
+                let m = self.expr(b, env, want)?;
+                if m.table().is_some() {
+                    return self.table_restrict(&m, a, op == BinOp::DomRestrict, env);
+                }
                 let (r, c) = m.matrix()?;
                 let (rows, cols, r) = (size(r), size(c), r.clone());
                 let s = self.set_over(a, r, env)?;
