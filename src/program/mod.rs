@@ -12,6 +12,7 @@ pub mod compile;
 pub mod effects;
 pub mod exact;
 pub mod exec;
+mod host;
 pub mod ir;
 pub mod layout;
 pub mod lower;
