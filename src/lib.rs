@@ -23,6 +23,7 @@ pub mod cli;
 pub mod driver;
 pub mod explore;
 pub mod graph;
+pub mod ltl;
 pub mod model;
 pub mod program;
 pub mod report;

@@ -4,7 +4,7 @@
 //! Never here: what the arrays hold.
 
 use crate::Trouble;
-use crate::shim::{AtomicU16, AtomicU32, AtomicU64};
+use crate::shim::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
@@ -93,7 +93,7 @@ macro_rules! zeroed {
         }
     )*};
 }
-zeroed!(AtomicU16, AtomicU32, AtomicU64);
+zeroed!(AtomicU8, AtomicU16, AtomicU32, AtomicU64);
 
 /// A fixed array of zero values, owned, its bytes claimed from a meter.
 pub struct Zeros<T: Zeroed> {

@@ -15,7 +15,7 @@ use crate::chunks::Chunks;
 use crate::hash;
 use crate::memory::Meter;
 use crate::parents::{Level, Parents};
-use crate::shim::{AtomicU16, AtomicU64, Ordering};
+use crate::shim::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 use crate::table::gate::Gate;
 use crate::table::{Entry, Full, Ids, PARTS, Table};
 use std::sync::Arc;
@@ -40,13 +40,20 @@ pub struct Shape {
     pub slots: usize,
     /// Bits of a key's hash that decide where it is put in `Mode::Exact`: 32, fewer in tests.
     pub tag_bits: u32,
+    /// Whether states have satellite bits, see `Visited::mark`; one byte per state.
+    pub satellites: bool,
 }
 
 pub struct Visited {
     gate: Gate,
+    /// Which seats are in use, and a number that no other set has: together they make sure that
+    /// each flag of the gate has one writer.
+    taken: Box<[AtomicBool]>,
+    number: u64,
     store: Store,
     words: usize,
     pub parents: Parents,
+    satellites: Option<Chunks<AtomicU8>>,
     /// What the set itself uses, apart from the rest of the run.
     own: Arc<Meter>,
 }
@@ -59,6 +66,8 @@ enum Store {
 /// What belongs to one worker: its reserved ids and the last state it folded.
 pub struct Seat {
     worker: usize,
+    /// The number of the set it belongs to.
+    set: u64,
     ids: Ids,
     node_ids: Ids,
     /// Ids to reserve at a time.
@@ -96,6 +105,8 @@ impl From<Trouble> for Stuck {
     }
 }
 
+static NEXT_NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 impl Visited {
     pub fn new(shape: Shape, run: &Arc<Meter>) -> Result<Visited, Trouble> {
         let own = Meter::within(run);
@@ -111,16 +122,24 @@ impl Visited {
         };
         Ok(Visited {
             gate: Gate::new(shape.workers),
+            taken: (0..shape.workers).map(|_| AtomicBool::new(false)).collect(),
+            number: NEXT_NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             store,
             words: shape.words,
             parents: Parents::new(meter)?,
+            satellites: if shape.satellites { Some(Chunks::new(1, meter)?) } else { None },
             own,
         })
     }
 
+    /// The seat of a worker. There is one for each worker: asking twice is a mistake, because two
+    /// threads on one seat would not see each other at the gate.
     pub fn seat(&self, worker: usize) -> Seat {
+        let taken = self.taken[worker].swap(true, Ordering::AcqRel);
+        assert!(!taken, "a seat was taken twice");
         Seat {
             worker,
+            set: self.number,
             ids: Ids::default(),
             node_ids: Ids::default(),
             block: 64,
@@ -136,8 +155,16 @@ impl Visited {
 
     /// Starts a batch. Between batches a worker is at a safe point and the set may grow.
     pub fn enter<'a>(&'a self, seat: &'a mut Seat) -> Result<Session<'a>, Trouble> {
+        assert_eq!(seat.set, self.number, "a seat of another set");
         let seen = self.gate.enter(seat.worker, &|task| self.grow_task(task))?;
         Ok(Session { set: self, seat, seen })
+    }
+
+    /// Takes back a seat with the ids on it; somebody else may have it now.
+    pub fn rise(&self, mut seat: Seat) {
+        assert_eq!(seat.set, self.number, "a seat of another set");
+        self.give_back(&mut seat);
+        self.taken[seat.worker].store(false, Ordering::Release);
     }
 
     /// Takes back the ids a worker holds, at the end of a level or of its work.
@@ -178,6 +205,20 @@ impl Visited {
             }
             Store::Hash { .. } => false,
         }
+    }
+
+    /// Sets satellite bits of a state and returns those it had before. All marks are in one total
+    /// order (SeqCst), which the cycle provisos of reductions rely on.
+    pub fn mark(&self, id: u32, bits: u8) -> u8 {
+        match &self.satellites {
+            Some(satellites) => satellites.of(id)[0].fetch_or(bits, Ordering::SeqCst),
+            None => panic!("the set was made without satellite bits"),
+        }
+    }
+
+    /// The satellite bits of a state.
+    pub fn marks(&self, id: u32) -> u8 {
+        self.satellites.as_ref().map_or(0, |satellites| satellites.of(id)[0].load(Ordering::SeqCst))
     }
 
     fn root_table(&self) -> &Table {
@@ -287,6 +328,9 @@ impl Session<'_> {
         match &set.store {
             Store::Exact { roots, .. } => roots.keys.ensure(range.start, range.end)?,
             Store::Hash { prints, .. } => prints.ensure(range.start, range.end)?,
+        }
+        if let Some(satellites) = &set.satellites {
+            satellites.ensure(range.start, range.end)?;
         }
         Ok(set.parents.ensure(range, self.seat.level)?)
     }
@@ -496,5 +540,77 @@ fn unfold(nodes: &Interner, root: u64, out: &mut [u64]) {
     }
     for word in out {
         *word = nodes.key(*word as u32);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn set(mode: Mode, words: usize) -> Visited {
+        let shape = Shape { mode, words, workers: 1, slots: 64, tag_bits: 32, satellites: true };
+        Visited::new(shape, &Meter::new(None)).unwrap()
+    }
+
+    /// A state of `words` words that is a function of `n`, with little and with much in a word.
+    fn state(n: u64, words: usize) -> Vec<u64> {
+        (0..words as u64).map(|i| if i % 2 == 0 { n >> i } else { hash::mix(n / 3 + i) }).collect()
+    }
+
+    #[test]
+    fn a_state_of_any_length_comes_back_as_it_was_put() {
+        for words in [0, 1, 2, 3, 4, 5, 7, 8, 9, 31] {
+            let set = set(Mode::Exact, words);
+            let mut seat = set.seat(0);
+            let count = if words == 0 { 1 } else { 3000 };
+            let mut ids = Vec::new();
+            for n in 0..count {
+                let mut session = set.enter(&mut seat).unwrap();
+                let key = session.key(&state(n, words)).unwrap();
+                ids.push(session.insert(key).unwrap());
+                assert!(ids[n as usize].fresh);
+            }
+            for n in 0..count {
+                let mut read = vec![0; words];
+                assert!(set.state(ids[n as usize].id, &mut read));
+                assert_eq!(read, state(n, words));
+                let mut session = set.enter(&mut seat).unwrap();
+                assert_eq!(session.find(&read), Some(ids[n as usize].id));
+                let key = session.key(&read).unwrap();
+                assert!(!session.insert(key).unwrap().fresh);
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_that_was_not_put_is_not_found() {
+        for mode in [Mode::Exact, Mode::Hash] {
+            let set = set(mode, 3);
+            let mut seat = set.seat(0);
+            let mut session = set.enter(&mut seat).unwrap();
+            assert_eq!(session.find(&[1, 2, 3]), None);
+            let key = session.key(&[1, 2, 3]).unwrap();
+            let id = session.insert(key).unwrap().id;
+            assert_eq!(session.find(&[1, 2, 3]), Some(id));
+            assert_eq!(session.find(&[1, 3, 2]), None);
+        }
+    }
+
+    #[test]
+    fn marks_stay_and_tell_what_was_there_before() {
+        let set = set(Mode::Hash, 1);
+        let mut seat = set.seat(0);
+        let mut session = set.enter(&mut seat).unwrap();
+        let key = session.key(&[9]).unwrap();
+        let id = session.insert(key).unwrap().id;
+        assert_eq!((set.mark(id, 1), set.mark(id, 4), set.marks(id)), (0, 1, 5));
+    }
+
+    #[test]
+    fn the_collision_bound_is_that_of_eighty_bits() {
+        // (10^9)² / 2^81 is a little more than 4·10^-7.
+        let bound = set(Mode::Hash, 1).collision_bound(1_000_000_000);
+        assert!((4.0e-7..4.2e-7).contains(&bound), "{bound}");
+        assert_eq!(set(Mode::Exact, 1).collision_bound(1_000_000_000), 0.0);
     }
 }

@@ -67,7 +67,7 @@ fn insert_both(shape: Shape, keys: [&'static [u64]; 2]) {
 }
 
 fn shape(mode: Mode, slots: usize, tag_bits: u32) -> Shape {
-    Shape { mode, words: 1, workers: 2, slots, tag_bits }
+    Shape { mode, words: 1, workers: 2, slots, tag_bits, satellites: false }
 }
 
 #[test]
@@ -106,10 +106,8 @@ fn the_tasks_of_a_growth_run_once_each_and_alone() {
         struct Shared(World);
         unsafe impl Sync for Shared {}
         unsafe impl Send for Shared {}
-        let world = Arc::new(Shared(World {
-            gate: Gate::new(2),
-            cells: [UnsafeCell::new(0), UnsafeCell::new(0)],
-        }));
+        let world =
+            Arc::new(Shared(World { gate: Gate::new(2), cells: [UnsafeCell::new(0), UnsafeCell::new(0)] }));
         let task = |world: &Shared, i: u32| {
             world.0.cells[i as usize].with_mut(|cell| unsafe { *cell += 1 });
         };

@@ -3,6 +3,7 @@
 //! Never here: what a check does. The only place that prints.
 
 pub mod args;
+pub mod progress;
 pub mod run;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).

@@ -35,13 +35,6 @@ impl Books {
         agree("states in the visited set against new states", self.stored, self.fresh)?;
         agree("states in the digest against new states", self.digested, self.fresh)?;
         agree("transitions against their sum over events", self.transitions, self.by_event)?;
-        if let Some(logged) = self.logged {
-            agree(
-                "edges in the log against edges followed",
-                logged + self.initial_edges,
-                self.fresh + self.known,
-            )?;
-        }
         if !exhausted {
             return Ok(());
         }
@@ -51,6 +44,13 @@ impl Books {
             self.generated,
             self.transitions + self.initial_edges,
         )?;
+        if let Some(logged) = self.logged {
+            agree(
+                "edges in the log against edges followed",
+                logged + self.initial_edges,
+                self.fresh + self.known,
+            )?;
+        }
         agree("states pushed against new states", self.pushed, self.fresh)?;
         agree("states pushed against states popped", self.pushed, self.popped)
     }

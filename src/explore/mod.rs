@@ -118,6 +118,9 @@ struct Shared<'a, S: System> {
     options: &'a Options,
     budget: &'a Budget,
     words: usize,
+    workers: usize,
+    /// States found so far.
+    states: AtomicU64,
     visited: Visited,
     queues: Queues,
     ledger: Ledger,
@@ -167,7 +170,7 @@ impl<S: System> Shared<'_, S> {
             depth: stage.depth + 1,
             level: stage.level.next(self.visited.bound()),
             before: Some(stage.level),
-            block: block(frontier, self.options.workers),
+            block: block(frontier, self.workers),
         })
     }
 
@@ -218,6 +221,7 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         workers,
         slots: options.slots,
         tag_bits: options.tag_bits,
+        satellites: false,
     };
     let visited = match Visited::new(shape, &meter) {
         Ok(visited) => visited,
@@ -229,6 +233,8 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         options,
         budget,
         words: system.words(),
+        workers,
+        states: AtomicU64::new(0),
         visited,
         queues,
         ledger: Ledger::default(),
@@ -251,7 +257,7 @@ fn run<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Record
         lanes.into_iter().enumerate().map(|(index, lane)| Worker::new(shared, index, lane)).collect();
     on_threads(shared, &mut workers[..1], Worker::begin);
     let level = Level { odd: false, expanding: 0, filling: shared.visited.bound() };
-    let frontier = shared.progress.states.load(Ordering::Relaxed);
+    let frontier = shared.states.load(Ordering::Relaxed);
     let stage = Stage { depth: 0, level, before: None, block: block(frontier, workers.len()) };
     shared.queues.begin(stage);
     if shared.keeps_searching() {
@@ -351,9 +357,12 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         };
         outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
-    outcome.reasons = shared.ledger.close();
     if shared.options.record_edges {
-        outcome.graph = Some(Graph::freeze(shared.system, shared.visited, initial, logs));
+        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, initial, logs);
+        if outcome.graph.is_none() {
+            shared.ledger.enter(Reason::Memory, 1);
+        }
     }
+    outcome.reasons = shared.ledger.close();
     Ok(outcome)
 }

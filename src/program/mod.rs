@@ -46,6 +46,11 @@ use uses::Uses;
 pub struct Options {
     /// Keep every variable in the value pool and every event on values; for tests.
     pub plain: bool,
+    /// Do not evaluate the invariant; it still promises ranges.
+    pub skip_invariant: bool,
+    pub skip_assertions: bool,
+    /// An undefined guard is a finding.
+    pub strict_guards: bool,
 }
 
 /// Valuations whose promises are looked at when layouts are chosen; later ones may escape.
@@ -114,6 +119,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         statics,
         labels,
         texts: Mutex::default(),
+        options: options.clone(),
     })
 }
 

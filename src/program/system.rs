@@ -5,6 +5,7 @@
 //! same state and in full. Edges of one event are held back until it is through, so that the two
 //! ways never mix.
 
+use super::Options;
 use super::compile::{self, Compiled, LabelHash, Source};
 use super::effects::Effects;
 use super::exact::{self, Constant};
@@ -43,6 +44,7 @@ pub struct Program<'m> {
     /// Words for findings and reasons, by a hash of themselves: the number of a text must not depend
     /// on which thread met it first.
     pub(super) texts: Mutex<BTreeMap<u32, String>>,
+    pub(super) options: Options,
 }
 
 /// Scratch memory of one thread.
@@ -79,8 +81,17 @@ impl<'m> Program<'m> {
         })
     }
 
+    pub fn machine(&self) -> &'m Machine {
+        self.machine
+    }
+
+    /// Valuations of the constants, the empty one of a model without constants included.
+    pub fn valuations(&self) -> usize {
+        self.valuations.len()
+    }
+
     /// The state as the interpreter knows it.
-    fn values(&self, state: &[u64]) -> State {
+    pub fn values(&self, state: &[u64]) -> State {
         State {
             constants: self.valuations[self.layout.valuation(state)].clone(),
             variables: self.layout.unpack(state, &self.pool).into(),
@@ -151,6 +162,8 @@ impl<'m> Program<'m> {
             let kind = match e.kind() {
                 ErrorKind::Precondition => FindingKind::Precondition,
                 ErrorKind::Assertion => FindingKind::Assertion,
+                ErrorKind::Refinement => FindingKind::Refinement,
+                ErrorKind::Variant => FindingKind::Variant,
                 _ => FindingKind::WellDefinedness,
             };
             // Assertions of the ASSERTIONS clause have small numbers; texts stay above them.
@@ -210,7 +223,12 @@ impl<'m> Program<'m> {
                         self.tell(e, Some(event), sink);
                     }
                 }
-                steps.undefined_guards.first().iter().for_each(|_| sink.undefined_guard(event));
+                if let Some((_, e)) = steps.undefined_guards.first() {
+                    sink.undefined_guard(event);
+                    if self.options.strict_guards {
+                        self.tell(e, Some(event), sink);
+                    }
+                }
                 steps.incomplete.iter().for_each(|(_, e)| self.tell(e, Some(event), sink));
             }
             Err(e) => self.tell(&e, Some(event), sink),
@@ -415,7 +433,9 @@ impl<'m> System for Program<'m> {
                 };
                 let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
                 let undefined = host.undefined;
-                if exit == Exit::Done {
+                // The interpreter has the words for what is undefined.
+                let in_words = undefined && self.options.strict_guards;
+                if exit == Exit::Done && !in_words {
                     if undefined {
                         sink.undefined_guard(event);
                     }
@@ -448,7 +468,7 @@ impl<'m> System for Program<'m> {
             Some(entry) if !escaped => self.run(worker, compiled, entry, state) == Exit::Holds,
             _ => false,
         };
-        if !quick {
+        if !quick && !self.options.skip_invariant {
             let mut first = true;
             for (i, clause) in self.machine.invariant.iter().enumerate() {
                 match self.holds(worker, compiled, compiled.invariant[i], &clause.pred, state) {
@@ -468,7 +488,7 @@ impl<'m> System for Program<'m> {
             }
         }
         for (i, clause) in self.machine.assertions.iter().enumerate() {
-            if self.statics[i] {
+            if self.statics[i] || self.options.skip_assertions {
                 continue;
             }
             match self.holds(worker, compiled, compiled.assertions[i], &clause.pred, state) {
@@ -521,7 +541,9 @@ impl<'m> System for Program<'m> {
             FindingKind::Properties if finding.property == 0 => {
                 "no valuation of the constants satisfies PROPERTIES".into()
             }
-            FindingKind::Properties if finding.property == NO_INITIAL_STATE => "there is no initial state".into(),
+            FindingKind::Properties if finding.property == NO_INITIAL_STATE => {
+                "there is no initial state".into()
+            }
             FindingKind::Properties => "INITIALISATION has no outcome".into(),
             _ => self.words_of(finding.property),
         }
@@ -564,6 +586,9 @@ impl<'m> Program<'m> {
     }
 
     fn check_statics(&self, worker: &mut Worker<'m>, state: &State, sink: &mut dyn Sink) {
+        if self.options.skip_assertions {
+            return;
+        }
         for (i, clause) in self.machine.assertions.iter().enumerate().filter(|(i, _)| self.statics[*i]) {
             match worker.interpreter.eval_pred(&clause.pred, Some(state)) {
                 Ok(true) => {}

@@ -124,7 +124,9 @@ fn one_state(
             list.iter()
                 .filter(|e| !other.contains(e))
                 .take(3)
-                .map(|(e, l, t)| format!("{} {l:x} {:?}", program.event_names()[*e as usize], program.describe(t)))
+                .map(|(e, l, t)| {
+                    format!("{} {l:x} {:?}", program.event_names()[*e as usize], program.describe(t))
+                })
                 .collect()
         };
         return Err(format!(

@@ -9,7 +9,7 @@ use super::operators::override_rows;
 use super::plan::Plan;
 use super::{Interpreter, apply};
 use crate::base::{Int, Span};
-use crate::model::typed::{Expr, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
+use crate::model::typed::{Expr, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
 use crate::model::value::Value;
 use std::sync::Arc;
 
@@ -75,7 +75,14 @@ impl Interpreter<'_> {
                 if self.holds(env, p)? {
                     self.exec(env, body, out)?;
                 } else {
-                    return Err(Error::new(ErrorKind::Assertion, p.span, "the ASSERT condition is false"));
+                    let (obligation, place) = p.obligation();
+                    let kind = match obligation {
+                        Obligation::Assertion => ErrorKind::Assertion,
+                        Obligation::Refinement => ErrorKind::Refinement,
+                        Obligation::Variant => ErrorKind::Variant,
+                    };
+                    let words = place.unwrap_or("the ASSERT condition is false");
+                    return Err(Error::new(kind, p.span, words));
                 }
             }
             StmtKind::Choice(branches) => {
