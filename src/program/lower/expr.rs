@@ -72,6 +72,18 @@ impl Lower<'_> {
                 None => self.natural(self.w.constants.get(v)?, &e.ty),
             },
             ExprKind::Old(v) => env.old.get(v).map(|x| x.layout.clone()),
+            ExprKind::Unary(UnOp::Dom, a) if matches!(self.hint(a, env), Some(Layout::Table(_))) => {
+                match self.hint(a, env) {
+                    Some(Layout::Table(t)) => Some(Layout::Bits(t.0.clone())),
+                    _ => None,
+                }
+            }
+            ExprKind::Apply(f, _) if matches!(self.hint(f, env), Some(Layout::Table(_))) => {
+                match self.hint(f, env) {
+                    Some(Layout::Table(t)) => Some(t.1.clone()),
+                    _ => None,
+                }
+            }
             ExprKind::Unary(UnOp::Dom, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.0.clone())),
             ExprKind::Unary(UnOp::Ran, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.1.clone())),
             ExprKind::Unary(UnOp::Inverse, a) => {
@@ -242,7 +254,9 @@ impl Lower<'_> {
                 Ok(d)
             }
             UnOp::Card => {
-                let x = self.bits(a, env, None)?;
+                let x = self.expr(a, env, None)?;
+                let x = x.presence().unwrap_or(x);
+                x.carrier()?;
                 let d = self.fresh(Layout::Int)?;
                 self.emit(Op::Count { d: d.reg, a: x.reg, n: x.words() });
                 Ok(d)
@@ -361,6 +375,13 @@ impl Lower<'_> {
             _ => {}
         }
         let m = self.expr(f, env, None)?;
+        if let Some((rows, _)) = m.table() {
+            let rows = rows.clone();
+            let x = self.expr(x, env, None)?;
+            let wd = self.wd;
+            let r = self.encode(&x, &rows, wd)?;
+            return self.table_get(&m, r, wd);
+        }
         let (rows, cols) = m.matrix()?;
         let (rows, cols) = (rows.clone(), cols.clone());
         let x = self.expr(x, env, None)?;
@@ -372,6 +393,11 @@ impl Lower<'_> {
     }
 
     fn set_extension(&mut self, es: &[Expr], e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        if let Some(layout @ Layout::Table(_)) = want {
+            let d = self.empty_table(layout)?;
+            self.table_maplets(&d, es, env, true)?;
+            return Ok(d);
+        }
         let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
             return unsupported("a set without a carrier");
         };

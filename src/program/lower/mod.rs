@@ -14,6 +14,7 @@ mod pred;
 mod relation;
 mod search;
 mod stmt;
+mod table;
 
 pub use guard::{Emission, EventCode, written};
 pub use stmt::updated;
@@ -386,7 +387,7 @@ impl<'w> Lower<'w> {
                 }
                 self.join(&parts, to.clone())
             }
-            (Layout::Pool, _) | (_, Layout::Pool) => {
+            (Layout::Pool | Layout::Table(_) | Layout::Bits(_), _) | (_, Layout::Pool) => {
                 let d = self.fresh(to.clone())?;
                 let touch = GeneralTouch { reads: vec![(x.reg, x.words())], write: Some((d.reg, d.words())) };
                 self.general(General::Convert { from: x, to: d.clone() }, touch)?;
