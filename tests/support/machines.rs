@@ -3,7 +3,7 @@
 //! Variables stay inside small carriers because every assignment is guarded by one, so a machine
 //! has few states; `shrink` looks for the smallest machine on which a property still fails.
 
-use super::Rng;
+use super::rng::Rng;
 use super::terms::{Maker, Part, Term, Ty};
 use std::fmt;
 
@@ -70,7 +70,7 @@ fn clamp(ty: &Ty, value: Term) -> Term {
 }
 
 pub fn random(seed: u64) -> RandomMachine {
-    let mut rng = Rng(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
+    let mut rng = Rng::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
     let mut room = 3_000u64;
     let mut vars = Vec::new();
     for i in 0..1 + rng.below(3) {

@@ -1,42 +1,67 @@
-//! Shared by the tests: a small generator of random numbers, and random typed B.
+//! What several test files share: random numbers with a seed, files of a corpus, a large stack.
+
 #![allow(dead_code)]
 
 pub mod machines;
+pub mod mutate;
+pub mod rng;
 pub mod terms;
+pub mod trees;
 
-/// SplitMix64: tiny, seeded, the same on every machine.
-#[derive(Clone)]
-pub struct Rng(pub u64);
+use std::path::{Path, PathBuf};
 
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    pub fn chance(&mut self, percent: usize) -> bool {
-        self.below(100) < percent
-    }
-
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
+/// Runs a test on a thread with as much stack as the pipeline has.
+pub fn with_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(test).expect("a thread");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
     }
 }
 
+/// A number from the environment, so that long runs need no edit.
+pub fn number_from_env(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// The directory of real models, if the environment names one.
+pub fn corpus() -> Option<PathBuf> {
+    std::env::var_os("BOMBUS_CORPUS").map(PathBuf::from)
+}
+
+/// All files of classical B below a directory, in a fixed order.
+pub fn classical_files(root: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![root.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        let Ok(entries) = std::fs::read_dir(&directory) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path
+                .extension()
+                .and_then(|e| e.to_str())
+                .is_some_and(|e| matches!(e, "mch" | "ref" | "imp" | "sys" | "def"))
+            {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The text of a file; bytes that are no UTF-8 become replacement characters.
+pub fn read_text(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+}
+
 /// How many random cases a test runs: the given number, or what the environment asks for.
-pub fn cases(default: usize) -> usize {
-    std::env::var("BOMBUS_CASES").ok().and_then(|s| s.parse().ok()).unwrap_or(default)
+pub fn cases(default: u64) -> u64 {
+    number_from_env("BOMBUS_CASES", default)
 }
 
 /// The first seed; other runs can start elsewhere.
 pub fn first_seed() -> u64 {
-    std::env::var("BOMBUS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
+    number_from_env("BOMBUS_SEED", 1)
 }

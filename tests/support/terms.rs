@@ -3,7 +3,7 @@
 //! A term knows its type and its parts; it prints fully parenthesised. Shrinking replaces a term
 //! by a part of the same type (not out of a binder) or by the simplest term of its type.
 
-use super::Rng;
+use super::rng::Rng;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,78 @@
+//! Which clauses a machine may have, and which need each other.
+//!
+//! In: a machine as parsed and the clause keywords as written. Out: messages. Never here: names and types.
+
+use super::ast::{ClauseKind, Machine, MachineKind};
+use super::token::Tok;
+use crate::base::Span;
+use crate::base::diagnostic::Diagnostic;
+
+/// Keywords that mean the same clause are one.
+fn canonical(tok: Tok) -> Tok {
+    match tok {
+        Tok::ConcreteConstants => Tok::Constants,
+        Tok::AbstractVariables => Tok::Variables,
+        Tok::Initialization => Tok::Initialisation,
+        Tok::Events => Tok::Operations,
+        tok => tok,
+    }
+}
+
+fn forbidden(kind: MachineKind, tok: Tok) -> bool {
+    match kind {
+        MachineKind::Machine => matches!(tok, Tok::Imports | Tok::Values),
+        MachineKind::Refinement => {
+            matches!(tok, Tok::Uses | Tok::Constraints | Tok::LocalOperations | Tok::Imports | Tok::Values)
+        }
+        MachineKind::Implementation => matches!(
+            tok,
+            Tok::Constraints | Tok::Includes | Tok::Uses | Tok::AbstractConstants | Tok::Variables
+        ),
+    }
+}
+
+pub fn check(machine: &Machine, seen: &[(Tok, Span)]) -> Vec<Diagnostic> {
+    let mut messages = Vec::new();
+    let mut first: Vec<(Tok, Span)> = Vec::new();
+    for &(tok, span) in seen {
+        let tok = canonical(tok);
+        if let Some(&(_, earlier)) = first.iter().find(|(other, _)| *other == tok) {
+            let message = format!("the clause {} stands here a second time", tok.spelling());
+            messages.push(Diagnostic::error(span, message).label(earlier, "the first one"));
+        } else {
+            first.push((tok, span));
+        }
+        if forbidden(machine.kind, tok) {
+            let kind = match machine.kind {
+                MachineKind::Machine => "an abstract machine",
+                MachineKind::Refinement => "a refinement",
+                MachineKind::Implementation => "an implementation",
+            };
+            messages
+                .push(Diagnostic::error(span, format!("{kind} may not have the clause {}", tok.spelling())));
+        }
+    }
+    let has = |tok: Tok| first.iter().any(|(other, _)| *other == tok);
+    if machine.kind == MachineKind::Machine {
+        for clause in &machine.clauses {
+            let needed: &[Tok] = match clause.kind {
+                ClauseKind::Constants(_) | ClauseKind::AbstractConstants(_) => &[Tok::Properties],
+                ClauseKind::Variables(_) | ClauseKind::ConcreteVariables(_) => {
+                    &[Tok::Invariant, Tok::Initialisation]
+                }
+                _ => &[],
+            };
+            for &tok in needed.iter().filter(|tok| !has(**tok)) {
+                let message = format!("this clause needs a clause {}", tok.spelling());
+                messages.push(Diagnostic::error(clause.span, message));
+            }
+        }
+        // A name without upper-case letters is a scalar parameter.
+        let scalar = machine.params.iter().find(|p| !p.name.chars().any(char::is_uppercase));
+        if let Some(scalar) = scalar.filter(|_| !has(Tok::Constraints)) {
+            let message = format!("the scalar parameter `{}` needs a clause CONSTRAINTS", scalar.name);
+            messages.push(Diagnostic::error(scalar.span, message));
+        }
+    }
+    messages
+}

@@ -1,0 +1,110 @@
+//! Where reading goes on after an error: clause keywords and the starts of operations.
+//!
+//! In: the cursor. Out: the cursor at a place where a clause or an operation can begin.
+
+use super::parser::Parser;
+use super::token::Tok;
+
+/// Keywords that open a clause of a machine.
+pub fn opens_clause(tok: Tok) -> bool {
+    use Tok::*;
+    matches!(
+        tok,
+        Sets | Freetypes
+            | Constants
+            | AbstractConstants
+            | ConcreteConstants
+            | Properties
+            | Constraints
+            | Variables
+            | AbstractVariables
+            | ConcreteVariables
+            | Invariant
+            | Assertions
+            | Initialisation
+            | Initialization
+            | Operations
+            | Events
+            | LocalOperations
+            | Definitions
+            | Expressions
+            | Predicates
+            | Includes
+            | Extends
+            | Imports
+            | Sees
+            | Uses
+            | Promotes
+            | Values
+            | Refines
+    )
+}
+
+/// What ends the body of a definition.
+pub fn ends_body(tok: Tok) -> bool {
+    opens_clause(tok) || matches!(tok, Tok::Semicolon | Tok::End | Tok::Eof)
+}
+
+impl<'t> Parser<'t> {
+    /// Whether a clause begins here; the INVARIANT of an open loop is none.
+    pub fn clause_ahead(&mut self, tok: Tok) -> bool {
+        match tok {
+            Tok::Invariant if self.open_loops > 0 => {
+                self.open_loops -= 1;
+                false
+            }
+            Tok::End => self.peek_at(1) == Tok::Eof,
+            _ => opens_clause(tok),
+        }
+    }
+
+    /// Skips to the next clause, to the END of the machine, or to the end of the text.
+    pub fn skip_to_clause(&mut self) {
+        self.skip_until(|_| false);
+    }
+
+    /// Skips to the `;` before the next operation, or as far as `skip_to_clause`.
+    pub fn skip_to_operation(&mut self) {
+        self.skip_until(Self::operation_follows);
+    }
+
+    fn skip_until(&mut self, stop: impl Fn(&Self) -> bool) {
+        loop {
+            match self.peek() {
+                Tok::Eof => break,
+                Tok::While => {
+                    self.open_loops += 1;
+                    self.advance();
+                }
+                Tok::Semicolon if stop(self) => break,
+                tok if self.clause_ahead(tok) => break,
+                _ => {
+                    self.advance();
+                }
+            }
+        }
+        self.open_loops = 0;
+    }
+
+    /// Whether the `;` ahead is followed by the header of an operation.
+    fn operation_follows(&self) -> bool {
+        let mut at = 1;
+        let mut names = 0;
+        while matches!(self.peek_at(at), Tok::Ident | Tok::Comma | Tok::Dot) {
+            names += usize::from(self.peek_at(at) == Tok::Ident);
+            at += 1;
+        }
+        match self.peek_at(at) {
+            Tok::Results => names > 0,
+            Tok::Equal => names == 1,
+            Tok::ParOpen if names == 1 => {
+                at += 1;
+                while matches!(self.peek_at(at), Tok::Ident | Tok::Comma) {
+                    at += 1;
+                }
+                self.peek_at(at) == Tok::ParClose && self.peek_at(at + 1) == Tok::Equal
+            }
+            _ => false,
+        }
+    }
+}
