@@ -19,7 +19,9 @@
 #![forbid(unsafe_code)]
 
 pub mod base;
+pub mod cli;
 pub mod model;
 pub mod report;
+pub mod runs;
 pub mod syntax;
 pub mod system;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 #[derive(Parser, Debug)]
 #[command(name = "bombus", version, about = "A parallel model checker for B-family specifications", long_about = None)]
-#[command(after_help = "Exit status of check: 0 verified, 1 violated, 2 model or command line rejected, 3 incomplete,\n4 internal error, 130 interrupted (the result so far is printed).")]
+#[command(
+    after_help = "Exit status of check: 0 verified, 1 violated, 2 model or command line rejected, 3 incomplete,\n4 internal error, 130 interrupted (the result so far is printed)."
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -19,6 +21,10 @@ pub enum Command {
     Eval(Eval),
     /// Show what a model consists of: sets and sizes, constants, variables, events, definitions
     Info(Info),
+    /// Run many checks from a jobs file; go on where it was after a kill
+    Batch(super::batch::Batch),
+    /// Measure how a check speeds up with more workers
+    Scale(super::scale::Scale),
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.

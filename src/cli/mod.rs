@@ -3,7 +3,9 @@
 //! Never here: what a check does. The only place that prints.
 
 pub mod args;
-pub mod run;
+pub mod batch;
+pub mod scale;
+//TEMP pub mod run;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).
 pub mod status {
