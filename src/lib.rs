@@ -20,8 +20,10 @@
 
 pub mod base;
 pub mod cli;
+pub mod driver;
 pub mod model;
 pub mod report;
 pub mod runs;
+pub mod source;
 pub mod syntax;
 pub mod system;

@@ -90,10 +90,14 @@ fn start(args: &Batch, path: &Path) -> Result<Finished, Trouble> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     let stop = Arc::new(AtomicBool::new(args.report_only));
     if !args.report_only {
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&stop))
-                .map_err(|e| Trouble::System(format!("cannot listen for interrupts: {e}")))?;
-        }
+        let flag = Arc::clone(&stop);
+        // The first interrupt ends the running checks and keeps what ended; a second one ends everything at once.
+        let heard = ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::SeqCst) {
+                std::process::exit(i32::from(INTERRUPTED));
+            }
+        });
+        heard.map_err(|e| Trouble::System(format!("cannot listen for interrupts: {e}")))?;
     }
     let settings = Settings {
         checker,

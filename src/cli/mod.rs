@@ -4,8 +4,8 @@
 
 pub mod args;
 pub mod batch;
+pub mod run;
 pub mod scale;
-//TEMP pub mod run;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).
 pub mod status {

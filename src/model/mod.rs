@@ -3,4 +3,75 @@
 //! In: trees from `syntax`. Out: a typed `Machine`, and its meaning by a slow and obvious interpreter.
 //! Never here: bits, packed states, threads.
 
+mod checks;
+mod compose;
+mod definitions;
+mod elaborate;
+mod formula;
+mod overload;
+mod project;
+pub mod reference;
+mod scope;
+mod sets;
+mod settings;
+mod settle;
+mod trees;
 pub mod typed;
+pub mod types;
+pub mod value;
+pub mod walk;
+
+pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
+pub use formula::{Formula, FormulaScope, empty_machine};
+pub use settings::LoadOptions;
+
+use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::source::Reader;
+use compose::Composer;
+use project::Loader;
+use settings::Settings;
+use std::path::Path;
+use typed::Machine;
+
+/// A model as loaded: the machine unless something is wrong, and all that was found to say.
+pub struct Loaded {
+    pub sources: Sources,
+    pub model: Option<Model>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// All messages as a user reads them.
+    pub fn messages(&self) -> String {
+        self.diagnostics.iter().map(|d| self.sources.render(d)).collect()
+    }
+}
+
+/// A machine, and the scope in which formulas of the user are read.
+pub struct Model {
+    pub machine: Machine,
+    pub scope: FormulaScope,
+}
+
+/// Loads a classical B machine with everything it refers to.
+///
+/// Call it on a thread with a large stack: the passes recurse as deep as the text nests.
+pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
+    let mut sources = Sources::default();
+    let reader = Reader::new(path, &options.include);
+    let (project, main, mut diagnostics) = Loader::new(reader, &mut sources).load(path);
+    let failed = |ds: &[Diagnostic]| ds.iter().any(|d| d.severity == Severity::Error);
+    let Some(main) = main.filter(|_| !failed(&diagnostics)) else {
+        return Loaded { sources, model: None, diagnostics };
+    };
+    let settings = Settings::read(options, &project.get(main).definitions);
+    let (elaborator, machine, scope) = Composer::compose(&project, main, &sources, &settings);
+    diagnostics.extend(elaborator.diagnostics.iter().cloned());
+    let model = machine.map(|mut machine| {
+        let elements = sets::size_sets(&mut machine, &settings);
+        let scope = FormulaScope::new(elaborator, scope, &machine, &elements);
+        Model { machine, scope }
+    });
+    let model = model.filter(|_| !failed(&diagnostics));
+    Loaded { sources, model, diagnostics }
+}

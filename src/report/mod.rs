@@ -3,6 +3,7 @@
 //! In: figures and findings of an engine, already in the words of the model. Out: texts.
 //! Never here: threads, evaluation, printing.
 
+pub mod explain;
 pub mod json;
 pub mod ledger;
 pub mod outcome;

@@ -334,7 +334,7 @@ pub struct Machine {
     pub refines: Option<Ident>,
     /// In the order of the text, each kind at most once.
     pub clauses: Vec<Clause>,
-    /// Directories named by package pragmas.
+    /// The package this file belongs to, then the packages it imports.
     pub packages: Vec<Name>,
     pub span: Span,
 }
@@ -410,6 +410,7 @@ pub struct Operation {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all items are definitions")]
 pub enum DefItem {
     /// `"file.def"`
     File(Ident),

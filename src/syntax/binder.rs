@@ -10,6 +10,7 @@ use crate::base::diagnostic::Diagnostic;
 
 impl<'t> Parser<'t> {
     /// `not(P)`
+    #[inline(never)]
     pub fn negated(&mut self) -> Parse<Node> {
         let word = self.advance();
         if self.peek() != Tok::ParOpen {
@@ -23,6 +24,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `x,y.` or `(x,y).` before a parenthesised body.
+    #[inline(never)]
     fn bound_names(&mut self) -> Parse<Vec<Ident>> {
         let parenthesised = self.eat(Tok::ParOpen);
         let names = self.declared_list()?;
@@ -42,6 +44,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `!x.(P)`, `#x.(P)`
+    #[inline(never)]
     pub fn quantified(&mut self) -> Parse<Node> {
         let quant = if self.peek() == Tok::Forall { Quant::Forall } else { Quant::Exists };
         let word = self.advance();
@@ -59,6 +62,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `%x.(P|E)` and its kin.
+    #[inline(never)]
     pub fn comprehended(&mut self) -> Parse<Node> {
         let op = match self.peek() {
             Tok::Lambda => BigOp::Lambda,
@@ -104,6 +108,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `{x,y|P}`, `{(x,y)|P}`, `{x,y·P|E}`, `{(x,y).P|E}`
+    #[inline(never)]
     pub fn set_comprehension(&mut self) -> Parse<Node> {
         let open = self.advance();
         let parenthesised = self.eat(Tok::ParOpen);
@@ -135,6 +140,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `IF P THEN X ELSIF Q THEN Y ELSE Z END` of expressions or of predicates.
+    #[inline(never)]
     pub fn conditional(&mut self) -> Parse<Node> {
         let word = self.advance();
         let mut below = 0;
@@ -164,6 +170,7 @@ impl<'t> Parser<'t> {
     }
 
     /// One branch; all branches together are predicates or expressions.
+    #[inline(never)]
     fn branch(&mut self, sort: &mut Sort) -> Parse<Node> {
         let node = self.formula(Level::FORMULA)?;
         match *sort {
@@ -175,6 +182,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `LET x,y BE x=E & y=F IN X END`
+    #[inline(never)]
     pub fn local(&mut self) -> Parse<Node> {
         let word = self.advance();
         let names = self.declared_list()?;

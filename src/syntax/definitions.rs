@@ -26,10 +26,9 @@ impl<'t> Parser<'t> {
             if ends_body(self.peek()) && self.peek() != Tok::Semicolon {
                 return items;
             }
-            let start = self.position();
             match self.definition_item(bodies) {
                 Ok(item) => items.push(item),
-                Err(Failed) => self.skip_definition(start),
+                Err(Failed) => self.skip_to_definition(),
             }
             if !self.eat(Tok::Semicolon) {
                 return items;
@@ -114,40 +113,5 @@ impl<'t> Parser<'t> {
             return self.fail(d);
         }
         self.unexpected("`;` or the end of the definition")
-    }
-
-    /// Goes on behind a failed definition: at the `;` before the next item or at the next clause.
-    fn skip_definition(&mut self, start: usize) {
-        if self.position() == start && !ends_body(self.peek()) {
-            self.advance();
-        }
-        loop {
-            match self.peek() {
-                Tok::Eof => return,
-                Tok::Semicolon if self.definition_follows() => return,
-                tok if self.clause_ahead(tok) => return,
-                _ => {
-                    self.advance();
-                }
-            }
-        }
-    }
-
-    fn definition_follows(&self) -> bool {
-        match self.peek_at(1) {
-            Tok::Str => true,
-            Tok::Ident => match self.peek_at(2) {
-                Tok::Defines => true,
-                Tok::ParOpen => {
-                    let mut at = 3;
-                    while matches!(self.peek_at(at), Tok::Ident | Tok::Comma) {
-                        at += 1;
-                    }
-                    self.peek_at(at) == Tok::ParClose && self.peek_at(at + 1) == Tok::Defines
-                }
-                _ => false,
-            },
-            _ => false,
-        }
     }
 }

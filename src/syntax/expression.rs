@@ -1,22 +1,24 @@
-//! Formulas: operators by priority, brackets, literals, applications.
+//! Formulas: operators by priority, brackets, applications.
 //!
 //! In: tokens. Out: nodes with their sort. Never here: binders and branches (those are in `binder`),
-//! substitutions. Predicates and expressions are read by the same loop; each operator then checks
+//! literals, substitutions. Predicates and expressions are read by the same loop; each operator then checks
 //! the sort of its operands, so that a predicate stands only where one is wanted.
+//! The readers of single constructs are not inlined: their locals would swell the frame that each
+//! level of nesting costs.
 
-use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, TemplatePart};
+use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident};
 use super::builtins;
 use super::lexer::unescape;
-use super::parser::{Failed, Node, Parse, Parser, Sort};
+use super::parser::{Node, Parse, Parser, Sort};
 use super::precedence::{Infix, Level, infix, is_predicate, joins_predicates, operand_levels};
 use super::token::Tok;
 use crate::base::diagnostic::Diagnostic;
-use crate::base::{Int, Name, Span};
+use crate::base::{Name, Span};
 
 impl<'t> Parser<'t> {
     /// A predicate or an expression whose operators bind at least as tightly as `least`.
     pub fn formula(&mut self, least: Level) -> Parse<Node> {
-        self.nested(|p| p.operators(least))
+        self.nested(1, |p| p.operators(least))
     }
 
     pub fn predicate(&mut self) -> Parse<Node> {
@@ -67,6 +69,7 @@ impl<'t> Parser<'t> {
         Ok(left)
     }
 
+    #[inline(never)]
     fn connective(&mut self, left: Node, operator: Infix, chain: &mut Option<Infix>) -> Parse<Node> {
         let right = self.formula(Level::CONNECTIVE.tighter())?;
         self.want_predicate(&right);
@@ -89,6 +92,7 @@ impl<'t> Parser<'t> {
         self.node(kind, span, Sort::Predicate, below)
     }
 
+    #[inline(never)]
     fn binary(&mut self, left: Node, op: BinOp, swapped: bool) -> Parse<Node> {
         let right = self.formula(operand_levels(op).1)?;
         for side in [&left, &right] {
@@ -128,7 +132,19 @@ impl<'t> Parser<'t> {
 
     /// An atom followed by applications, images, fields and inverses, read from left to right.
     fn postfix(&mut self) -> Parse<Node> {
-        let mut node = self.atom()?;
+        let node = self.atom()?;
+        self.postfix_of(node)
+    }
+
+    /// The left side of an assignment or the head of a call: a name and what follows it. Here no
+    /// name is that of a built-in function.
+    pub fn target(&mut self) -> Parse<Node> {
+        let name = self.dotted()?;
+        let node = self.node(ExprKind::Ident(name.name), name.span, Sort::Either, 0)?;
+        self.postfix_of(node)
+    }
+
+    fn postfix_of(&mut self, mut node: Node) -> Parse<Node> {
         loop {
             if node.sort == Sort::Predicate {
                 return Ok(node);
@@ -176,6 +192,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    #[inline(never)]
     fn application(&mut self, callee: Node) -> Parse<Node> {
         self.advance();
         let mut below = callee.depth;
@@ -247,6 +264,7 @@ impl<'t> Parser<'t> {
         }
     }
 
+    #[inline(never)]
     fn name(&mut self) -> Parse<Node> {
         let start = self.position();
         let quoted = self.is_quoted(self.span());
@@ -265,6 +283,7 @@ impl<'t> Parser<'t> {
         self.node(ExprKind::Ident(name.name), name.span, Sort::Either, 0)
     }
 
+    #[inline(never)]
     fn keyword_function(&mut self, function: Builtin) -> Parse<Node> {
         let span = self.advance();
         if self.peek() != Tok::ParOpen {
@@ -278,6 +297,7 @@ impl<'t> Parser<'t> {
         self.builtin_arguments(function, span)
     }
 
+    #[inline(never)]
     fn builtin_arguments(&mut self, function: Builtin, word: Span) -> Parse<Node> {
         self.expect(Tok::ParOpen)?;
         let mut below = 0;
@@ -311,83 +331,8 @@ impl<'t> Parser<'t> {
         self.node(ExprKind::Builtin(function, arguments), span, sort, below)
     }
 
-    fn literal(&mut self) -> Parse<Node> {
-        let tok = self.peek();
-        let span = self.advance();
-        let text = self.slice(span);
-        let kind = match tok {
-            Tok::Int => {
-                let value = match text.strip_prefix("0x") {
-                    Some(digits) => Int::parse(digits, 16),
-                    None => Int::parse(text, 10),
-                };
-                ExprKind::Int(value.unwrap_or(Int::ZERO))
-            }
-            Tok::Real => ExprKind::Real(self.intern(text)),
-            Tok::Str => ExprKind::Str(string_content(text, 1)),
-            _ => ExprKind::Str(string_content(text, 3)),
-        };
-        self.value(kind, span)
-    }
-
-    /// A string with parts `${E}`. Options between `$` and `{` would change the text, so they are refused.
-    fn template(&mut self) -> Parse<Node> {
-        let span = self.advance();
-        let (start, end) = (span.start as usize + 3, span.end as usize - 3);
-        let mut parts = Vec::new();
-        let mut below = 0;
-        let mut text_from = start;
-        let mut at = start;
-        let bytes = self.text.as_bytes();
-        while at < end {
-            match bytes[at] {
-                b'\\' => at += 2,
-                b'$' if self.text[at + 1..end].starts_with(['«', '<']) => {
-                    let place = Span::new(self.file, at, at + 1);
-                    let message = "formatting options of template strings are not supported";
-                    return self.fail(Diagnostic::error(place, message));
-                }
-                b'$' if at + 1 < end && bytes[at + 1] == b'{' => {
-                    if text_from < at {
-                        parts.push(TemplatePart::Text(Name::from(unescape_template(
-                            &self.text[text_from..at],
-                        ))));
-                    }
-                    let Some(close) = closing_brace(&self.text[..end], at + 2) else {
-                        let place = Span::new(self.file, at, at + 2);
-                        return self.fail(Diagnostic::error(place, "this `${` is not closed by `}`"));
-                    };
-                    let node = self.part(at + 2, close)?;
-                    below = node.depth.max(below);
-                    parts.push(TemplatePart::Expr(node.expr));
-                    at = close + 1;
-                    text_from = at;
-                }
-                _ => at += 1,
-            }
-        }
-        if text_from < end {
-            parts.push(TemplatePart::Text(Name::from(unescape_template(&self.text[text_from..end]))));
-        }
-        self.node(ExprKind::Template(parts), span, Sort::Expression, below)
-    }
-
-    /// The expression of a template part, read by a parser of its own over the same text.
-    fn part(&mut self, from: usize, to: usize) -> Parse<Node> {
-        let mut inner = Parser::of_part(self.file, self.text, from, to);
-        inner.user_named.clone_from(&self.user_named);
-        let result = inner.in_par().and_then(|node| match inner.peek() {
-            Tok::Eof => Ok(node),
-            _ => inner.unexpected("`}`"),
-        });
-        let failed = !inner.diagnostics.is_empty();
-        for diagnostic in inner.diagnostics {
-            self.report(diagnostic);
-        }
-        if failed { Err(Failed) } else { result }
-    }
-
     /// `(P)`, `(E)`, `(E,F,…)`.
+    #[inline(never)]
     fn parenthesised(&mut self) -> Parse<Node> {
         let open = self.advance();
         let mut node = self.formula(Level::IN_PAR)?;
@@ -403,6 +348,7 @@ impl<'t> Parser<'t> {
         Ok(node)
     }
 
+    #[inline(never)]
     pub fn couple(&mut self, left: Node, right: Node) -> Parse<Node> {
         let span = left.expr.span.to(right.expr.span);
         let below = left.depth.max(right.depth);
@@ -411,6 +357,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `{}`, `{E,…}`, `{x,…|P}`, `{x,…·P|E}`.
+    #[inline(never)]
     fn braces(&mut self) -> Parse<Node> {
         if self.opens_comprehension() {
             return self.set_comprehension();
@@ -440,6 +387,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `[]`, `[E,…]`, and `[x,… := E,…] P`.
+    #[inline(never)]
     fn brackets(&mut self) -> Parse<Node> {
         let open = self.advance();
         if self.peek() == Tok::BracketClose {
@@ -457,6 +405,7 @@ impl<'t> Parser<'t> {
             let values = self.comma_list(&mut element)?;
             self.expect(Tok::BracketClose)?;
             self.check_targets(&elements);
+            self.check_lengths(&elements, &values);
             let predicate = self.formula(Level::AFTER)?;
             self.want_predicate(&predicate);
             let span = open.to(predicate.expr.span);
@@ -472,6 +421,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `rec(f:E,…)` and `struct(f:S,…)`; an entry may stand in parentheses.
+    #[inline(never)]
     fn record(&mut self) -> Parse<Node> {
         let tok = self.peek();
         let word = self.advance();
@@ -494,8 +444,10 @@ impl<'t> Parser<'t> {
     }
 
     /// The pragma counts before comprehensions only; elsewhere it is a comment.
+    #[inline(never)]
     fn symbolic(&mut self) -> Parse<Node> {
-        let pragma = self.advance();
+        let pragma = self.span();
+        while self.eat(Tok::Symbolic) {}
         let node = self.atom()?;
         match node.expr.kind {
             ExprKind::Compr(..) | ExprKind::Big(..) => {
@@ -545,6 +497,16 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// An assignment has as many values as targets.
+    pub fn check_lengths(&mut self, targets: &[Expr], values: &[Expr]) {
+        if let ([first, ..], [.., last]) = (targets, values)
+            && targets.len() != values.len()
+        {
+            let message = format!("{} on the left of `:=`, but {} on the right", targets.len(), values.len());
+            self.report(Diagnostic::error(first.span.to(last.span), message));
+        }
+    }
+
     /// A plain name of an expression, if it is one.
     pub fn plain_name(expr: &Expr) -> Option<Ident> {
         match &expr.kind {
@@ -552,38 +514,4 @@ impl<'t> Parser<'t> {
             _ => None,
         }
     }
-}
-
-/// The content of a string between fences of the given length; an unclosed string lacks the last.
-fn string_content(text: &str, fence: usize) -> Name {
-    let inner = text.get(fence..text.len() - fence).filter(|_| text.len() >= 2 * fence).unwrap_or("");
-    Name::from(unescape(inner, &[]))
-}
-
-/// A literal `$` or back-quote is escaped inside templates.
-fn unescape_template(raw: &str) -> String {
-    unescape(raw, &['$', '`'])
-}
-
-/// The `}` that closes a part of a template opened before `from`; those in strings and in
-/// back-quoted names do not count.
-fn closing_brace(text: &str, from: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut open = 0usize;
-    let mut quote = None;
-    let mut at = from;
-    while at < bytes.len() {
-        match (bytes[at], quote) {
-            (b'\\', Some(_)) => at += 1,
-            (byte @ (b'"' | b'`'), None) => quote = Some(byte),
-            (byte, Some(closing)) if byte == closing => quote = None,
-            (_, Some(_)) => {}
-            (b'{', None) => open += 1,
-            (b'}', None) if open == 0 => return Some(at),
-            (b'}', None) => open -= 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }

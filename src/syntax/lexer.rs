@@ -251,9 +251,11 @@ impl<'t> Lexer<'t> {
         if self.rest().starts_with(":∈") {
             return self.push(Tok::BecomesIn, ":∈".len());
         }
-        for length in (1..=5).rev() {
-            let Some(candidate) = self.rest().get(..length) else { continue };
-            if let Some(tok) = ascii_symbol(candidate) {
+        // Longer symbols consist of these alone; most symbols are one bracket or comma.
+        let joins = |b: &u8| b"<>-+=|/\\*.:".contains(b);
+        let run = self.rest().bytes().take(5).take_while(|b| joins(b)).count();
+        for length in (1..=run.max(1)).rev() {
+            if let Some(tok) = ascii_symbol(&self.rest()[..length]) {
                 if tok == Tok::SetMinus {
                     return self.backslash();
                 }

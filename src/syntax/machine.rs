@@ -21,6 +21,18 @@ impl<'t> Parser<'t> {
         let mut packages = Vec::new();
         while self.peek() == Tok::Package {
             let pragma = self.advance();
+            let imports = self.slice(pragma)["/*@".len()..].trim_start().starts_with("import");
+            if imports == packages.is_empty() {
+                let message = if imports {
+                    "the package of this file must be named before others are imported"
+                } else {
+                    "a file belongs to one package"
+                };
+                self.report(
+                    Diagnostic::error(pragma, message)
+                        .help("write /*@package p*/ once and then /*@import-package q*/"),
+                );
+            }
             packages.push(self.pragma_argument(pragma));
         }
         let kind = match self.peek() {
@@ -230,6 +242,9 @@ impl<'t> Parser<'t> {
         let mut name = self.dotted()?;
         let mut results = Vec::new();
         if matches!(self.peek(), Tok::Comma | Tok::Results) {
+            if name.name.contains('.') {
+                self.report(Diagnostic::error(name.span, "the name of a result may not hold a dot"));
+            }
             results.push(name);
             while self.eat(Tok::Comma) {
                 results.push(self.declared()?);

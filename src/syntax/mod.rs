@@ -9,6 +9,7 @@ mod clause_rules;
 mod definitions;
 mod expression;
 pub mod lexer;
+mod literal;
 mod machine;
 mod parser;
 pub mod precedence;

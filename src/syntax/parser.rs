@@ -87,6 +87,14 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// A parser of a part of the same text that belongs inside the formula being read.
+    pub fn inside(&self, from: usize, to: usize) -> Self {
+        let mut inner = Self::of_part(self.file, self.text, from, to);
+        inner.user_named.clone_from(&self.user_named);
+        inner.nesting = self.nesting;
+        inner
+    }
+
     // ----- the cursor -----
 
     pub fn peek(&self) -> Tok {
@@ -151,19 +159,19 @@ impl<'t> Parser<'t> {
         self.unexpected(&format!("`{}`", tok.spelling()))
     }
 
-    /// Runs `inner` one level of brackets or blocks deeper.
-    pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.nesting >= MAX_DEPTH {
+    /// Runs `inner` deeper by some levels of brackets or blocks.
+    pub fn nested<T>(&mut self, levels: u32, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.nesting + levels > MAX_DEPTH {
             return self.too_deep();
         }
-        self.nesting += 1;
+        self.nesting += levels;
         let result = inner(self);
-        self.nesting -= 1;
+        self.nesting -= levels;
         result
     }
 
     pub fn too_deep<T>(&mut self) -> Parse<T> {
-        let message = format!("this is nested more than {MAX_DEPTH} levels deep");
+        let message = "this is nested too deeply";
         self.fail(
             Diagnostic::error(self.span(), message).help("name parts of it by definitions or constants"),
         )
@@ -218,7 +226,7 @@ impl<'t> Parser<'t> {
             (_, Tok::Assign) => "`:=` assigns in a substitution; an equation is written `=`",
             (_, Tok::Defines) => "`==` stands in definitions only; an equation is written `=`",
             (_, Tok::Results) => {
-                "`<--` takes the results of an operation; write `< - -` or `< -` with blanks to compare"
+                "`<--` takes the results of an operation; to compare, write `<` and `-` apart"
             }
             (_, Tok::Semicolon | Tok::Parallel) => {
                 "between relations `;` and `||` stand inside parentheses only, between substitutions inside BEGIN … END"
@@ -345,7 +353,7 @@ impl<'t> Parser<'t> {
             Diagnostic::error(node.expr.span, "this is an expression, but a predicate is expected here");
         if contains_append(&node.expr) {
             d = d.help("`<-` appends to a sequence; write `< -` to compare with a negative number");
-        } else if matches!(node.expr.kind, ExprKind::Const(_)) {
+        } else if matches!(node.expr.kind, ExprKind::Const(Const::True | Const::False)) {
             d = d.help("TRUE and FALSE are values; the predicates are btrue and bfalse, or write x = TRUE");
         }
         self.report(d);

@@ -1,6 +1,6 @@
-//! Where reading goes on after an error: clause keywords and the starts of operations.
+//! Where reading goes on after an error: at clauses, operations and definitions.
 //!
-//! In: the cursor. Out: the cursor at a place where a clause or an operation can begin.
+//! In: the cursor. Out: the cursor at a place where one of these can begin. Never here: messages.
 
 use super::parser::Parser;
 use super::token::Tok;
@@ -68,6 +68,11 @@ impl<'t> Parser<'t> {
         self.skip_until(Self::operation_follows);
     }
 
+    /// Skips to the `;` before the next definition, or as far as `skip_to_clause`.
+    pub fn skip_to_definition(&mut self) {
+        self.skip_until(Self::definition_follows);
+    }
+
     fn skip_until(&mut self, stop: impl Fn(&Self) -> bool) {
         loop {
             match self.peek() {
@@ -84,6 +89,21 @@ impl<'t> Parser<'t> {
             }
         }
         self.open_loops = 0;
+    }
+
+    /// Whether the `;` ahead is followed by a definition.
+    fn definition_follows(&self) -> bool {
+        match (self.peek_at(1), self.peek_at(2)) {
+            (Tok::Str, _) | (Tok::Ident, Tok::Defines) => true,
+            (Tok::Ident, Tok::ParOpen) => {
+                let mut at = 3;
+                while matches!(self.peek_at(at), Tok::Ident | Tok::Comma) {
+                    at += 1;
+                }
+                self.peek_at(at) == Tok::ParClose && self.peek_at(at + 1) == Tok::Defines
+            }
+            _ => false,
+        }
     }
 
     /// Whether the `;` ahead is followed by the header of an operation.

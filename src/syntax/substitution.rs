@@ -2,13 +2,17 @@
 //!
 //! In: tokens. Out: statements. Never here: operations and clauses (those are in `machine`).
 //! `;` binds loosest, then `||`; `x:(P)` in the place of a statement is always "becomes such that".
+//! The readers of single constructs are not inlined: their locals would swell the frame that each
+//! level of nesting costs.
 
 use super::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
 use super::parser::{Parse, Parser};
-use super::precedence::Level;
 use super::token::Tok;
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
+
+/// Guards and what they guard.
+type Branches = Vec<(Expr, Stmt)>;
 
 impl<'t> Parser<'t> {
     /// `S ; T ; …`
@@ -38,7 +42,8 @@ impl<'t> Parser<'t> {
     }
 
     pub fn statement(&mut self) -> Parse<Stmt> {
-        self.nested(Self::one_statement)
+        // A level of blocks costs about twice the stack of a level of brackets.
+        self.nested(2, Self::one_statement)
     }
 
     fn one_statement(&mut self) -> Parse<Stmt> {
@@ -49,12 +54,7 @@ impl<'t> Parser<'t> {
                 self.advance();
                 StmtKind::Skip
             }
-            Tok::Begin => {
-                self.advance();
-                let body = self.block("BEGIN")?;
-                self.expect(Tok::End)?;
-                StmtKind::Block(Box::new(body))
-            }
+            Tok::Begin => self.begin()?,
             Tok::Pre => self.guarded("PRE", StmtKind::Pre)?,
             Tok::Assert => self.guarded("ASSERT", StmtKind::Assert)?,
             Tok::Witness => self.guarded("WITNESS", StmtKind::Witness)?,
@@ -62,34 +62,9 @@ impl<'t> Parser<'t> {
             Tok::If => self.branches(Tok::Elsif, StmtKind::If)?,
             Tok::Select => self.branches(Tok::When, StmtKind::Select)?,
             Tok::Case => self.case()?,
-            Tok::Any => {
-                self.advance();
-                let names = self.declared_list()?;
-                self.expect(Tok::Where)?;
-                let predicate = self.predicate()?.expr;
-                self.expect(Tok::Then)?;
-                let body = self.block("ANY")?;
-                self.expect(Tok::End)?;
-                StmtKind::Any(names, predicate, Box::new(body))
-            }
-            Tok::Let => {
-                self.advance();
-                let names = self.declared_list()?;
-                self.expect(Tok::Be)?;
-                let equations = self.predicate()?.expr;
-                self.expect(Tok::In)?;
-                let body = self.block("LET")?;
-                self.expect(Tok::End)?;
-                StmtKind::Let(names, equations, Box::new(body))
-            }
-            Tok::Var => {
-                self.advance();
-                let names = self.declared_list()?;
-                self.expect(Tok::In)?;
-                let body = self.block("VAR")?;
-                self.expect(Tok::End)?;
-                StmtKind::Var(names, Box::new(body))
-            }
+            Tok::Any => self.any()?,
+            Tok::Let => self.let_block()?,
+            Tok::Var => self.var_block()?,
             Tok::While => self.repetition()?,
             _ => return self.unexpected("a substitution"),
         };
@@ -113,7 +88,50 @@ impl<'t> Parser<'t> {
         Ok(body)
     }
 
+    #[inline(never)]
+    fn begin(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let body = Box::new(self.block("BEGIN")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Block(body))
+    }
+
+    #[inline(never)]
+    fn any(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let names = self.declared_list()?;
+        self.expect(Tok::Where)?;
+        let predicate = self.predicate()?.expr;
+        self.expect(Tok::Then)?;
+        let body = Box::new(self.block("ANY")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Any(names, predicate, body))
+    }
+
+    #[inline(never)]
+    fn let_block(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let names = self.declared_list()?;
+        self.expect(Tok::Be)?;
+        let equations = self.predicate()?.expr;
+        self.expect(Tok::In)?;
+        let body = Box::new(self.block("LET")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Let(names, equations, body))
+    }
+
+    #[inline(never)]
+    fn var_block(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        let names = self.declared_list()?;
+        self.expect(Tok::In)?;
+        let body = Box::new(self.block("VAR")?);
+        self.expect(Tok::End)?;
+        Ok(StmtKind::Var(names, body))
+    }
+
     /// `PRE P THEN S END` and its kin.
+    #[inline(never)]
     fn guarded(&mut self, word: &str, build: fn(Expr, Box<Stmt>) -> StmtKind) -> Parse<StmtKind> {
         self.advance();
         let predicate = self.predicate()?.expr;
@@ -123,6 +141,7 @@ impl<'t> Parser<'t> {
         Ok(build(predicate, Box::new(body)))
     }
 
+    #[inline(never)]
     fn choice(&mut self) -> Parse<StmtKind> {
         self.advance();
         let options = self.separated(Tok::OrElse, |p| p.block("CHOICE"))?;
@@ -131,10 +150,11 @@ impl<'t> Parser<'t> {
     }
 
     /// IF and SELECT: guarded branches and an optional ELSE.
+    #[inline(never)]
     fn branches(
         &mut self,
         another: Tok,
-        build: fn(Vec<(Expr, Stmt)>, Option<Box<Stmt>>) -> StmtKind,
+        build: fn(Branches, Option<Box<Stmt>>) -> StmtKind,
     ) -> Parse<StmtKind> {
         let word = self.peek().spelling();
         self.advance();
@@ -156,6 +176,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `CASE E OF EITHER l THEN S OR m THEN T ELSE U END END`
+    #[inline(never)]
     fn case(&mut self) -> Parse<StmtKind> {
         self.advance();
         let subject = self.in_par()?.expr;
@@ -178,6 +199,7 @@ impl<'t> Parser<'t> {
         Ok(StmtKind::Case(subject, branches, otherwise))
     }
 
+    #[inline(never)]
     fn repetition(&mut self) -> Parse<StmtKind> {
         self.advance();
         // On failure the counter stays up: recovery must not take the loop's INVARIANT for a clause.
@@ -208,19 +230,15 @@ impl<'t> Parser<'t> {
     }
 
     /// A statement that opens with a name: assignment, choice of values, or call.
+    #[inline(never)]
     fn named(&mut self) -> Parse<StmtKind> {
-        let targets = self.comma_list(|p| Ok(p.formula(Level::POSTFIX)?.expr))?;
+        let targets = self.comma_list(|p| Ok(p.target()?.expr))?;
         match self.peek() {
             Tok::Assign => {
                 self.check_targets(&targets);
                 self.advance();
                 let values = self.comma_list(|p| Ok(p.expression()?.expr))?;
-                if values.len() != targets.len() {
-                    let span = targets[0].span.to(self.last_span());
-                    let message =
-                        format!("{} on the left of `:=`, but {} on the right", targets.len(), values.len());
-                    self.report(Diagnostic::error(span, message));
-                }
+                self.check_lengths(&targets, &values);
                 Ok(StmtKind::Assign(targets, values))
             }
             Tok::BecomesIn => {
@@ -257,6 +275,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Only plain names may be chosen by `::` and `:(P)`.
+    #[inline(never)]
     fn chosen(&mut self, targets: &[Expr]) -> Vec<Ident> {
         let mut names = Vec::with_capacity(targets.len());
         for target in targets {
@@ -271,6 +290,7 @@ impl<'t> Parser<'t> {
         names
     }
 
+    #[inline(never)]
     fn call(&mut self, targets: Vec<Expr>) -> Parse<StmtKind> {
         let span = targets[0].span;
         let mut targets = targets.into_iter();
@@ -284,11 +304,6 @@ impl<'t> Parser<'t> {
             ExprKind::Apply(op, args) if matches!(op.kind, ExprKind::Ident(_)) => {
                 let Some(op) = Self::plain_name(&op) else { return self.not_a_call(span) };
                 Ok(StmtKind::Call { results: Vec::new(), op, args })
-            }
-            // A call of an operation whose name happens to be that of a tree function.
-            ExprKind::Builtin(function, args) => {
-                let name = super::builtins::spelling(function).into();
-                Ok(StmtKind::Call { results: Vec::new(), op: Ident { name, span }, args })
             }
             _ => self.not_a_call(span),
         }

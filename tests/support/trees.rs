@@ -115,7 +115,8 @@ impl<'r> Trees<'r> {
     }
 
     fn component(&mut self) -> &'static str {
-        if self.rng.one_in(8) { *self.rng.pick(ODD) } else { *self.rng.pick(PLAIN) }
+        let words = if self.rng.one_in(8) { ODD } else { PLAIN };
+        words[self.rng.below(words.len())]
     }
 
     fn ident(&mut self) -> Ident {
@@ -484,7 +485,7 @@ impl<'r> Trees<'r> {
             params,
             refines: if kind == Machine { None } else { Some(self.ident()) },
             clauses: kinds.into_iter().map(|kind| Clause { kind, span: Span::default() }).collect(),
-            packages: if self.rng.one_in(5) { vec!["a.b".into()] } else { Vec::new() },
+            packages: if self.rng.one_in(5) { vec!["a.b".into(), "c".into()] } else { Vec::new() },
             span: Span::default(),
         })
     }

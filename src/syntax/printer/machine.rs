@@ -23,8 +23,8 @@ impl Printer {
     }
 
     fn machine(&mut self, machine: &Machine) {
-        for package in &machine.packages {
-            self.pragma("package", package);
+        for (i, package) in machine.packages.iter().enumerate() {
+            self.pragma(if i == 0 { "package" } else { "import-package" }, package);
             self.line();
         }
         self.text(match machine.kind {

@@ -1,0 +1,278 @@
+//! The flat machine: which instances are animated, which conjuncts can be checked, which operations run.
+
+use super::bodies::{Renaming, flatten};
+use super::{Composer, InstanceId};
+use crate::base::Name;
+use crate::base::diagnostic::{Diagnostic, Severity};
+use crate::model::checks::{Checks, recursion};
+use crate::model::project::Relation;
+use crate::model::settle::Settle;
+use crate::model::typed::{Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind};
+use crate::model::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
+use crate::syntax::ast::DefBody;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Composer<'_> {
+    pub(super) fn assemble(&mut self, main: InstanceId) -> Machine {
+        let (goal, scope) = (self.read_definition(main, "GOAL"), self.read_definition(main, "SCOPE"));
+        self.elaborator.settle_pending();
+        let mut operations = self.settled_operations();
+        let animated = self.animated(main);
+        let mut variables: Vec<VarId> = Vec::new();
+        for id in &animated {
+            for var in &self.instance(*id).own {
+                if !variables.contains(var) {
+                    variables.push(*var);
+                }
+            }
+        }
+        let mut unchecked = Vec::new();
+        let (mut properties, mut invariant, mut assertions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut initialisations: Vec<Stmt> = Vec::new();
+        let mut renaming = Renaming(self.identified.clone());
+        for i in 0..self.instances.len() {
+            let id = InstanceId(i as u32);
+            let bodies = std::mem::take(&mut self.bodies[i]);
+            let origin = self.project.get(self.instance(id).machine).tree.name.name.clone();
+            let is_animated = animated.contains(&id);
+            let mut clauses = |preds: Vec<Pred>, unchecked: &mut Vec<String>| -> Vec<Clause> {
+                let mut found = Vec::new();
+                for mut pred in preds {
+                    change_pred(&mut pred, &mut Settle::new(&self.elaborator));
+                    change_pred(&mut pred, &mut renaming);
+                    for conjunct in flatten(pred) {
+                        let text = self.sources.slice(conjunct.span).to_owned();
+                        let speaks_of_others = variables_of_pred(&conjunct).iter().any(|v| {
+                            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable
+                                && !variables.contains(v)
+                        });
+                        if speaks_of_others {
+                            unchecked.push(text);
+                        } else {
+                            found.push(clause(conjunct, &origin, text));
+                        }
+                    }
+                }
+                found
+            };
+            properties.extend(clauses(bodies.properties, &mut unchecked));
+            invariant.extend(clauses(bodies.invariant, &mut unchecked));
+            assertions.extend(clauses(bodies.assertions, &mut unchecked));
+            if let (true, Some(mut init)) = (is_animated, bodies.initialisation) {
+                change_stmt(&mut init, &mut Settle::new(&self.elaborator));
+                initialisations.push(init);
+            }
+        }
+        let mut initialisation = match initialisations.len() {
+            0 => Stmt { kind: StmtKind::Skip, span: Default::default() },
+            1 => initialisations.remove(0),
+            _ => Stmt { span: initialisations[0].span, kind: StmtKind::Seq(initialisations) },
+        };
+        let settings = self.settings;
+        let e = &mut self.elaborator;
+        let checks = Checks {
+            operations: &operations,
+            vars: &e.vars,
+            simultaneous: settings.simultaneous_assignments,
+        };
+        let mut found = checks.substitution(&initialisation);
+        for op in &operations {
+            found.extend(checks.operation(op));
+        }
+        e.diagnostics.extend(found);
+        let mut events = self.events(main, &animated);
+        self.keep_reachable(&mut operations, &mut events, &mut initialisation);
+        let e = &mut self.elaborator;
+        for i in 0..e.vars.len() {
+            e.vars[i].ty = e.unifier.close(&e.vars[i].ty);
+        }
+        for i in 0..e.freetypes.len() {
+            for (_, arg) in &mut e.freetypes[i].constructors {
+                *arg = arg.as_ref().map(|t| e.unifier.close(t));
+            }
+            let mut domains = std::mem::take(&mut e.freetypes[i].domains);
+            for domain in domains.iter_mut().flatten() {
+                change_expr(domain, &mut Settle::new(e));
+            }
+            e.freetypes[i].domains = domains;
+        }
+        let settled = |p: Option<Pred>| {
+            p.map(|mut p| {
+                change_pred(&mut p, &mut Settle::new(e));
+                p
+            })
+        };
+        let (goal, scope) = (settled(goal), settled(scope));
+        let constants = (0..e.vars.len() as u32)
+            .map(VarId)
+            .filter(|v| e.vars[v.0 as usize].kind == VarKind::Constant)
+            .collect();
+        Machine {
+            name: self.project.get(self.instances[main.0 as usize].machine).tree.name.name.clone(),
+            sets: e.sets.clone(),
+            freetypes: e.freetypes.clone(),
+            vars: e.vars.clone(),
+            constants,
+            variables,
+            properties,
+            invariant,
+            assertions,
+            unchecked,
+            initialisation,
+            operations,
+            events,
+            goal,
+            scope,
+            ltl: settings.ltl.clone(),
+            ctl: settings.ctl.clone(),
+            maxint: settings.maxint.clone(),
+            minint: settings.minint.clone(),
+        }
+    }
+
+    /// A definition that the checker reads as a predicate. Where it makes no sense, that is a warning:
+    /// the model itself is sound.
+    fn read_definition(&mut self, main: InstanceId, name: &str) -> Option<Pred> {
+        let scope = self.instance(main).scope;
+        let def = self.elaborator.scopes[scope.0 as usize].definitions.get(name).cloned()?;
+        let DefBody::Expr(body) = &def.body else { return None };
+        if !def.params.is_empty() || self.elaborator.has_errors() {
+            return None;
+        }
+        let (errors, vars) = (self.elaborator.diagnostics.len(), self.elaborator.vars.len());
+        let pred = self.elaborator.within(scope, |e| e.pred(body));
+        self.elaborator.settle_pending();
+        self.elaborator.report_untyped(vars);
+        if self.elaborator.diagnostics[errors..].iter().all(|d| d.severity != Severity::Error) {
+            return Some(pred);
+        }
+        for d in &mut self.elaborator.diagnostics[errors..] {
+            d.severity = Severity::Warning;
+        }
+        self.elaborator
+            .diagnostics
+            .push(Diagnostic::warning(def.name.span, format!("`{name}` is ignored, see above")));
+        None
+    }
+
+    /// Settled bodies of all operations, indexed by `OpId`.
+    fn settled_operations(&mut self) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        for (i, signature) in self.elaborator.signatures.iter().enumerate() {
+            let mut body = self.operation_bodies[i]
+                .take()
+                .unwrap_or(Stmt { kind: StmtKind::Skip, span: signature.span });
+            change_stmt(&mut body, &mut Settle::new(&self.elaborator));
+            operations.push(Operation {
+                name: signature.name.clone(),
+                params: signature.params.clone(),
+                results: signature.results.clone(),
+                body,
+                span: signature.span,
+            });
+        }
+        for (first, at) in recursion(&operations) {
+            let name = &operations[first.0 as usize].name;
+            self.elaborator.error(Diagnostic::error(at, format!("the operation `{name}` calls itself")));
+            // Later passes follow calls; the broken body is not needed any more.
+            let span = operations[first.0 as usize].span;
+            operations[first.0 as usize].body = Stmt { kind: StmtKind::Skip, span };
+        }
+        operations
+    }
+
+    /// The main machine and what it refers to, those referred to first; refined machines are not animated.
+    fn animated(&self, main: InstanceId) -> Vec<InstanceId> {
+        let mut found = BTreeSet::from([main]);
+        let mut todo = vec![main];
+        while let Some(id) = todo.pop() {
+            for (_, other) in &self.instance(id).references {
+                if found.insert(*other) {
+                    todo.push(*other);
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Own operations of the main machine, promoted ones, and those of extended machines.
+    ///
+    /// A machine that is seen or used but included by nobody runs on its own beside the others, as in ProB:
+    /// its operations are events too.
+    fn events(&self, main: InstanceId, animated: &[InstanceId]) -> Vec<OpId> {
+        let mut events: Vec<OpId> = self.events_of(main);
+        let included = |id: InstanceId| {
+            animated.iter().any(|a| {
+                self.instance(*a).references.iter().any(|(relation, other)| {
+                    *other == id && !matches!(relation, Relation::Sees | Relation::Uses)
+                })
+            })
+        };
+        for id in animated {
+            if *id != main && !included(*id) {
+                let more: Vec<OpId> =
+                    self.events_of(*id).into_iter().filter(|op| !events.contains(op)).collect();
+                events.extend(more);
+            }
+        }
+        events
+    }
+
+    fn events_of(&self, main: InstanceId) -> Vec<OpId> {
+        let mut events: Vec<OpId> = Vec::new();
+        let main = self.instance(main);
+        let own = main.operations.iter().filter(|(_, op)| main.own_operations.contains(op));
+        let rest = main.operations.iter().filter(|(_, op)| !main.own_operations.contains(op));
+        for (_, op) in own.chain(rest) {
+            if !events.contains(op) {
+                events.push(*op);
+            }
+        }
+        events
+    }
+
+    /// Drops operations that no transition can reach, and numbers the others anew.
+    fn keep_reachable(&self, operations: &mut Vec<Operation>, events: &mut Vec<OpId>, init: &mut Stmt) {
+        let mut reached: BTreeSet<OpId> = BTreeSet::new();
+        let mut todo: Vec<OpId> = events.iter().copied().chain(calls_of(init)).collect();
+        while let Some(op) = todo.pop() {
+            if reached.insert(op) {
+                todo.extend(calls_of(&operations[op.0 as usize].body));
+            }
+        }
+        let numbers: BTreeMap<OpId, OpId> =
+            reached.iter().enumerate().map(|(i, op)| (*op, OpId(i as u32))).collect();
+        let mut renumber = Renumber(numbers);
+        let mut i = 0;
+        operations.retain(|_| {
+            i += 1;
+            reached.contains(&OpId(i - 1))
+        });
+        for op in operations {
+            change_stmt(&mut op.body, &mut renumber);
+        }
+        change_stmt(init, &mut renumber);
+        for event in events {
+            renumber.call(event);
+        }
+    }
+}
+
+struct Renumber(BTreeMap<OpId, OpId>);
+
+impl Change for Renumber {
+    fn call(&mut self, op: &mut OpId) {
+        if let Some(new) = self.0.get(op) {
+            *op = *new;
+        }
+    }
+}
+
+fn clause(pred: Pred, origin: &Name, text: String) -> Clause {
+    match pred.kind {
+        PredKind::Label(label, inner) => {
+            Clause { label: Some(label), origin: origin.clone(), pred: *inner, text }
+        }
+        kind => Clause { label: None, origin: origin.clone(), pred: Pred { kind, span: pred.span }, text },
+    }
+}

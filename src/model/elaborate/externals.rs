@@ -1,0 +1,270 @@
+//! External functions: definitions that are declared with `EXTERNAL_FUNCTION_f` and its kin.
+//!
+//! The type comes from the declaration (`EXTERNAL_FUNCTION_f(T) == POW(T) --> T`), read as a set of
+//! functions in which the parameters stand for types. Functions of `IMPLEMENTED` become external
+//! calls; printing is without effect; for all others the body of the definition stands, with a warning.
+
+use super::{Elaborator, pair_up};
+use crate::base::diagnostic::{Diagnostic, Severity};
+use crate::base::{Name, Span};
+use crate::model::typed::{Expr, ExprKind, External, Pred, PredKind, RelOp, Stmt, StmtKind, Type, VarKind};
+use crate::syntax::ast::{self, DefBody, Definition};
+use std::sync::Arc;
+
+/// The functions and predicates that the engines evaluate themselves, sorted by name.
+pub const IMPLEMENTED: &[&str] = &[
+    "ABS",
+    "ASSERT_EXPR",
+    "ASSERT_TRUE",
+    "BOOL_TO_STRING",
+    "CDIV",
+    "CHOOSE",
+    "CLOSURE1",
+    "CODES_TO_STRING",
+    "COPY",
+    "DEC_STRING_TO_INT",
+    "FACTORIAL",
+    "FDIV",
+    "FORMAT_TO_STRING",
+    "GCD",
+    "IDENTITY",
+    "INT_SQRT",
+    "INT_TO_DEC_STRING",
+    "INT_TO_STRING",
+    "LEQ_SYM",
+    "LESS",
+    "MAXIMIZE",
+    "MAXIMIZE_EXPR",
+    "MEMO",
+    "MEMOIZE",
+    "MSB",
+    "MU",
+    "MU_WITH_DEFAULT",
+    "REC",
+    "REC_LET",
+    "SCCS",
+    "SORT",
+    "SQRT",
+    "SQUASH",
+    "STRINGIFY",
+    "STRING_APPEND",
+    "STRING_CHARS",
+    "STRING_CODES",
+    "STRING_CONC",
+    "STRING_CONC2",
+    "STRING_CONTAINS_STRING",
+    "STRING_EQUAL_CASE_INSENSITIVE",
+    "STRING_IS_ALPHANUMERIC",
+    "STRING_IS_DECIMAL",
+    "STRING_IS_INT",
+    "STRING_IS_NUMBER",
+    "STRING_JOIN",
+    "STRING_LENGTH",
+    "STRING_PADLEFT",
+    "STRING_REPLACE",
+    "STRING_REV",
+    "STRING_SPLIT",
+    "STRING_TO_ENUM",
+    "STRING_TO_INT",
+    "STRING_TO_LOWER",
+    "STRING_TO_UPPER",
+    "SUB_STRING",
+    "SYMBOLIC",
+    "TO_STRING",
+    "TO_STRING_UNICODE",
+    "random_element",
+    "random_subset",
+];
+
+/// Predicates and functions that only print or hint: true, or their last argument.
+const SILENT: &[&str] = &[
+    "CHECK_DET",
+    "DO_NOT_ENUMERATE",
+    "ENUMERATE",
+    "FORCE",
+    "IS_EVALUATED",
+    "KODKOD",
+    "KODKOD_SOLVE",
+    "LEQ_SYM_BREAK",
+    "SET_PREF",
+    "TRACE",
+    "dprintf",
+    "fprintf",
+    "fvprintf",
+    "observe",
+    "observe_fun",
+    "observe_indent",
+    "observe_silent",
+    "printf",
+    "printf1",
+    "printf_no_backtrack",
+    "printf_nonvar",
+    "printf_opt_trace",
+    "printf_two",
+    "tobserve",
+    "tprintf",
+    "vprintf",
+];
+
+impl Elaborator {
+    /// The declaration `EXTERNAL_<kind>_<name>`, if the machine has one.
+    pub(super) fn external_declaration(&self, kind: &str, name: &str) -> Option<Arc<Definition>> {
+        self.scope().definitions.get(&format!("EXTERNAL_{kind}_{name}")).cloned()
+    }
+
+    fn is_provided(&self, name: &str) -> bool {
+        IMPLEMENTED.binary_search(&name).is_ok()
+    }
+
+    pub(super) fn external_function(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
+        let name = &def.name.name;
+        let Some(declaration) = self.external_declaration("FUNCTION", name) else {
+            // A predicate where a value is wanted gives its truth value.
+            self.external_declaration("PREDICATE", name)?;
+            let p = self.call_pred(def, args, span);
+            return Some(Expr { kind: ExprKind::BoolOf(Box::new(p)), ty: Type::Bool, span });
+        };
+        let set = self.declared_type(&declaration)?;
+        let (from, to) = if args.is_empty() {
+            (None, set)
+        } else {
+            let (from, to) = (self.unifier.fresh(), self.unifier.fresh());
+            if !self.unifier.unify(&set, &Type::rel(from.clone(), to.clone())) {
+                self.error(Diagnostic::error(
+                    declaration.name.span,
+                    "an external function is declared as `A --> B`",
+                ));
+                return Some(self.poison(span));
+            }
+            (Some(from), to)
+        };
+        if !self.is_provided(name)
+            && let Some(body) = self.fallback(def, args, &to, span)
+        {
+            return Some(body);
+        }
+        let args = self.external_args(name, from, args, &declaration);
+        Some(Expr { kind: ExprKind::External(External { name: name.clone() }, args), ty: to, span })
+    }
+
+    /// The body of the definition in place of a function that is not provided, if it has the declared type.
+    ///
+    /// Bodies are often dummies of another type; then the call stays, and evaluation says what is missing.
+    fn fallback(&mut self, def: &Arc<Definition>, args: &[ast::Expr], to: &Type, span: Span) -> Option<Expr> {
+        let (unifier, pending) = (self.unifier.clone(), self.pending.clone());
+        let (vars, messages) = (self.vars.len(), self.diagnostics.len());
+        let body = self.expand_call(def, args, span);
+        let fits = body.as_ref().is_some_and(|b| self.unifier.unify(&b.ty, to));
+        if fits && self.diagnostics[messages..].iter().all(|d| d.severity != Severity::Error) {
+            self.falls_back(&def.name.name, span);
+            return body;
+        }
+        self.unifier = unifier;
+        self.pending = pending;
+        self.vars.truncate(vars);
+        self.diagnostics.truncate(messages);
+        None
+    }
+
+    pub(super) fn external_predicate(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Pred> {
+        let name = &def.name.name;
+        let Some(declaration) = self.external_declaration("PREDICATE", name) else {
+            // A function to BOOL where a predicate is wanted.
+            self.external_declaration("FUNCTION", name)?;
+            let value = self.external_function(def, args, span)?;
+            self.expect(&value, &Type::Bool, "a predicate", None);
+            let truth = Expr { kind: ExprKind::Bool(true), ty: Type::Bool, span };
+            return Some(Pred { kind: PredKind::Rel(RelOp::Equal, value, truth), span });
+        };
+        let silent = SILENT.contains(&&**name);
+        if !silent && !self.is_provided(name) {
+            self.falls_back(name, span);
+            return None;
+        }
+        let from = self.declared_type(&declaration)?;
+        let args = self.external_args(name, Some(from), args, &declaration);
+        let kind =
+            if silent { PredKind::True } else { PredKind::External(External { name: name.clone() }, args) };
+        Some(Pred { kind, span })
+    }
+
+    pub(super) fn external_substitution(
+        &mut self,
+        name: &Name,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Stmt> {
+        let declaration = self.external_declaration("SUBSTITUTION", name)?;
+        let from = self.declared_type(&declaration)?;
+        let args = self.external_args(name, Some(from), args, &declaration);
+        Some(Stmt { kind: StmtKind::External(External { name: name.clone() }, args), span })
+    }
+
+    /// The type whose set the declaration names, with a fresh type for each of its parameters.
+    fn declared_type(&mut self, declaration: &Definition) -> Option<Type> {
+        let DefBody::Expr(body) = &declaration.body else { return None };
+        let first = self.vars.len();
+        let (_, set) =
+            self.bind(&declaration.params, VarKind::Local, super::expressions::BOUND, |this, vars| {
+                for var in vars {
+                    let ty = this.vars[var.0 as usize].ty.clone();
+                    let element = this.unifier.fresh();
+                    this.unifier.unify(&ty, &Type::pow(element));
+                }
+                this.expr(body)
+            });
+        // Nothing of the declaration stays but its type.
+        self.vars.truncate(first);
+        let element = self.unifier.fresh();
+        self.expect(&set, &Type::pow(element.clone()), "the declared type of an external function", None)
+            .then_some(element)
+    }
+
+    fn external_args(
+        &mut self,
+        name: &Name,
+        from: Option<Type>,
+        args: &[ast::Expr],
+        declaration: &Definition,
+    ) -> Vec<Expr> {
+        let typed: Vec<Expr> = args.iter().map(|a| self.expr(a)).collect();
+        if let (Some(from), Some(all)) = (from, pair_up(typed.clone())) {
+            self.expect(
+                &all,
+                &from,
+                &format!("the argument of `{name}`"),
+                Some((declaration.name.span, "declared here".into())),
+            );
+        }
+        typed
+    }
+
+    fn falls_back(&mut self, name: &Name, span: Span) {
+        // Printing functions return their last argument, which is what their bodies say.
+        if SILENT.contains(&&**name) || !self.warned.insert((Span::default(), name.clone())) {
+            return;
+        }
+        self.diagnostics.push(Diagnostic::warning(
+            span,
+            format!("the external function `{name}` is not provided; the body of its definition is used"),
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn provided_functions_are_sorted_for_the_search() {
+        assert!(super::IMPLEMENTED.is_sorted());
+    }
+}

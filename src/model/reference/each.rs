@@ -1,0 +1,485 @@
+//! The elements of a set one by one, also of sets that are never listed as a whole.
+//!
+//! In: a set. Out: calls of a visitor, in a fixed order, each element once; the visitor may stop.
+//! Function spaces are built row by row, and a check after each row may cut a branch.
+
+use super::Interpreter;
+use super::env::Env;
+use super::error::{Error, Flow, Res};
+use crate::base::{Int, Span};
+use crate::model::typed::{BinOp, UnOp, VarId};
+use crate::model::value::{Base, ClosureKind, Symbolic, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(super) type Visit<'a> = &'a mut dyn FnMut(&mut Env, Value) -> Res<Flow>;
+
+/// A set of functions, to be built row by row.
+pub(super) struct FunctionSpace {
+    /// Points with the images each may take.
+    pub(super) rows: Vec<(Value, Arc<[Value]>)>,
+    /// Whether every point must have an image.
+    pub(super) total: bool,
+    pub(super) injective: bool,
+    /// What the images must cover.
+    pub(super) onto: Option<Arc<[Value]>>,
+}
+
+impl FunctionSpace {
+    /// The functions of an arrow between listed sets; `None` for sets of relations.
+    pub(super) fn of_arrow(op: BinOp, a: &[Value], b: &Arc<[Value]>) -> Option<FunctionSpace> {
+        let total = matches!(
+            op,
+            BinOp::TotalFunction | BinOp::TotalInjection | BinOp::TotalSurjection | BinOp::TotalBijection
+        );
+        let partial = matches!(
+            op,
+            BinOp::PartialFunction
+                | BinOp::PartialInjection
+                | BinOp::PartialSurjection
+                | BinOp::PartialBijection
+        );
+        if !total && !partial {
+            return None;
+        }
+        let injective = matches!(
+            op,
+            BinOp::PartialInjection | BinOp::TotalInjection | BinOp::PartialBijection | BinOp::TotalBijection
+        );
+        let onto = matches!(
+            op,
+            BinOp::PartialSurjection
+                | BinOp::TotalSurjection
+                | BinOp::PartialBijection
+                | BinOp::TotalBijection
+        );
+        Some(FunctionSpace {
+            rows: a.iter().map(|x| (x.clone(), b.clone())).collect(),
+            total,
+            injective,
+            onto: onto.then(|| b.clone()),
+        })
+    }
+}
+
+impl Interpreter<'_> {
+    pub(super) fn for_each(&self, env: &mut Env, v: &Value, visit: Visit) -> Res<Flow> {
+        let s = match v {
+            Value::Set(elems) => {
+                for x in elems.iter() {
+                    self.tick()?;
+                    if visit(env, x.clone())? == Flow::Stop {
+                        return Ok(Flow::Stop);
+                    }
+                }
+                return Ok(Flow::Go);
+            }
+            Value::Symbolic(s) => s,
+            other => return Err(self.ill_typed("a set", other, Span::default())),
+        };
+        match &**s {
+            Symbolic::Base(b) => self.each_base(env, b, visit),
+            Symbolic::Interval(a, b) => {
+                let mut n = a.clone();
+                while n <= *b {
+                    self.tick()?;
+                    if visit(env, Value::Int(n.clone()))? == Flow::Stop {
+                        return Ok(Flow::Stop);
+                    }
+                    n = n.add(&Int::ONE);
+                }
+                Ok(Flow::Go)
+            }
+            Symbolic::Struct(sets) => self.each_record(env, sets, &mut Vec::new(), visit),
+            Symbolic::Unary(op, a) => self.each_unary(env, *op, a, v, visit),
+            Symbolic::Binary(op, a, b) => self.each_binary(env, *op, a, b, visit),
+            Symbolic::Closure(c) => {
+                // Captured values are in place only while the closure is solved; the visitor runs in
+                // the environment it came from.
+                let code = c.code.clone();
+                self.with_captured(env, c, &mut |this, env| {
+                    let saved = env.take(&code.vars);
+                    let plan = this.plan_of(&code.vars, &[&code.pred]);
+                    let mut found = Vec::new();
+                    let result = this.run_plan(env, &plan, &mut |env, error| {
+                        if let Some(e) = error {
+                            return Err(e.clone());
+                        }
+                        let arg = this.tuple(env, &code.vars)?;
+                        match (&code.body, code.kind) {
+                            (Some(body), ClosureKind::Lambda) => {
+                                found.push(Value::pair(arg, this.eval_canon(env, body)?));
+                            }
+                            (Some(body), ClosureKind::Union) => {
+                                let set = this.eval(env, body)?;
+                                found.extend(this.need_list(env, &set, body.span)?.iter().cloned());
+                            }
+                            (Some(body), _) => found.push(this.eval_canon(env, body)?),
+                            (None, _) => found.push(arg),
+                        }
+                        if found.len() > super::COMPREHENSION {
+                            return Err(Error::too_large("a comprehension is too large to be listed"));
+                        }
+                        Ok(Flow::Go)
+                    });
+                    env.restore(saved);
+                    result?;
+                    Ok(std::mem::take(&mut found))
+                })
+                .and_then(|found| {
+                    let set = self.set_of(env, found)?;
+                    self.for_each(env, &set, visit)
+                })
+            }
+        }
+    }
+
+    fn each_base(&self, env: &mut Env, b: &Base, visit: Visit) -> Res<Flow> {
+        let unbounded = |what: &str| {
+            Err(Error::unbounded(Span::default(), format!("the elements of {what} cannot be listed")))
+        };
+        match b {
+            Base::Integer => unbounded("INTEGER"),
+            Base::Natural => unbounded("NATURAL"),
+            Base::Natural1 => unbounded("NATURAL1"),
+            Base::String => unbounded("STRING"),
+            Base::Real => unbounded("REAL"),
+            Base::Free(id) => {
+                let freetype = &self.machine.freetypes[id.0 as usize];
+                let set = Value::symbolic(Symbolic::Base(b.clone()));
+                if self.card(env, &set)? == super::size::Card::Infinite {
+                    return unbounded(&freetype.name);
+                }
+                for (c, (_, arg)) in freetype.constructors.iter().enumerate() {
+                    let flow = match arg {
+                        None => visit(env, Value::Free(*id, c as u32, None))?,
+                        Some(_) => {
+                            let domain = self.constructor_domain(env, *id, c as u32)?;
+                            self.for_each(env, &domain, &mut |env, x| {
+                                visit(env, Value::Free(*id, c as u32, Some(Arc::new(x))))
+                            })?
+                        }
+                    };
+                    if flow == Flow::Stop {
+                        return Ok(Flow::Stop);
+                    }
+                }
+                Ok(Flow::Go)
+            }
+            Base::Function(_, t) => {
+                let points = self.type_set(t);
+                let f = Value::symbolic(Symbolic::Base(b.clone()));
+                self.for_each(env, &points, &mut |env, x| {
+                    let y = self.apply(env, &f, &x, Span::default())?;
+                    visit(env, Value::pair(x, y))
+                })
+            }
+            Base::Constructor(id, c) | Base::Destructor(id, c) => {
+                let domain = self.constructor_domain(env, *id, *c)?;
+                let forward = matches!(b, Base::Constructor(..));
+                self.for_each(env, &domain, &mut |env, x| {
+                    let made = Value::Free(*id, *c, Some(Arc::new(x.clone())));
+                    visit(env, if forward { Value::pair(x, made) } else { Value::pair(made, x) })
+                })
+            }
+        }
+    }
+
+    fn each_record(&self, env: &mut Env, sets: &[Value], prefix: &mut Vec<Value>, visit: Visit) -> Res<Flow> {
+        if prefix.len() == sets.len() {
+            return visit(env, Value::Rec(prefix.clone().into()));
+        }
+        let set = sets[prefix.len()].clone();
+        self.for_each(env, &set, &mut |env, x| {
+            prefix.push(x);
+            let flow = self.each_record(env, sets, prefix, visit);
+            prefix.pop();
+            flow
+        })
+    }
+
+    fn each_unary(&self, env: &mut Env, op: UnOp, a: &Value, whole: &Value, visit: Visit) -> Res<Flow> {
+        match op {
+            UnOp::Pow | UnOp::Fin | UnOp::Pow1 | UnOp::Fin1 => {
+                let elems = self.need_list(env, a, Span::default())?;
+                let skip_empty = matches!(op, UnOp::Pow1 | UnOp::Fin1);
+                self.each_subset(env, &elems, &mut Vec::new(), 0, &mut |env, s| {
+                    if skip_empty && s.as_set().is_some_and(<[Value]>::is_empty) {
+                        return Ok(Flow::Go);
+                    }
+                    visit(env, s)
+                })
+            }
+            UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm => {
+                let elems = self.need_list(env, a, Span::default())?;
+                let least = match op {
+                    UnOp::Iseq => 0,
+                    UnOp::Iseq1 => 1,
+                    _ => elems.len(),
+                };
+                self.each_arrangement(env, &elems, &mut Vec::new(), least, visit)
+            }
+            UnOp::Seq | UnOp::Seq1 => {
+                if self.is_empty(env, a)? {
+                    if op == UnOp::Seq {
+                        return visit(env, Value::empty());
+                    }
+                    return Ok(Flow::Go);
+                }
+                Err(Error::unbounded(Span::default(), "the sequences over a set cannot be listed"))
+            }
+            UnOp::Inverse => self.for_each(env, a, &mut |env, p| match p.as_pair() {
+                Some((x, y)) => visit(env, Value::pair(y.clone(), x.clone())),
+                None => Ok(Flow::Go),
+            }),
+            UnOp::Id => self.for_each(env, a, &mut |env, x| visit(env, Value::pair(x.clone(), x))),
+            UnOp::Dom | UnOp::Ran => {
+                let pairs = self.need_list(env, a, Span::default())?;
+                let listed = Value::Set(pairs);
+                let set =
+                    if op == UnOp::Dom { self.domain(env, &listed)? } else { self.range(env, &listed)? };
+                self.for_each(env, &set, visit)
+            }
+            _ => {
+                let _ = whole;
+                Err(Error::unbounded(Span::default(), "the elements of a symbolic set cannot be listed"))
+            }
+        }
+    }
+
+    /// Subsets in the order of a binary counter whose lowest digit is the last element.
+    fn each_subset(
+        &self,
+        env: &mut Env,
+        elems: &[Value],
+        chosen: &mut Vec<Value>,
+        from: usize,
+        visit: Visit,
+    ) -> Res<Flow> {
+        self.tick()?;
+        if visit(env, Value::sorted_set(chosen.clone()))? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        for i in from..elems.len() {
+            chosen.push(elems[i].clone());
+            let flow = self.each_subset(env, elems, chosen, i + 1, visit);
+            chosen.pop();
+            if flow? == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Go)
+    }
+
+    fn each_arrangement(
+        &self,
+        env: &mut Env,
+        elems: &[Value],
+        chosen: &mut Vec<Value>,
+        least: usize,
+        visit: Visit,
+    ) -> Res<Flow> {
+        self.tick()?;
+        if chosen.len() >= least && visit(env, Value::seq(chosen.iter().cloned()))? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        for x in elems {
+            if chosen.contains(x) {
+                continue;
+            }
+            chosen.push(x.clone());
+            let flow = self.each_arrangement(env, elems, chosen, least, visit);
+            chosen.pop();
+            if flow? == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Go)
+    }
+
+    fn each_binary(&self, env: &mut Env, op: BinOp, a: &Value, b: &Value, visit: Visit) -> Res<Flow> {
+        match op {
+            BinOp::Cartesian => self.for_each(env, a, &mut |env, x| {
+                self.for_each(env, b, &mut |env, y| visit(env, Value::pair(x.clone(), y)))
+            }),
+            BinOp::Prj1 | BinOp::Prj2 => self.for_each(env, a, &mut |env, x| {
+                self.for_each(env, b, &mut |env, y| {
+                    let image = if op == BinOp::Prj1 { x.clone() } else { y.clone() };
+                    visit(env, Value::pair(Value::pair(x.clone(), y), image))
+                })
+            }),
+            BinOp::Union => {
+                if self.for_each(env, a, visit)? == Flow::Stop {
+                    return Ok(Flow::Stop);
+                }
+                self.for_each(env, b, &mut |env, x| {
+                    if self.member(env, &x, a)? { Ok(Flow::Go) } else { visit(env, x) }
+                })
+            }
+            BinOp::Inter => {
+                let (drive, test) =
+                    if self.card(env, a)?.log2() <= self.card(env, b)?.log2() { (a, b) } else { (b, a) };
+                self.for_each(env, drive, &mut |env, x| {
+                    if self.member(env, &x, test)? { visit(env, x) } else { Ok(Flow::Go) }
+                })
+            }
+            BinOp::SetMinus => self.for_each(env, a, &mut |env, x| {
+                if self.member(env, &x, b)? { Ok(Flow::Go) } else { visit(env, x) }
+            }),
+            BinOp::RanRestrict | BinOp::RanSubtract => self.for_each(env, a, &mut |env, p| {
+                let inside = match p.as_pair() {
+                    Some((_, y)) => self.member(env, y, b)?,
+                    None => false,
+                };
+                if inside == (op == BinOp::RanRestrict) { visit(env, p) } else { Ok(Flow::Go) }
+            }),
+            BinOp::DomSubtract => self.for_each(env, b, &mut |env, p| {
+                let inside = match p.as_pair() {
+                    Some((x, _)) => self.member(env, x, a)?,
+                    None => false,
+                };
+                if inside { Ok(Flow::Go) } else { visit(env, p) }
+            }),
+            BinOp::DomRestrict => self.for_each(env, a, &mut |env, x| {
+                let images = self.images(env, b, &x, Span::default())?;
+                let images = self.set_of(env, images)?;
+                self.for_each(env, &images, &mut |env, y| visit(env, Value::pair(x.clone(), y)))
+            }),
+            BinOp::Compose | BinOp::DirectProduct | BinOp::Override | BinOp::ParallelProduct => {
+                let relation = Value::symbolic(Symbolic::Binary(op, a.clone(), b.clone()));
+                let points = match op {
+                    BinOp::Override => {
+                        let (x, y) = (self.domain(env, a)?, self.domain(env, b)?);
+                        self.set_union(env, x, y)?
+                    }
+                    BinOp::ParallelProduct => {
+                        let (x, y) = (self.domain(env, a)?, self.domain(env, b)?);
+                        Value::symbolic(Symbolic::Binary(BinOp::Cartesian, x, y))
+                    }
+                    _ => self.domain(env, a)?,
+                };
+                if matches!(&points, Value::Symbolic(s) if matches!(&**s, Symbolic::Unary(UnOp::Dom, _))) {
+                    return Err(Error::unbounded(Span::default(), "a symbolic relation cannot be listed"));
+                }
+                self.for_each(env, &points, &mut |env, x| {
+                    let images = self.images(env, &relation, &x, Span::default())?;
+                    let images = self.set_of(env, images)?;
+                    self.for_each(env, &images, &mut |env, y| visit(env, Value::pair(x.clone(), y)))
+                })
+            }
+            BinOp::Relation
+            | BinOp::TotalRelation
+            | BinOp::SurjectiveRelation
+            | BinOp::TotalSurjectiveRelation => {
+                let (x, y) =
+                    (self.need_list(env, a, Span::default())?, self.need_list(env, b, Span::default())?);
+                if x.len().saturating_mul(y.len()) > super::PRODUCT {
+                    return Err(Error::too_large("a set of relations is too large to be listed"));
+                }
+                let mut pairs = Vec::with_capacity(x.len() * y.len());
+                for u in x.iter() {
+                    pairs.extend(y.iter().map(|v| Value::pair(u.clone(), v.clone())));
+                }
+                let total = matches!(op, BinOp::TotalRelation | BinOp::TotalSurjectiveRelation);
+                let onto = matches!(op, BinOp::SurjectiveRelation | BinOp::TotalSurjectiveRelation);
+                self.each_subset(env, &pairs, &mut Vec::new(), 0, &mut |env, r| {
+                    if total && self.domain(env, &r)?.as_set().map(<[Value]>::len) != Some(x.len()) {
+                        return Ok(Flow::Go);
+                    }
+                    if onto && self.range(env, &r)?.as_set().map(<[Value]>::len) != Some(y.len()) {
+                        return Ok(Flow::Go);
+                    }
+                    visit(env, r)
+                })
+            }
+            _ => match (self.list(env, a)?, self.list(env, b)?) {
+                (Some(x), Some(y)) => match FunctionSpace::of_arrow(op, &x, &y) {
+                    Some(space) => self.each_function(env, &space, None, &mut |_| Ok(true), visit),
+                    None => Err(Error::unbounded(Span::default(), "a symbolic set cannot be listed")),
+                },
+                _ => {
+                    Err(Error::unbounded(Span::default(), "the functions between sets that cannot be listed"))
+                }
+            },
+        }
+    }
+
+    /// Functions of a space, row by row. With `var`, the rows built so far are known as that
+    /// variable's while `check` runs, and a false `check` cuts all functions with these rows.
+    pub(super) fn each_function(
+        &self,
+        env: &mut Env,
+        space: &FunctionSpace,
+        var: Option<VarId>,
+        check: &mut dyn FnMut(&mut Env) -> Res<bool>,
+        visit: Visit,
+    ) -> Res<Flow> {
+        if let Some(v) = var {
+            env.begin_partial(v, BTreeMap::new());
+        }
+        let mut rows = Vec::with_capacity(space.rows.len());
+        let result = self.each_row(env, space, var, &mut rows, 0, check, visit);
+        if var.is_some() {
+            env.end_partial();
+        }
+        result
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn each_row(
+        &self,
+        env: &mut Env,
+        space: &FunctionSpace,
+        var: Option<VarId>,
+        rows: &mut Vec<(Value, Value)>,
+        at: usize,
+        check: &mut dyn FnMut(&mut Env) -> Res<bool>,
+        visit: Visit,
+    ) -> Res<Flow> {
+        self.tick()?;
+        if let Some(onto) = &space.onto {
+            // As many points as images not yet hit must be left.
+            let mut missing = 0;
+            for y in onto.iter() {
+                missing += usize::from(!rows.iter().any(|(_, image)| image == y));
+            }
+            if missing > space.rows.len() - at {
+                return Ok(Flow::Go);
+            }
+        }
+        if at == space.rows.len() {
+            let f = Value::set(rows.iter().map(|(x, y)| Value::pair(x.clone(), y.clone())).collect());
+            return visit(env, f);
+        }
+        let (x, images) = &space.rows[at];
+        if !space.total && self.each_row(env, space, var, rows, at + 1, check, visit)? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        for y in images.iter() {
+            if space.injective && rows.iter().any(|(_, image)| image == y) {
+                continue;
+            }
+            rows.push((x.clone(), y.clone()));
+            if var.is_some()
+                && let Some(partial) = env.partial_rows()
+            {
+                partial.insert(x.clone(), y.clone());
+            }
+            let flow = match check(env) {
+                Ok(true) => self.each_row(env, space, var, rows, at + 1, check, visit),
+                Ok(false) => Ok(Flow::Go),
+                Err(e) => Err(e),
+            };
+            rows.pop();
+            if var.is_some()
+                && let Some(partial) = env.partial_rows()
+            {
+                partial.remove(x);
+            }
+            if flow? == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Go)
+    }
+}

@@ -1,0 +1,155 @@
+//! The reference interpreter: what a typed machine means, slowly and obviously.
+//!
+//! In: a typed `Machine`. Out: values of constants, initial states, transitions, truth of formulas,
+//! and a plain breadth-first exploration. It is the oracle of every test and replays every trace.
+//! Never here: packed states, threads, speed bought with obscurity.
+
+mod apply;
+mod bounds;
+mod each;
+mod env;
+mod error;
+mod eval;
+mod exec;
+mod external;
+mod free;
+mod member;
+mod operation;
+mod operators;
+mod plan;
+mod pred;
+pub mod search;
+mod sequences;
+mod setup;
+mod size;
+mod solve;
+
+use crate::base::budget::Budget;
+use crate::model::typed::{Expr, Machine, Pred, Type, VarId};
+use crate::model::value::{ClosureCode, Value};
+use env::Env;
+use error::Res;
+pub use error::{Error, ErrorKind};
+use plan::{ForallPlan, Plan};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Sets up to this size are listed where an operator wants elements.
+const LIST: usize = 1 << 18;
+/// A comprehension with more elements stays symbolic.
+const COMPREHENSION: usize = 1 << 21;
+/// A product with more elements stays symbolic.
+const PRODUCT: usize = 1 << 18;
+/// Ids beyond the machine's that formulas from outside may use.
+const FORMULA_VARS: usize = 4096;
+/// The budget is asked once per this many steps.
+const TICKS: u32 = 1 << 12;
+
+/// A valuation of the constants, in the order of `Machine::constants`.
+pub type Constants = Arc<[Value]>;
+
+/// A state: the constants it was set up with and the values of the variables, in the order of
+/// `Machine::variables`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    pub constants: Constants,
+    pub variables: Arc<[Value]>,
+}
+
+/// A step from one state to another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Transition {
+    /// Index into `Machine::events`.
+    pub event: usize,
+    pub params: Arc<[Value]>,
+    pub results: Arc<[Value]>,
+    pub target: State,
+}
+
+pub struct Interpreter<'m> {
+    machine: &'m Machine,
+    budget: Budget,
+    ticks: Cell<u32>,
+    fresh: Cell<usize>,
+    /// Plans by the first variable they bind; closures likewise.
+    plans: RefCell<HashMap<VarId, Rc<Plan>>>,
+    foralls: RefCell<HashMap<VarId, Rc<ForallPlan>>>,
+    codes: RefCell<HashMap<VarId, Arc<ClosureCode>>>,
+    operations: RefCell<HashMap<usize, Rc<operation::Guarded>>>,
+    /// Plans of `x:(P)` by the place of P in the machine.
+    becomes: RefCell<HashMap<usize, Rc<Plan>>>,
+}
+
+impl<'m> Interpreter<'m> {
+    pub fn new(machine: &'m Machine, budget: &Budget) -> Interpreter<'m> {
+        Interpreter {
+            machine,
+            budget: budget.clone(),
+            ticks: Cell::new(0),
+            fresh: Cell::new(0),
+            plans: RefCell::default(),
+            foralls: RefCell::default(),
+            codes: RefCell::default(),
+            operations: RefCell::default(),
+            becomes: RefCell::default(),
+        }
+    }
+
+    pub fn machine(&self) -> &'m Machine {
+        self.machine
+    }
+
+    /// The value of an expression in a state, or without one.
+    pub fn eval_expr(&self, e: &Expr, state: Option<&State>) -> Res<Value> {
+        let mut env = self.env(state);
+        let v = self.eval(&mut env, e)?;
+        self.canon(&mut env, v)
+    }
+
+    /// The truth of a predicate in a state, or without one.
+    pub fn eval_pred(&self, p: &Pred, state: Option<&State>) -> Res<bool> {
+        self.holds(&mut self.env(state), p)
+    }
+
+    /// The environment of a state; `x$0` is the value in it.
+    fn env(&self, state: Option<&State>) -> Env {
+        let mut env = Env::new(self.machine.vars.len());
+        if let Some(state) = state {
+            self.load(&mut env, state);
+        }
+        env
+    }
+
+    fn load(&self, env: &mut Env, state: &State) {
+        for (v, x) in self.machine.constants.iter().zip(state.constants.iter()) {
+            env.bind(*v, x.clone());
+        }
+        for (v, x) in self.machine.variables.iter().zip(state.variables.iter()) {
+            env.bind(*v, x.clone());
+            env.replace_old(*v, Some(x.clone()));
+        }
+    }
+
+    /// The type of a variable; `Any` for one that is not the machine's.
+    fn type_of(&self, v: VarId) -> Type {
+        self.machine.vars.get(v.0 as usize).map_or(Type::Any, |d| d.ty.clone())
+    }
+
+    /// Whether a variable is the machine's, so that what is bound there may be remembered. Formulas
+    /// from outside may use the same new ids for different things.
+    fn is_declared(&self, v: VarId) -> bool {
+        (v.0 as usize) < self.machine.vars.len()
+    }
+
+    /// Counts a step and asks the budget now and then.
+    fn tick(&self) -> Res<()> {
+        let n = self.ticks.get().wrapping_add(1);
+        self.ticks.set(n);
+        if n % TICKS == 0 {
+            self.budget.check().map_err(Error::stopped)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! Operations as transitions: parameters and guards solved together, then the outcomes of the rest.
+//!
+//! In: a state. Out: the distinct transitions from it, the errors of its actions, the guards that
+//! were undefined, and what could not be computed.
+//! The outermost PRE, SELECT, WHEN, ANY and CHOICE of an operation are its guard; they are taken
+//! apart once per operation, so that they bind parameters and chosen values in one search.
+
+use super::env::Env;
+use super::error::{Error, Flow, Res};
+use super::exec::Outcomes;
+use super::plan::Plan;
+use super::{Interpreter, State, Transition};
+use crate::model::typed::{OpId, Pred, PredKind, Stmt, StmtKind, VarId};
+use crate::model::value::Value;
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// An operation as a list of guarded alternatives.
+pub(super) struct Guarded {
+    alternatives: Vec<Alternative>,
+}
+
+struct Alternative {
+    plan: Plan,
+    body: Stmt,
+}
+
+/// All that happens when the operations are tried in a state.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// Distinct, in a fixed order.
+    pub transitions: Vec<Transition>,
+    /// Errors of actions, with the event.
+    pub errors: Vec<(usize, Error)>,
+    /// Guards that were undefined, with the event.
+    pub undefined_guards: Vec<(usize, Error)>,
+    /// What was not computed, with the event.
+    pub incomplete: Vec<(usize, Error)>,
+}
+
+impl Interpreter<'_> {
+    /// All transitions from a state.
+    pub fn transitions(&self, state: &State) -> Res<Steps> {
+        let mut env = self.env(Some(state));
+        self.transitions_in(&mut env, state)
+    }
+
+    /// The same in an environment that holds the state already.
+    pub(super) fn transitions_in(&self, env: &mut Env, state: &State) -> Res<Steps> {
+        let mut steps = Steps::default();
+        for event in 0..self.machine.events.len() {
+            self.event_transitions(env, state, event, &mut steps)?;
+        }
+        Ok(steps)
+    }
+
+    fn event_transitions(&self, env: &mut Env, state: &State, event: usize, steps: &mut Steps) -> Res<()> {
+        let id = self.machine.events[event];
+        let op = self.machine.op(id);
+        let guarded = self.guarded(id);
+        let mut seen: HashSet<Transition> = HashSet::new();
+        let saved = env.take(&op.results);
+        let result: Res<()> = (|| {
+            for alternative in &guarded.alternatives {
+                self.run_plan(env, &alternative.plan, &mut |env, error| {
+                    if let Some(e) = error {
+                        if e.is_stop() {
+                            return Err(e.clone());
+                        }
+                        let list =
+                            if e.is_finding() { &mut steps.undefined_guards } else { &mut steps.incomplete };
+                        list.push((event, e.clone()));
+                        return Ok(Flow::Go);
+                    }
+                    let mut params = Vec::with_capacity(op.params.len());
+                    for v in &op.params {
+                        let value = env.get(*v).cloned().unwrap_or_default();
+                        params.push(self.canon(env, value)?);
+                    }
+                    let params: Arc<[Value]> = params.into();
+                    let mut out = Outcomes::default();
+                    self.exec(env, &alternative.body, &mut out)?;
+                    for e in out.errors {
+                        let list = if e.is_finding() { &mut steps.errors } else { &mut steps.incomplete };
+                        list.push((event, e));
+                    }
+                    for writes in out.writes {
+                        let mut results = Vec::with_capacity(op.results.len());
+                        let mut missing = None;
+                        for r in &op.results {
+                            match writes.iter().find(|(v, _)| v == r) {
+                                Some((_, x)) => results.push(x.clone()),
+                                None => missing = Some(*r),
+                            }
+                        }
+                        if let Some(r) = missing {
+                            steps.errors.push((event, self.uninitialised(r, op.span)));
+                            continue;
+                        }
+                        let transition = Transition {
+                            event,
+                            params: params.clone(),
+                            results: results.into(),
+                            target: self.target(state, &writes),
+                        };
+                        if seen.insert(transition.clone()) {
+                            steps.transitions.push(transition);
+                        }
+                    }
+                    Ok(Flow::Go)
+                })?;
+            }
+            Ok(())
+        })();
+        env.restore(saved);
+        match result {
+            Err(e) if e.is_stop() => Err(e),
+            Err(e) => {
+                steps.incomplete.push((event, e));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn target(&self, state: &State, writes: &[(VarId, Value)]) -> State {
+        if !writes.iter().any(|(v, _)| self.machine.variables.contains(v)) {
+            return state.clone();
+        }
+        let variables = self
+            .machine
+            .variables
+            .iter()
+            .zip(state.variables.iter())
+            .map(|(v, old)| writes.iter().find(|(w, _)| w == v).map_or(old, |(_, x)| x).clone())
+            .collect();
+        State { constants: state.constants.clone(), variables }
+    }
+
+    fn guarded(&self, id: OpId) -> Rc<Guarded> {
+        let key = id.0 as usize;
+        if let Some(g) = self.operations.borrow().get(&key) {
+            return g.clone();
+        }
+        let op = self.machine.op(id);
+        let mut alternatives = Vec::new();
+        expand(&op.body, true, op.params.clone(), Vec::new(), &mut alternatives);
+        let g = Rc::new(Guarded { alternatives });
+        self.operations.borrow_mut().insert(key, g.clone());
+        g
+    }
+}
+
+/// Peels the guards off a substitution. A PRE is a guard only as long as nothing else stands before it.
+fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &mut Vec<Alternative>) {
+    let with = |p: &Pred| {
+        let mut preds = preds.clone();
+        preds.push(p.clone());
+        preds
+    };
+    match &s.kind {
+        StmtKind::Pre(p, body) if outermost => expand(body, true, vars, with(p), out),
+        StmtKind::Select(branches, other) => {
+            for (p, body) in branches {
+                expand(body, false, vars.clone(), with(p), out);
+            }
+            if let Some(body) = other {
+                let mut preds = preds;
+                preds.extend(
+                    branches
+                        .iter()
+                        .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
+                );
+                expand(body, false, vars, preds, out);
+            }
+        }
+        StmtKind::Any(more, p, body) => {
+            let mut vars = vars.clone();
+            vars.extend(more);
+            expand(body, false, vars, with(p), out);
+        }
+        StmtKind::Choice(branches) => {
+            for b in branches {
+                expand(b, false, vars.clone(), preds.clone(), out);
+            }
+        }
+        StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
+            expand(&one[0], outermost, vars, preds, out);
+        }
+        _ => {
+            let refs: Vec<&Pred> = preds.iter().collect();
+            out.push(Alternative { plan: Plan::new(&vars, &refs), body: s.clone() });
+        }
+    }
+}

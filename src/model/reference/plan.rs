@@ -1,0 +1,314 @@
+//! Predicates taken apart for solving: conjuncts with their free variables, made once per binder.
+//!
+//! In: the predicate of a quantifier, comprehension, ANY, `:(P)`, guard or PROPERTIES. Out: a flat
+//! list of conjuncts; negations are pushed inwards and memberships split as far as that is exact.
+//! A *derived* conjunct follows from another one and only serves to bind variables.
+
+use super::{Interpreter, free};
+use crate::base::Span;
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The variables to find values for, those of flattened LETs included.
+    pub(super) vars: Vec<VarId>,
+    /// How many of them were asked for; the rest are those of LETs.
+    own: usize,
+    pub(super) conjuncts: Vec<Rc<Conjunct>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Conjunct {
+    pub(super) pred: Pred,
+    pub(super) free: Vec<VarId>,
+    /// Free variables of the sides of a relation.
+    pub(super) left: Vec<VarId>,
+    pub(super) right: Vec<VarId>,
+    pub(super) derived: bool,
+    split: OnceCell<Option<Split>>,
+}
+
+/// Ways to go on when nothing binds a variable directly.
+#[derive(Debug)]
+pub(super) enum Split {
+    /// One of these lists of conjuncts holds.
+    Cases(Vec<Plan>),
+}
+
+#[derive(Debug)]
+pub(super) struct ForallPlan {
+    pub(super) hypotheses: Plan,
+    pub(super) conclusion: Pred,
+}
+
+impl Plan {
+    pub(super) fn new(vars: &[VarId], preds: &[&Pred]) -> Plan {
+        let mut plan = Plan { vars: vars.to_vec(), own: vars.len(), conjuncts: Vec::new() };
+        for p in preds {
+            plan.add(p);
+        }
+        plan
+    }
+
+    /// A plan made of conjuncts of another one.
+    pub(super) fn of_conjuncts(vars: Vec<VarId>, conjuncts: Vec<Rc<Conjunct>>) -> Plan {
+        Plan { own: vars.len(), vars, conjuncts }
+    }
+
+    fn push(&mut self, pred: Pred, derived: bool) {
+        let (left, right) = match &pred.kind {
+            PredKind::Rel(_, a, b) => (free::of_expr(a), free::of_expr(b)),
+            _ => (Vec::new(), Vec::new()),
+        };
+        let free = free::of_pred(&pred);
+        self.conjuncts.push(Rc::new(Conjunct { pred, free, left, right, derived, split: OnceCell::new() }));
+    }
+
+    fn rel(&mut self, op: RelOp, a: &Expr, b: &Expr, span: Span, derived: bool) {
+        let pred = Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span };
+        if derived { self.push(pred, true) } else { self.add(&pred) }
+    }
+
+    pub(super) fn add(&mut self, p: &Pred) {
+        let span = p.span;
+        match &p.kind {
+            PredKind::True => {}
+            PredKind::And(ps) => ps.iter().for_each(|q| self.add(q)),
+            PredKind::Label(_, q) => self.add(q),
+            PredKind::Not(q) => self.add_negation(q, p),
+            PredKind::Let(bindings, body) => {
+                for (v, e) in bindings {
+                    self.vars.push(*v);
+                    let var = Expr { kind: ExprKind::Var(*v), ty: e.ty.clone(), span: e.span };
+                    self.push(Pred { kind: PredKind::Rel(RelOp::Equal, var, e.clone()), span }, false);
+                }
+                self.add(body);
+            }
+            PredKind::Partition(whole, parts) => {
+                self.push(p.clone(), false);
+                for part in parts {
+                    if let ExprKind::SetExt(es) = &part.kind {
+                        es.iter().for_each(|e| self.rel(RelOp::In, e, whole, span, true));
+                    } else {
+                        self.rel(RelOp::Subset, part, whole, span, true);
+                    }
+                }
+            }
+            PredKind::Rel(op, a, b) => self.add_relation(*op, a, b, p),
+            _ => self.push(p.clone(), false),
+        }
+    }
+
+    fn add_relation(&mut self, op: RelOp, a: &Expr, b: &Expr, p: &Pred) {
+        let span = p.span;
+        match (op, &a.kind, &b.kind) {
+            (RelOp::Equal, ExprKind::Pair(x, y), ExprKind::Pair(z, w)) => {
+                self.rel(RelOp::Equal, x, z, span, false);
+                self.rel(RelOp::Equal, y, w, span, false);
+            }
+            (RelOp::In, ExprKind::Pair(x, y), ExprKind::Binary(BinOp::Cartesian, s, t)) => {
+                self.rel(RelOp::In, x, s, span, false);
+                self.rel(RelOp::In, y, t, span, false);
+            }
+            (RelOp::In, _, ExprKind::Binary(BinOp::Inter, s, t)) => {
+                self.rel(RelOp::In, a, s, span, false);
+                self.rel(RelOp::In, a, t, span, false);
+            }
+            (RelOp::In, _, ExprKind::Binary(BinOp::SetMinus, s, t)) => {
+                self.rel(RelOp::In, a, s, span, false);
+                self.rel(RelOp::NotIn, a, t, span, false);
+            }
+            (RelOp::In, _, ExprKind::Unary(UnOp::Pow, s)) => self.rel(RelOp::Subset, a, s, span, false),
+            (RelOp::Subset, ExprKind::SetExt(es), _) if !es.is_empty() => {
+                es.iter().for_each(|e| self.rel(RelOp::In, e, b, span, false));
+            }
+            (RelOp::Equal, _, _) => {
+                self.push(p.clone(), false);
+                for (x, y) in [(a, b), (b, a)] {
+                    match &x.kind {
+                        ExprKind::SetExt(es) if es.len() > 1 => {
+                            es.iter().for_each(|e| self.rel(RelOp::In, e, y, span, true));
+                        }
+                        ExprKind::Binary(BinOp::Union, s, t) => {
+                            self.rel(RelOp::Subset, s, y, span, true);
+                            self.rel(RelOp::Subset, t, y, span, true);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            (RelOp::Subset, ExprKind::Binary(BinOp::Union, s, t), _) => {
+                self.rel(RelOp::Subset, s, b, span, false);
+                self.rel(RelOp::Subset, t, b, span, false);
+            }
+            (RelOp::StrictSubset, _, _) => {
+                self.push(p.clone(), false);
+                self.rel(RelOp::Subset, a, b, span, true);
+            }
+            _ => self.push(p.clone(), false),
+        }
+    }
+
+    /// `not(q)`, written `p`.
+    fn add_negation(&mut self, q: &Pred, p: &Pred) {
+        let not = |q: &Pred| Pred { kind: PredKind::Not(Box::new(q.clone())), span: q.span };
+        match &q.kind {
+            PredKind::Not(r) => self.add(r),
+            PredKind::Label(_, r) => self.add(&not(r)),
+            PredKind::Or(ps) => ps.iter().for_each(|r| self.add(&not(r))),
+            PredKind::Implies(a, b) => {
+                self.add(a);
+                self.add(&not(b));
+            }
+            PredKind::Rel(op, a, b) => {
+                self.add(&Pred { kind: PredKind::Rel(complement(*op), a.clone(), b.clone()), span: p.span })
+            }
+            _ => self.push(p.clone(), false),
+        }
+    }
+}
+
+impl Conjunct {
+    /// The cases a conjunct falls into: its disjuncts, its witnesses, its branches.
+    pub(super) fn split(&self) -> Option<&Split> {
+        let not = |q: &Pred| Pred { kind: PredKind::Not(Box::new(q.clone())), span: q.span };
+        self.split
+            .get_or_init(|| match &self.pred.kind {
+                PredKind::Or(ps) => Some(Split::Cases(ps.iter().map(|p| Plan::new(&[], &[p])).collect())),
+                PredKind::Exists(vars, body) => Some(Split::Cases(vec![Plan::new(vars, &[body])])),
+                PredKind::If(c, a, b) => {
+                    Some(Split::Cases(vec![Plan::new(&[], &[c, a]), Plan::new(&[], &[&not(c), b])]))
+                }
+                PredKind::Implies(a, b) => {
+                    Some(Split::Cases(vec![Plan::new(&[], &[&not(a)]), Plan::new(&[], &[a, b])]))
+                }
+                PredKind::Not(q) => match &q.kind {
+                    PredKind::And(ps) => {
+                        Some(Split::Cases(ps.iter().map(|p| Plan::new(&[], &[&not(p)])).collect()))
+                    }
+                    _ => None,
+                },
+                PredKind::Iff(a, b) => {
+                    Some(Split::Cases(vec![Plan::new(&[], &[a, b]), Plan::new(&[], &[&not(a), &not(b)])]))
+                }
+                // `e : {x|P}` holds if `x=e & P` for some x.
+                PredKind::Rel(RelOp::In, e, set) => match &set.kind {
+                    ExprKind::Compr(vars, body) => {
+                        let mut tuple: Option<Expr> = None;
+                        let mut ty = e.ty.clone();
+                        let mut types = Vec::new();
+                        for _ in 1..vars.len() {
+                            if let crate::model::typed::Type::Prod(a, b) = ty {
+                                types.push((*b).clone());
+                                ty = (*a).clone();
+                            } else {
+                                return None;
+                            }
+                        }
+                        types.push(ty);
+                        types.reverse();
+                        for (v, t) in vars.iter().zip(types) {
+                            let var = Expr { kind: ExprKind::Var(*v), ty: t.clone(), span: set.span };
+                            tuple = Some(match tuple {
+                                None => var,
+                                Some(left) => Expr {
+                                    ty: crate::model::typed::Type::prod(left.ty.clone(), t),
+                                    kind: ExprKind::Pair(Box::new(left), Box::new(var)),
+                                    span: set.span,
+                                },
+                            });
+                        }
+                        let equation = Pred {
+                            kind: PredKind::Rel(RelOp::Equal, tuple?, e.clone()),
+                            span: self.pred.span,
+                        };
+                        Some(Split::Cases(vec![Plan::new(vars, &[&equation, body])]))
+                    }
+                    ExprKind::Binary(BinOp::Union, s, t) => {
+                        let part = |s: &Expr| Pred {
+                            kind: PredKind::Rel(RelOp::In, e.clone(), s.clone()),
+                            span: self.pred.span,
+                        };
+                        Some(Split::Cases(vec![Plan::new(&[], &[&part(s)]), Plan::new(&[], &[&part(t)])]))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            })
+            .as_ref()
+    }
+}
+
+impl Interpreter<'_> {
+    /// The plan for the variables and predicates of a binder. Not kept: for formulas built on the way.
+    pub(super) fn plan_of(&self, vars: &[VarId], preds: &[&Pred]) -> Rc<Plan> {
+        // A binder has one predicate; with more, or part of the variables, it is another question.
+        if let ([pred], Some(first)) = (preds, vars.first())
+            && self.is_declared(*first)
+        {
+            if let Some(plan) = self.plans.borrow().get(first)
+                && plan.vars[..plan.own] == *vars
+            {
+                return plan.clone();
+            }
+            let plan = Rc::new(Plan::new(vars, &[pred]));
+            if !self.plans.borrow().contains_key(first) {
+                self.plans.borrow_mut().insert(*first, plan.clone());
+            }
+            return plan;
+        }
+        Rc::new(Plan::new(vars, preds))
+    }
+
+    pub(super) fn forall_plan(&self, vars: &[VarId], body: &Pred) -> Rc<ForallPlan> {
+        let key = vars.first().copied().filter(|v| self.is_declared(*v));
+        if let Some(plan) = key.and_then(|k| self.foralls.borrow().get(&k).cloned()) {
+            return plan;
+        }
+        let mut hypotheses = Vec::new();
+        let mut body = body;
+        loop {
+            match &body.kind {
+                PredKind::Label(_, p) => body = p,
+                PredKind::Implies(p, q) => {
+                    hypotheses.push(&**p);
+                    body = q;
+                }
+                _ => break,
+            }
+        }
+        let plan = Rc::new(if hypotheses.is_empty() {
+            // A counterexample is a solution of the negation.
+            let negation = Pred { kind: PredKind::Not(Box::new(body.clone())), span: body.span };
+            ForallPlan {
+                hypotheses: Plan::new(vars, &[&negation]),
+                conclusion: Pred { kind: PredKind::False, span: body.span },
+            }
+        } else {
+            ForallPlan { hypotheses: Plan::new(vars, &hypotheses), conclusion: body.clone() }
+        });
+        if let Some(k) = key {
+            self.foralls.borrow_mut().insert(k, plan.clone());
+        }
+        plan
+    }
+}
+
+fn complement(op: RelOp) -> RelOp {
+    match op {
+        RelOp::Equal => RelOp::NotEqual,
+        RelOp::NotEqual => RelOp::Equal,
+        RelOp::In => RelOp::NotIn,
+        RelOp::NotIn => RelOp::In,
+        RelOp::Subset => RelOp::NotSubset,
+        RelOp::NotSubset => RelOp::Subset,
+        RelOp::StrictSubset => RelOp::NotStrictSubset,
+        RelOp::NotStrictSubset => RelOp::StrictSubset,
+        RelOp::Less => RelOp::GreaterEqual,
+        RelOp::LessEqual => RelOp::Greater,
+        RelOp::Greater => RelOp::LessEqual,
+        RelOp::GreaterEqual => RelOp::Less,
+    }
+}

@@ -1,0 +1,229 @@
+//! Predicates: true, false, or an error.
+//!
+//! In: a typed predicate and an environment. Out: a truth value.
+//! Connectives go from left to right. An undefined conjunct is kept in mind while the others are
+//! looked at: a false one makes the conjunction false (`r=1/x & x/=0`), otherwise the error comes
+//! out. What is merely not computed (our limits, a variable still searched for) is a third truth
+//! value in the sense of Kleene for every connective.
+
+use super::Interpreter;
+use super::env::Env;
+use super::error::{Error, Flow, Res};
+use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::value::Value;
+
+impl Interpreter<'_> {
+    pub(super) fn holds(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+        self.holds_kind(env, p).map_err(|err| err.at(p.span))
+    }
+
+    fn holds_kind(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+        match &p.kind {
+            PredKind::True => Ok(true),
+            PredKind::False => Ok(false),
+            PredKind::And(ps) => {
+                let mut pending = None;
+                for q in ps {
+                    match self.holds(env, q) {
+                        Ok(true) => {}
+                        Ok(false) => return Ok(false),
+                        Err(e) if e.is_stop() => return Err(e),
+                        Err(e) => pending = Some(worse(pending, e)),
+                    }
+                }
+                pending.map_or(Ok(true), Err)
+            }
+            PredKind::Or(ps) => {
+                let mut pending = None;
+                for q in ps {
+                    match self.holds(env, q) {
+                        Ok(true) => return Ok(true),
+                        Ok(false) => {}
+                        // Left to right: what stands behind an undefined disjunct cannot save it.
+                        Err(e) if e.is_finding() || e.is_stop() => return Err(pending.unwrap_or(e)),
+                        Err(e) => pending = Some(worse(pending, e)),
+                    }
+                }
+                pending.map_or(Ok(false), Err)
+            }
+            PredKind::Not(q) => Ok(!self.holds(env, q)?),
+            PredKind::Implies(a, b) => match self.holds(env, a) {
+                Ok(false) => Ok(true),
+                Ok(true) => self.holds(env, b),
+                Err(e) if e.is_finding() || e.is_stop() => Err(e),
+                Err(e) => match self.holds(env, b) {
+                    Ok(true) => Ok(true),
+                    Err(f) if f.is_stop() => Err(f),
+                    _ => Err(e),
+                },
+            },
+            PredKind::Iff(a, b) => Ok(self.holds(env, a)? == self.holds(env, b)?),
+            PredKind::Rel(op, a, b) => self.relation(env, *op, a, b),
+            PredKind::Forall(vars, body) => self.forall(env, vars, body),
+            PredKind::Exists(vars, body) => self.exists(env, vars, body),
+            PredKind::If(c, a, b) => {
+                if self.holds(env, c)? {
+                    self.holds(env, a)
+                } else {
+                    self.holds(env, b)
+                }
+            }
+            PredKind::Let(bindings, body) => {
+                let mut saved = Vec::with_capacity(bindings.len());
+                let result = (|| {
+                    for (v, e) in bindings {
+                        let value = self.eval(env, e)?;
+                        saved.push((*v, env.replace(*v, Some(value))));
+                    }
+                    self.holds(env, body)
+                })();
+                env.restore(saved);
+                result
+            }
+            PredKind::Finite(e) => {
+                let v = self.eval_lazy(env, e)?;
+                self.is_finite(env, &v)
+            }
+            PredKind::Partition(whole, parts) => {
+                let whole = self.eval(env, whole)?;
+                let mut union: Vec<Value> = Vec::new();
+                let mut count = 0;
+                for part in parts {
+                    let part_value = self.eval(env, part)?;
+                    let list = self.need_list(env, &part_value, part.span)?;
+                    count += list.len();
+                    union.extend(list.iter().cloned());
+                }
+                let union = self.set_of(env, union)?;
+                Ok(union.as_set().is_some_and(|u| u.len() == count) && self.equal(env, &whole, &union)?)
+            }
+            PredKind::External(f, args) => self.external_pred(env, f, args, p.span),
+            PredKind::Label(_, q) => self.holds(env, q),
+        }
+    }
+
+    fn relation(&self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr) -> Res<bool> {
+        Ok(match op {
+            RelOp::Equal => {
+                let x = self.eval(env, a)?;
+                let y = self.eval(env, b)?;
+                self.equal(env, &x, &y)?
+            }
+            RelOp::NotEqual => !self.relation(env, RelOp::Equal, a, b)?,
+            RelOp::In => self.element(env, a, b)?,
+            RelOp::NotIn => !self.element(env, a, b)?,
+            RelOp::Subset => {
+                let x = self.eval(env, a)?;
+                let y = self.eval_lazy(env, b)?;
+                self.subset(env, &x, &y)?
+            }
+            RelOp::NotSubset => !self.relation(env, RelOp::Subset, a, b)?,
+            RelOp::StrictSubset => {
+                let x = self.eval(env, a)?;
+                let y = self.eval(env, b)?;
+                self.subset(env, &x, &y)? && !self.equal(env, &x, &y)?
+            }
+            RelOp::NotStrictSubset => !self.relation(env, RelOp::StrictSubset, a, b)?,
+            RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
+                let x = self.eval(env, a)?;
+                let y = self.eval(env, b)?;
+                let order = match (&x, &y) {
+                    (Value::Int(x), Value::Int(y)) => x.cmp(y),
+                    (Value::Real(x), Value::Real(y)) => x.cmp(y),
+                    _ => return Err(self.ill_typed("a number", &x, a.span)),
+                };
+                match op {
+                    RelOp::Less => order.is_lt(),
+                    RelOp::LessEqual => order.is_le(),
+                    RelOp::Greater => order.is_gt(),
+                    _ => order.is_ge(),
+                }
+            }
+        })
+    }
+
+    fn element(&self, env: &mut Env, a: &Expr, set: &Expr) -> Res<bool> {
+        // `x : dom(f)` and `x : ran(f)` need not build the set.
+        if let ExprKind::Unary(UnOp::Dom, f) = &set.kind {
+            let x = self.eval_canon(env, a)?;
+            let f = self.eval_lazy(env, f)?;
+            return self.in_domain(env, &f, &x);
+        }
+        // A typing predicate over a whole type says nothing: its truth is settled by type checking,
+        // but the expression must be defined.
+        let x = self.eval(env, a)?;
+        if let ExprKind::TypeSet(_) = set.kind
+            && !matches!(a.ty, Type::Free(_))
+        {
+            return Ok(true);
+        }
+        let s = self.eval_lazy(env, set)?;
+        self.member(env, &x, &s)
+    }
+
+    fn forall(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        // `!x.(P => Q)`: the solutions of P are tested with Q. Anything else is tested for a
+        // solution of its negation.
+        let plan = self.forall_plan(vars, body);
+        let mut pending: Option<Error> = None;
+        let mut falsified = false;
+        let run = self.run_plan(env, &plan.hypotheses, &mut |env, error| {
+            if let Some(err) = error {
+                if err.is_stop() {
+                    return Err(err.clone());
+                }
+                pending = Some(worse(pending.take(), err.clone()));
+                return Ok(Flow::Go);
+            }
+            match self.holds(env, &plan.conclusion) {
+                Ok(true) => Ok(Flow::Go),
+                Ok(false) => {
+                    falsified = true;
+                    Ok(Flow::Stop)
+                }
+                Err(err) if err.is_stop() => Err(err),
+                Err(err) => {
+                    pending = Some(worse(pending.take(), err));
+                    Ok(Flow::Go)
+                }
+            }
+        });
+        if falsified {
+            return Ok(false);
+        }
+        run?;
+        pending.map_or(Ok(true), Err)
+    }
+
+    fn exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        let mut pending: Option<Error> = None;
+        let mut found = false;
+        let run = self.solutions(env, vars, body, &mut |_, error| match error {
+            None => {
+                found = true;
+                Ok(Flow::Stop)
+            }
+            Some(err) if err.is_stop() => Err(err.clone()),
+            Some(err) => {
+                pending = Some(worse(pending.take(), err.clone()));
+                Ok(Flow::Go)
+            }
+        });
+        if found {
+            return Ok(true);
+        }
+        run?;
+        pending.map_or(Ok(false), Err)
+    }
+}
+
+/// Of two errors the one to report: the model's faults before our limits, the first of equals.
+pub(super) fn worse(a: Option<Error>, b: Error) -> Error {
+    match a {
+        Some(a) if a.is_finding() || !b.is_finding() => {
+            // An unknown says less than a limit.
+            if a.is_unknown() && !b.is_unknown() { b } else { a }
+        }
+        _ => b,
+    }
+}

@@ -1,0 +1,869 @@
+//! All solutions of a predicate: ordered enumeration.
+//!
+//! In: a plan and an environment. Out: calls of a sink, once per solution (an environment in which
+//! the variables of the plan have values), or once per valuation whose truth is undefined.
+//! At each step the conjuncts whose variables are all known are tested, then the cheapest way to
+//! give a variable a value is taken: an equation, a row of a relation, membership in a set, a
+//! bounded interval, and the whole type only as the last resort. A variable that nothing bounds is
+//! the error `Unbounded`; nothing is ever cut silently.
+
+use super::Interpreter;
+use super::each::FunctionSpace;
+use super::env::Env;
+use super::error::{Error, Flow, Res};
+use super::operators::row;
+use super::plan::{Conjunct, Plan, Split};
+use super::pred::worse;
+use super::size::Card;
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::value::{Symbolic, Value};
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Flow>;
+
+/// A conjunct still to be tested, with the value of its set side once that is known.
+#[derive(Clone)]
+pub(super) struct Item {
+    pub(super) conjunct: Rc<Conjunct>,
+    set: Option<Value>,
+}
+
+impl Item {
+    pub(super) fn set(&self) -> Option<&Value> {
+        self.set.as_ref()
+    }
+}
+
+/// A way to give values to some variables.
+enum Binder {
+    /// `pattern = value`
+    Equation { at: usize, pattern_left: bool },
+    /// A function that speaks of itself: `f = %x.(… f(x-1) …)`
+    Recursive { at: usize, pattern_left: bool },
+    /// `pattern : set`
+    Member { at: usize },
+    /// `f(pattern) = value` or `f(pattern) : set`: rows of a known function.
+    Rows { at: usize },
+    /// `v <: set`
+    Subset { at: usize, var: VarId },
+    /// `v : S --> T`
+    Function { at: usize, var: VarId },
+    /// Bounds on both sides.
+    Interval { var: VarId, set: Value },
+    /// All values of the type.
+    Type { var: VarId, set: Value },
+    /// Case by case.
+    Cases { at: usize },
+    /// The domain of a function that is applied to the variable.
+    Argument { at: usize, var: VarId, set: Value },
+}
+
+/// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
+const TYPE_COST: f64 = 1.0;
+const CASES_COST: f64 = 12.0;
+const ARGUMENT_COST: f64 = 64.0;
+
+impl Interpreter<'_> {
+    /// All solutions of the predicate of a binder.
+    pub(super) fn solutions(&self, env: &mut Env, vars: &[VarId], pred: &Pred, sink: Sink) -> Res<Flow> {
+        let plan = self.plan_of(vars, &[pred]);
+        self.run_plan(env, &plan, sink)
+    }
+
+    pub(super) fn run_plan(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
+        let saved = env.take(&plan.vars);
+        let todo = items(plan);
+        let result = self.search(env, &plan.vars, todo, None, sink);
+        env.restore(saved);
+        result
+    }
+
+    fn search(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        todo: Vec<Item>,
+        mut pending: Option<Error>,
+        sink: Sink,
+    ) -> Res<Flow> {
+        self.tick()?;
+        let mut open: Vec<Item> = Vec::with_capacity(todo.len());
+        for item in todo {
+            let c = &item.conjunct;
+            if c.free.iter().any(|v| unknown.contains(v)) {
+                open.push(item);
+                continue;
+            }
+            if c.derived {
+                continue;
+            }
+            let truth = match (&item.set, &c.pred.kind) {
+                (Some(set), PredKind::Rel(RelOp::In, x, _)) => {
+                    self.eval(env, x).and_then(|x| self.member(env, &x, set))
+                }
+                _ => self.holds(env, &c.pred),
+            };
+            match truth {
+                Ok(true) => {}
+                Ok(false) => return Ok(Flow::Go),
+                Err(e) if e.is_stop() => return Err(e),
+                Err(e) => pending = Some(worse(pending, e.at(c.pred.span))),
+            }
+        }
+        if unknown.is_empty() {
+            return sink(env, pending.as_ref());
+        }
+        let Some(binder) = self.choose(env, unknown, &mut open, &mut pending)? else {
+            return Ok(Flow::Go);
+        };
+        let Some(binder) = binder else {
+            return self.give_up(env, unknown, &open, pending, sink);
+        };
+        self.bind_by(env, unknown, open, pending, binder, sink)
+    }
+
+    /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
+    fn give_up(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        pending: Option<Error>,
+        sink: Sink,
+    ) -> Res<Flow> {
+        for item in open {
+            if self.refuted(env, &item.conjunct.pred)? {
+                return Ok(Flow::Go);
+            }
+        }
+        let var = unknown[0];
+        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
+        let error = pending.filter(Error::is_finding).unwrap_or_else(|| {
+            Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
+        });
+        sink(env, Some(&error))
+    }
+
+    /// Whether a predicate is false although some of its variables are not known.
+    fn refuted(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+        let before = std::mem::replace(&mut env.searching, true);
+        let truth = self.holds(env, p);
+        env.searching = before;
+        match truth {
+            Ok(b) => Ok(!b),
+            Err(e) if e.is_stop() => Err(e),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// The cheapest binder. `Ok(None)`: there is no solution. `Ok(Some(None))`: there is no binder.
+    fn choose(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &mut [Item],
+        pending: &mut Option<Error>,
+    ) -> Res<Option<Option<Binder>>> {
+        let is_unknown = |v: &VarId| unknown.contains(v);
+        // Equations first: they cost nothing.
+        for (at, item) in open.iter().enumerate() {
+            let c = &item.conjunct;
+            if let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind {
+                if !c.right.iter().any(is_unknown) && self.binds(unknown, a) {
+                    return Ok(Some(Some(Binder::Equation { at, pattern_left: true })));
+                }
+                if !c.left.iter().any(is_unknown) && self.binds(unknown, b) {
+                    return Ok(Some(Some(Binder::Equation { at, pattern_left: false })));
+                }
+                for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
+                    if let ExprKind::Var(v) = x.kind
+                        && unknown.contains(&v)
+                        && is_comprehension(y)
+                        && free.iter().all(|w| *w == v || !unknown.contains(w))
+                    {
+                        return Ok(Some(Some(Binder::Recursive { at, pattern_left })));
+                    }
+                }
+            }
+        }
+        let mut best: Option<(f64, Binder)> = None;
+        let mut offer = |cost: f64, binder: Binder| {
+            if best.as_ref().is_none_or(|(c, _)| cost < *c) {
+                best = Some((cost, binder));
+            }
+        };
+        for (at, item) in open.iter_mut().enumerate() {
+            let c = item.conjunct.clone();
+            let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
+            match op {
+                RelOp::In if !c.right.iter().any(is_unknown) => {
+                    if item.set.is_none() {
+                        match self.eval_set(env, b) {
+                            Ok(set) => item.set = Some(set),
+                            Err(e) if e.is_stop() => return Err(e),
+                            Err(e) => {
+                                // The conjunct is undefined whatever the variables are.
+                                *pending = Some(worse(pending.take(), e));
+                                continue;
+                            }
+                        }
+                    }
+                    let Some(set) = item.set.clone() else { continue };
+                    if let ExprKind::Var(v) = a.kind
+                        && unknown.contains(&v)
+                        && let Value::Symbolic(s) = &set
+                        && let Symbolic::Binary(arrow, x, y) = &**s
+                        && is_function_arrow(*arrow)
+                    {
+                        if self.list(env, x)?.is_some() && self.list(env, y)?.is_some() {
+                            let cost = self.card(env, &set)?.log2();
+                            // Rows are checked as they are built, which is worth waiting for little else.
+                            offer(cost, Binder::Function { at, var: v });
+                        }
+                        continue;
+                    }
+                    if self.binds(unknown, a) {
+                        let cost = self.member_cost(env, unknown, a, &set)?;
+                        if cost.is_finite() {
+                            offer(cost, Binder::Member { at });
+                        }
+                    } else if let Some((f, arg)) = self.known_application(unknown, a)
+                        && self.binds(unknown, arg)
+                        && let Ok(f) = self.eval(env, f)
+                        && let Some(rows) = self.list(env, &f)?
+                    {
+                        offer(Card::of(rows.len()).log2(), Binder::Rows { at });
+                    }
+                }
+                RelOp::Equal => {
+                    for (x, y_free) in [(a, &c.right), (b, &c.left)] {
+                        if !y_free.iter().any(is_unknown)
+                            && let Some((f, arg)) = self.known_application(unknown, x)
+                            && self.binds(unknown, arg)
+                            && let Ok(f) = self.eval(env, f)
+                            && let Some(rows) = self.list(env, &f)?
+                        {
+                            offer(Card::of(rows.len()).log2() / 2.0, Binder::Rows { at });
+                        }
+                    }
+                }
+                RelOp::Subset => {
+                    if let ExprKind::Var(v) = a.kind
+                        && unknown.contains(&v)
+                        && !c.right.iter().any(is_unknown)
+                    {
+                        if item.set.is_none() {
+                            match self.eval(env, b) {
+                                Ok(set) => item.set = Some(set),
+                                Err(e) if e.is_stop() => return Err(e),
+                                Err(e) => {
+                                    *pending = Some(worse(pending.take(), e));
+                                    continue;
+                                }
+                            }
+                        }
+                        if let Some(set) = item.set.clone()
+                            && let Some(list) = self.list(env, &set)?
+                        {
+                            offer(list.len() as f64, Binder::Subset { at, var: v });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let Some(intervals) = self.intervals(env, unknown, open)? else { return Ok(None) };
+        for (var, set) in intervals {
+            let cost = self.card(env, &set)?.log2();
+            offer(cost, Binder::Interval { var, set });
+        }
+        for v in unknown {
+            let ty = self.type_of(*v);
+            if mentions_any(&ty) {
+                continue;
+            }
+            let set = self.type_set(&ty);
+            let card = self.card(env, &set)?;
+            if !matches!(card, Card::Infinite | Card::Unknown) {
+                offer(card.log2() + TYPE_COST, Binder::Type { var: *v, set });
+            }
+        }
+        for (at, item) in open.iter().enumerate() {
+            if item.conjunct.split().is_some() {
+                offer(self.cases_cost(&item.conjunct), Binder::Cases { at });
+            }
+        }
+        if best.as_ref().is_none_or(|(cost, _)| *cost > ARGUMENT_COST)
+            && let Some((cost, binder)) = self.argument_binder(env, unknown, open)?
+        {
+            best = Some((cost, binder));
+        }
+        Ok(Some(best.map(|(_, b)| b)))
+    }
+
+    fn cases_cost(&self, c: &Conjunct) -> f64 {
+        match &c.pred.kind {
+            PredKind::Exists(..) => CASES_COST,
+            PredKind::Or(ps) => CASES_COST + (ps.len() as f64).log2(),
+            PredKind::Rel(..) => CASES_COST + 1.0,
+            // Implications and equivalences bind little.
+            _ => CASES_COST + 30.0,
+        }
+    }
+
+    /// The set side of a membership, in the form that is best to run through.
+    fn eval_set(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+        match &e.kind {
+            ExprKind::Compr(..) | ExprKind::Big(..) => self.eval(env, e),
+            _ => self.eval_lazy(env, e),
+        }
+    }
+
+    /// Whether matching this expression against a value would give some unknown variable a value.
+    fn binds(&self, unknown: &[VarId], pattern: &Expr) -> bool {
+        match &pattern.kind {
+            ExprKind::Var(v) => unknown.contains(v),
+            ExprKind::Pair(a, b) => self.binds(unknown, a) || self.binds(unknown, b),
+            ExprKind::Rec(es) => es.iter().any(|e| self.binds(unknown, e)),
+            ExprKind::SeqExt(es) => es.iter().any(|e| self.binds(unknown, e)),
+            ExprKind::SetExt(es) => es.len() == 1 && self.binds(unknown, &es[0]),
+            ExprKind::Construct(_, _, Some(a)) => self.binds(unknown, a),
+            ExprKind::Unary(UnOp::Neg | UnOp::Inverse, a) => {
+                matches!(pattern.ty, Type::Integer | Type::Pow(_)) && self.binds(unknown, a)
+            }
+            ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) if pattern.ty == Type::Integer => {
+                (self.binds(unknown, a) && !self.has_unknown(unknown, b))
+                    || (self.binds(unknown, b) && !self.has_unknown(unknown, a))
+            }
+            ExprKind::BoolOf(_) => false,
+            _ => false,
+        }
+    }
+
+    fn has_unknown(&self, unknown: &[VarId], e: &Expr) -> bool {
+        super::free::mentions(e, &|v| unknown.contains(&v))
+    }
+
+    /// `f(arg)` with f known and arg not.
+    fn known_application<'e>(&self, unknown: &[VarId], e: &'e Expr) -> Option<(&'e Expr, &'e Expr)> {
+        match &e.kind {
+            ExprKind::Apply(f, arg) if !self.has_unknown(unknown, f) && self.has_unknown(unknown, arg) => {
+                Some((f, arg))
+            }
+            _ => None,
+        }
+    }
+
+    fn member_cost(&self, env: &mut Env, unknown: &[VarId], pattern: &Expr, set: &Value) -> Res<f64> {
+        let card = self.card_exact(env, set)?;
+        if let (ExprKind::Pair(a, _), Value::Set(pairs)) = (&pattern.kind, set)
+            && !self.has_unknown(unknown, a)
+            && let Ok(x) = self.eval_canon(env, a)
+        {
+            return Ok(Card::of(row(pairs, &x).count().max(1)).log2());
+        }
+        Ok(card.log2())
+    }
+
+    /// The domain of a known function that some conjunct applies to an unknown variable. Outside it
+    /// the conjunct has no value, so no solution is lost.
+    fn argument_binder(&self, env: &mut Env, unknown: &[VarId], open: &[Item]) -> Res<Option<(f64, Binder)>> {
+        let mut best: Option<(f64, Binder)> = None;
+        for (at, item) in open.iter().enumerate() {
+            let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { continue };
+            let mut found = Vec::new();
+            applications(a, &mut found);
+            applications(b, &mut found);
+            for (f, arg) in found {
+                if let ExprKind::Var(v) = arg.kind
+                    && unknown.contains(&v)
+                    && !self.has_unknown(unknown, f)
+                    && let Ok(f) = self.eval(env, f)
+                {
+                    let domain = self.domain(env, &f)?;
+                    let cost = self.card_exact(env, &domain)?.log2();
+                    if cost.is_finite() && best.as_ref().is_none_or(|(c, _)| cost < *c) {
+                        best = Some((cost, Binder::Argument { at, var: v, set: domain }));
+                    }
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    fn bind_by(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        mut open: Vec<Item>,
+        pending: Option<Error>,
+        binder: Binder,
+        sink: Sink,
+    ) -> Res<Flow> {
+        match binder {
+            Binder::Equation { at, pattern_left } => {
+                let item = open.remove(at);
+                let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
+                let (pattern, known) = if pattern_left { (a, b) } else { (b, a) };
+                match self.eval(env, known) {
+                    Ok(value) => {
+                        self.matched(env, unknown, &open, Some(&item), pending, (pattern, &value), sink)
+                    }
+                    Err(e) if e.is_stop() => Err(e),
+                    Err(e) => {
+                        let pending = Some(worse(pending, e.at(item.conjunct.pred.span)));
+                        self.search(env, unknown, open, pending, sink)
+                    }
+                }
+            }
+            Binder::Recursive { at, pattern_left } => {
+                let item = open.remove(at);
+                let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
+                let (var, known) = if pattern_left { (a, b) } else { (b, a) };
+                let value = self.eval_lazy(env, known)?;
+                self.matched(env, unknown, &open, None, pending, (var, &value), sink)
+            }
+            Binder::Member { at } => {
+                let item = open.remove(at);
+                let PredKind::Rel(_, pattern, _) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
+                let Some(set) = item.set.clone() else { return Ok(Flow::Go) };
+                // A pair with a known left side needs only the rows of that side.
+                if let (ExprKind::Pair(a, b), Value::Set(pairs)) = (&pattern.kind, &set)
+                    && !self.has_unknown(unknown, a)
+                {
+                    let x = match self.eval_canon(env, a) {
+                        Ok(x) => x,
+                        Err(e) if e.is_stop() => return Err(e),
+                        Err(e) => {
+                            let pending = Some(worse(pending, e.at(item.conjunct.pred.span)));
+                            return self.search(env, unknown, open, pending, sink);
+                        }
+                    };
+                    for y in row(pairs, &x) {
+                        let flow =
+                            self.matched(env, unknown, &open, Some(&item), pending.clone(), (b, y), sink)?;
+                        if flow == Flow::Stop {
+                            return Ok(Flow::Stop);
+                        }
+                    }
+                    return Ok(Flow::Go);
+                }
+                self.for_each(env, &set, &mut |env, x| {
+                    self.matched(env, unknown, &open, Some(&item), pending.clone(), (pattern, &x), sink)
+                })
+            }
+            Binder::Rows { at } => self.bind_rows(env, unknown, &open, at, pending, sink),
+            Binder::Subset { at, var } => {
+                let item = open.remove(at);
+                let Some(set) = item.set.clone() else { return Ok(Flow::Go) };
+                let space = Value::symbolic(Symbolic::Unary(UnOp::Pow, set));
+                self.for_each(env, &space, &mut |env, x| {
+                    self.bound(env, unknown, &open, pending.clone(), var, x, sink)
+                })
+            }
+            Binder::Function { at, var } => self.bind_function(env, unknown, open, at, var, pending, sink),
+            Binder::Interval { var, set } | Binder::Type { var, set } => {
+                self.for_each(env, &set, &mut |env, x| {
+                    self.bound(env, unknown, &open, pending.clone(), var, x, sink)
+                })
+            }
+            Binder::Argument { at, var, set } => {
+                let _ = at;
+                self.for_each(env, &set, &mut |env, x| {
+                    self.bound(env, unknown, &open, pending.clone(), var, x, sink)
+                })
+            }
+            Binder::Cases { at } => {
+                let item = open.remove(at);
+                let Some(Split::Cases(cases)) = item.conjunct.split() else { return Ok(Flow::Go) };
+                for case in cases {
+                    let mut todo = open.clone();
+                    todo.extend(items(case));
+                    let mut vars = unknown.to_vec();
+                    vars.extend(&case.vars);
+                    let saved = env.take(&case.vars);
+                    let flow = self.search(env, &vars, todo, pending.clone(), sink);
+                    env.restore(saved);
+                    if flow? == Flow::Stop {
+                        return Ok(Flow::Stop);
+                    }
+                }
+                Ok(Flow::Go)
+            }
+        }
+    }
+
+    /// Goes on with one variable bound.
+    #[allow(clippy::too_many_arguments)]
+    fn bound(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        pending: Option<Error>,
+        var: VarId,
+        value: Value,
+        sink: Sink,
+    ) -> Res<Flow> {
+        env.bind(var, value);
+        let rest: Vec<VarId> = unknown.iter().copied().filter(|v| *v != var).collect();
+        let flow = self.search(env, &rest, open.to_vec(), pending, sink);
+        env.unbind(var);
+        flow
+    }
+
+    /// Goes on where a pattern matches a value. `item` is the conjunct the match comes from; it is
+    /// kept for testing when the pattern does not say all of it.
+    #[allow(clippy::too_many_arguments)]
+    fn matched(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        item: Option<&Item>,
+        pending: Option<Error>,
+        (pattern, value): (&Expr, &Value),
+        sink: Sink,
+    ) -> Res<Flow> {
+        let mut bound = Vec::new();
+        let mut exact = true;
+        let outcome = self.match_pattern(env, unknown, pattern, value, &mut bound, &mut exact);
+        let flow = match outcome {
+            Ok(true) => {
+                let rest: Vec<VarId> = unknown.iter().copied().filter(|v| !bound.contains(v)).collect();
+                let mut todo = open.to_vec();
+                if let (false, Some(item)) = (exact, item) {
+                    todo.push(item.clone());
+                }
+                self.search(env, &rest, todo, pending, sink)
+            }
+            Ok(false) => Ok(Flow::Go),
+            Err(e) if e.is_stop() => Err(e),
+            Err(e) => {
+                let rest: Vec<VarId> = unknown.iter().copied().filter(|v| !bound.contains(v)).collect();
+                self.search(env, &rest, open.to_vec(), Some(worse(pending, e)), sink)
+            }
+        };
+        for v in bound {
+            env.unbind(v);
+        }
+        flow
+    }
+
+    fn match_pattern(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        pattern: &Expr,
+        value: &Value,
+        bound: &mut Vec<VarId>,
+        exact: &mut bool,
+    ) -> Res<bool> {
+        if let ExprKind::Var(v) = pattern.kind
+            && unknown.contains(&v)
+            && !bound.contains(&v)
+        {
+            env.bind(v, value.clone());
+            bound.push(v);
+            return Ok(true);
+        }
+        let open = |e: &Expr, bound: &[VarId]| {
+            super::free::mentions(e, &|v| unknown.contains(&v) && !bound.contains(&v))
+        };
+        if !open(pattern, bound) {
+            let x = self.eval(env, pattern)?;
+            return self.equal(env, &x, value);
+        }
+        match (&pattern.kind, value) {
+            (ExprKind::Pair(a, b), Value::Pair(p)) => Ok(self
+                .match_pattern(env, unknown, a, &p.0, bound, exact)?
+                && self.match_pattern(env, unknown, b, &p.1, bound, exact)?),
+            (ExprKind::Rec(es), Value::Rec(fields)) => {
+                for (e, f) in es.iter().zip(fields.iter()) {
+                    if !self.match_pattern(env, unknown, e, f, bound, exact)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            (ExprKind::SeqExt(es), v) => {
+                let list = match self.list(env, v)? {
+                    Some(list) => Value::Set(list),
+                    None => return Ok(false),
+                };
+                let Some(seq) = list.as_seq() else { return Ok(false) };
+                if seq.len() != es.len() {
+                    return Ok(false);
+                }
+                for (e, x) in es.iter().zip(seq) {
+                    if !self.match_pattern(env, unknown, e, x, bound, exact)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            (ExprKind::SetExt(es), v) if es.len() == 1 => match self.list(env, v)?.as_deref() {
+                Some([x]) => self.match_pattern(env, unknown, &es[0], x, bound, exact),
+                _ => Ok(false),
+            },
+            (ExprKind::Construct(id, c, Some(a)), Value::Free(i, k, Some(x))) => {
+                Ok(id == i && c == k && self.match_pattern(env, unknown, a, x, bound, exact)?)
+            }
+            (ExprKind::Construct(..), Value::Free(..)) => Ok(false),
+            (ExprKind::Unary(UnOp::Neg, a), Value::Int(n)) => {
+                self.match_pattern(env, unknown, a, &Value::Int(n.neg()), bound, exact)
+            }
+            (ExprKind::Unary(UnOp::Inverse, a), v) => {
+                let flipped = self.unary_set(env, UnOp::Inverse, v.clone(), pattern)?;
+                self.match_pattern(env, unknown, a, &flipped, bound, exact)
+            }
+            (ExprKind::Binary(BinOp::Add, a, b), Value::Int(n)) => {
+                let (x, k) = if open(a, bound) { (a, b) } else { (b, a) };
+                if open(k, bound) {
+                    *exact = false;
+                    return Ok(true);
+                }
+                let k = self.integer(env, k)?;
+                self.match_pattern(env, unknown, x, &Value::Int(n.sub(&k)), bound, exact)
+            }
+            (ExprKind::Binary(BinOp::Sub, a, b), Value::Int(n)) => {
+                if open(a, bound) && open(b, bound) {
+                    *exact = false;
+                    return Ok(true);
+                }
+                if open(a, bound) {
+                    let k = self.integer(env, b)?;
+                    return self.match_pattern(env, unknown, a, &Value::Int(n.add(&k)), bound, exact);
+                }
+                let k = self.integer(env, a)?;
+                self.match_pattern(env, unknown, b, &Value::Int(k.sub(n)), bound, exact)
+            }
+            _ => {
+                *exact = false;
+                Ok(true)
+            }
+        }
+    }
+
+    /// `f(pattern) = E` and `f(pattern) : S`: the rows of f whose image fits.
+    fn bind_rows(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        at: usize,
+        pending: Option<Error>,
+        sink: Sink,
+    ) -> Res<Flow> {
+        let item = &open[at];
+        let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
+        let (application, other) = match self.known_application(unknown, a) {
+            Some(x) => (x, b),
+            None => match self.known_application(unknown, b) {
+                Some(x) => (x, a),
+                None => return Ok(Flow::Go),
+            },
+        };
+        let (f, arg) = application;
+        let f = self.eval(env, f)?;
+        let rows = self.need_list(env, &f, a.span)?;
+        let target = match &item.set {
+            Some(set) => Ok(set.clone()),
+            None => self.eval(env, other),
+        };
+        let target = match target {
+            Ok(t) => t,
+            Err(e) if e.is_stop() => return Err(e),
+            Err(e) => {
+                let rest = without(open, at);
+                return self.search(env, unknown, rest, Some(worse(pending, e)), sink);
+            }
+        };
+        // The conjunct stays: where f is not a function the application is undefined.
+        for (x, y) in rows.iter().filter_map(Value::as_pair) {
+            self.tick()?;
+            let fits = match op {
+                RelOp::In => self.member(env, y, &target)?,
+                _ => self.equal(env, y, &target)?,
+            };
+            if fits && self.matched(env, unknown, open, None, pending.clone(), (arg, x), sink)? == Flow::Stop
+            {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Go)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn bind_function(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        mut open: Vec<Item>,
+        at: usize,
+        var: VarId,
+        pending: Option<Error>,
+        sink: Sink,
+    ) -> Res<Flow> {
+        let item = open.remove(at);
+        let Some(Value::Symbolic(s)) = &item.set else { return Ok(Flow::Go) };
+        let Symbolic::Binary(arrow, a, b) = &**s else { return Ok(Flow::Go) };
+        let points = self.need_list(env, a, item.conjunct.pred.span)?;
+        let images = self.need_list(env, b, item.conjunct.pred.span)?;
+        let Some(mut space) = FunctionSpace::of_arrow(*arrow, &points, &images) else {
+            return Ok(Flow::Go);
+        };
+        self.narrow(env, unknown, &open, var, &mut space)?;
+        // Conjuncts about this function are tested on the rows built so far.
+        let about: Vec<Rc<Conjunct>> = open
+            .iter()
+            .map(|i| &i.conjunct)
+            .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))
+            .cloned()
+            .collect();
+        let mut check = |env: &mut Env| {
+            for c in &about {
+                if self.refuted(env, &c.pred)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        self.each_function(env, &space, Some(var), &mut check, &mut |env, f| {
+            self.bound(env, unknown, &open, pending.clone(), var, f, sink)
+        })
+    }
+
+    /// What equations say about single rows, and about the domain, of a function to be built.
+    fn narrow(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        var: VarId,
+        space: &mut FunctionSpace,
+    ) -> Res<()> {
+        for item in open {
+            let PredKind::Rel(RelOp::Equal, a, b) = &item.conjunct.pred.kind else { continue };
+            for (x, y) in [(a, b), (b, a)] {
+                if self.has_unknown(unknown, y) {
+                    continue;
+                }
+                match &x.kind {
+                    ExprKind::Apply(f, arg)
+                        if matches!(f.kind, ExprKind::Var(v) if v == var)
+                            && !self.has_unknown(unknown, arg) =>
+                    {
+                        if let (Ok(point), Ok(image)) = (self.eval_canon(env, arg), self.eval_canon(env, y)) {
+                            for (p, images) in &mut space.rows {
+                                if *p == point {
+                                    *images =
+                                        images.iter().filter(|i| **i == image).cloned().collect::<Arc<[_]>>();
+                                }
+                            }
+                        }
+                    }
+                    ExprKind::Unary(UnOp::Dom, f) if matches!(f.kind, ExprKind::Var(v) if v == var) => {
+                        if let Ok(domain) = self.eval(env, y)
+                            && let Some(domain) = self.list(env, &domain)?
+                        {
+                            let before = space.rows.len();
+                            space.rows.retain(|(p, _)| domain.binary_search(p).is_ok());
+                            // A total function with another domain does not exist; a domain with
+                            // foreign points is refuted by the equation itself.
+                            if !space.total || space.rows.len() == before {
+                                space.total = true;
+                            } else {
+                                space.rows.clear();
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn items(plan: &Plan) -> Vec<Item> {
+    plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None }).collect()
+}
+
+fn without(open: &[Item], at: usize) -> Vec<Item> {
+    open.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, x)| x.clone()).collect()
+}
+
+fn is_comprehension(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Compr(..) | ExprKind::Big(crate::model::typed::BigOp::Lambda, ..) => true,
+        ExprKind::Symbolic(inner) => is_comprehension(inner),
+        ExprKind::Binary(BinOp::Union, a, b) => is_comprehension(a) || is_comprehension(b),
+        _ => false,
+    }
+}
+
+/// Whether a type is open somewhere, so that it has no set of values to run through.
+fn mentions_any(t: &Type) -> bool {
+    match t {
+        Type::Any => true,
+        Type::Pow(t) => mentions_any(t),
+        Type::Prod(a, b) => mentions_any(a) || mentions_any(b),
+        Type::Struct(fields) => fields.iter().any(|(_, t)| mentions_any(t)),
+        _ => false,
+    }
+}
+
+fn is_function_arrow(op: BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::PartialFunction
+            | BinOp::TotalFunction
+            | BinOp::PartialInjection
+            | BinOp::TotalInjection
+            | BinOp::PartialSurjection
+            | BinOp::TotalSurjection
+            | BinOp::PartialBijection
+            | BinOp::TotalBijection
+    )
+}
+
+/// Whether a conjunct may be false on some rows of a function alone: it applies something.
+fn prunable(p: &Pred) -> bool {
+    match &p.kind {
+        PredKind::Rel(_, a, b) => has_application(a) || has_application(b),
+        PredKind::And(ps) | PredKind::Or(ps) => ps.iter().any(prunable),
+        PredKind::Not(q) | PredKind::Label(_, q) => prunable(q),
+        PredKind::Implies(a, b) | PredKind::Iff(a, b) => prunable(a) || prunable(b),
+        PredKind::Forall(_, q) => prunable(q),
+        _ => false,
+    }
+}
+
+fn has_application(e: &Expr) -> bool {
+    let mut found = Vec::new();
+    applications(e, &mut found);
+    !found.is_empty()
+}
+
+/// Applications that are evaluated whenever the expression is.
+fn applications<'e>(e: &'e Expr, out: &mut Vec<(&'e Expr, &'e Expr)>) {
+    match &e.kind {
+        ExprKind::Apply(f, arg) => {
+            out.push((f, arg));
+            applications(f, out);
+            applications(arg, out);
+        }
+        ExprKind::Pair(a, b) | ExprKind::Binary(_, a, b) => {
+            applications(a, out);
+            applications(b, out);
+        }
+        ExprKind::Unary(_, a) | ExprKind::Field(a, _) => applications(a, out),
+        ExprKind::SetExt(es) | ExprKind::SeqExt(es) | ExprKind::Rec(es) => {
+            es.iter().for_each(|e| applications(e, out));
+        }
+        _ => {}
+    }
+}

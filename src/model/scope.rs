@@ -1,0 +1,120 @@
+//! What the names of one machine stand for.
+//!
+//! In: declarations of the machine and of those it sees, includes or refines. Out: the meaning of a
+//! name, or the nearest name for a message. Never here: types.
+
+use super::definitions::Definitions;
+use super::typed::{FreeId, OpId, SetId, VarId};
+use crate::base::{Name, Span};
+use crate::syntax::ast;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Which scope of the project; each instance of a machine has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScopeId(pub u32);
+
+#[derive(Clone, Debug)]
+pub enum Entity {
+    Var(VarId),
+    Set(SetId),
+    Elem(SetId, u32),
+    Free(FreeId),
+    Constructor(FreeId, u32),
+    /// A formal parameter of a machine: the actual one, to be read in the scope of the including machine.
+    Actual(Arc<ast::Expr>, ScopeId),
+}
+
+impl Entity {
+    /// Whether both are the same thing, so that meeting it twice is no clash.
+    pub fn same(&self, other: &Entity) -> bool {
+        match (self, other) {
+            (Entity::Var(a), Entity::Var(b)) => a == b,
+            (Entity::Set(a), Entity::Set(b)) => a == b,
+            (Entity::Elem(a, i), Entity::Elem(b, j)) => (a, i) == (b, j),
+            (Entity::Free(a), Entity::Free(b)) => a == b,
+            (Entity::Constructor(a, i), Entity::Constructor(b, j)) => (a, i) == (b, j),
+            (Entity::Actual(a, _), Entity::Actual(b, _)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// What an operation or a predicate may do with a variable of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Write,
+    /// The text says why it must not be written, to follow "it is".
+    Read(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub entity: Entity,
+    pub access: Access,
+    pub span: Span,
+}
+
+/// The names one machine can use.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    pub names: HashMap<Name, Entry>,
+    pub operations: BTreeMap<Name, OpId>,
+    pub definitions: Arc<Definitions>,
+}
+
+impl Scope {
+    /// Adds a name; on a clash the place of the earlier declaration comes back.
+    pub fn declare(&mut self, name: &Name, entry: Entry) -> Result<(), Span> {
+        match self.names.get(name) {
+            Some(old) if old.entity.same(&entry.entity) => {
+                if entry.access == Access::Write {
+                    self.names.insert(name.clone(), entry);
+                }
+                Ok(())
+            }
+            Some(old) => Err(old.span),
+            None => {
+                self.names.insert(name.clone(), entry);
+                Ok(())
+            }
+        }
+    }
+
+    /// The known name that is spelt most like this one, if any comes near.
+    pub fn nearest<'a>(&'a self, wanted: &str, locals: impl Iterator<Item = &'a Name>) -> Option<&'a Name> {
+        let known = self.names.keys().chain(self.definitions.names()).chain(locals);
+        nearest(wanted, known)
+    }
+}
+
+/// The candidate with the smallest edit distance; ties go to the alphabet, so the choice is stable.
+pub fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a Name>) -> Option<&'a Name> {
+    let limit = match wanted.chars().count() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    candidates
+        .filter(|c| c.len().abs_diff(wanted.len()) <= limit)
+        .map(|c| (distance(wanted, c), c))
+        .filter(|(d, c)| *d <= limit && *d < c.chars().count())
+        .min()
+        .map(|(_, c)| c)
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,202 @@
+//! Stable bytes of a value: equal values have equal bytes, on every machine and in every run.
+//!
+//! In: values. Out: bytes, self-delimiting, for digests and for comparing symbolic sets.
+//! Never here: decoding.
+
+use super::{Base, Symbolic, Value};
+use crate::base::Int;
+use crate::model::typed::Type;
+
+impl Value {
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Value::Bool(b) => out.push(*b as u8),
+            Value::Int(n) => {
+                out.push(2);
+                int(n, out);
+            }
+            Value::Str(s) => {
+                out.push(3);
+                text(s, out);
+            }
+            Value::Real(r) => {
+                out.push(4);
+                text(&r.to_string(), out);
+            }
+            Value::Elem(set, n) => {
+                out.push(5);
+                number(u64::from(set.0), out);
+                number(u64::from(*n), out);
+            }
+            Value::Pair(p) => {
+                out.push(6);
+                p.0.encode(out);
+                p.1.encode(out);
+            }
+            Value::Set(elems) => {
+                out.push(7);
+                list(elems, out);
+            }
+            Value::Rec(fields) => {
+                out.push(8);
+                list(fields, out);
+            }
+            Value::Free(id, constructor, arg) => {
+                out.push(9);
+                number(u64::from(id.0), out);
+                number(u64::from(*constructor), out);
+                match arg {
+                    None => out.push(0),
+                    Some(v) => {
+                        out.push(1);
+                        v.encode(out);
+                    }
+                }
+            }
+            Value::Symbolic(s) => {
+                out.push(10);
+                s.encode(out);
+            }
+        }
+    }
+}
+
+impl Symbolic {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Symbolic::Base(b) => {
+                out.push(0);
+                base(b, out);
+            }
+            Symbolic::Interval(a, b) => {
+                out.push(1);
+                int(a, out);
+                int(b, out);
+            }
+            Symbolic::Struct(sets) => {
+                out.push(2);
+                list(sets, out);
+            }
+            Symbolic::Unary(op, a) => {
+                out.push(3);
+                out.push(*op as u8);
+                a.encode(out);
+            }
+            Symbolic::Binary(op, a, b) => {
+                out.push(4);
+                out.push(*op as u8);
+                a.encode(out);
+                b.encode(out);
+            }
+            Symbolic::Closure(c) => {
+                out.push(5);
+                out.push(c.code.kind as u8);
+                number(c.code.vars.first().map_or(u64::MAX, |v| u64::from(v.0)), out);
+                number(c.captured.len() as u64, out);
+                for (v, value) in c.captured.iter() {
+                    number(u64::from(v.0), out);
+                    value.encode(out);
+                }
+            }
+        }
+    }
+}
+
+fn base(b: &Base, out: &mut Vec<u8>) {
+    match b {
+        Base::Integer => out.push(0),
+        Base::Natural => out.push(1),
+        Base::Natural1 => out.push(2),
+        Base::String => out.push(3),
+        Base::Real => out.push(4),
+        Base::Free(id) => {
+            out.push(5);
+            number(u64::from(id.0), out);
+        }
+        Base::Function(f, t) => {
+            out.push(6);
+            out.push(*f as u8);
+            ty(t, out);
+        }
+        Base::Constructor(id, c) => {
+            out.push(7);
+            number(u64::from(id.0), out);
+            number(u64::from(*c), out);
+        }
+        Base::Destructor(id, c) => {
+            out.push(8);
+            number(u64::from(id.0), out);
+            number(u64::from(*c), out);
+        }
+    }
+}
+
+fn ty(t: &Type, out: &mut Vec<u8>) {
+    match t {
+        Type::Integer => out.push(0),
+        Type::Bool => out.push(1),
+        Type::String => out.push(2),
+        Type::Real => out.push(3),
+        Type::Set(id) => {
+            out.push(4);
+            number(u64::from(id.0), out);
+        }
+        Type::Free(id) => {
+            out.push(5);
+            number(u64::from(id.0), out);
+        }
+        Type::Pow(t) => {
+            out.push(6);
+            ty(t, out);
+        }
+        Type::Prod(a, b) => {
+            out.push(7);
+            ty(a, out);
+            ty(b, out);
+        }
+        Type::Struct(fields) => {
+            out.push(8);
+            number(fields.len() as u64, out);
+            for (name, t) in fields.iter() {
+                text(name, out);
+                ty(t, out);
+            }
+        }
+        Type::Any => out.push(9),
+    }
+}
+
+fn list(values: &[Value], out: &mut Vec<u8>) {
+    number(values.len() as u64, out);
+    for v in values {
+        v.encode(out);
+    }
+}
+
+fn text(s: &str, out: &mut Vec<u8>) {
+    number(s.len() as u64, out);
+    out.extend_from_slice(s.as_bytes());
+}
+
+fn int(n: &Int, out: &mut Vec<u8>) {
+    match n {
+        // Zigzag keeps small numbers of either sign short.
+        Int::Small(n) => {
+            out.push(0);
+            number(((n << 1) ^ (n >> 63)) as u64, out);
+        }
+        Int::Big(b) => {
+            out.push(1);
+            text(&b.to_string(), out);
+        }
+    }
+}
+
+/// Seven bits a byte, low ones first.
+fn number(mut n: u64, out: &mut Vec<u8>) {
+    while n >= 0x80 {
+        out.push(n as u8 | 0x80);
+        n >>= 7;
+    }
+    out.push(n as u8);
+}

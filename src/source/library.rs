@@ -1,0 +1,27 @@
+//! The definition files that come with Bombus, under the names models expect.
+//!
+//! They declare external functions; their bodies are the fallback of tools without them.
+
+const FILES: &[(&str, &str)] = &[
+    ("CHOOSE.def", include_str!("library/CHOOSE.def")),
+    ("LibraryFiles.def", include_str!("library/LibraryFiles.def")),
+    ("LibraryHash.def", include_str!("library/LibraryHash.def")),
+    ("LibraryIO.def", include_str!("library/LibraryIO.def")),
+    ("LibraryMath.def", include_str!("library/LibraryMath.def")),
+    ("LibraryMeta.def", include_str!("library/LibraryMeta.def")),
+    ("LibraryProB.def", include_str!("library/LibraryProB.def")),
+    ("LibraryReals.def", include_str!("library/LibraryReals.def")),
+    ("LibraryRegex.def", include_str!("library/LibraryRegex.def")),
+    ("LibraryStrings.def", include_str!("library/LibraryStrings.def")),
+    ("SCCS.def", include_str!("library/SCCS.def")),
+    ("SORT.def", include_str!("library/SORT.def")),
+];
+
+/// The file's own spelling of a name, whatever the case it was asked for in.
+pub fn known(name: &str) -> Option<&'static str> {
+    FILES.iter().map(|(n, _)| *n).find(|n| n.eq_ignore_ascii_case(name))
+}
+
+pub fn text(name: &str) -> Option<&'static str> {
+    FILES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
