@@ -21,6 +21,8 @@
 pub mod base;
 pub mod cli;
 pub mod driver;
+pub mod explore;
+pub mod graph;
 pub mod model;
 pub mod report;
 pub mod runs;

@@ -2,3 +2,23 @@
 //!
 //! In: words and bits. Out: words and bits. Never here: what they mean.
 //! This crate is the only place of the project that may say `unsafe`.
+
+pub mod chunks;
+pub mod hash;
+pub mod memory;
+pub mod parents;
+pub mod shim;
+pub mod table;
+pub mod termination;
+pub mod visited;
+
+/// Why the visited set could not take a state. Each of these makes a run incomplete, never wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The memory limit was reached, or the machine refused an allocation.
+    OutOfMemory,
+    /// More entries than 32-bit ids can name.
+    OutOfIds,
+    /// Another worker failed; nothing can be waited for any more.
+    Aborted,
+}

@@ -34,6 +34,7 @@ pub struct Axis {
 }
 
 pub struct Series {
+    /// For the legend; a series without a name is not in it.
     pub name: String,
     pub points: Vec<Point>,
     pub style: Style,
@@ -247,11 +248,14 @@ pub fn svg(chart: &Chart) -> String {
         (top + bottom) / 2.0,
         escape(&chart.y.label)
     );
-    for s in &chart.series {
+    // What was measured stands above what was fitted to it.
+    let (above, below): (Vec<&Series>, Vec<&Series>) =
+        chart.series.iter().partition(|s| s.style == Style::Measured);
+    for s in below.into_iter().chain(above) {
         draw(&mut out, s, &x, &y);
     }
     let mut at = top + 8.0;
-    for s in &chart.series {
+    for s in chart.series.iter().filter(|s| !s.name.is_empty()) {
         key(&mut out, s, right + 18.0, at);
         at += 20.0;
     }
@@ -278,8 +282,10 @@ fn fitting(text: &str, most: f64) -> String {
 }
 
 fn legend_width(chart: &Chart) -> f64 {
-    let longest = chart.series.iter().map(|s| s.name.chars().count()).max().unwrap_or(0);
-    longest as f64 * GLYPH + 52.0
+    match chart.series.iter().map(|s| s.name.chars().count()).max() {
+        None | Some(0) => 0.0,
+        Some(longest) => longest as f64 * GLYPH + 52.0,
+    }
 }
 
 fn colour(s: &Series) -> &'static str {

@@ -20,11 +20,16 @@ pub enum FindingKind {
     Properties,
 }
 
+/// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial
+/// state and the system itself named no reason.
+pub const NO_INITIAL_STATE: u32 = u32::MAX;
+
 /// Something wrong in a state, or in computing its successors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     pub kind: FindingKind,
-    /// Which conjunct, assertion or place: an index that `System::property` turns into words.
+    /// Which conjunct, assertion or place: an index that `System::property` turns into words. The
+    /// explorer's own findings have 0 (`Deadlock`) or `NO_INITIAL_STATE` (`Properties`).
     pub property: u32,
     /// The event during which it happened, if any.
     pub event: Option<EventId>,
@@ -85,6 +90,13 @@ pub trait System: Sync {
     /// Whether `state` may be expanded (SCOPE).
     fn in_scope(&self, _worker: &mut Self::Worker, _state: &[u64]) -> bool {
         true
+    }
+
+    /// A hash of what `state` means, for systems whose words depend on the order in which workers
+    /// met values (ids of interned values): equal states have equal fingerprints in every run.
+    /// `None` says that the words themselves are the same in every run.
+    fn fingerprint(&self, _worker: &mut Self::Worker, _state: &[u64]) -> Option<u128> {
+        None
     }
 
     /// The words for a finding.

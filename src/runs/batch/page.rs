@@ -57,7 +57,7 @@ pub fn page(f: &Finished) -> String {
 
 fn results(out: &mut String, f: &Finished) {
     out.push_str(
-        "<h2>Results</h2>\n<table>\n<tr><th>run</th><th>verdict</th><th>expected</th><th></th><th class=\"n\">states</th>\
+        "<h2>Results</h2>\n<table>\n<tr><th>run</th><th>verdict</th><th>expected</th><th>outcome</th><th class=\"n\">states</th>\
          <th class=\"n\">transitions</th><th class=\"n\">time</th><th class=\"n\">states/s</th><th class=\"n\">memory</th></tr>\n",
     );
     for (i, e) in f.entries.iter().enumerate() {
@@ -79,7 +79,7 @@ fn results(out: &mut String, f: &Finished) {
              <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{time}</td><td class=\"n\">{}</td><td class=\"n\">{memory}</td></tr>",
             if bad { " class=\"bad\"" } else { "" },
             escape(&e.instance.name),
-            escape(&e.instance.model.to_string_lossy()),
+            escape(&e.instance.model.file_name().unwrap_or_default().to_string_lossy()),
             escape(&e.instance.expect.words()),
             if bad { "<span class=\"no\">no</span>" } else { "<span class=\"ok\">as expected</span>" },
             number("states"),
@@ -141,12 +141,7 @@ fn series(entries: &[&Entry], axis: &str, value: impl Fn(&Entry) -> Option<f64>)
         .enumerate()
         .map(|(i, (name, mut points))| {
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            Series {
-                name: if name.is_empty() { "runs".into() } else { name },
-                points,
-                style: Style::Measured,
-                colour: i,
-            }
+            Series { name, points, style: Style::Measured, colour: i }
         })
         .collect()
 }

@@ -35,6 +35,8 @@ pub struct Run {
     /// The whole process.
     pub wall: f64,
     pub peak: u64,
+    /// Workers that the checker says it used.
+    pub used: u32,
     /// Shares of the workers' time by name, if the checker gives them.
     pub shares: Vec<(String, f64)>,
 }
@@ -110,6 +112,7 @@ pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Re
                 explore: result["seconds"]["explore"].as_f64().unwrap_or(ended.wall),
                 wall: ended.wall,
                 peak: result["peak_memory_bytes"].as_u64().unwrap_or(ended.peak),
+                used: result["workers"].as_u64().map_or(workers, |n| n as u32),
                 shares: shares(&result),
             };
             tell(&run);
@@ -253,6 +256,12 @@ fn warnings(m: &Measured, base: u32) -> Vec<String> {
             "{} workers on {} cores: they share cores, so these times say nothing about a larger machine and are left out of the fits",
             beyond.join(", "),
             m.cores
+        ));
+    }
+    if let Some(r) = m.runs.iter().find(|r| r.used != r.workers) {
+        all.push(format!(
+            "asked for {} workers, the {} engine used {}: this is no measurement of speed-up",
+            r.workers, m.engine, r.used
         ));
     }
     if base != 1 {

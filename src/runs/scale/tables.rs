@@ -78,7 +78,7 @@ fn laws(out: &mut String, m: &Measured) {
                 out,
                 "  Amdahl       serial fraction {:.2} % (at most {} times faster), error {:.1} %",
                 l.sigma * 100.0,
-                if l.sigma > 1e-6 { format!("{:.0}", 1.0 / l.sigma) } else { "any number of".into() },
+                if l.sigma > 1e-6 { format!("{:.1}", 1.0 / l.sigma) } else { "any number of".into() },
                 l.error * 100.0
             );
         }

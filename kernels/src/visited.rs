@@ -1,0 +1,593 @@
+//! Visited set: which packed states were seen, and the id each one got.
+//!
+//! In: packed states of a fixed number of words. Out: an id, stable and dense but for ids that
+//! workers reserved and never used, and whether the state is new.
+//! Never here: what a state means, who waits for it, when a run ends.
+//! Protocol and memory-ordering argument: `table/README.md`.
+//!
+//! `Mode::Exact` keeps whole states, folded: each word is interned as a node, pairs of nodes are
+//! interned as nodes, up to a last pair, the root, which stands for the state. Equal states have
+//! equal roots and different states different ones, whatever the hash does. `Mode::Hash` keeps 80
+//! bits of the 128-bit hash of a state: two states that agree in them are taken for one.
+
+use crate::Trouble;
+use crate::chunks::Chunks;
+use crate::hash;
+use crate::memory::Meter;
+use crate::parents::{Level, Parents};
+use crate::shim::{AtomicU8, AtomicU16, AtomicU64, Ordering};
+use crate::table::gate::Gate;
+use crate::table::{Entry, Full, Ids, PARTS, Table};
+use std::sync::Arc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Exact,
+    Hash,
+}
+
+/// Bits of a state's hash that `Mode::Hash` keeps: 32 in the slot, 48 in the record.
+pub const KEPT_BITS: u32 = 80;
+
+/// How a set is laid out at the start.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub mode: Mode,
+    /// Words of a state.
+    pub words: usize,
+    pub workers: usize,
+    /// Slots at the start.
+    pub slots: usize,
+    /// Bits of a key's hash that decide where it is put in `Mode::Exact`: 32, fewer in tests.
+    pub tag_bits: u32,
+    /// Whether states have satellite bits, see `Visited::mark`; one byte per state.
+    pub satellites: bool,
+}
+
+pub struct Visited {
+    gate: Gate,
+    store: Store,
+    words: usize,
+    pub parents: Parents,
+    satellites: Option<Chunks<AtomicU8>>,
+    /// What the set itself uses, apart from the rest of the run.
+    own: Arc<Meter>,
+}
+
+enum Store {
+    Exact { nodes: Interner, roots: Interner },
+    Hash { table: Table, prints: Chunks<AtomicU16> },
+}
+
+/// What belongs to one worker: its reserved ids and the last state it folded.
+pub struct Seat {
+    worker: usize,
+    ids: Ids,
+    node_ids: Ids,
+    /// Ids to reserve at a time.
+    pub block: u32,
+    /// The level that is being filled, if the search has levels.
+    pub level: Option<Level>,
+    last: Fold,
+}
+
+impl Seat {
+    pub fn worker(&self) -> usize {
+        self.worker
+    }
+}
+
+/// A state as the table looks for it: the root of its fold, or its hash.
+#[derive(Clone, Copy, Debug)]
+pub struct Key(u128);
+
+/// Why an attempt failed.
+enum Stuck {
+    Full,
+    Trouble(Trouble),
+}
+
+impl From<Full> for Stuck {
+    fn from(_: Full) -> Stuck {
+        Stuck::Full
+    }
+}
+
+impl From<Trouble> for Stuck {
+    fn from(trouble: Trouble) -> Stuck {
+        Stuck::Trouble(trouble)
+    }
+}
+
+impl Visited {
+    pub fn new(shape: Shape, run: &Arc<Meter>) -> Result<Visited, Trouble> {
+        let own = Meter::within(run);
+        let meter = &own;
+        let store = match shape.mode {
+            Mode::Exact => Store::Exact {
+                nodes: Interner::new(shape.slots / 4, shape.tag_bits, meter)?,
+                roots: Interner::new(shape.slots, shape.tag_bits, meter)?,
+            },
+            Mode::Hash => {
+                Store::Hash { table: Table::new(shape.slots, 32, meter)?, prints: Chunks::new(3, meter)? }
+            }
+        };
+        Ok(Visited {
+            gate: Gate::new(shape.workers),
+            store,
+            words: shape.words,
+            parents: Parents::new(meter)?,
+            satellites: if shape.satellites { Some(Chunks::new(1, meter)?) } else { None },
+            own,
+        })
+    }
+
+    pub fn seat(&self, worker: usize) -> Seat {
+        Seat {
+            worker,
+            ids: Ids::default(),
+            node_ids: Ids::default(),
+            block: 64,
+            level: None,
+            last: Fold::default(),
+        }
+    }
+
+    /// Bytes of the set and the parents now.
+    pub fn bytes(&self) -> u64 {
+        self.own.used()
+    }
+
+    /// Starts a batch. Between batches a worker is at a safe point and the set may grow.
+    pub fn enter<'a>(&'a self, seat: &'a mut Seat) -> Result<Session<'a>, Trouble> {
+        let seen = self.gate.enter(seat.worker, &|task| self.grow_task(task))?;
+        Ok(Session { set: self, seat, seen })
+    }
+
+    /// Takes back the ids a worker holds, at the end of a level or of its work.
+    pub fn give_back(&self, seat: &mut Seat) {
+        self.root_table().give_back(&mut seat.ids);
+    }
+
+    /// All ids in use are below this.
+    pub fn bound(&self) -> u32 {
+        self.root_table().bound()
+    }
+
+    /// The states in the set, counted slot by slot. For the end of a run: nobody may be inserting.
+    pub fn count(&mut self) -> u64 {
+        self.root_table().count()
+    }
+
+    /// Frees all who wait for a growth, because a worker failed.
+    pub fn abort(&self) {
+        self.gate.abort();
+    }
+
+    /// An upper bound of the probability that a state was taken for another one, with `states` in
+    /// the set: n² / 2^(bits+1); 0 in exact mode.
+    pub fn collision_bound(&self, states: u64) -> f64 {
+        match self.store {
+            Store::Exact { .. } => 0.0,
+            Store::Hash { .. } => (states as f64).powi(2) / 2f64.powi(KEPT_BITS as i32 + 1),
+        }
+    }
+
+    /// The words of a state that was published to the caller; `false` in hash mode.
+    pub fn state(&self, id: u32, out: &mut [u64]) -> bool {
+        match &self.store {
+            Store::Exact { nodes, roots } => {
+                unfold(nodes, roots.key(id), out);
+                true
+            }
+            Store::Hash { .. } => false,
+        }
+    }
+
+    /// Sets satellite bits of a state and returns those it had before. All marks are in one total
+    /// order (SeqCst), which the cycle provisos of reductions rely on.
+    pub fn mark(&self, id: u32, bits: u8) -> u8 {
+        match &self.satellites {
+            Some(satellites) => satellites.of(id)[0].fetch_or(bits, Ordering::SeqCst),
+            None => panic!("the set was made without satellite bits"),
+        }
+    }
+
+    /// The satellite bits of a state.
+    pub fn marks(&self, id: u32) -> u8 {
+        self.satellites.as_ref().map_or(0, |satellites| satellites.of(id)[0].load(Ordering::SeqCst))
+    }
+
+    fn root_table(&self) -> &Table {
+        match &self.store {
+            Store::Exact { roots, .. } => &roots.table,
+            Store::Hash { table, .. } => table,
+        }
+    }
+
+    fn tables(&self) -> [Option<&Table>; 2] {
+        match &self.store {
+            Store::Exact { nodes, roots } => [Some(&roots.table), Some(&nodes.table)],
+            Store::Hash { table, .. } => [Some(table), None],
+        }
+    }
+
+    fn grow_task(&self, task: u32) {
+        if let Some(table) = self.tables()[(task / PARTS) as usize] {
+            table.grow_part(task % PARTS);
+        }
+    }
+
+    fn grow(&self, seen: u32) -> Result<(), Trouble> {
+        let tables = self.tables();
+        let plan = || {
+            let mut tasks = 0;
+            for table in tables.iter().flatten() {
+                table.plan_growth()?;
+                tasks += PARTS;
+            }
+            Ok(tasks)
+        };
+        let finish = || tables.iter().flatten().try_for_each(|table| table.finish_growth());
+        self.gate.grow(seen, plan, &|task| self.grow_task(task), finish)
+    }
+}
+
+/// A worker inside the set, for one batch.
+pub struct Session<'a> {
+    set: &'a Visited,
+    seat: &'a mut Seat,
+    seen: u32,
+}
+
+impl Session<'_> {
+    /// What the table will look for. In exact mode this interns the parts of the state.
+    #[inline]
+    pub fn key(&mut self, state: &[u64]) -> Result<Key, Trouble> {
+        debug_assert_eq!(state.len(), self.set.words);
+        match &self.set.store {
+            Store::Hash { .. } => Ok(Key(hash::words(state))),
+            Store::Exact { .. } if state.len() < 2 => Ok(Key(small_root(state) as u128)),
+            Store::Exact { nodes, .. } => loop {
+                match self.seat.last.fold(state, nodes, &mut self.seat.node_ids) {
+                    Ok(root) => return Ok(Key(root as u128)),
+                    Err(Stuck::Full) => self.grow()?,
+                    Err(Stuck::Trouble(trouble)) => return Err(trouble),
+                }
+            },
+        }
+    }
+
+    #[inline]
+    pub fn prefetch(&self, key: Key) {
+        match &self.set.store {
+            Store::Exact { roots, .. } => roots.table.prefetch(tag_of(key.0 as u64)),
+            Store::Hash { table, .. } => table.prefetch((key.0 >> 96) as u32),
+        }
+    }
+
+    /// Finds the state or puts it.
+    #[inline]
+    pub fn insert(&mut self, key: Key) -> Result<Entry, Trouble> {
+        loop {
+            match self.try_insert(key) {
+                Ok(entry) => return Ok(entry),
+                Err(Stuck::Full) => self.grow()?,
+                Err(Stuck::Trouble(trouble)) => return Err(trouble),
+            }
+        }
+    }
+
+    #[inline]
+    fn try_insert(&mut self, key: Key) -> Result<Entry, Stuck> {
+        if self.seat.ids.is_empty() {
+            self.reserve()?;
+        }
+        match &self.set.store {
+            Store::Exact { roots, .. } => Ok(roots.put(&mut self.seat.ids, key.0 as u64)?),
+            Store::Hash { table, prints } => {
+                let print = print_of(key);
+                let same = |id| is_print(prints.of(id), print);
+                let write = |id| {
+                    for (kept, part) in prints.of(id).iter().zip(print) {
+                        kept.store(part, Ordering::Relaxed);
+                    }
+                };
+                Ok(table.find_or_put(&mut self.seat.ids, (key.0 >> 96) as u32, same, write)?)
+            }
+        }
+    }
+
+    #[cold]
+    fn reserve(&mut self) -> Result<(), Stuck> {
+        let set = self.set;
+        let range = set.root_table().reserve(&mut self.seat.ids, self.seat.block)?;
+        match &set.store {
+            Store::Exact { roots, .. } => roots.keys.ensure(range.start, range.end)?,
+            Store::Hash { prints, .. } => prints.ensure(range.start, range.end)?,
+        }
+        if let Some(satellites) = &set.satellites {
+            satellites.ensure(range.start, range.end)?;
+        }
+        Ok(set.parents.ensure(range, self.seat.level)?)
+    }
+
+    /// The id of a state, if it is in the set.
+    pub fn find(&mut self, state: &[u64]) -> Option<u32> {
+        match &self.set.store {
+            Store::Exact { nodes, roots } => roots.find(find_root(nodes, state)?),
+            Store::Hash { table, prints } => {
+                let key = Key(hash::words(state));
+                let print = print_of(key);
+                table.find((key.0 >> 96) as u32, |id| is_print(prints.of(id), print))
+            }
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<(), Trouble> {
+        self.set.gate.leave(self.seat.worker);
+        self.set.grow(self.seen)?;
+        self.seen = self.set.gate.enter(self.seat.worker, &|task| self.set.grow_task(task))?;
+        Ok(())
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        // Also on the way out of a panic or of a failed growth, where it changes nothing.
+        self.set.gate.leave(self.seat.worker);
+    }
+}
+
+/// The 48 bits of a hash that go into the record; the 32 above them are the tag.
+fn print_of(key: Key) -> [u16; 3] {
+    [(key.0 >> 80) as u16, (key.0 >> 64) as u16, (key.0 >> 48) as u16]
+}
+
+#[inline(always)]
+fn is_print(kept: &[AtomicU16], print: [u16; 3]) -> bool {
+    kept.iter().zip(print).all(|(kept, part)| kept.load(Ordering::Relaxed) == part)
+}
+
+/// Words numbered in the order of their coming, each once.
+struct Interner {
+    table: Table,
+    keys: Chunks<AtomicU64>,
+}
+
+#[inline(always)]
+fn tag_of(key: u64) -> u32 {
+    (hash::mix(key) >> 32) as u32
+}
+
+impl Interner {
+    fn new(slots: usize, tag_bits: u32, meter: &Arc<Meter>) -> Result<Interner, Trouble> {
+        Ok(Interner { table: Table::new(slots, tag_bits, meter)?, keys: Chunks::new(1, meter)? })
+    }
+
+    /// The caller holds an id in reserve.
+    #[inline]
+    fn put(&self, ids: &mut Ids, key: u64) -> Result<Entry, Full> {
+        let same = |id| self.keys.of(id)[0].load(Ordering::Relaxed) == key;
+        let write = |id| self.keys.of(id)[0].store(key, Ordering::Relaxed);
+        self.table.find_or_put(ids, tag_of(key), same, write)
+    }
+
+    fn number(&self, ids: &mut Ids, key: u64) -> Result<u32, Stuck> {
+        if ids.is_empty() {
+            let range = self.table.reserve(ids, 64)?;
+            self.keys.ensure(range.start, range.end)?;
+        }
+        Ok(self.put(ids, key)?.id)
+    }
+
+    fn find(&self, key: u64) -> Option<u32> {
+        self.table.find(tag_of(key), |id| self.keys.of(id)[0].load(Ordering::Relaxed) == key)
+    }
+
+    fn key(&self, id: u32) -> u64 {
+        self.keys.of(id)[0].load(Ordering::Relaxed)
+    }
+}
+
+/// The last state a worker folded, with the nodes on every level of its tree: the next state
+/// usually differs in a word or two, and only the paths above these are looked up again.
+#[derive(Default)]
+struct Fold {
+    words: Vec<u64>,
+    /// Level by level, leaves first; each level half as long as the one before, the last of two.
+    nodes: Vec<Vec<u32>>,
+    valid: bool,
+    /// Numbers that this worker asked for before, by their place in the cache. Numbers never
+    /// change, so an entry is right for ever; one whose key is 0 is not used.
+    recent: Vec<(u64, u32)>,
+}
+
+/// Entries of a worker's cache of numbers.
+const RECENT: usize = if cfg!(loom) { 1 } else { 1 << 12 };
+
+/// The root of a state that needs no nodes: its only word, or 0 for the state without words.
+fn small_root(state: &[u64]) -> u64 {
+    state.first().copied().unwrap_or(0)
+}
+
+fn pair(left: u32, right: u32) -> u64 {
+    (left as u64) << 32 | right as u64
+}
+
+impl Fold {
+    /// The number of a key: from the cache, or from everybody's table.
+    fn number(recent: &mut [(u64, u32)], key: u64, interner: &Interner, ids: &mut Ids) -> Result<u32, Stuck> {
+        let place = &mut recent[hash::mix(key) as usize % RECENT];
+        if place.0 == key && key != 0 {
+            return Ok(place.1);
+        }
+        let number = interner.number(ids, key)?;
+        *place = (key, number);
+        Ok(number)
+    }
+
+    fn fold(&mut self, state: &[u64], interner: &Interner, ids: &mut Ids) -> Result<u64, Stuck> {
+        if self.words.len() != state.len() {
+            self.words = vec![0; state.len()];
+            self.recent = vec![(0, 0); RECENT];
+            self.nodes = Vec::new();
+            let mut width = state.len();
+            self.nodes.push(vec![0; width]);
+            while width > 2 {
+                width = width.div_ceil(2);
+                self.nodes.push(vec![0; width]);
+            }
+            self.valid = false;
+        }
+        let all = !self.valid;
+        // Until the walk has succeeded the levels may not fit together.
+        self.valid = false;
+        let mut moved = false;
+        for (i, &word) in state.iter().enumerate() {
+            if all || self.words[i] != word {
+                self.nodes[0][i] = Fold::number(&mut self.recent, word, interner, ids)?;
+                moved = true;
+            }
+        }
+        if moved {
+            for level in 1..self.nodes.len() {
+                let (below, above) = self.nodes.split_at_mut(level);
+                let below = &below[level - 1];
+                // The words tell which paths changed: node `i` of this level covers the words
+                // from `i << level` on.
+                for (i, node) in above[0].iter_mut().enumerate() {
+                    let from = i << level;
+                    let to = ((i + 1) << level).min(state.len());
+                    if all || self.words[from..to] != state[from..to] {
+                        *node = match below.get(2 * i + 1) {
+                            Some(&right) => {
+                                let key = pair(below[2 * i], right);
+                                Fold::number(&mut self.recent, key, interner, ids)?
+                            }
+                            None => below[2 * i],
+                        };
+                    }
+                }
+            }
+            self.words.copy_from_slice(state);
+        }
+        self.valid = true;
+        let top = &self.nodes[self.nodes.len() - 1];
+        Ok(pair(top[0], top[1]))
+    }
+}
+
+fn find_root(nodes: &Interner, state: &[u64]) -> Option<u64> {
+    if state.len() < 2 {
+        return Some(small_root(state));
+    }
+    let mut level: Vec<u32> = state.iter().map(|&word| nodes.find(word)).collect::<Option<_>>()?;
+    while level.len() > 2 {
+        level = level
+            .chunks(2)
+            .map(|two| if two.len() == 2 { nodes.find(pair(two[0], two[1])) } else { Some(two[0]) })
+            .collect::<Option<_>>()?;
+    }
+    Some(pair(level[0], level[1]))
+}
+
+fn unfold(nodes: &Interner, root: u64, out: &mut [u64]) {
+    if out.len() < 2 {
+        out.fill(root);
+        return;
+    }
+    // Numbers of nodes stand in `out` from the top level down to the leaves, then become words.
+    let mut widths = vec![out.len()];
+    while widths[widths.len() - 1] > 2 {
+        widths.push(widths[widths.len() - 1].div_ceil(2));
+    }
+    (out[0], out[1]) = (root >> 32, root & u32::MAX as u64);
+    for pairs in widths.windows(2).rev() {
+        let (wide, narrow) = (pairs[0], pairs[1]);
+        for i in (0..narrow).rev() {
+            if 2 * i + 1 < wide {
+                let key = nodes.key(out[i] as u32);
+                (out[2 * i], out[2 * i + 1]) = (key >> 32, key & u32::MAX as u64);
+            } else {
+                out[2 * i] = out[i];
+            }
+        }
+    }
+    for word in out {
+        *word = nodes.key(*word as u32);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn set(mode: Mode, words: usize) -> Visited {
+        let shape = Shape { mode, words, workers: 1, slots: 64, tag_bits: 32, satellites: true };
+        Visited::new(shape, &Meter::new(None)).unwrap()
+    }
+
+    /// A state of `words` words that is a function of `n`, with little and with much in a word.
+    fn state(n: u64, words: usize) -> Vec<u64> {
+        (0..words as u64).map(|i| if i % 2 == 0 { n >> i } else { hash::mix(n / 3 + i) }).collect()
+    }
+
+    #[test]
+    fn a_state_of_any_length_comes_back_as_it_was_put() {
+        for words in [0, 1, 2, 3, 4, 5, 7, 8, 9, 31] {
+            let set = set(Mode::Exact, words);
+            let mut seat = set.seat(0);
+            let count = if words == 0 { 1 } else { 3000 };
+            let mut ids = Vec::new();
+            for n in 0..count {
+                let mut session = set.enter(&mut seat).unwrap();
+                let key = session.key(&state(n, words)).unwrap();
+                ids.push(session.insert(key).unwrap());
+                assert!(ids[n as usize].fresh);
+            }
+            for n in 0..count {
+                let mut read = vec![0; words];
+                assert!(set.state(ids[n as usize].id, &mut read));
+                assert_eq!(read, state(n, words));
+                let mut session = set.enter(&mut seat).unwrap();
+                assert_eq!(session.find(&read), Some(ids[n as usize].id));
+                let key = session.key(&read).unwrap();
+                assert!(!session.insert(key).unwrap().fresh);
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_that_was_not_put_is_not_found() {
+        for mode in [Mode::Exact, Mode::Hash] {
+            let set = set(mode, 3);
+            let mut seat = set.seat(0);
+            let mut session = set.enter(&mut seat).unwrap();
+            assert_eq!(session.find(&[1, 2, 3]), None);
+            let key = session.key(&[1, 2, 3]).unwrap();
+            let id = session.insert(key).unwrap().id;
+            assert_eq!(session.find(&[1, 2, 3]), Some(id));
+            assert_eq!(session.find(&[1, 3, 2]), None);
+        }
+    }
+
+    #[test]
+    fn marks_stay_and_tell_what_was_there_before() {
+        let set = set(Mode::Hash, 1);
+        let mut seat = set.seat(0);
+        let mut session = set.enter(&mut seat).unwrap();
+        let key = session.key(&[9]).unwrap();
+        let id = session.insert(key).unwrap().id;
+        assert_eq!((set.mark(id, 1), set.mark(id, 4), set.marks(id)), (0, 1, 5));
+    }
+
+    #[test]
+    fn the_collision_bound_is_that_of_eighty_bits() {
+        // (10^9)² / 2^81 is a little more than 4·10^-7.
+        let bound = set(Mode::Hash, 1).collision_bound(1_000_000_000);
+        assert!((4.0e-7..4.2e-7).contains(&bound), "{bound}");
+        assert_eq!(set(Mode::Exact, 1).collision_bound(1_000_000_000), 0.0);
+    }
+}

@@ -1,0 +1,81 @@
+//! A batch of states that wait for their expansion: what queues carry and thieves steal.
+//!
+//! Never here: why they wait, or in which queue.
+
+use bombus_kernels::Trouble;
+use bombus_kernels::memory::Meter;
+use std::sync::Arc;
+
+/// States of a full batch: enough that a deque operation and a look at the clock cost nothing per
+/// state, few enough that a level of some thousand states still feeds all workers.
+pub const BATCH: usize = 64;
+
+pub struct Batch {
+    words: usize,
+    ids: Vec<u32>,
+    states: Vec<u64>,
+    /// Positions of states in which a check failed or could not be computed, ascending.
+    flawed: Vec<u32>,
+    bytes: u64,
+    meter: Arc<Meter>,
+}
+
+impl Batch {
+    pub fn new(words: usize, meter: &Arc<Meter>) -> Result<Batch, Trouble> {
+        let bytes = (BATCH * (words * 8 + 4)) as u64;
+        meter.claim(bytes)?;
+        let mut batch = Batch {
+            words,
+            ids: Vec::new(),
+            states: Vec::new(),
+            flawed: Vec::new(),
+            bytes,
+            meter: meter.clone(),
+        };
+        let reserved = batch.ids.try_reserve_exact(BATCH).is_ok()
+            && batch.states.try_reserve_exact(BATCH * words).is_ok();
+        if reserved { Ok(batch) } else { Err(Trouble::OutOfMemory) }
+    }
+
+    pub fn push(&mut self, id: u32, state: &[u64], flawed: bool) {
+        debug_assert!(!self.is_full());
+        if flawed {
+            self.flawed.push(self.ids.len() as u32);
+        }
+        self.ids.push(id);
+        self.states.extend_from_slice(state);
+    }
+
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.ids.len() >= BATCH
+    }
+
+    pub fn id(&self, at: usize) -> u32 {
+        self.ids[at]
+    }
+
+    pub fn state(&self, at: usize) -> &[u64] {
+        &self.states[at * self.words..(at + 1) * self.words]
+    }
+
+    pub fn is_flawed(&self, at: usize) -> bool {
+        !self.flawed.is_empty() && self.flawed.binary_search(&(at as u32)).is_ok()
+    }
+
+    /// Empties the batch for another use.
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.states.clear();
+        self.flawed.clear();
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.meter.release(self.bytes);
+    }
+}

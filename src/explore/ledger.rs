@@ -1,0 +1,39 @@
+//! The ledger: every reason why a run saw less than everything.
+//!
+//! In: limits reached, interrupts, what a system could not compute. Out: the list that makes a
+//! verdict "incomplete". Never here: the verdict itself.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// Why a run is not complete. The order is the order of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// The limit on states, with its value.
+    States(u64),
+    Time,
+    /// The memory limit, or memory that the machine refused.
+    Memory,
+    /// More states than 32-bit ids can name.
+    Ids,
+    Interrupted,
+    /// Something the system could not compute; `System::reason` has the words.
+    System(u32),
+}
+
+/// Shared by the workers. Entries are rare, so a lock is good enough.
+#[derive(Debug, Default)]
+pub struct Ledger(Mutex<BTreeMap<Reason, u64>>);
+
+impl Ledger {
+    pub fn enter(&self, reason: Reason, times: u64) {
+        let mut entries = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *entries.entry(reason).or_default() += times;
+    }
+
+    /// The reasons in their order, with how often each was met.
+    pub fn close(self) -> Vec<(Reason, u64)> {
+        let entries = self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        entries.into_iter().collect()
+    }
+}

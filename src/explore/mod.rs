@@ -1,0 +1,365 @@
+//! The exploration of all reachable states of a `System`, on any number of workers.
+//!
+//! In: a system, options, a budget. Out: an `Outcome`: counts, coverage, findings with a trace, the
+//! reasons why it may be incomplete. Our own mistakes, a worker's panic among them, are an
+//! `InternalError` and never a verdict.
+//! Never here: B, printing, the words of a report.
+//!
+//! A breadth-first search that ends by itself is the same for any number of workers: the states, the
+//! transitions and their counts by event, the digest, the depth, the findings, their order, and the
+//! trace. The other orders promise this for all but depth and trace when nothing stops them early.
+
+mod audit;
+mod batch;
+mod findings;
+mod ledger;
+mod order;
+mod outcome;
+mod trace;
+mod worker;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use bombus_kernels::visited::Mode as Store;
+pub use findings::Counts;
+pub use ledger::Reason;
+pub use order::Order;
+pub use outcome::{Coverage, Outcome, Shares, Violation};
+pub use trace::{Step, Trace};
+
+use crate::base::budget::{Budget, Stop};
+use crate::graph::Graph;
+use crate::system::System;
+use audit::Books;
+use bombus_kernels::memory::Meter;
+use bombus_kernels::parents::Level;
+use bombus_kernels::visited::{Mode, Shape, Visited};
+use findings::Findings;
+use ledger::Ledger;
+use order::{Lane, Queues, Stage};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use worker::{Record, Worker};
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub workers: usize,
+    pub order: Order,
+    /// For orders with chance in them.
+    pub seed: u64,
+    pub store: Mode,
+    /// Whether a state without successors is a finding. They are counted in any case.
+    pub check_deadlock: bool,
+    /// Explore everything in spite of findings.
+    pub keep_going: bool,
+    /// Keep all edges and return the graph.
+    pub record_edges: bool,
+    /// Slots of the visited set at the start.
+    pub slots: usize,
+    /// Hash bits that place a state in the exact store: 32 outside tests.
+    pub tag_bits: u32,
+    /// Stack of a worker in bytes.
+    pub stack: usize,
+    /// Live figures, for whoever shows progress.
+    pub progress: Arc<Progress>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            workers: 1,
+            order: Order::Bfs,
+            seed: 1,
+            store: Mode::Exact,
+            check_deadlock: true,
+            keep_going: false,
+            record_edges: false,
+            slots: 1 << 13,
+            tag_bits: 32,
+            stack: 256 << 20,
+            progress: Arc::default(),
+        }
+    }
+}
+
+/// Figures of a run under way; may be read at any time.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// States found, and states whose successors were computed.
+    pub states: AtomicU64,
+    pub expanded: AtomicU64,
+    pub findings: AtomicU64,
+    pub depth: AtomicU32,
+    /// Bytes of the visited set, the queues and the log of edges.
+    pub bytes: AtomicU64,
+}
+
+/// We are wrong: a broken invariant, a worker that panicked, books that do not add up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InternalError(pub String);
+
+impl std::fmt::Display for InternalError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InternalError {}
+
+/// What the workers of one run share.
+struct Shared<'a, S: System> {
+    system: &'a S,
+    options: &'a Options,
+    budget: &'a Budget,
+    words: usize,
+    workers: usize,
+    /// States found so far.
+    states: AtomicU64,
+    visited: Visited,
+    queues: Queues,
+    ledger: Ledger,
+    meter: Arc<Meter>,
+    progress: &'a Progress,
+    /// Whether there was a finding; read at the end of each level.
+    any_finding: AtomicBool,
+    limit_entered: AtomicBool,
+    panic: Mutex<Option<String>>,
+}
+
+impl<S: System> Shared<'_, S> {
+    fn stop_for(&self, reason: Reason) {
+        // Many workers may notice the same limit; it is one reason.
+        if !self.queues.is_stopped() {
+            self.ledger.enter(reason, 1);
+        }
+        self.queues.stop();
+    }
+
+    fn reached_state_limit(&self, limit: u64) {
+        if !self.limit_entered.swap(true, Ordering::Relaxed) {
+            self.ledger.enter(Reason::States(limit), 1);
+        }
+        self.queues.stop();
+    }
+
+    fn found(&self, count: u64) {
+        self.any_finding.store(true, Ordering::Relaxed);
+        self.progress.findings.fetch_add(count, Ordering::Relaxed);
+        // A level is finished before the search ends, so that what it found depends on nothing
+        // but the model. Without levels there is nothing to wait for.
+        if !self.options.keep_going && self.options.order != Order::Bfs {
+            self.queues.stop();
+        }
+    }
+
+    /// The stage after `stage`, asked for when all its states are expanded and `frontier` states
+    /// were found. Nobody works meanwhile.
+    fn next_stage(&self, stage: Stage, frontier: u64) -> Option<Stage> {
+        if !self.keeps_searching() || frontier == 0 {
+            return None;
+        }
+        self.progress.depth.store(stage.depth + 1, Ordering::Relaxed);
+        self.progress.bytes.store(self.meter.used(), Ordering::Relaxed);
+        Some(Stage {
+            depth: stage.depth + 1,
+            level: stage.level.next(self.visited.bound()),
+            before: Some(stage.level),
+            block: block(frontier, self.workers),
+        })
+    }
+
+    /// Whether the search goes on after the initial states.
+    fn keeps_searching(&self) -> bool {
+        !self.queues.is_stopped() && (self.options.keep_going || !self.any_finding.load(Ordering::Relaxed))
+    }
+
+    fn note_panic(&self, payload: &(dyn Any + Send)) {
+        let text = payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| payload.downcast_ref::<&str>().map(|s| s.to_string()))
+            .unwrap_or_else(|| "a panic without a message".into());
+        self.panic.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert(text);
+        self.visited.abort();
+        self.queues.stop();
+    }
+
+    fn panicked(&self) -> Option<String> {
+        self.panic.lock().unwrap_or_else(|p| p.into_inner()).clone()
+    }
+}
+
+/// Ids that a worker reserves at a time. What it does not use by the end of a level is lost, so the
+/// blocks are small against the level: at most one id in 64 on average.
+fn block(frontier: u64, workers: usize) -> u32 {
+    (frontier / (32 * workers as u64)).clamp(1, 1024) as u32
+}
+
+impl From<Stop> for Reason {
+    fn from(stop: Stop) -> Reason {
+        match stop {
+            Stop::Time => Reason::Time,
+            Stop::Memory => Reason::Memory,
+            Stop::Interrupted => Reason::Interrupted,
+        }
+    }
+}
+
+/// Explores all states that `system` can reach, as far as `budget` allows.
+pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Result<Outcome, InternalError> {
+    let workers = options.workers.max(1);
+    let meter = Meter::new(budget.max_memory);
+    let shape = Shape {
+        mode: options.store,
+        words: system.words(),
+        workers,
+        slots: options.slots,
+        tag_bits: options.tag_bits,
+        satellites: false,
+    };
+    let visited = match Visited::new(shape, &meter) {
+        Ok(visited) => visited,
+        Err(_) => return Ok(Outcome::nothing(Reason::Memory, system.event_names().len())),
+    };
+    let (queues, lanes) = Queues::new(options.order, workers, options.seed);
+    let shared = Shared {
+        system,
+        options,
+        budget,
+        words: system.words(),
+        workers,
+        states: AtomicU64::new(0),
+        visited,
+        queues,
+        ledger: Ledger::default(),
+        meter,
+        progress: &options.progress,
+        any_finding: AtomicBool::new(false),
+        limit_entered: AtomicBool::new(false),
+        panic: Mutex::new(None),
+    };
+    let records = run(&shared, lanes);
+    if let Some(message) = shared.panicked() {
+        return Err(InternalError(format!("a worker failed: {message}")));
+    }
+    conclude(shared, records)
+}
+
+/// Runs the search to its end: the first worker alone with the initial states, then all of them.
+fn run<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Record> {
+    let mut workers: Vec<_> =
+        lanes.into_iter().enumerate().map(|(index, lane)| Worker::new(shared, index, lane)).collect();
+    on_threads(shared, &mut workers[..1], Worker::begin);
+    let level = Level { odd: false, expanding: 0, filling: shared.visited.bound() };
+    let frontier = shared.states.load(Ordering::Relaxed);
+    let stage = Stage { depth: 0, level, before: None, block: block(frontier, workers.len()) };
+    shared.queues.begin(stage);
+    if shared.keeps_searching() {
+        for worker in &mut workers {
+            worker.follow(stage);
+        }
+        on_threads(shared, &mut workers, Worker::run);
+    }
+    workers.into_iter().map(Worker::finish).collect()
+}
+
+/// Gives each worker a thread for a job. A panic is noted, frees the others and ends the run.
+fn on_threads<'a, S: System>(
+    shared: &'a Shared<'a, S>,
+    workers: &mut [Worker<'a, S>],
+    job: fn(&mut Worker<'a, S>),
+) {
+    std::thread::scope(|scope| {
+        for worker in workers {
+            let body = move || {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job(worker))) {
+                    shared.note_panic(&*payload);
+                }
+            };
+            let thread = std::thread::Builder::new().name("explorer".into()).stack_size(shared.options.stack);
+            if let Err(error) = thread.spawn_scoped(scope, body) {
+                shared.note_panic(&format!("no thread for a worker: {error}"));
+            }
+        }
+    });
+}
+
+/// Adds up what the workers did, checks the books, rebuilds the trace.
+fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
+    let stage = shared.queues.stage();
+    let created = shared.queues.tally.total_created();
+    let finished = shared.queues.tally.total_finished();
+    let exhausted = created == finished && !shared.queues.is_stopped();
+    let mut outcome = Outcome::empty(shared.system.event_names().len());
+    let mut books = Books::default();
+    let mut findings = Findings::default();
+    let mut logs = Vec::new();
+    let mut initial = Vec::new();
+    for record in records {
+        books.generated += record.generated;
+        books.fresh += record.fresh;
+        books.known += record.known;
+        books.digested += record.digested;
+        books.pushed += record.pushed;
+        books.popped += record.popped;
+        books.transitions += record.transitions;
+        books.initial_edges += record.initial_edges;
+        outcome.digest = outcome.digest.wrapping_add(record.digest);
+        outcome.deadlocks += record.deadlocks;
+        outcome.out_of_scope += record.out_of_scope;
+        outcome.shares.add(&record.shares);
+        for (sum, more) in outcome.events.iter_mut().zip(&record.events) {
+            sum.states += more.states;
+            sum.transitions += more.transitions;
+        }
+        for (sum, more) in outcome.undefined_guards.iter_mut().zip(&record.undefined_guards) {
+            *sum += more;
+        }
+        findings.merge(record.findings);
+        initial.extend(record.initial);
+        logs.push(record.edges);
+    }
+    books.by_event = outcome.events.iter().map(|event| event.transitions).sum();
+    books.stored = shared.visited.count();
+    books.logged = shared.options.record_edges.then(|| logs.iter().map(|log| log.len() as u64).sum());
+    books.check(exhausted).map_err(|sum| InternalError(format!("the books do not add up: {sum}")))?;
+
+    initial.sort_unstable();
+    initial.dedup();
+    outcome.states = books.fresh;
+    outcome.transitions = books.transitions;
+    outcome.initial = initial.len() as u64;
+    outcome.initial_transitions = books.initial_edges;
+    outcome.exhausted = exhausted;
+    if shared.options.order == Order::Bfs && books.fresh > 0 {
+        // A search that was ended early has found states one level beyond the one it expanded.
+        let beyond = shared.visited.bound() > stage.level.filling;
+        outcome.depth = Some(stage.depth + beyond as u32);
+    }
+    outcome.collision_bound = shared.visited.collision_bound(books.fresh);
+    outcome.visited_bytes = shared.visited.bytes();
+    outcome.peak_bytes = shared.meter.peak();
+    outcome.counts = findings.counts();
+    let levels: Vec<Level> = match shared.options.order {
+        Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
+        Order::Dfs | Order::Mixed => Vec::new(),
+    };
+    for (place, finding, id) in findings.into_least() {
+        let trace = match (id, outcome.findings.is_empty()) {
+            (Some(id), true) => Some(trace::rebuild(shared.system, &shared.visited, &levels, id)?),
+            _ => None,
+        };
+        outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
+    }
+    outcome.reasons = shared.ledger.close();
+    if shared.options.record_edges {
+        outcome.graph = Some(Graph::freeze(shared.system, shared.visited, initial, logs));
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,241 @@
+//! The order of the search as a policy: which batch a worker takes next, and when there is none left.
+//!
+//! In: batches of new states from workers. Out: batches to expand, or the end.
+//! Never here: expansion. The worker's loop is the same for every order.
+//!
+//! All orders use one structure, a deque of batches per worker from which the others steal. `Bfs`
+//! has two such sets and swaps them at the end of a level: during a level batches are only taken
+//! from the one and only put into the other. So a worker that finds all deques of the level empty
+//! will never find one filled again, and the last one to arrive at the barrier knows that every
+//! batch of the level was dealt with by a worker that has arrived. `Dfs` takes the newest batch and
+//! lets thieves have the oldest, `Mixed` takes newest or oldest by a seeded coin; both end when
+//! `Tally::quiet` says that no work is left.
+
+use super::batch::Batch;
+use bombus_kernels::hash;
+use bombus_kernels::parents::Level;
+use bombus_kernels::shim::Backoff;
+use bombus_kernels::termination::Tally;
+use crossbeam_deque::{Steal, Stealer, Worker as Deque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    #[default]
+    Bfs,
+    Dfs,
+    Mixed,
+}
+
+/// Below this many states a level is expanded by one worker: waking the others costs more.
+const THIN: u64 = 256;
+
+/// Which level is being expanded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stage {
+    /// Distance of the level from the initial states.
+    pub depth: u32,
+    pub level: Level,
+    /// The level before, whose states may not have been settled yet; none at depth 0.
+    pub before: Option<Level>,
+    /// How many ids a worker reserves at a time.
+    pub block: u32,
+}
+
+/// What the workers share.
+pub struct Queues {
+    order: Order,
+    stealers: Vec<[Stealer<Batch>; 2]>,
+    pub tally: Tally,
+    barrier: Mutex<Barrier>,
+    wake: Condvar,
+    stopped: AtomicBool,
+}
+
+struct Barrier {
+    waiting: usize,
+    /// Counts the openings; a waiting worker leaves when it has changed.
+    opened: u64,
+    stage: Stage,
+    ended: bool,
+}
+
+/// One worker's end of the queues.
+pub struct Lane {
+    worker: usize,
+    deques: [Deque<Batch>; 2],
+    /// Which of the two deques holds the level being expanded; always 0 in orders without levels.
+    side: usize,
+    pub stage: Stage,
+    coin: u64,
+}
+
+impl Queues {
+    pub fn new(order: Order, workers: usize, seed: u64) -> (Queues, Vec<Lane>) {
+        let deque = || match order {
+            Order::Bfs => Deque::new_fifo(),
+            Order::Dfs | Order::Mixed => Deque::new_lifo(),
+        };
+        let lanes: Vec<Lane> = (0..workers)
+            .map(|worker| Lane {
+                worker,
+                deques: [deque(), deque()],
+                side: 0,
+                stage: Stage::default(),
+                coin: hash::mix(seed ^ hash::mix(worker as u64 + 1)),
+            })
+            .collect();
+        let queues = Queues {
+            order,
+            stealers: lanes.iter().map(|lane| [lane.deques[0].stealer(), lane.deques[1].stealer()]).collect(),
+            tally: Tally::new(workers),
+            barrier: Mutex::new(Barrier { waiting: 0, opened: 0, stage: Stage::default(), ended: false }),
+            wake: Condvar::new(),
+            stopped: AtomicBool::new(false),
+        };
+        (queues, lanes)
+    }
+
+    /// Puts the states of the first level, before the workers start.
+    pub fn put_first(&self, lane: &mut Lane, batch: Batch) {
+        lane.deques[lane.side].push(batch);
+    }
+
+    /// The stage every worker starts with.
+    pub fn begin(&self, stage: Stage) {
+        self.lock().stage = stage;
+    }
+
+    /// The stage that was reached.
+    pub fn stage(&self) -> Stage {
+        self.lock().stage
+    }
+
+    /// Makes new states available: to anybody at once, or in the next level. They were counted as
+    /// created before.
+    pub fn put(&self, lane: &mut Lane, batch: Batch) {
+        let side = if self.order == Order::Bfs { 1 - lane.side } else { lane.side };
+        lane.deques[side].push(batch);
+    }
+
+    /// Ends the run for everybody, as soon as they look.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        self.lock().ended = true;
+        self.wake.notify_all();
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// A batch of the worker's own or of somebody else's, if there is one now.
+    pub fn take(&self, lane: &mut Lane) -> Option<Batch> {
+        let side = lane.side;
+        if self.order == Order::Mixed
+            && lane.toss()
+            && let Some(batch) = steal(&self.stealers[lane.worker][side])
+        {
+            return Some(batch);
+        }
+        if let Some(batch) = lane.deques[side].pop() {
+            return Some(batch);
+        }
+        let workers = self.stealers.len();
+        let first = lane.random() as usize % workers;
+        (0..workers)
+            .map(|i| (first + i) % workers)
+            .filter(|victim| *victim != lane.worker)
+            .find_map(|victim| steal(&self.stealers[victim][side]))
+    }
+
+    /// Called when `take` found nothing and the worker has put all it had: waits until there may
+    /// be work again (true) or the search is over (false). `next` is asked, by one worker while
+    /// all others wait, for the stage that follows a finished level, `None` to end.
+    pub fn wait(&self, lane: &mut Lane, next: impl FnOnce(Stage, u64) -> Option<Stage>) -> bool {
+        match self.order {
+            Order::Bfs => self.wait_for_level(lane, next),
+            Order::Dfs | Order::Mixed => self.wait_for_work(lane),
+        }
+    }
+
+    fn wait_for_level(&self, lane: &mut Lane, next: impl FnOnce(Stage, u64) -> Option<Stage>) -> bool {
+        let mut barrier = self.lock();
+        if barrier.ended {
+            return false;
+        }
+        barrier.waiting += 1;
+        if barrier.waiting < self.stealers.len() {
+            let before = barrier.opened;
+            while barrier.opened == before && !barrier.ended {
+                barrier = self.wake.wait(barrier).unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+        } else {
+            let frontier = self.tally.total_created() - self.tally.total_finished();
+            match next(barrier.stage, frontier) {
+                Some(stage) if frontier > 0 => {
+                    barrier.stage = stage;
+                    if frontier < THIN {
+                        // The others stay where they are, counted as waiting.
+                        barrier.waiting -= 1;
+                    } else {
+                        barrier.waiting = 0;
+                        barrier.opened += 1;
+                        self.wake.notify_all();
+                    }
+                }
+                _ => {
+                    barrier.ended = true;
+                    self.wake.notify_all();
+                }
+            }
+        }
+        lane.follow(barrier.stage);
+        !barrier.ended
+    }
+
+    fn wait_for_work(&self, lane: &mut Lane) -> bool {
+        let mut backoff = Backoff::default();
+        loop {
+            if self.is_stopped() || self.tally.quiet() {
+                return false;
+            }
+            if self.stealers.iter().any(|pair| !pair[lane.side].is_empty()) {
+                return true;
+            }
+            backoff.wait();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Barrier> {
+        self.barrier.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Lane {
+    /// Goes on to a stage: the side that was filled in the level before is now taken from.
+    pub fn follow(&mut self, stage: Stage) {
+        self.side = (stage.depth & 1) as usize;
+        self.stage = stage;
+    }
+
+    fn random(&mut self) -> u64 {
+        self.coin = self.coin.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        hash::mix(self.coin)
+    }
+
+    pub fn toss(&mut self) -> bool {
+        self.random() & 1 == 0
+    }
+}
+
+fn steal(from: &Stealer<Batch>) -> Option<Batch> {
+    loop {
+        match from.steal() {
+            Steal::Success(batch) => return Some(batch),
+            Steal::Empty => return None,
+            Steal::Retry => {}
+        }
+    }
+}

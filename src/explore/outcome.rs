@@ -1,0 +1,128 @@
+//! What a run has to say: counts, coverage, findings, reasons of incompleteness, costs.
+//!
+//! Never here: the verdict's words, and how they are printed.
+
+use super::findings::Counts;
+use super::ledger::Reason;
+use super::trace::Trace;
+use crate::graph::Graph;
+use crate::system::Finding;
+use std::time::Duration;
+
+/// How much of the state space saw an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// States with at least one transition of the event.
+    pub states: u64,
+    pub transitions: u64,
+}
+
+/// Where the time of the workers went, summed over them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shares {
+    /// Computing successors and checks.
+    pub evaluate: Duration,
+    /// In the visited set.
+    pub insert: Duration,
+    /// Taking batches from queues.
+    pub steal: Duration,
+    /// Waiting for the others.
+    pub idle: Duration,
+}
+
+impl Shares {
+    pub(super) fn add(&mut self, other: &Shares) {
+        self.evaluate += other.evaluate;
+        self.insert += other.insert;
+        self.steal += other.steal;
+        self.idle += other.idle;
+    }
+}
+
+/// One finding and its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub finding: Finding,
+    /// Length of the shortest path to the state (breadth-first search), else 0.
+    pub depth: u32,
+    /// `None` if it was found before there was a state.
+    pub state: Option<Vec<u64>>,
+    /// How to get there; only the first finding has one.
+    pub trace: Option<Trace>,
+}
+
+pub struct Outcome {
+    /// All reachable states were found and expanded. "Verified" needs this, no finding and no reason.
+    pub exhausted: bool,
+    /// Distinct initialised states, transitions between them.
+    pub states: u64,
+    pub transitions: u64,
+    /// Distinct initial states, and edges that the system emitted for them.
+    pub initial: u64,
+    pub initial_transitions: u64,
+    /// Largest distance of a state from the initial ones; only a breadth-first search knows it.
+    pub depth: Option<u32>,
+    /// By event.
+    pub events: Vec<Coverage>,
+    /// By event, how often a guard was undefined and counted as false.
+    pub undefined_guards: Vec<u64>,
+    /// States without a successor, whether or not that is a finding.
+    pub deadlocks: u64,
+    /// States that were not expanded because the system's scope leaves them out.
+    pub out_of_scope: u64,
+    /// Findings by kind, and the least ones in an order that no schedule changes.
+    pub counts: Counts,
+    pub findings: Vec<Violation>,
+    /// Why the run is incomplete, with how often each reason was met.
+    pub reasons: Vec<(Reason, u64)>,
+    /// Sum of the fingerprints of all states modulo 2^128: the same for the same set of states.
+    pub digest: u128,
+    /// Upper bound of the probability that a state was missed because of its hash.
+    pub collision_bound: f64,
+    pub shares: Shares,
+    /// Bytes of visited set and parents at the end; peak with queues and log of edges.
+    pub visited_bytes: u64,
+    pub peak_bytes: u64,
+    pub graph: Option<Graph>,
+}
+
+impl Outcome {
+    pub(super) fn empty(events: usize) -> Outcome {
+        Outcome {
+            exhausted: false,
+            states: 0,
+            transitions: 0,
+            initial: 0,
+            initial_transitions: 0,
+            depth: None,
+            events: vec![Coverage::default(); events],
+            undefined_guards: vec![0; events],
+            deadlocks: 0,
+            out_of_scope: 0,
+            counts: Counts::default(),
+            findings: Vec::new(),
+            reasons: Vec::new(),
+            digest: 0,
+            collision_bound: 0.0,
+            shares: Shares::default(),
+            visited_bytes: 0,
+            peak_bytes: 0,
+            graph: None,
+        }
+    }
+
+    /// The outcome of a run that could not even start.
+    pub(super) fn nothing(reason: Reason, events: usize) -> Outcome {
+        Outcome { reasons: vec![(reason, 1)], ..Outcome::empty(events) }
+    }
+
+    /// Nothing wrong was found and nothing was left out: the only ground for "verified".
+    pub fn is_verified(&self) -> bool {
+        self.exhausted && self.reasons.is_empty() && self.counts.total() == 0 && self.findings.is_empty()
+    }
+
+    /// Bytes of visited set and parents per state.
+    pub fn bytes_per_state(&self) -> f64 {
+        self.visited_bytes as f64 / self.states.max(1) as f64
+    }
+}
