@@ -156,7 +156,8 @@ struct Substitution<'a> {
     args: HashMap<Name, &'a Expr>,
     /// Names that occur in an argument.
     names: HashMap<Name, BTreeSet<Name>>,
-    binders: Vec<Ident>,
+    /// Bound names round the place we are at, and whether an argument gave the name.
+    binders: Vec<(Ident, bool)>,
     captured: BTreeMap<Name, Span>,
     nodes: u64,
 }
@@ -179,14 +180,12 @@ impl Rewrite for Substitution<'_> {
         self.nodes += 1;
         let arg = self.args.get(name)?;
         // A binder of the body with the parameter's own name hides the parameter.
-        if self.binders.iter().any(|b| b.name == *name) {
+        if self.binders.iter().any(|(b, _)| b.name == *name) {
             return None;
         }
-        for binder in &self.binders {
-            // A binder that came from an argument itself (`all(x) == !x.(…)`) captures on purpose.
-            if self.names[name].contains(&binder.name)
-                && !self.names.values().any(|n| n.len() == 1 && n.contains(&binder.name))
-            {
+        for (binder, from_argument) in &self.binders {
+            // A binder that an argument named (`all(x) == !x.(…)`) captures on purpose.
+            if !from_argument && self.names[name].contains(&binder.name) {
                 self.captured.insert(binder.name.clone(), binder.span);
             }
         }
@@ -196,11 +195,11 @@ impl Rewrite for Substitution<'_> {
 
     fn binder(&mut self, ident: &Ident) -> Ident {
         // `all(x) == !x.(…)` called with a name binds that name.
-        let renamed = match self.args.get(&ident.name).map(|a| &a.kind) {
-            Some(ExprKind::Ident(new)) => Ident { name: new.clone(), span: ident.span },
-            _ => ident.clone(),
+        let (renamed, from_argument) = match self.args.get(&ident.name).map(|a| &a.kind) {
+            Some(ExprKind::Ident(new)) => (Ident { name: new.clone(), span: ident.span }, true),
+            _ => (ident.clone(), false),
         };
-        self.binders.push(renamed.clone());
+        self.binders.push((renamed.clone(), from_argument));
         renamed
     }
 

@@ -15,6 +15,8 @@ mod scope;
 mod sets;
 mod settings;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod trees;
 pub mod typed;
 pub mod types;

@@ -2,14 +2,15 @@
 //!
 //! In: a machine whose deferred sets have no elements yet, and the settings. Out: elements for every set;
 //! constants that are proven pairwise distinct are identified with elements, which loses nothing because
-//! the elements of a deferred set are interchangeable until a constant names one.
+//! the elements of a deferred set are interchangeable until a constant names one. As in ProB they are
+//! constants no more, and without any constant or property left there is no step that sets constants up.
 //!
 //! A size comes from, in this order: the command line, `scope_S`, PROPERTIES, the default.
 
 use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
-    BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
+    BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
 };
 use super::walk::{Change, change_machine};
 use crate::base::{Int, Name};
@@ -25,63 +26,197 @@ struct Facts {
     listed: Option<Vec<VarId>>,
     /// Pairs of constants that differ, the smaller first.
     distinct: BTreeSet<(VarId, VarId)>,
+    /// An equation with something whose size is not known yet.
+    waits: bool,
 }
 
 /// Gives every set its elements; the constants that became elements come back.
 pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, Entity> {
     let numbers = known_numbers(machine);
     let mut elements = HashMap::new();
-    // A bijection or an equation of cardinalities may lead from one set to the next.
     let mut open: Vec<SetId> =
         (0..machine.sets.len() as u32).map(SetId).filter(|s| machine.set(*s).elems.is_empty()).collect();
-    let rounds = open.len();
-    for round in 0..=rounds {
-        let last = round == rounds;
-        let waiting: Vec<SetId> = std::mem::take(&mut open);
-        for set in waiting {
-            let facts = facts_about(set, machine, &numbers);
-            match size_of(set, machine, settings, &facts, last) {
-                Some((size, origin)) => {
-                    let named = name_elements(machine, set, size, origin, &facts);
-                    elements.extend(named);
-                }
-                None => open.push(set),
-            }
+    while !open.is_empty() {
+        let facts: Vec<Facts> = open.iter().map(|s| facts_about(*s, machine, &numbers)).collect();
+        let sizes: Vec<Option<(usize, SizeOrigin)>> =
+            open.iter().zip(&facts).map(|(s, f)| stated_size(*s, machine, settings, f)).collect();
+        // One at a time: a bijection or an equation of cardinalities may lead from one set to the next.
+        // Only when nothing is stated a default is taken, first for a set that waits for no other.
+        let next = (0..open.len())
+            .find(|i| sizes[*i].is_some())
+            .or_else(|| (0..open.len()).find(|i| !facts[*i].waits))
+            .unwrap_or(0);
+        let (size, origin) = sizes[next].unwrap_or_else(|| assumed_size(settings, &facts[next]));
+        elements.extend(name_elements(machine, open[next], size, origin, &facts[next]));
+        open.remove(next);
+    }
+    let mut named: BTreeMap<SetId, usize> = BTreeMap::new();
+    for element in elements.values() {
+        if let Entity::Elem(set, _) = element {
+            *named.entry(*set).or_default() += 1;
         }
     }
+    fix_bijections(machine, named.keys().copied().collect(), &numbers);
     machine.constants.retain(|c| !elements.contains_key(c));
+    for (set, count) in named {
+        order_constants(machine, set, count);
+    }
     change_machine(machine, &mut Identify(&elements));
+    let sets = &machine.sets;
+    machine.properties.retain(|c| !holds_by_form(&c.pred, sets));
     elements
 }
 
-fn size_of(
-    set: SetId,
-    machine: &Machine,
-    settings: &Settings,
-    facts: &Facts,
-    last: bool,
-) -> Option<(usize, SizeOrigin)> {
-    let decl = machine.set(set);
-    if let Some(n) = settings.set_sizes.get(&*decl.name) {
+/// Fixes bijections onto deferred sets: `f : A >->> S` says no more about S than that its elements can be
+/// numbered after those of A, so f may map the first element to the first, and so on. ProB does the same.
+fn fix_bijections(machine: &mut Machine, mut named: BTreeSet<SetId>, numbers: &BTreeMap<VarId, Int>) {
+    let mut fixed = Vec::new();
+    for clause in &machine.properties {
+        let PredKind::Rel(RelOp::In, f, set) = &clause.pred.kind else { continue };
+        let (ExprKind::Var(_), ExprKind::Binary(BinOp::TotalBijection, from, to)) = (&f.kind, &set.kind) else {
+            continue;
+        };
+        let (Some(from), Some(to)) = (members(from, machine, numbers), members(to, machine, numbers)) else { continue };
+        if from.len() != to.len() {
+            continue;
+        }
+        let free = |e: &Option<&Expr>, named: &BTreeSet<SetId>| match e.map(|e| &e.ty) {
+            Some(Type::Set(s)) => (machine.set(*s).kind != SetKind::Enumerated && !named.contains(s)).then_some(*s),
+            _ => None,
+        };
+        let same_type = from.first().map(|e| &e.ty) == to.first().map(|e| &e.ty);
+        let Some(set) = free(&to.first(), &named).or_else(|| free(&from.first(), &named)).filter(|_| !same_type) else {
+            continue;
+        };
+        // Both sides are tied together now; another bijection between them is free.
+        named.insert(set);
+        for side in [&from, &to] {
+            if let Some(Type::Set(s)) = side.first().map(|e| &e.ty) {
+                named.insert(*s);
+            }
+        }
+        let span = clause.pred.span;
+        let pairs = from.into_iter().zip(to).map(|(a, b)| {
+            let ty = Type::prod(a.ty.clone(), b.ty.clone());
+            Expr { kind: ExprKind::Pair(Box::new(a), Box::new(b)), ty, span }
+        });
+        let value = Expr { kind: ExprKind::SetExt(pairs.collect()), ty: f.ty.clone(), span };
+        let pred = Pred { kind: PredKind::Rel(RelOp::Equal, f.clone(), value), span };
+        let text = format!("{} (numbered)", clause.text);
+        fixed.push(Clause { label: None, origin: clause.origin.clone(), pred, text });
+    }
+    machine.properties.extend(fixed);
+}
+
+/// Breaks the symmetry of the constants that are left: the first takes one of the `named` elements or the first
+/// nameless one, each later one at most the next nameless one. Every valuation is a renaming of exactly one of
+/// these, so nothing is lost, and the valuations are those that ProB counts.
+fn order_constants(machine: &mut Machine, set: SetId, named: usize) {
+    let ty = Type::Set(set);
+    let rest: Vec<VarId> = machine.constants.iter().copied().filter(|c| machine.var(*c).ty == ty).collect();
+    let size = machine.set(set).elems.len();
+    let origin = machine.name.clone();
+    for (i, constant) in rest.iter().enumerate() {
+        let decl = machine.var(*constant);
+        let (span, text) = (decl.span, format!("order of {}", decl.name));
+        let variable = |v: VarId| Expr { kind: ExprKind::Var(v), ty: ty.clone(), span };
+        let element = |n: usize| Expr { kind: ExprKind::Elem(set, n as u32), ty: ty.clone(), span };
+        let is = |v: VarId, n: usize| Pred { kind: PredKind::Rel(RelOp::Equal, variable(v), element(n)), span };
+        let reach = (named + i + 1).min(size);
+        let mut parts = Vec::new();
+        if reach < size {
+            let allowed = Expr {
+                kind: ExprKind::SetExt((0..reach).map(element).collect()),
+                ty: Type::pow(ty.clone()),
+                span,
+            };
+            parts.push(Pred { kind: PredKind::Rel(RelOp::In, variable(*constant), allowed), span });
+        }
+        for n in named + 1..reach {
+            let before = rest[..i].iter().map(|earlier| is(*earlier, n - 1)).collect();
+            let some = Pred { kind: PredKind::Or(before), span };
+            parts.push(Pred { kind: PredKind::Implies(Box::new(is(*constant, n)), Box::new(some)), span });
+        }
+        for pred in parts {
+            machine.properties.push(Clause { label: None, origin: origin.clone(), pred, text: text.clone() });
+        }
+    }
+}
+
+/// The members of a set that is a sized type or an interval, in order.
+fn members(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<Vec<Expr>> {
+    /// Larger bijections are left to the search.
+    const MOST: usize = 10_000;
+    let size = known_size(e, machine, numbers).filter(|n| *n <= MOST)?;
+    match &e.kind {
+        ExprKind::TypeSet(ty @ Type::Set(s)) => Some(
+            (0..size).map(|i| Expr { kind: ExprKind::Elem(*s, i as u32), ty: ty.clone(), span: e.span }).collect(),
+        ),
+        ExprKind::Binary(BinOp::Interval, a, _) => {
+            let first = number_of(a, machine, numbers)?;
+            let number = |i: usize| ExprKind::Int(first.add(&Int::from(i)));
+            Some((0..size).map(|i| Expr { kind: number(i), ty: Type::Integer, span: e.span }).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether a closed predicate is true by its form alone, such as an element being of its set.
+fn holds_by_form(p: &Pred, sets: &[SetDecl]) -> bool {
+    truth_of(p, sets) == Some(true)
+}
+
+fn truth_of(p: &Pred, sets: &[SetDecl]) -> Option<bool> {
+    match &p.kind {
+        PredKind::True => Some(true),
+        PredKind::False => Some(false),
+        PredKind::Not(p) => truth_of(p, sets).map(|b| !b),
+        PredKind::Implies(a, b) => match (truth_of(a, sets), truth_of(b, sets)) {
+            (Some(false), _) | (_, Some(true)) => Some(true),
+            (Some(true), known) => known,
+            _ => None,
+        },
+        PredKind::Rel(RelOp::Equal, a, b) => match (&a.kind, &b.kind) {
+            (ExprKind::Bool(x), ExprKind::Bool(y)) => Some(x == y),
+            (ExprKind::Int(x), ExprKind::Int(y)) => Some(x == y),
+            _ => None,
+        },
+        PredKind::Rel(RelOp::In, a, b) => match (&a.kind, &b.kind) {
+            // Constraints of a parameter stay: a machine with parameters always sets them up.
+            (ExprKind::Elem(s, _), ExprKind::TypeSet(_)) => {
+                (sets[s.0 as usize].kind != SetKind::Parameter).then_some(true)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The size that the command line, a scope or an equation states.
+fn stated_size(set: SetId, machine: &Machine, settings: &Settings, facts: &Facts) -> Option<(usize, SizeOrigin)> {
+    let name = &*machine.set(set).name;
+    if let Some(n) = settings.set_sizes.get(name) {
         return Some(((*n).max(1), SizeOrigin::CommandLine));
     }
-    if let Some(n) = settings.scopes.get(&*decl.name) {
+    if let Some(n) = settings.scopes.get(name) {
         return Some((*n, SizeOrigin::ScopeDefinition));
     }
-    if let Some(n) = facts.exact {
-        return Some((n.max(1), SizeOrigin::Properties));
-    }
-    if let Some(listed) = &facts.listed {
-        return Some((listed.len().max(1), SizeOrigin::Properties));
-    }
-    if !last {
-        return None;
-    }
-    let lower = facts.lower.max(largest_clique(&facts.distinct).len());
+    facts.exact.map(|n| (n.max(1), SizeOrigin::Properties))
+}
+
+/// The default size, within the bounds that PROPERTIES give.
+fn assumed_size(settings: &Settings, facts: &Facts) -> (usize, SizeOrigin) {
+    let lower = facts.lower.max(largest_clique(&facts.distinct).len()).max(1);
+    let listed = facts.listed.as_ref().map_or(usize::MAX, Vec::len);
+    let upper = facts.upper.unwrap_or(usize::MAX).min(listed).max(lower);
     let default = settings.default_set_size;
-    let size = default.max(lower).min(facts.upper.unwrap_or(usize::MAX).max(1));
-    let origin = if size == default && lower < size { SizeOrigin::Default } else { SizeOrigin::Properties };
-    Some((size, origin))
+    let size = default.clamp(lower, upper);
+    let origin = if size == default && lower < size && upper == usize::MAX {
+        SizeOrigin::Default
+    } else {
+        SizeOrigin::Properties
+    };
+    (size, origin)
 }
 
 /// Fills in the elements; constants that must be different take the first ones.
@@ -96,6 +231,10 @@ fn name_elements(
         Some(listed) if listed.len() == size => listed.clone(),
         _ => largest_clique(&facts.distinct),
     };
+    if named.is_empty() {
+        // Any one constant of the set is some element, and all elements are alike.
+        named.extend(machine.constants.iter().find(|c| machine.var(**c).ty == Type::Set(set)));
+    }
     if named.len() > size || machine.set(set).kind == SetKind::Enumerated {
         named.clear();
     }
@@ -158,6 +297,7 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             if is_card(a) {
                 match (op, number(b)) {
                     (RelOp::Equal, Some(n)) => facts.exact = Some(n),
+                    (RelOp::Equal, None) => facts.waits = true,
                     (RelOp::Greater, Some(n)) => facts.lower = facts.lower.max(n + 1),
                     (RelOp::GreaterEqual, Some(n)) => facts.lower = facts.lower.max(n),
                     (RelOp::Less, Some(n)) => {
@@ -182,9 +322,9 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         facts.distinct.insert(ordered(*x, y));
                     }
                 }
-                (ExprKind::Unary(UnOp::Card, s), _, RelOp::Equal) => {
-                    if let ExprKind::SetExt(items) = &s.kind
-                        && number(b) == Some(items.len())
+                (ExprKind::Unary(UnOp::Card, s), other, RelOp::Equal) | (other, ExprKind::Unary(UnOp::Card, s), RelOp::Equal) => {
+                    if let (ExprKind::SetExt(items), ExprKind::Int(n)) = (&s.kind, other)
+                        && *n == Int::from(items.len())
                     {
                         all_distinct(&constants_in(items, set).unwrap_or_default(), facts);
                     }
@@ -200,13 +340,21 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         }
                     }
                 }
-                (_, ExprKind::Binary(BinOp::TotalBijection, from, to), RelOp::In) => {
-                    for (one, other) in [(from, to), (to, from)] {
-                        if is_set(one)
-                            && let Some(n) = known_size(other, machine, numbers)
-                        {
-                            facts.exact = Some(n);
+                (_, ExprKind::Binary(kind, from, to), RelOp::In) => {
+                    let (from_size, to_size) = (known_size(from, machine, numbers), known_size(to, machine, numbers));
+                    match kind {
+                        BinOp::TotalBijection if is_set(from) || is_set(to) => {
+                            let other = if is_set(from) { to_size } else { from_size };
+                            facts.exact = other.or(facts.exact);
+                            facts.waits |= other.is_none();
                         }
+                        BinOp::TotalSurjection | BinOp::PartialSurjection if is_set(from) => {
+                            facts.lower = facts.lower.max(to_size.unwrap_or(0));
+                        }
+                        BinOp::TotalInjection if is_set(to) => {
+                            facts.lower = facts.lower.max(from_size.unwrap_or(0));
+                        }
+                        _ => {}
                     }
                 }
                 _ => {}
@@ -316,6 +464,9 @@ fn known_size(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Op
         ExprKind::Binary(BinOp::Interval, a, b) => {
             let width = number_of(b, machine, numbers)?.sub(&number_of(a, machine, numbers)?).add(&Int::ONE);
             Some(usize::try_from(width.small()?).unwrap_or(0))
+        }
+        ExprKind::Binary(BinOp::Cartesian, a, b) => {
+            known_size(a, machine, numbers)?.checked_mul(known_size(b, machine, numbers)?)
         }
         ExprKind::SetExt(items) => {
             let mut seen: Vec<&Expr> = Vec::new();

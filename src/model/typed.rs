@@ -471,6 +471,11 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Whether a step that sets constants up comes before the initialisation. ProB has one as soon as there is a
+    /// constant or a property, and counts its states and transitions.
+    pub fn has_setup(&self) -> bool {
+        !self.constants.is_empty() || !self.properties.is_empty()
+    }
     pub fn var(&self, id: VarId) -> &VarDecl {
         &self.vars[id.0 as usize]
     }

@@ -1,7 +1,7 @@
 //! Bodies: properties, invariants, initialisations and operations of all instances, typed.
 
 use super::declare::written_operations;
-use super::{Composer, InstanceId};
+use super::{Composer, InstanceId, Instantiated};
 use crate::base::diagnostic::Diagnostic;
 use crate::model::scope::{Access, Entity};
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
@@ -13,6 +13,7 @@ impl Composer<'_> {
     /// Everything that gives types comes first: properties, then invariants, then what runs.
     pub(super) fn elaborate(&mut self) {
         let ids: Vec<InstanceId> = (0..self.instances.len() as u32).map(InstanceId).collect();
+        self.actual_parameters();
         for id in &ids {
             self.properties(*id);
         }
@@ -27,6 +28,20 @@ impl Composer<'_> {
         self.elaborator.advance_pending();
         for id in &ids {
             self.assertions(*id);
+        }
+    }
+
+    /// Formal parameters equal the actual ones.
+    fn actual_parameters(&mut self) {
+        for Instantiated { formal, actual, scope } in std::mem::take(&mut self.instantiated) {
+            let formal = self.elaborator.variable(formal, actual.span);
+            let actual = self.elaborator.within(scope, |e| e.expr(&actual));
+            self.elaborator.same(&formal, &actual, "=");
+            let span = actual.span;
+            let equation = Pred { kind: PredKind::Rel(RelOp::Equal, formal, actual), span };
+            if let Some(includer) = self.instances.iter().position(|i| i.scope == scope) {
+                self.bodies[includer].properties.push(equation);
+            }
         }
     }
 

@@ -48,6 +48,14 @@ struct Instance {
     own_operations: Vec<OpId>,
 }
 
+/// A formal parameter of an included machine, and the actual one in the including machine.
+#[derive(Debug)]
+struct Instantiated {
+    formal: VarId,
+    actual: ast::Expr,
+    scope: ScopeId,
+}
+
 /// What an instance says, typed.
 #[derive(Debug, Default)]
 struct Bodies {
@@ -74,6 +82,7 @@ pub struct Composer<'a> {
     /// Variables of refined machines that a variable of the refinement stands for.
     identified: HashMap<VarId, VarId>,
     properties_done: Vec<MachineId>,
+    instantiated: Vec<Instantiated>,
     /// Deferred sets that VALUES equates with a set, and the scope in which that set is to be read.
     valued: HashMap<Name, (Arc<ast::Expr>, ScopeId)>,
     /// The scope that includes an instance, and where it says so.
@@ -101,6 +110,7 @@ impl<'a> Composer<'a> {
             local_operations: Vec::new(),
             identified: HashMap::new(),
             properties_done: Vec::new(),
+            instantiated: Vec::new(),
             valued: HashMap::new(),
             includers: HashMap::new(),
         };

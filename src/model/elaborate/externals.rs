@@ -156,13 +156,27 @@ impl Elaborator {
     ///
     /// Bodies are often dummies of another type; then the call stays, and evaluation says what is missing.
     fn fallback(&mut self, def: &Arc<Definition>, args: &[ast::Expr], to: &Type, span: Span) -> Option<Expr> {
+        let body = self.attempt(|this| {
+            let body = this.expand_call(def, args, span)?;
+            this.unifier.unify(&body.ty, to).then_some(body)
+        })?;
+        self.falls_back(&def.name.name, span);
+        Some(body)
+    }
+
+    fn fallback_predicate(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Pred> {
+        let body = self.attempt(|this| this.expand_predicate(def, args, span))?;
+        self.falls_back(&def.name.name, span);
+        Some(body)
+    }
+
+    /// Does the work, or leaves no trace of it if it fails or reports an error.
+    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (unifier, pending) = (self.unifier.clone(), self.pending.clone());
         let (vars, messages) = (self.vars.len(), self.diagnostics.len());
-        let body = self.expand_call(def, args, span);
-        let fits = body.as_ref().is_some_and(|b| self.unifier.unify(&b.ty, to));
-        if fits && self.diagnostics[messages..].iter().all(|d| d.severity != Severity::Error) {
-            self.falls_back(&def.name.name, span);
-            return body;
+        let result = work(self);
+        if result.is_some() && self.diagnostics[messages..].iter().all(|d| d.severity != Severity::Error) {
+            return result;
         }
         self.unifier = unifier;
         self.pending = pending;
@@ -187,9 +201,11 @@ impl Elaborator {
             return Some(Pred { kind: PredKind::Rel(RelOp::Equal, value, truth), span });
         };
         let silent = SILENT.contains(&&**name);
-        if !silent && !self.is_provided(name) {
-            self.falls_back(name, span);
-            return None;
+        if !silent
+            && !self.is_provided(name)
+            && let Some(body) = self.fallback_predicate(def, args, span)
+        {
+            return Some(body);
         }
         let from = self.declared_type(&declaration)?;
         let args = self.external_args(name, Some(from), args, &declaration);

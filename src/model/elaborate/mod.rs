@@ -196,7 +196,7 @@ impl Elaborator {
     }
 
     /// Asks that both have one type.
-    fn same(&mut self, a: &Expr, b: &Expr, operator: &str) {
+    pub fn same(&mut self, a: &Expr, b: &Expr, operator: &str) {
         if self.unifier.unify(&a.ty, &b.ty) {
             return;
         }

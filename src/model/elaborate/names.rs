@@ -3,9 +3,9 @@
 use super::{EXPANSION_DEPTH, Elaborator, pair_up};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
+use crate::model::definitions::{expand_expr, expand_stmt, as_statement, Expansion};
 use crate::model::scope::Entity;
-use crate::model::typed::{Expr, ExprKind, Type, VarId};
+use crate::model::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::syntax::ast::{self, DefBody, Definition};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Elaborator {
         self.scope().definitions.get(name).cloned()
     }
 
-    pub(super) fn variable(&mut self, var: VarId, span: Span) -> Expr {
+    pub fn variable(&mut self, var: VarId, span: Span) -> Expr {
         Expr { kind: ExprKind::Var(var), ty: self.vars[var.0 as usize].ty.clone(), span }
     }
 
@@ -53,9 +53,11 @@ impl Elaborator {
             Entity::Constructor(id, n) => {
                 match self.freetypes[id.0 as usize].constructors[n as usize].1.clone() {
                     None => Expr { kind: ExprKind::Construct(id, n, None), ty: Type::Free(id), span },
-                    Some(arg) => {
-                        Expr { kind: ExprKind::Constructor(id, n), ty: Type::rel(arg, Type::Free(id)), span }
-                    }
+                    Some(arg) => Expr {
+                        kind: ExprKind::Constructor(id, n),
+                        ty: Type::rel(arg, Type::Free(id)),
+                        span,
+                    },
                 }
             }
             Entity::Actual(actual, scope) => {
@@ -67,13 +69,7 @@ impl Elaborator {
     }
 
     /// `name(args)` where the name may call a definition, a constructor or an external function.
-    pub(super) fn call_by_name(
-        &mut self,
-        name: &Name,
-        callee: &ast::Expr,
-        args: &[ast::Expr],
-        span: Span,
-    ) -> Expr {
+    pub(super) fn call_by_name(&mut self, name: &Name, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
         if let Some(def) = self.definition(name) {
             if !def.params.is_empty() || self.external_declaration("FUNCTION", name).is_some() {
                 return self.call_expr(&def, args, span);
@@ -84,12 +80,7 @@ impl Elaborator {
         {
             let values = args.iter().map(|a| self.expr(a)).collect();
             let Some(arg) = pair_up(values) else { return self.poison(span) };
-            self.expect(
-                &arg,
-                &arg_type,
-                &format!("the argument of `{name}`"),
-                Some((callee.span, "of this constructor".into())),
-            );
+            self.expect(&arg, &arg_type, &format!("the argument of `{name}`"), Some((callee.span, "of this constructor".into())));
             return Expr { kind: ExprKind::Construct(id, n, Some(Box::new(arg))), ty: Type::Free(id), span };
         }
         let function = self.expr(callee);
@@ -117,19 +108,11 @@ impl Elaborator {
     }
 
     /// The body of a definition as a value; none if it is not one, which has been reported.
-    pub(super) fn expand_call(
-        &mut self,
-        def: &Arc<Definition>,
-        args: &[ast::Expr],
-        span: Span,
-    ) -> Option<Expr> {
+    pub(super) fn expand_call(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Expr> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
-                Diagnostic::error(
-                    span,
-                    format!("`{}` is a substitution, but a value is wanted here", def.name.name),
-                )
-                .label(def.name.span, "defined here"),
+                Diagnostic::error(span, format!("`{}` is a substitution, but a value is wanted here", def.name.name))
+                    .label(def.name.span, "defined here"),
             );
             return None;
         };
@@ -147,24 +130,21 @@ impl Elaborator {
     }
 
     /// The body of a definition with arguments in place, where a predicate is wanted.
-    pub(super) fn call_pred(
-        &mut self,
-        def: &Arc<Definition>,
-        args: &[ast::Expr],
-        span: Span,
-    ) -> crate::model::typed::Pred {
+    pub(super) fn call_pred(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Pred {
         if let Some(external) = self.external_predicate(def, args, span) {
             return external;
         }
+        self.expand_predicate(def, args, span).unwrap_or_else(|| self.poison_pred(span))
+    }
+
+    /// The body of a definition as a predicate; none if it cannot be expanded, which has been reported.
+    pub(super) fn expand_predicate(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Pred> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
-                Diagnostic::error(
-                    span,
-                    format!("`{}` is a substitution, but a predicate is wanted here", def.name.name),
-                )
-                .label(def.name.span, "defined here"),
+                Diagnostic::error(span, format!("`{}` is a substitution, but a predicate is wanted here", def.name.name))
+                    .label(def.name.span, "defined here"),
             );
-            return self.poison_pred(span);
+            return None;
         };
         self.expanding(def, args, span, |this| {
             if args.is_empty() {
@@ -173,16 +153,10 @@ impl Elaborator {
             let expansion = this.expanded(def, span, expand_expr(def, body, args))?;
             Some(this.pred(&expansion))
         })
-        .unwrap_or_else(|| self.poison_pred(span))
     }
 
     /// The call of a definition where a substitution is wanted.
-    pub(super) fn call_stmt(
-        &mut self,
-        def: &Arc<Definition>,
-        args: &[ast::Expr],
-        span: Span,
-    ) -> Option<crate::model::typed::Stmt> {
+    pub(super) fn call_stmt(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Stmt> {
         let Some(body) = as_statement(&def.body) else {
             self.error(
                 Diagnostic::error(span, format!("`{}` is not a substitution", def.name.name))
@@ -220,21 +194,14 @@ impl Elaborator {
             self.error(
                 Diagnostic::error(
                     span,
-                    format!(
-                        "the definition `{}` takes {}, not {given}",
-                        def.name.name,
-                        count(wanted, "argument")
-                    ),
+                    format!("the definition `{}` takes {}, not {given}", def.name.name, count(wanted, "argument")),
                 )
                 .label(def.name.span, "defined here"),
             );
             return None;
         }
         if self.calls.len() >= EXPANSION_DEPTH {
-            self.error(Diagnostic::error(
-                span,
-                format!("definitions are nested more than {EXPANSION_DEPTH} deep"),
-            ));
+            self.error(Diagnostic::error(span, format!("definitions are nested more than {EXPANSION_DEPTH} deep")));
             return None;
         }
         if !self.spend(1) {

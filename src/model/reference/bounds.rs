@@ -1,8 +1,8 @@
 //! Bounds of integer variables, from comparisons and memberships.
 //!
 //! In: the conjuncts still open and the variables still unknown. Out: for each variable bounded on
-//! both sides the interval of its values. A few rounds of interval arithmetic; sound because every
-//! rule only removes values that no solution has.
+//! both sides the interval of its values. A few rounds of interval arithmetic on linear forms; sound
+//! because every rule only removes values that no solution has.
 
 use super::Interpreter;
 use super::env::Env;
@@ -30,20 +30,14 @@ impl Range {
         Range { low: both(&self.low, &other.low, Int::add), high: both(&self.high, &other.high, Int::add) }
     }
 
-    fn neg(&self) -> Range {
-        Range { low: self.high.as_ref().map(Int::neg), high: self.low.as_ref().map(Int::neg) }
-    }
-
-    fn meet(&mut self, other: &Range) {
-        if let Some(low) = &other.low
-            && self.low.as_ref().is_none_or(|l| l < low)
-        {
-            self.low = Some(low.clone());
-        }
-        if let Some(high) = &other.high
-            && self.high.as_ref().is_none_or(|h| h > high)
-        {
-            self.high = Some(high.clone());
+    fn times(&self, k: &Int) -> Range {
+        let scale = |n: &Option<Int>| n.as_ref().map(|n| n.mul(k));
+        if k.is_zero() {
+            Range::point(Int::ZERO)
+        } else if k.is_negative() {
+            Range { low: scale(&self.high), high: scale(&self.low) }
+        } else {
+            Range { low: scale(&self.low), high: scale(&self.high) }
         }
     }
 
@@ -56,14 +50,91 @@ fn both(a: &Option<Int>, b: &Option<Int>, f: impl Fn(&Int, &Int) -> Int) -> Opti
     Some(f(a.as_ref()?, b.as_ref()?))
 }
 
+/// Division that rounds down, for a divisor that is not zero.
+fn floor_div(a: &Int, b: &Int) -> Int {
+    match a.div(b) {
+        Some(q) if q.mul(b) != *a && a.is_negative() != b.is_negative() => q.sub(&Int::ONE),
+        Some(q) => q,
+        None => Int::ZERO,
+    }
+}
+
+/// A sum of unknown variables with coefficients, and the range of everything else in it.
+#[derive(Clone, Debug)]
+struct Linear {
+    terms: Vec<(VarId, Int)>,
+    rest: Range,
+}
+
+impl Linear {
+    fn of_range(rest: Range) -> Linear {
+        Linear { terms: Vec::new(), rest }
+    }
+
+    fn times(mut self, k: &Int) -> Linear {
+        for (_, c) in &mut self.terms {
+            *c = c.mul(k);
+        }
+        Linear { rest: self.rest.times(k), terms: self.terms }
+    }
+
+    fn plus(mut self, other: Linear) -> Linear {
+        for (v, c) in other.terms {
+            match self.terms.iter_mut().find(|(w, _)| *w == v) {
+                Some((_, d)) => *d = d.add(&c),
+                None => self.terms.push((v, c)),
+            }
+        }
+        self.terms.retain(|(_, c)| !c.is_zero());
+        Linear { rest: self.rest.add(&other.rest), terms: self.terms }
+    }
+
+    fn minus(self, other: Linear) -> Linear {
+        self.plus(other.times(&Int::from(-1i64)))
+    }
+}
+
 struct Table<'a> {
     unknown: &'a [VarId],
     ranges: Vec<Range>,
 }
 
 impl Table<'_> {
-    fn index(&self, v: VarId) -> Option<usize> {
-        self.unknown.iter().position(|w| *w == v)
+    fn range(&self, v: VarId) -> Range {
+        self.unknown.iter().position(|w| *w == v).map(|i| self.ranges[i].clone()).unwrap_or_default()
+    }
+
+    /// `sum <= 0`: what follows for each variable in it. False if nothing can satisfy it.
+    fn at_most_zero(&mut self, sum: &Linear) -> bool {
+        if sum.terms.is_empty() {
+            return sum.rest.low.as_ref().is_none_or(|l| *l <= Int::ZERO);
+        }
+        for (i, (v, c)) in sum.terms.iter().enumerate() {
+            let mut others = sum.rest.clone();
+            for (j, (w, d)) in sum.terms.iter().enumerate() {
+                if i != j {
+                    others = others.add(&self.range(*w).times(d));
+                }
+            }
+            let Some(low) = others.low else { continue };
+            // c*v <= -low
+            let bound = low.neg();
+            let Some(at) = self.unknown.iter().position(|w| w == v) else { continue };
+            let range = &mut self.ranges[at];
+            if c.is_negative() {
+                // v >= bound/c, rounded up.
+                let low = floor_div(&bound, &c.neg()).neg();
+                if range.low.as_ref().is_none_or(|l| *l < low) {
+                    range.low = Some(low);
+                }
+            } else {
+                let high = floor_div(&bound, c);
+                if range.high.as_ref().is_none_or(|h| *h > high) {
+                    range.high = Some(high);
+                }
+            }
+        }
+        true
     }
 }
 
@@ -81,50 +152,69 @@ impl Interpreter<'_> {
         }
         let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()] };
         for _ in 0..ROUNDS {
+            let mut possible = true;
             for item in open {
                 let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { continue };
+                if a.ty != Type::Integer {
+                    continue;
+                }
                 match op {
-                    RelOp::In if a.ty == Type::Integer => {
-                        if let Some(Value::Symbolic(s)) = item.set() {
-                            let range = match &**s {
+                    RelOp::In => {
+                        let within = if let Some(Value::Symbolic(s)) = item.set() {
+                            match &**s {
                                 Symbolic::Interval(l, h) => {
                                     Range { low: Some(l.clone()), high: Some(h.clone()) }
                                 }
                                 Symbolic::Base(Base::Natural) => Range { low: Some(Int::ZERO), high: None },
                                 Symbolic::Base(Base::Natural1) => Range { low: Some(Int::ONE), high: None },
                                 _ => continue,
-                            };
-                            self.narrow_to(env, &mut table, a, &range)?;
+                            }
+                        } else if let Some(Value::Set(elems)) = item.set() {
+                            match (elems.first(), elems.last()) {
+                                (Some(Value::Int(l)), Some(Value::Int(h))) => {
+                                    Range { low: Some(l.clone()), high: Some(h.clone()) }
+                                }
+                                _ => return Ok(None),
+                            }
                         } else if let ExprKind::Binary(BinOp::Interval, l, h) = &b.kind {
-                            let l = self.range_of(env, &table, l)?;
-                            let h = self.range_of(env, &table, h)?;
-                            self.narrow_to(env, &mut table, a, &Range { low: l.low, high: h.high })?;
+                            let low = self.range_of(env, &table, l)?.low;
+                            Range { low, high: self.range_of(env, &table, h)?.high }
+                        } else {
+                            continue;
+                        };
+                        let e = self.linear(env, &table, a)?;
+                        if let Some(h) = within.high {
+                            let bound = Linear::of_range(Range::point(h));
+                            possible &= table.at_most_zero(&e.clone().minus(bound));
+                        }
+                        if let Some(l) = within.low {
+                            let bound = Linear::of_range(Range::point(l));
+                            possible &= table.at_most_zero(&bound.minus(e));
                         }
                     }
-                    RelOp::Equal if a.ty == Type::Integer => {
-                        let range = self.range_of(env, &table, b)?;
-                        self.narrow_to(env, &mut table, a, &range)?;
-                        let range = self.range_of(env, &table, a)?;
-                        self.narrow_to(env, &mut table, b, &range)?;
+                    RelOp::Equal => {
+                        self.square_root(env, &mut table, a, b)?;
+                        self.square_root(env, &mut table, b, a)?;
+                        let (x, y) = (self.linear(env, &table, a)?, self.linear(env, &table, b)?);
+                        possible &= table.at_most_zero(&x.clone().minus(y.clone()));
+                        possible &= table.at_most_zero(&y.minus(x));
                     }
-                    RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual
-                        if a.ty == Type::Integer =>
-                    {
+                    RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
                         let (small, large) = match op {
                             RelOp::Less | RelOp::LessEqual => (a, b),
                             _ => (b, a),
                         };
                         let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
-                        let strict = Int::from(strict);
-                        let high = self.range_of(env, &table, large)?.high.map(|h| h.sub(&strict));
-                        self.narrow_to(env, &mut table, small, &Range { low: None, high })?;
-                        let low = self.range_of(env, &table, small)?.low.map(|l| l.add(&strict));
-                        self.narrow_to(env, &mut table, large, &Range { low, high: None })?;
+                        let strict = Linear::of_range(Range::point(Int::from(strict)));
+                        self.square_root(env, &mut table, small, large)?;
+                        let x = self.linear(env, &table, small)?;
+                        let y = self.linear(env, &table, large)?;
+                        possible &= table.at_most_zero(&x.minus(y).plus(strict));
                     }
                     _ => {}
                 }
             }
-            if table.ranges.iter().any(Range::is_empty) {
+            if !possible || table.ranges.iter().any(Range::is_empty) {
                 return Ok(None);
             }
         }
@@ -137,96 +227,84 @@ impl Interpreter<'_> {
         ))
     }
 
+    /// `v*v <= e`: v lies between the square roots of what e is at most.
+    fn square_root(&self, env: &mut Env, table: &mut Table, square: &Expr, e: &Expr) -> Res<()> {
+        let ExprKind::Binary(op, a, b) = &square.kind else { return Ok(()) };
+        let v = match (op, &a.kind, &b.kind) {
+            (BinOp::Mul, ExprKind::Var(v), ExprKind::Var(w)) if v == w => *v,
+            (BinOp::Power, ExprKind::Var(v), ExprKind::Int(n)) if *n == Int::from(2i64) => *v,
+            _ => return Ok(()),
+        };
+        let Some(at) = table.unknown.iter().position(|w| *w == v) else { return Ok(()) };
+        let Some(high) = self.range_of(env, table, e)?.high.and_then(|h| h.small()) else { return Ok(()) };
+        // One more than the root of the nearest float is surely not less than the root.
+        let root = Int::from(if high < 0 { 0 } else { (high as f64).sqrt() as i64 + 1 });
+        let range = &mut table.ranges[at];
+        if range.low.as_ref().is_none_or(|l| *l < root.neg()) {
+            range.low = Some(root.neg());
+        }
+        if range.high.as_ref().is_none_or(|h| *h > root) {
+            range.high = Some(root);
+        }
+        Ok(())
+    }
+
     fn is_open(&self, table: &Table, e: &Expr) -> bool {
         super::free::mentions(e, &|v| table.unknown.contains(&v))
     }
 
     fn range_of(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Range> {
+        let Linear { terms, rest } = self.linear(env, table, e)?;
+        Ok(terms.iter().fold(rest, |r, (v, c)| r.add(&table.range(*v).times(c))))
+    }
+
+    fn linear(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Linear> {
         if e.ty != Type::Integer {
-            return Ok(Range::default());
+            return Ok(Linear::of_range(Range::default()));
         }
         if !self.is_open(table, e) {
             return match self.eval(env, e) {
-                Ok(Value::Int(n)) => Ok(Range::point(n)),
+                Ok(Value::Int(n)) => Ok(Linear::of_range(Range::point(n))),
                 Err(err) if err.is_stop() => Err(err),
-                _ => Ok(Range::default()),
+                _ => Ok(Linear::of_range(Range::default())),
             };
         }
         Ok(match &e.kind {
-            ExprKind::Var(v) => table.index(*v).map(|i| table.ranges[i].clone()).unwrap_or_default(),
+            ExprKind::Var(v) => Linear { terms: vec![(*v, Int::ONE)], rest: Range::point(Int::ZERO) },
             ExprKind::Binary(BinOp::Add, a, b) => {
-                self.range_of(env, table, a)?.add(&self.range_of(env, table, b)?)
+                self.linear(env, table, a)?.plus(self.linear(env, table, b)?)
             }
             ExprKind::Binary(BinOp::Sub, a, b) => {
-                self.range_of(env, table, a)?.add(&self.range_of(env, table, b)?.neg())
+                self.linear(env, table, a)?.minus(self.linear(env, table, b)?)
             }
+            ExprKind::Unary(UnOp::Neg, a) => self.linear(env, table, a)?.times(&Int::from(-1i64)),
             ExprKind::Binary(BinOp::Mul, a, b) => {
+                for (k, x) in [(a, b), (b, a)] {
+                    if !self.is_open(table, k) {
+                        return match self.eval(env, k) {
+                            Ok(Value::Int(k)) => Ok(self.linear(env, table, x)?.times(&k)),
+                            Err(err) if err.is_stop() => Err(err),
+                            _ => Ok(Linear::of_range(Range::default())),
+                        };
+                    }
+                }
                 let (x, y) = (self.range_of(env, table, a)?, self.range_of(env, table, b)?);
-                match (&x.low, &y.low) {
+                Linear::of_range(match (&x.low, &y.low) {
                     // Both factors not negative: the product grows with each.
                     (Some(l), Some(m)) if !l.is_negative() && !m.is_negative() => {
                         Range { low: Some(l.mul(m)), high: both(&x.high, &y.high, Int::mul) }
                     }
                     _ => Range::default(),
-                }
+                })
             }
-            ExprKind::Unary(UnOp::Neg, a) => self.range_of(env, table, a)?.neg(),
-            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => Range { low: Some(Int::ZERO), high: None },
+            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => {
+                Linear::of_range(Range { low: Some(Int::ZERO), high: None })
+            }
             ExprKind::Binary(BinOp::Mod, _, b) => {
                 let high = self.range_of(env, table, b)?.high.map(|h| h.sub(&Int::ONE));
-                Range { low: Some(Int::ZERO), high }
+                Linear::of_range(Range { low: Some(Int::ZERO), high })
             }
-            _ => Range::default(),
+            _ => Linear::of_range(Range::default()),
         })
-    }
-
-    /// `e` lies in `range`: what follows for the variables in it.
-    fn narrow_to(&self, env: &mut Env, table: &mut Table, e: &Expr, range: &Range) -> Res<()> {
-        if range.low.is_none() && range.high.is_none() {
-            return Ok(());
-        }
-        match &e.kind {
-            ExprKind::Var(v) => {
-                if let Some(i) = table.index(*v) {
-                    table.ranges[i].meet(range);
-                }
-            }
-            ExprKind::Binary(BinOp::Add, a, b) => {
-                for (x, y) in [(a, b), (b, a)] {
-                    if self.is_open(table, x) {
-                        let other = self.range_of(env, table, y)?.neg();
-                        self.narrow_to(env, table, x, &range.add(&other))?;
-                    }
-                }
-            }
-            ExprKind::Binary(BinOp::Sub, a, b) => {
-                if self.is_open(table, a) {
-                    let other = self.range_of(env, table, b)?;
-                    self.narrow_to(env, table, a, &range.add(&other))?;
-                }
-                if self.is_open(table, b) {
-                    let other = self.range_of(env, table, a)?;
-                    self.narrow_to(env, table, b, &other.add(&range.neg()))?;
-                }
-            }
-            ExprKind::Unary(UnOp::Neg, a) => self.narrow_to(env, table, a, &range.neg())?,
-            ExprKind::Binary(BinOp::Mul, a, b) => {
-                for (x, y) in [(a, b), (b, a)] {
-                    // `x*y <= h` with y >= 1 and x >= 0 gives x <= h.
-                    if self.is_open(table, x)
-                        && let Some(high) = &range.high
-                        && let Some(low) = self.range_of(env, table, y)?.low
-                        && low >= Int::ONE
-                        && !high.is_negative()
-                        && self.range_of(env, table, x)?.low.is_some_and(|l| !l.is_negative())
-                        && let Some(high) = high.div(&low)
-                    {
-                        self.narrow_to(env, table, x, &Range { low: None, high: Some(high) })?;
-                    }
-                }
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }

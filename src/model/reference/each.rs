@@ -16,8 +16,8 @@ pub(super) type Visit<'a> = &'a mut dyn FnMut(&mut Env, Value) -> Res<Flow>;
 
 /// A set of functions, to be built row by row.
 pub(super) struct FunctionSpace {
-    /// Points with the images each may take.
-    pub(super) rows: Vec<(Value, Arc<[Value]>)>,
+    /// Points with the images each may take; `None` where the images cannot be listed.
+    pub(super) rows: Vec<(Value, Option<Arc<[Value]>>)>,
     /// Whether every point must have an image.
     pub(super) total: bool,
     pub(super) injective: bool,
@@ -25,9 +25,30 @@ pub(super) struct FunctionSpace {
     pub(super) onto: Option<Arc<[Value]>>,
 }
 
+/// What the one who searches a function knows about its rows.
+pub(super) trait Hooks {
+    /// Whether the rows so far may be part of a function that is wanted.
+    fn check(&mut self, env: &mut Env) -> Res<bool>;
+    /// The images of a point whose images cannot be listed.
+    fn open_row(&mut self, env: &mut Env, point: &Value) -> Res<Arc<[Value]>>;
+}
+
+/// All functions are wanted, and all images can be listed.
+struct NoHooks;
+
+impl Hooks for NoHooks {
+    fn check(&mut self, _: &mut Env) -> Res<bool> {
+        Ok(true)
+    }
+
+    fn open_row(&mut self, _: &mut Env, _: &Value) -> Res<Arc<[Value]>> {
+        Err(Error::unbounded(Span::default(), "the images of a function cannot be listed"))
+    }
+}
+
 impl FunctionSpace {
     /// The functions of an arrow between listed sets; `None` for sets of relations.
-    pub(super) fn of_arrow(op: BinOp, a: &[Value], b: &Arc<[Value]>) -> Option<FunctionSpace> {
+    pub(super) fn of_arrow(op: BinOp, a: &[Value], b: Option<&Arc<[Value]>>) -> Option<FunctionSpace> {
         let total = matches!(
             op,
             BinOp::TotalFunction | BinOp::TotalInjection | BinOp::TotalSurjection | BinOp::TotalBijection
@@ -54,11 +75,16 @@ impl FunctionSpace {
                 | BinOp::TotalBijection
         );
         Some(FunctionSpace {
-            rows: a.iter().map(|x| (x.clone(), b.clone())).collect(),
+            rows: a.iter().map(|x| (x.clone(), b.cloned())).collect(),
             total,
             injective,
-            onto: onto.then(|| b.clone()),
+            onto: b.filter(|_| onto).cloned(),
         })
+    }
+
+    /// Whether the images of some row cannot be listed.
+    pub(super) fn is_open(&self) -> bool {
+        self.rows.iter().any(|(_, images)| images.is_none())
     }
 }
 
@@ -373,7 +399,7 @@ impl Interpreter<'_> {
             | BinOp::TotalSurjectiveRelation => {
                 let (x, y) =
                     (self.need_list(env, a, Span::default())?, self.need_list(env, b, Span::default())?);
-                if x.len().saturating_mul(y.len()) > super::PRODUCT {
+                if x.len().saturating_mul(y.len()) > super::LIST {
                     return Err(Error::too_large("a set of relations is too large to be listed"));
                 }
                 let mut pairs = Vec::with_capacity(x.len() * y.len());
@@ -393,8 +419,8 @@ impl Interpreter<'_> {
                 })
             }
             _ => match (self.list(env, a)?, self.list(env, b)?) {
-                (Some(x), Some(y)) => match FunctionSpace::of_arrow(op, &x, &y) {
-                    Some(space) => self.each_function(env, &space, None, &mut |_| Ok(true), visit),
+                (Some(x), Some(y)) => match FunctionSpace::of_arrow(op, &x, Some(&y)) {
+                    Some(space) => self.each_function(env, &space, None, &mut NoHooks, visit),
                     None => Err(Error::unbounded(Span::default(), "a symbolic set cannot be listed")),
                 },
                 _ => {
@@ -405,20 +431,20 @@ impl Interpreter<'_> {
     }
 
     /// Functions of a space, row by row. With `var`, the rows built so far are known as that
-    /// variable's while `check` runs, and a false `check` cuts all functions with these rows.
+    /// variable's while the hooks run, and a false `check` cuts all functions with these rows.
     pub(super) fn each_function(
         &self,
         env: &mut Env,
         space: &FunctionSpace,
         var: Option<VarId>,
-        check: &mut dyn FnMut(&mut Env) -> Res<bool>,
+        hooks: &mut dyn Hooks,
         visit: Visit,
     ) -> Res<Flow> {
         if let Some(v) = var {
             env.begin_partial(v, BTreeMap::new());
         }
         let mut rows = Vec::with_capacity(space.rows.len());
-        let result = self.each_row(env, space, var, &mut rows, 0, check, visit);
+        let result = self.each_row(env, space, var, &mut rows, 0, hooks, visit);
         if var.is_some() {
             env.end_partial();
         }
@@ -433,7 +459,7 @@ impl Interpreter<'_> {
         var: Option<VarId>,
         rows: &mut Vec<(Value, Value)>,
         at: usize,
-        check: &mut dyn FnMut(&mut Env) -> Res<bool>,
+        hooks: &mut dyn Hooks,
         visit: Visit,
     ) -> Res<Flow> {
         self.tick()?;
@@ -452,9 +478,36 @@ impl Interpreter<'_> {
             return visit(env, f);
         }
         let (x, images) = &space.rows[at];
-        if !space.total && self.each_row(env, space, var, rows, at + 1, check, visit)? == Flow::Stop {
-            return Ok(Flow::Stop);
+        if !space.total {
+            let decide = |env: &mut Env, row: Option<()>| {
+                if var.is_some()
+                    && let Some(partial) = env.partial_rows()
+                {
+                    match row {
+                        Some(()) => partial.insert(x.clone(), None),
+                        None => partial.remove(x),
+                    };
+                }
+            };
+            decide(env, Some(()));
+            let flow = match hooks.check(env) {
+                Ok(true) => self.each_row(env, space, var, rows, at + 1, hooks, visit),
+                Ok(false) => Ok(Flow::Go),
+                Err(e) => Err(e),
+            };
+            decide(env, None);
+            if flow? == Flow::Stop {
+                return Ok(Flow::Stop);
+            }
         }
+        let candidates;
+        let images = match images {
+            Some(images) => images,
+            None => {
+                candidates = hooks.open_row(env, x)?;
+                &candidates
+            }
+        };
         for y in images.iter() {
             if space.injective && rows.iter().any(|(_, image)| image == y) {
                 continue;
@@ -463,10 +516,10 @@ impl Interpreter<'_> {
             if var.is_some()
                 && let Some(partial) = env.partial_rows()
             {
-                partial.insert(x.clone(), y.clone());
+                partial.insert(x.clone(), Some(y.clone()));
             }
-            let flow = match check(env) {
-                Ok(true) => self.each_row(env, space, var, rows, at + 1, check, visit),
+            let flow = match hooks.check(env) {
+                Ok(true) => self.each_row(env, space, var, rows, at + 1, hooks, visit),
                 Ok(false) => Ok(Flow::Go),
                 Err(e) => Err(e),
             };

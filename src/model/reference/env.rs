@@ -7,13 +7,17 @@ use crate::model::typed::VarId;
 use crate::model::value::Value;
 use std::collections::BTreeMap;
 
+/// Rows of a function that is being built.
+pub type Rows = BTreeMap<Value, Option<Value>>;
+
 #[derive(Clone, Debug, Default)]
 pub struct Env {
     values: Vec<Option<Value>>,
     /// Values before the enclosing `x:(P)`, loop or operation.
     old: Vec<Option<Value>>,
-    /// Functions that are being built row by row; rows not there yet are unknown.
-    partial: Vec<(VarId, BTreeMap<Value, Value>)>,
+    /// Functions that are being built row by row; rows not there yet are unknown, `None` is a point
+    /// decided to be outside the domain.
+    partial: Vec<(VarId, Rows)>,
     /// A variable without a value is one that is being searched for, not one that was forgotten.
     pub searching: bool,
     /// Nested applications of closures, to stop runaway recursion.
@@ -74,20 +78,20 @@ impl Env {
     }
 
     /// Starts to build the function `v` row by row.
-    pub fn begin_partial(&mut self, v: VarId, rows: BTreeMap<Value, Value>) {
+    pub fn begin_partial(&mut self, v: VarId, rows: Rows) {
         self.partial.push((v, rows));
     }
 
-    pub fn end_partial(&mut self) -> Option<BTreeMap<Value, Value>> {
+    pub fn end_partial(&mut self) -> Option<Rows> {
         self.partial.pop().map(|(_, rows)| rows)
     }
 
     /// The rows of the function built innermost.
-    pub fn partial_rows(&mut self) -> Option<&mut BTreeMap<Value, Value>> {
+    pub fn partial_rows(&mut self) -> Option<&mut Rows> {
         self.partial.last_mut().map(|(_, rows)| rows)
     }
 
-    pub fn partial(&self, v: VarId) -> Option<&BTreeMap<Value, Value>> {
+    pub fn partial(&self, v: VarId) -> Option<&Rows> {
         self.partial.iter().rev().find(|(w, _)| *w == v).map(|(_, rows)| rows)
     }
 }

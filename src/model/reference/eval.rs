@@ -80,7 +80,11 @@ impl Interpreter<'_> {
                     && env.partial(*v).is_some()
                 {
                     let x = self.eval_canon(env, x)?;
-                    return env.partial(*v).and_then(|rows| rows.get(&x)).cloned().ok_or_else(Error::unknown);
+                    return match env.partial(*v).and_then(|rows| rows.get(&x)) {
+                        Some(Some(y)) => Ok(y.clone()),
+                        Some(None) => Err(Error::undefined(e.span, "function applied outside its domain")),
+                        None => Err(Error::unknown()),
+                    };
                 }
                 let f = self.eval_lazy(env, f)?;
                 let x = self.eval_canon(env, x)?;

@@ -291,7 +291,7 @@ impl Interpreter<'_> {
             }
             return Ok(true);
         }
-        if functional && !is_function_by_form(x) {
+        if functional && !self.is_function(env, x)? {
             return Err(Error::undecided("whether a symbolic relation is a function"));
         }
         if injective || surjective {
@@ -307,6 +307,30 @@ impl Interpreter<'_> {
         }
         let range = self.range(env, x)?;
         self.subset(env, &range, b)
+    }
+
+    /// Whether a symbolic relation is known to be a function: by its form, or as the union of
+    /// functions one of which is listed and meets the domain of the other nowhere.
+    fn is_function(&self, env: &mut Env, r: &Value) -> Res<bool> {
+        if is_function_by_form(r) {
+            return Ok(true);
+        }
+        let Value::Symbolic(s) = r else { return Ok(false) };
+        let Symbolic::Binary(BinOp::Union, a, b) = &**s else { return Ok(false) };
+        if !self.is_function(env, a)? || !self.is_function(env, b)? {
+            return Ok(false);
+        }
+        for (listed, other) in [(a, b), (b, a)] {
+            if let Value::Set(pairs) = listed {
+                for (x, _) in pairs.iter().filter_map(Value::as_pair) {
+                    if self.in_domain(env, other, x)? {
+                        return Ok(false);
+                    }
+                }
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub(super) fn subset(&self, env: &mut Env, a: &Value, b: &Value) -> Res<bool> {

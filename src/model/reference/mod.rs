@@ -13,6 +13,8 @@ mod eval;
 mod exec;
 mod external;
 mod free;
+mod functions;
+mod matching;
 mod member;
 mod operation;
 mod operators;
@@ -23,6 +25,7 @@ mod sequences;
 mod setup;
 mod size;
 mod solve;
+mod subsets;
 
 use crate::base::budget::Budget;
 use crate::model::typed::{Expr, Machine, Pred, Type, VarId};
@@ -41,7 +44,7 @@ const LIST: usize = 1 << 18;
 /// A comprehension with more elements stays symbolic.
 const COMPREHENSION: usize = 1 << 21;
 /// A product with more elements stays symbolic.
-const PRODUCT: usize = 1 << 18;
+const PRODUCT: usize = 1 << 14;
 /// Ids beyond the machine's that formulas from outside may use.
 const FORMULA_VARS: usize = 4096;
 /// The budget is asked once per this many steps.

@@ -10,7 +10,7 @@ use super::error::{Error, Flow, Res};
 use super::exec::Outcomes;
 use super::plan::Plan;
 use super::{Interpreter, State, Transition};
-use crate::model::typed::{OpId, Pred, PredKind, Stmt, StmtKind, VarId};
+use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
 use crate::model::value::Value;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -184,6 +184,19 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
             for b in branches {
                 expand(b, false, vars.clone(), preds.clone(), out);
             }
+        }
+        // A LET in front of a guard is part of it: parameters may be typed by what it names.
+        StmtKind::Let(bindings, body)
+            if matches!(body.kind, StmtKind::Select(..) | StmtKind::Any(..) | StmtKind::Let(..)) =>
+        {
+            let mut vars = vars.clone();
+            let mut preds = preds.clone();
+            for (v, e) in bindings {
+                vars.push(*v);
+                let var = Expr { kind: ExprKind::Var(*v), ty: e.ty.clone(), span: e.span };
+                preds.push(Pred { kind: PredKind::Rel(RelOp::Equal, var, e.clone()), span: e.span });
+            }
+            expand(body, false, vars, preds, out);
         }
         StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
             expand(&one[0], outermost, vars, preds, out);

@@ -312,6 +312,9 @@ impl Interpreter<'_> {
     }
 
     fn minus(&self, env: &mut Env, a: Value, b: Value) -> Res<Value> {
+        if b.as_set().is_some_and(<[Value]>::is_empty) {
+            return Ok(a);
+        }
         match self.list(env, &a)? {
             Some(list) => self.keep(env, &list, &mut |this, env, x| Ok(!this.member(env, x, &b)?)),
             None => Ok(Value::symbolic(Symbolic::Binary(BinOp::SetMinus, a, b))),

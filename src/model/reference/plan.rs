@@ -6,7 +6,7 @@
 
 use super::{Interpreter, free};
 use crate::base::Span;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -121,6 +121,17 @@ impl Plan {
                 self.rel(RelOp::NotIn, a, t, span, false);
             }
             (RelOp::In, _, ExprKind::Unary(UnOp::Pow, s)) => self.rel(RelOp::Subset, a, s, span, false),
+            // A relation is a part of the product.
+            (RelOp::In, _, ExprKind::Binary(BinOp::Relation, s, t)) => {
+                let ty = b.ty.clone();
+                let ty = match ty {
+                    Type::Pow(t) => (*t).clone(),
+                    other => other,
+                };
+                let product =
+                    Expr { kind: ExprKind::Binary(BinOp::Cartesian, s.clone(), t.clone()), ty, span: b.span };
+                self.rel(RelOp::Subset, a, &product, span, false);
+            }
             (RelOp::Subset, ExprKind::SetExt(es), _) if !es.is_empty() => {
                 es.iter().for_each(|e| self.rel(RelOp::In, e, b, span, false));
             }
@@ -171,6 +182,15 @@ impl Plan {
 }
 
 impl Conjunct {
+    /// Whether `split` gives several cases that need no new variables.
+    pub(super) fn has_cases(&self) -> bool {
+        match &self.pred.kind {
+            PredKind::Or(_) | PredKind::Implies(..) | PredKind::Iff(..) | PredKind::If(..) => true,
+            PredKind::Not(q) => matches!(q.kind, PredKind::And(_)),
+            _ => false,
+        }
+    }
+
     /// The cases a conjunct falls into: its disjuncts, its witnesses, its branches.
     pub(super) fn split(&self) -> Option<&Split> {
         let not = |q: &Pred| Pred { kind: PredKind::Not(Box::new(q.clone())), span: q.span };
@@ -200,7 +220,7 @@ impl Conjunct {
                         let mut ty = e.ty.clone();
                         let mut types = Vec::new();
                         for _ in 1..vars.len() {
-                            if let crate::model::typed::Type::Prod(a, b) = ty {
+                            if let Type::Prod(a, b) = ty {
                                 types.push((*b).clone());
                                 ty = (*a).clone();
                             } else {
@@ -214,7 +234,7 @@ impl Conjunct {
                             tuple = Some(match tuple {
                                 None => var,
                                 Some(left) => Expr {
-                                    ty: crate::model::typed::Type::prod(left.ty.clone(), t),
+                                    ty: Type::prod(left.ty.clone(), t),
                                     kind: ExprKind::Pair(Box::new(left), Box::new(var)),
                                     span: set.span,
                                 },

@@ -149,14 +149,18 @@ impl Interpreter<'_> {
             let f = self.eval_lazy(env, f)?;
             return self.in_domain(env, &f, &x);
         }
-        // A typing predicate over a whole type says nothing: its truth is settled by type checking,
-        // but the expression must be defined.
-        let x = self.eval(env, a)?;
+        // A typing predicate over a whole type says nothing: its truth is settled by type checking.
+        // A compound expression must be defined, but a variable may still be without a value, as a
+        // result before the first turn of a loop.
         if let ExprKind::TypeSet(_) = set.kind
             && !matches!(a.ty, Type::Free(_))
         {
+            if !matches!(a.kind, ExprKind::Var(_)) {
+                self.eval(env, a)?;
+            }
             return Ok(true);
         }
+        let x = self.eval(env, a)?;
         let s = self.eval_lazy(env, set)?;
         self.member(env, &x, &s)
     }
@@ -198,6 +202,7 @@ impl Interpreter<'_> {
     fn exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
         let mut pending: Option<Error> = None;
         let mut found = false;
+        let mut open = false;
         let run = self.solutions(env, vars, body, &mut |_, error| match error {
             None => {
                 found = true;
@@ -205,6 +210,7 @@ impl Interpreter<'_> {
             }
             Some(err) if err.is_stop() => Err(err.clone()),
             Some(err) => {
+                open |= err.is_unknown();
                 pending = Some(worse(pending.take(), err.clone()));
                 Ok(Flow::Go)
             }
@@ -213,6 +219,10 @@ impl Interpreter<'_> {
             return Ok(true);
         }
         run?;
+        // While a witness is still possible the rest says nothing.
+        if open {
+            return Err(Error::unknown());
+        }
         pending.map_or(Ok(false), Err)
     }
 }

@@ -98,7 +98,7 @@ pub struct Exploration {
     pub states: Vec<State>,
     pub origins: Vec<Origin>,
     pub transitions: u64,
-    /// Valuations of the constants; 0 when the machine has none.
+    /// Valuations of the constants; 0 when the machine has neither constants nor properties.
     pub constants: u64,
     pub initial: u64,
     pub depth: u32,
@@ -112,6 +112,8 @@ pub struct Exploration {
     pub found: HashMap<FindingKind, u64>,
     /// Each reason once.
     pub incomplete: Vec<String>,
+    /// What the user should know though it changes no verdict; sorted.
+    pub warnings: Vec<String>,
     /// How often a guard was undefined, by event.
     pub undefined_guards: Vec<u64>,
     pub digest: SetDigest,
@@ -184,6 +186,7 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         },
         index: HashMap::new(),
         reasons: BTreeSet::new(),
+        warnings: BTreeSet::new(),
         valuations: HashMap::new(),
         statics: machine.assertions.iter().map(|_| false).collect(),
     };
@@ -199,9 +202,9 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         search.reason(reason);
     }
     let mut result = search.result;
-    let setups = if machine.constants.is_empty() { 0 } else { result.constants };
-    result.prob_states = result.states.len() as u64 + setups;
-    result.prob_transitions = result.transitions + setups + result.initial;
+    result.warnings = search.warnings.into_iter().collect();
+    result.prob_states = result.states.len() as u64 + result.constants;
+    result.prob_transitions = result.transitions + result.constants + result.initial;
     result
 }
 
@@ -212,6 +215,7 @@ struct Search<'m> {
     result: Exploration,
     index: HashMap<State, usize>,
     reasons: BTreeSet<String>,
+    warnings: BTreeSet<String>,
     /// Valuations whose static assertions were checked.
     valuations: HashMap<Arc<[Value]>, ()>,
     statics: Vec<bool>,
@@ -236,7 +240,7 @@ impl Search<'_> {
             }
             return Ok(());
         }
-        if !self.machine.constants.is_empty() {
+        if has_setup(self.machine) {
             self.result.constants = constants.values.len() as u64;
         }
         let mut frontier = Vec::new();
@@ -430,6 +434,10 @@ impl Search<'_> {
                     ));
                 }
                 Err(e) if e.is_stop() => return Err(e),
+                // Where the goal has no value it is not reached.
+                Err(e) if e.is_finding() => {
+                    self.warnings.insert(format!("the goal is undefined in some state: {}", e.message()));
+                }
                 Err(e) => self.reason(format!("goal: {}", e.message())),
             }
         }
@@ -463,6 +471,11 @@ impl Search<'_> {
         }
         self.options.keep_going
     }
+}
+
+/// Whether ProB would set up constants first: it does so for properties of the sets alone, too.
+fn has_setup(machine: &Machine) -> bool {
+    !machine.constants.is_empty() || !machine.properties.is_empty()
 }
 
 fn kind_of(e: &Error) -> FindingKind {

@@ -162,7 +162,7 @@ impl Interpreter<'_> {
                 _ => Card::Unknown,
             },
             Symbolic::Binary(op, a, b) => match op {
-                BinOp::Cartesian | BinOp::Prj1 | BinOp::Prj2 => {
+                BinOp::Cartesian | BinOp::ParallelProduct | BinOp::Prj1 | BinOp::Prj2 => {
                     self.card_exact(env, a)?.times(self.card_exact(env, b)?)
                 }
                 BinOp::Relation

@@ -8,13 +8,13 @@
 //! the error `Unbounded`; nothing is ever cut silently.
 
 use super::Interpreter;
-use super::each::FunctionSpace;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
 use super::pred::worse;
 use super::size::Card;
+use super::subsets::Subsets;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use std::rc::Rc;
@@ -26,7 +26,9 @@ pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Fl
 #[derive(Clone)]
 pub(super) struct Item {
     pub(super) conjunct: Rc<Conjunct>,
-    set: Option<Value>,
+    pub(super) set: Option<Value>,
+    /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
+    failed: u64,
 }
 
 impl Item {
@@ -46,7 +48,7 @@ enum Binder {
     /// `f(pattern) = value` or `f(pattern) : set`: rows of a known function.
     Rows { at: usize },
     /// `v <: set`
-    Subset { at: usize, var: VarId },
+    Subset { at: usize, var: VarId, candidates: Subsets },
     /// `v : S --> T`
     Function { at: usize, var: VarId },
     /// Bounds on both sides.
@@ -59,10 +61,19 @@ enum Binder {
     Argument { at: usize, var: VarId, set: Value },
 }
 
+enum Propagation {
+    Nothing,
+    Refuted,
+    /// A conjunct was replaced by the only case left of it.
+    Forced,
+}
+
 /// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
 const TYPE_COST: f64 = 1.0;
 const CASES_COST: f64 = 12.0;
 const ARGUMENT_COST: f64 = 64.0;
+/// Functions into an infinite set wait until what their rows depend on is known.
+const OPEN_ROWS_COST: f64 = 48.0;
 
 impl Interpreter<'_> {
     /// All solutions of the predicate of a binder.
@@ -114,6 +125,11 @@ impl Interpreter<'_> {
         if unknown.is_empty() {
             return sink(env, pending.as_ref());
         }
+        match self.propagate(env, unknown, &mut open)? {
+            Propagation::Nothing => {}
+            Propagation::Refuted => return Ok(Flow::Go),
+            Propagation::Forced => return self.search(env, unknown, open, pending, sink),
+        }
         let Some(binder) = self.choose(env, unknown, &mut open, &mut pending)? else {
             return Ok(Flow::Go);
         };
@@ -121,6 +137,66 @@ impl Interpreter<'_> {
             return self.give_up(env, unknown, &open, pending, sink);
         };
         self.bind_by(env, unknown, open, pending, binder, sink)
+    }
+
+    /// Disjunctions, implications and the like of which all cases but one are known to fail give way to
+    /// that case.
+    fn propagate(&self, env: &mut Env, unknown: &[VarId], open: &mut Vec<Item>) -> Res<Propagation> {
+        let mut at = 0;
+        while at < open.len() {
+            let conjunct = open[at].conjunct.clone();
+            if !conjunct.has_cases() {
+                at += 1;
+                continue;
+            }
+            let Some(Split::Cases(cases)) = conjunct.split() else {
+                at += 1;
+                continue;
+            };
+            if cases.len() > 64 || cases.iter().any(|c| !c.vars.is_empty()) {
+                at += 1;
+                continue;
+            }
+            let mut failed = open[at].failed;
+            let mut left = None;
+            let mut count = 0;
+            for (i, case) in cases.iter().enumerate() {
+                if failed & (1 << i) != 0 {
+                    continue;
+                }
+                let mut fails = false;
+                for c in case.conjuncts.iter().filter(|c| !c.derived) {
+                    if c.free.iter().any(|v| unknown.contains(v)) {
+                        continue;
+                    }
+                    match self.holds(env, &c.pred) {
+                        Ok(false) => {
+                            fails = true;
+                            break;
+                        }
+                        Err(e) if e.is_stop() => return Err(e),
+                        _ => {}
+                    }
+                }
+                if fails {
+                    failed |= 1 << i;
+                } else {
+                    count += 1;
+                    left = Some(i);
+                }
+            }
+            open[at].failed = failed;
+            match (count, left) {
+                (0, _) => return Ok(Propagation::Refuted),
+                (1, Some(i)) => {
+                    open.remove(at);
+                    open.extend(items(&cases[i]));
+                    return Ok(Propagation::Forced);
+                }
+                _ => at += 1,
+            }
+        }
+        Ok(Propagation::Nothing)
     }
 
     /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
@@ -133,7 +209,7 @@ impl Interpreter<'_> {
         sink: Sink,
     ) -> Res<Flow> {
         for item in open {
-            if self.refuted(env, &item.conjunct.pred)? {
+            if self.refuted(env, &item.conjunct.pred, false)? {
                 return Ok(Flow::Go);
             }
         }
@@ -146,15 +222,16 @@ impl Interpreter<'_> {
         sink(env, Some(&error))
     }
 
-    /// Whether a predicate is false although some of its variables are not known.
-    fn refuted(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+    /// Whether a predicate is false although some of its variables are not known; with `undefined_too`,
+    /// whether it is at least not true.
+    pub(super) fn refuted(&self, env: &mut Env, p: &Pred, undefined_too: bool) -> Res<bool> {
         let before = std::mem::replace(&mut env.searching, true);
         let truth = self.holds(env, p);
         env.searching = before;
         match truth {
             Ok(b) => Ok(!b),
             Err(e) if e.is_stop() => Err(e),
-            Err(_) => Ok(false),
+            Err(e) => Ok(undefined_too && e.is_finding()),
         }
     }
 
@@ -194,6 +271,7 @@ impl Interpreter<'_> {
                 best = Some((cost, binder));
             }
         };
+        let mut below: Vec<(usize, VarId, Arc<[Value]>)> = Vec::new();
         for (at, item) in open.iter_mut().enumerate() {
             let c = item.conjunct.clone();
             let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
@@ -213,14 +291,14 @@ impl Interpreter<'_> {
                     let Some(set) = item.set.clone() else { continue };
                     if let ExprKind::Var(v) = a.kind
                         && unknown.contains(&v)
-                        && let Value::Symbolic(s) = &set
-                        && let Symbolic::Binary(arrow, x, y) = &**s
-                        && is_function_arrow(*arrow)
+                        && is_function_space(&set)
                     {
-                        if self.list(env, x)?.is_some() && self.list(env, y)?.is_some() {
-                            let cost = self.card(env, &set)?.log2();
-                            // Rows are checked as they are built, which is worth waiting for little else.
-                            offer(cost, Binder::Function { at, var: v });
+                        match self.function_space(env, &set)? {
+                            Some(space) if space.is_open() => {
+                                offer(OPEN_ROWS_COST, Binder::Function { at, var: v });
+                            }
+                            Some(_) => offer(self.card(env, &set)?.log2(), Binder::Function { at, var: v }),
+                            None => {}
                         }
                         continue;
                     }
@@ -267,12 +345,16 @@ impl Interpreter<'_> {
                         if let Some(set) = item.set.clone()
                             && let Some(list) = self.list(env, &set)?
                         {
-                            offer(list.len() as f64, Binder::Subset { at, var: v });
+                            below.push((at, v, list));
                         }
                     }
                 }
                 _ => {}
             }
+        }
+        for (at, var, list) in below {
+            let candidates = self.subsets_of(env, unknown, open, var, &list)?;
+            offer(candidates.cost(), Binder::Subset { at, var, candidates });
         }
         let Some(intervals) = self.intervals(env, unknown, open)? else { return Ok(None) };
         for (var, set) in intervals {
@@ -318,41 +400,6 @@ impl Interpreter<'_> {
         match &e.kind {
             ExprKind::Compr(..) | ExprKind::Big(..) => self.eval(env, e),
             _ => self.eval_lazy(env, e),
-        }
-    }
-
-    /// Whether matching this expression against a value would give some unknown variable a value.
-    fn binds(&self, unknown: &[VarId], pattern: &Expr) -> bool {
-        match &pattern.kind {
-            ExprKind::Var(v) => unknown.contains(v),
-            ExprKind::Pair(a, b) => self.binds(unknown, a) || self.binds(unknown, b),
-            ExprKind::Rec(es) => es.iter().any(|e| self.binds(unknown, e)),
-            ExprKind::SeqExt(es) => es.iter().any(|e| self.binds(unknown, e)),
-            ExprKind::SetExt(es) => es.len() == 1 && self.binds(unknown, &es[0]),
-            ExprKind::Construct(_, _, Some(a)) => self.binds(unknown, a),
-            ExprKind::Unary(UnOp::Neg | UnOp::Inverse, a) => {
-                matches!(pattern.ty, Type::Integer | Type::Pow(_)) && self.binds(unknown, a)
-            }
-            ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) if pattern.ty == Type::Integer => {
-                (self.binds(unknown, a) && !self.has_unknown(unknown, b))
-                    || (self.binds(unknown, b) && !self.has_unknown(unknown, a))
-            }
-            ExprKind::BoolOf(_) => false,
-            _ => false,
-        }
-    }
-
-    fn has_unknown(&self, unknown: &[VarId], e: &Expr) -> bool {
-        super::free::mentions(e, &|v| unknown.contains(&v))
-    }
-
-    /// `f(arg)` with f known and arg not.
-    fn known_application<'e>(&self, unknown: &[VarId], e: &'e Expr) -> Option<(&'e Expr, &'e Expr)> {
-        match &e.kind {
-            ExprKind::Apply(f, arg) if !self.has_unknown(unknown, f) && self.has_unknown(unknown, arg) => {
-                Some((f, arg))
-            }
-            _ => None,
         }
     }
 
@@ -455,11 +502,9 @@ impl Interpreter<'_> {
                 })
             }
             Binder::Rows { at } => self.bind_rows(env, unknown, &open, at, pending, sink),
-            Binder::Subset { at, var } => {
-                let item = open.remove(at);
-                let Some(set) = item.set.clone() else { return Ok(Flow::Go) };
-                let space = Value::symbolic(Symbolic::Unary(UnOp::Pow, set));
-                self.for_each(env, &space, &mut |env, x| {
+            Binder::Subset { at, var, candidates } => {
+                open.remove(at);
+                self.each_candidate(env, &candidates, &mut |env, x| {
                     self.bound(env, unknown, &open, pending.clone(), var, x, sink)
                 })
             }
@@ -478,7 +523,10 @@ impl Interpreter<'_> {
             Binder::Cases { at } => {
                 let item = open.remove(at);
                 let Some(Split::Cases(cases)) = item.conjunct.split() else { return Ok(Flow::Go) };
-                for case in cases {
+                for (i, case) in cases.iter().enumerate() {
+                    if i < 64 && item.failed & (1 << i) != 0 {
+                        continue;
+                    }
                     let mut todo = open.clone();
                     todo.extend(items(case));
                     let mut vars = unknown.to_vec();
@@ -497,7 +545,7 @@ impl Interpreter<'_> {
 
     /// Goes on with one variable bound.
     #[allow(clippy::too_many_arguments)]
-    fn bound(
+    pub(super) fn bound(
         &self,
         env: &mut Env,
         unknown: &[VarId],
@@ -552,101 +600,6 @@ impl Interpreter<'_> {
         flow
     }
 
-    fn match_pattern(
-        &self,
-        env: &mut Env,
-        unknown: &[VarId],
-        pattern: &Expr,
-        value: &Value,
-        bound: &mut Vec<VarId>,
-        exact: &mut bool,
-    ) -> Res<bool> {
-        if let ExprKind::Var(v) = pattern.kind
-            && unknown.contains(&v)
-            && !bound.contains(&v)
-        {
-            env.bind(v, value.clone());
-            bound.push(v);
-            return Ok(true);
-        }
-        let open = |e: &Expr, bound: &[VarId]| {
-            super::free::mentions(e, &|v| unknown.contains(&v) && !bound.contains(&v))
-        };
-        if !open(pattern, bound) {
-            let x = self.eval(env, pattern)?;
-            return self.equal(env, &x, value);
-        }
-        match (&pattern.kind, value) {
-            (ExprKind::Pair(a, b), Value::Pair(p)) => Ok(self
-                .match_pattern(env, unknown, a, &p.0, bound, exact)?
-                && self.match_pattern(env, unknown, b, &p.1, bound, exact)?),
-            (ExprKind::Rec(es), Value::Rec(fields)) => {
-                for (e, f) in es.iter().zip(fields.iter()) {
-                    if !self.match_pattern(env, unknown, e, f, bound, exact)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            (ExprKind::SeqExt(es), v) => {
-                let list = match self.list(env, v)? {
-                    Some(list) => Value::Set(list),
-                    None => return Ok(false),
-                };
-                let Some(seq) = list.as_seq() else { return Ok(false) };
-                if seq.len() != es.len() {
-                    return Ok(false);
-                }
-                for (e, x) in es.iter().zip(seq) {
-                    if !self.match_pattern(env, unknown, e, x, bound, exact)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            }
-            (ExprKind::SetExt(es), v) if es.len() == 1 => match self.list(env, v)?.as_deref() {
-                Some([x]) => self.match_pattern(env, unknown, &es[0], x, bound, exact),
-                _ => Ok(false),
-            },
-            (ExprKind::Construct(id, c, Some(a)), Value::Free(i, k, Some(x))) => {
-                Ok(id == i && c == k && self.match_pattern(env, unknown, a, x, bound, exact)?)
-            }
-            (ExprKind::Construct(..), Value::Free(..)) => Ok(false),
-            (ExprKind::Unary(UnOp::Neg, a), Value::Int(n)) => {
-                self.match_pattern(env, unknown, a, &Value::Int(n.neg()), bound, exact)
-            }
-            (ExprKind::Unary(UnOp::Inverse, a), v) => {
-                let flipped = self.unary_set(env, UnOp::Inverse, v.clone(), pattern)?;
-                self.match_pattern(env, unknown, a, &flipped, bound, exact)
-            }
-            (ExprKind::Binary(BinOp::Add, a, b), Value::Int(n)) => {
-                let (x, k) = if open(a, bound) { (a, b) } else { (b, a) };
-                if open(k, bound) {
-                    *exact = false;
-                    return Ok(true);
-                }
-                let k = self.integer(env, k)?;
-                self.match_pattern(env, unknown, x, &Value::Int(n.sub(&k)), bound, exact)
-            }
-            (ExprKind::Binary(BinOp::Sub, a, b), Value::Int(n)) => {
-                if open(a, bound) && open(b, bound) {
-                    *exact = false;
-                    return Ok(true);
-                }
-                if open(a, bound) {
-                    let k = self.integer(env, b)?;
-                    return self.match_pattern(env, unknown, a, &Value::Int(n.add(&k)), bound, exact);
-                }
-                let k = self.integer(env, a)?;
-                self.match_pattern(env, unknown, b, &Value::Int(k.sub(n)), bound, exact)
-            }
-            _ => {
-                *exact = false;
-                Ok(true)
-            }
-        }
-    }
-
     /// `f(pattern) = E` and `f(pattern) : S`: the rows of f whose image fits.
     fn bind_rows(
         &self,
@@ -695,101 +648,10 @@ impl Interpreter<'_> {
         }
         Ok(Flow::Go)
     }
-
-    #[allow(clippy::too_many_arguments)]
-    fn bind_function(
-        &self,
-        env: &mut Env,
-        unknown: &[VarId],
-        mut open: Vec<Item>,
-        at: usize,
-        var: VarId,
-        pending: Option<Error>,
-        sink: Sink,
-    ) -> Res<Flow> {
-        let item = open.remove(at);
-        let Some(Value::Symbolic(s)) = &item.set else { return Ok(Flow::Go) };
-        let Symbolic::Binary(arrow, a, b) = &**s else { return Ok(Flow::Go) };
-        let points = self.need_list(env, a, item.conjunct.pred.span)?;
-        let images = self.need_list(env, b, item.conjunct.pred.span)?;
-        let Some(mut space) = FunctionSpace::of_arrow(*arrow, &points, &images) else {
-            return Ok(Flow::Go);
-        };
-        self.narrow(env, unknown, &open, var, &mut space)?;
-        // Conjuncts about this function are tested on the rows built so far.
-        let about: Vec<Rc<Conjunct>> = open
-            .iter()
-            .map(|i| &i.conjunct)
-            .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))
-            .cloned()
-            .collect();
-        let mut check = |env: &mut Env| {
-            for c in &about {
-                if self.refuted(env, &c.pred)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        };
-        self.each_function(env, &space, Some(var), &mut check, &mut |env, f| {
-            self.bound(env, unknown, &open, pending.clone(), var, f, sink)
-        })
-    }
-
-    /// What equations say about single rows, and about the domain, of a function to be built.
-    fn narrow(
-        &self,
-        env: &mut Env,
-        unknown: &[VarId],
-        open: &[Item],
-        var: VarId,
-        space: &mut FunctionSpace,
-    ) -> Res<()> {
-        for item in open {
-            let PredKind::Rel(RelOp::Equal, a, b) = &item.conjunct.pred.kind else { continue };
-            for (x, y) in [(a, b), (b, a)] {
-                if self.has_unknown(unknown, y) {
-                    continue;
-                }
-                match &x.kind {
-                    ExprKind::Apply(f, arg)
-                        if matches!(f.kind, ExprKind::Var(v) if v == var)
-                            && !self.has_unknown(unknown, arg) =>
-                    {
-                        if let (Ok(point), Ok(image)) = (self.eval_canon(env, arg), self.eval_canon(env, y)) {
-                            for (p, images) in &mut space.rows {
-                                if *p == point {
-                                    *images =
-                                        images.iter().filter(|i| **i == image).cloned().collect::<Arc<[_]>>();
-                                }
-                            }
-                        }
-                    }
-                    ExprKind::Unary(UnOp::Dom, f) if matches!(f.kind, ExprKind::Var(v) if v == var) => {
-                        if let Ok(domain) = self.eval(env, y)
-                            && let Some(domain) = self.list(env, &domain)?
-                        {
-                            let before = space.rows.len();
-                            space.rows.retain(|(p, _)| domain.binary_search(p).is_ok());
-                            // A total function with another domain does not exist; a domain with
-                            // foreign points is refuted by the equation itself.
-                            if !space.total || space.rows.len() == before {
-                                space.total = true;
-                            } else {
-                                space.rows.clear();
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 fn items(plan: &Plan) -> Vec<Item> {
-    plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None }).collect()
+    plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0 }).collect()
 }
 
 fn without(open: &[Item], at: usize) -> Vec<Item> {
@@ -816,6 +678,17 @@ fn mentions_any(t: &Type) -> bool {
     }
 }
 
+fn is_function_space(set: &Value) -> bool {
+    match set {
+        Value::Symbolic(s) => match &**s {
+            Symbolic::Binary(op, _, _) => is_function_arrow(*op),
+            Symbolic::Unary(UnOp::Perm, _) => true,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 fn is_function_arrow(op: BinOp) -> bool {
     matches!(
         op,
@@ -830,26 +703,8 @@ fn is_function_arrow(op: BinOp) -> bool {
     )
 }
 
-/// Whether a conjunct may be false on some rows of a function alone: it applies something.
-fn prunable(p: &Pred) -> bool {
-    match &p.kind {
-        PredKind::Rel(_, a, b) => has_application(a) || has_application(b),
-        PredKind::And(ps) | PredKind::Or(ps) => ps.iter().any(prunable),
-        PredKind::Not(q) | PredKind::Label(_, q) => prunable(q),
-        PredKind::Implies(a, b) | PredKind::Iff(a, b) => prunable(a) || prunable(b),
-        PredKind::Forall(_, q) => prunable(q),
-        _ => false,
-    }
-}
-
-fn has_application(e: &Expr) -> bool {
-    let mut found = Vec::new();
-    applications(e, &mut found);
-    !found.is_empty()
-}
-
 /// Applications that are evaluated whenever the expression is.
-fn applications<'e>(e: &'e Expr, out: &mut Vec<(&'e Expr, &'e Expr)>) {
+pub(super) fn applications<'e>(e: &'e Expr, out: &mut Vec<(&'e Expr, &'e Expr)>) {
     match &e.kind {
         ExprKind::Apply(f, arg) => {
             out.push((f, arg));

@@ -1,0 +1,322 @@
+//! Unknown functions: built row by row, and cut as soon as the rows so far refute a conjunct.
+//!
+//! In: a variable that is member of a set of functions, and the conjuncts about it. Out: the functions
+//! that are worth testing, each once. Where the images come from an infinite set, equations and
+//! memberships must give the candidates of every row.
+
+use super::Interpreter;
+use super::each::{FunctionSpace, Hooks};
+use super::env::Env;
+use super::error::{Error, Flow, Res};
+use super::plan::Conjunct;
+use super::solve::{Item, Sink, applications};
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use crate::model::value::{Symbolic, Value};
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Interpreter<'_> {
+    /// The functions of a set of functions, if its points can be listed.
+    pub(super) fn function_space(&self, env: &mut Env, set: &Value) -> Res<Option<FunctionSpace>> {
+        let Value::Symbolic(s) = set else { return Ok(None) };
+        Ok(match &**s {
+            Symbolic::Binary(arrow, a, b) => match (self.list(env, a)?, self.list(env, b)?) {
+                (Some(a), b) => FunctionSpace::of_arrow(*arrow, &a, b.as_ref()),
+                _ => None,
+            },
+            Symbolic::Unary(UnOp::Perm, a) => match self.list(env, a)? {
+                Some(elems) => {
+                    let places: Vec<Value> = (1..=elems.len()).map(|i| Value::int(i as i64)).collect();
+                    FunctionSpace::of_arrow(BinOp::TotalBijection, &places, Some(&elems))
+                }
+                None => None,
+            },
+            _ => None,
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn bind_function(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        mut open: Vec<Item>,
+        at: usize,
+        var: VarId,
+        pending: Option<Error>,
+        sink: Sink,
+    ) -> Res<Flow> {
+        let item = open.remove(at);
+        let Some(set) = &item.set else { return Ok(Flow::Go) };
+        let Some(mut space) = self.function_space(env, set)? else { return Ok(Flow::Go) };
+        self.narrow(env, unknown, &open, var, &mut space)?;
+        // Conjuncts about this function are tested on the rows built so far.
+        let about: Vec<Rc<Conjunct>> = open
+            .iter()
+            .map(|i| &i.conjunct)
+            .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))
+            .cloned()
+            .collect();
+        let range = match set {
+            Value::Symbolic(s) => match &**s {
+                Symbolic::Binary(_, _, b) => b.clone(),
+                _ => Value::empty(),
+            },
+            _ => Value::empty(),
+        };
+        let mut rows = Rows { interpreter: self, about, var, range, partial: !space.total };
+        self.each_function(env, &space, Some(var), &mut rows, &mut |env, f| {
+            self.bound(env, unknown, &open, pending.clone(), var, f, sink)
+        })
+    }
+
+    /// The images that the conjuncts leave for one point of an unknown function, if some equation or
+    /// membership tells.
+    fn row_candidates(
+        &self,
+        env: &mut Env,
+        pred: &Pred,
+        var: VarId,
+        point: &Value,
+    ) -> Res<Option<Arc<[Value]>>> {
+        match &pred.kind {
+            PredKind::And(ps) => {
+                for p in ps {
+                    if let Some(found) = self.row_candidates(env, p, var, point)? {
+                        return Ok(Some(found));
+                    }
+                }
+                Ok(None)
+            }
+            PredKind::Label(_, p) => self.row_candidates(env, p, var, point),
+            PredKind::Rel(RelOp::Equal, a, b) => {
+                for (x, y) in [(a, b), (b, a)] {
+                    if self.is_row(env, x, var, point)?
+                        && let Some(v) = settled(self.eval_canon(env, y))?
+                    {
+                        return Ok(Some(Arc::from([v])));
+                    }
+                }
+                Ok(None)
+            }
+            PredKind::Rel(RelOp::In, a, set) if self.is_row(env, a, var, point)? => {
+                match settled(self.eval(env, set))? {
+                    Some(set) => self.list(env, &set),
+                    None => Ok(None),
+                }
+            }
+            PredKind::Implies(a, b) => match settled(self.holds(env, a))? {
+                Some(true) => self.row_candidates(env, b, var, point),
+                _ => Ok(None),
+            },
+            PredKind::Forall(vars, body) => {
+                let plan = self.forall_plan(vars, body);
+                let mut shapes = Vec::new();
+                row_patterns(&plan.conclusion, var, &mut shapes);
+                for arg in shapes {
+                    let saved = env.take(&plan.hypotheses.vars);
+                    let (mut bound, mut exact) = (Vec::new(), true);
+                    let matched = self.match_pattern(env, vars, arg, point, &mut bound, &mut exact);
+                    let mut found = Ok(None);
+                    if let Ok(true) = matched
+                        && vars.iter().all(|v| env.is_bound(*v))
+                    {
+                        let mut applies = true;
+                        for c in plan.hypotheses.conjuncts.iter().filter(|c| !c.derived) {
+                            match settled(self.holds(env, &c.pred)) {
+                                Ok(Some(true)) => {}
+                                Ok(_) => applies = false,
+                                Err(e) => found = Err(e),
+                            }
+                        }
+                        if applies && found.is_ok() {
+                            found = self.row_candidates(env, &plan.conclusion, var, point);
+                        }
+                    }
+                    env.restore(saved);
+                    if let Some(images) = found? {
+                        return Ok(Some(images));
+                    }
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether an expression is the function `var` applied to `point`.
+    fn is_row(&self, env: &mut Env, e: &Expr, var: VarId, point: &Value) -> Res<bool> {
+        match &e.kind {
+            ExprKind::Apply(f, arg) if matches!(f.kind, ExprKind::Var(v) if v == var) => {
+                Ok(settled(self.eval_canon(env, arg))?.is_some_and(|x| x == *point))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// What equations say about single rows, and about the domain, of a function to be built.
+    fn narrow(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        var: VarId,
+        space: &mut FunctionSpace,
+    ) -> Res<()> {
+        for item in open {
+            let PredKind::Rel(op @ (RelOp::Equal | RelOp::Subset), a, b) = &item.conjunct.pred.kind else {
+                continue;
+            };
+            if let ExprKind::Unary(UnOp::Ran, f) = &a.kind
+                && matches!(f.kind, ExprKind::Var(v) if v == var)
+                && !self.has_unknown(unknown, b)
+                && let Ok(range) = self.eval(env, b)
+                && let Some(range) = self.list(env, &range)?
+            {
+                for images in space.rows.iter_mut().filter_map(|(_, images)| images.as_mut()) {
+                    *images = images.iter().filter(|i| range.binary_search(i).is_ok()).cloned().collect();
+                }
+                if *op == RelOp::Equal && space.onto.is_none() {
+                    space.onto = Some(range);
+                }
+            }
+            if *op == RelOp::Subset {
+                continue;
+            }
+            for (x, y) in [(a, b), (b, a)] {
+                if self.has_unknown(unknown, y) {
+                    continue;
+                }
+                match &x.kind {
+                    ExprKind::Apply(f, arg)
+                        if matches!(f.kind, ExprKind::Var(v) if v == var)
+                            && !self.has_unknown(unknown, arg) =>
+                    {
+                        if let (Ok(point), Ok(image)) = (self.eval_canon(env, arg), self.eval_canon(env, y)) {
+                            for (p, images) in &mut space.rows {
+                                if *p != point {
+                                    continue;
+                                }
+                                *images = Some(match images {
+                                    Some(list) => list.iter().filter(|i| **i == image).cloned().collect(),
+                                    None => Arc::from([image.clone()]),
+                                });
+                            }
+                        }
+                    }
+                    ExprKind::Unary(UnOp::Dom, f) if matches!(f.kind, ExprKind::Var(v) if v == var) => {
+                        if let Ok(domain) = self.eval(env, y)
+                            && let Some(domain) = self.list(env, &domain)?
+                        {
+                            let before = space.rows.len();
+                            space.rows.retain(|(p, _)| domain.binary_search(p).is_ok());
+                            // A total function with another domain does not exist; a domain with
+                            // foreign points is refuted by the equation itself.
+                            if !space.total || space.rows.len() == before {
+                                space.total = true;
+                            } else {
+                                space.rows.clear();
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the search for a function knows: the conjuncts about it and the set of its images.
+struct Rows<'a, 'm> {
+    interpreter: &'a Interpreter<'m>,
+    about: Vec<Rc<Conjunct>>,
+    var: VarId,
+    range: Value,
+    /// Points may be left out; a conjunct that applies the function there cannot be true any more.
+    partial: bool,
+}
+
+impl Hooks for Rows<'_, '_> {
+    fn check(&mut self, env: &mut Env) -> Res<bool> {
+        for c in &self.about {
+            if self.interpreter.refuted(env, &c.pred, self.partial)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn open_row(&mut self, env: &mut Env, point: &Value) -> Res<Arc<[Value]>> {
+        let before = std::mem::replace(&mut env.searching, true);
+        let mut found = Ok(None);
+        for c in &self.about {
+            found = self.interpreter.row_candidates(env, &c.pred, self.var, point);
+            if !matches!(found, Ok(None)) {
+                break;
+            }
+        }
+        env.searching = before;
+        let Some(images) = found? else {
+            return Err(Error::unbounded(
+                Default::default(),
+                "nothing bounds the images of a function into an infinite set",
+            ));
+        };
+        let mut inside = Vec::with_capacity(images.len());
+        for y in images.iter() {
+            if self.interpreter.member(env, y, &self.range)? {
+                inside.push(y.clone());
+            }
+        }
+        Ok(inside.into())
+    }
+}
+
+/// A value that is settled already; a stop stays an error.
+fn settled<T>(r: Res<T>) -> Res<Option<T>> {
+    match r {
+        Ok(v) => Ok(Some(v)),
+        Err(e) if e.is_stop() => Err(e),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The arguments that the function `var` is applied to on one side of an equation or membership.
+fn row_patterns<'p>(p: &'p Pred, var: VarId, out: &mut Vec<&'p Expr>) {
+    let mut side = |e: &'p Expr| {
+        if let ExprKind::Apply(f, arg) = &e.kind
+            && matches!(f.kind, ExprKind::Var(v) if v == var)
+        {
+            out.push(arg);
+        }
+    };
+    match &p.kind {
+        PredKind::Rel(RelOp::Equal, a, b) => {
+            side(a);
+            side(b);
+        }
+        PredKind::Rel(RelOp::In, a, _) => side(a),
+        PredKind::And(ps) => ps.iter().for_each(|q| row_patterns(q, var, out)),
+        PredKind::Label(_, q) | PredKind::Implies(_, q) => row_patterns(q, var, out),
+        _ => {}
+    }
+}
+
+/// Whether a conjunct may be false on some rows of a function alone: it applies something.
+fn prunable(p: &Pred) -> bool {
+    match &p.kind {
+        PredKind::Rel(_, a, b) => has_application(a) || has_application(b),
+        PredKind::And(ps) | PredKind::Or(ps) => ps.iter().any(prunable),
+        PredKind::Not(q) | PredKind::Label(_, q) => prunable(q),
+        PredKind::Implies(a, b) | PredKind::Iff(a, b) => prunable(a) || prunable(b),
+        PredKind::Forall(_, q) => prunable(q),
+        _ => false,
+    }
+}
+
+fn has_application(e: &Expr) -> bool {
+    let mut found = Vec::new();
+    applications(e, &mut found);
+    !found.is_empty()
+}
