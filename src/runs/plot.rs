@@ -163,7 +163,7 @@ impl Scale {
 /// A tick in as few characters as it needs.
 fn tick_text(v: f64) -> String {
     let a = v.abs();
-    if a != 0.0 && (a >= 1e6 || a < 1e-3) {
+    if a != 0.0 && !(1e-3..1e6).contains(&a) {
         let power = a.log10().floor() as i32;
         let lead = v / 10f64.powi(power);
         let exponent: String = power

@@ -172,6 +172,13 @@ fn files_of(model: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// What an earlier start left: the last record of each job, and what was wrong with the file.
+#[derive(Default)]
+pub struct Earlier {
+    pub records: BTreeMap<String, Record>,
+    pub warnings: Vec<String>,
+}
+
 pub struct Journal {
     path: PathBuf,
     file: File,
@@ -181,11 +188,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens or makes the file, and reads what it holds: the last record of each job. Warnings tell of damage.
-    pub fn open(
-        path: &Path,
-        fresh: bool,
-    ) -> Result<(Journal, BTreeMap<String, Record>, Vec<String>), String> {
+    /// Opens or makes the file, and reads what it holds.
+    pub fn open(path: &Path, fresh: bool) -> Result<(Journal, Earlier), String> {
         let say = |e: std::io::Error| format!("results {}: {e}", path.display());
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(say)?;
@@ -198,20 +202,19 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(say)?;
         let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        let mut warnings = Vec::new();
-        let mut records = BTreeMap::new();
+        let mut earlier = Earlier::default();
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(say)?;
             file.sync_all().map_err(say)?;
-            warnings.push(format!("results {}: an unfinished line was cut off", path.display()));
+            earlier.warnings.push(format!("results {}: an unfinished line was cut off", path.display()));
         }
         let lines = bytes[..whole].split(|b| *b == b'\n').enumerate().filter(|(_, l)| !l.is_empty());
         for (number, line) in lines {
             match serde_json::from_slice::<Record>(line) {
                 Ok(record) => {
-                    records.insert(record.job.clone(), record);
+                    earlier.records.insert(record.job.clone(), record);
                 }
-                Err(e) => warnings.push(format!(
+                Err(e) => earlier.warnings.push(format!(
                     "results {}, line {}: not one of ours, its job runs again ({e})",
                     path.display(),
                     number + 1
@@ -219,8 +222,8 @@ impl Journal {
             }
         }
         file.seek(SeekFrom::End(0)).map_err(say)?;
-        let kept = records.len();
-        Ok((Journal { path: path.to_path_buf(), file, whole: whole as u64, kept }, records, warnings))
+        let kept = earlier.records.len();
+        Ok((Journal { path: path.to_path_buf(), file, whole: whole as u64, kept }, earlier))
     }
 
     /// Writes a record to the disk. When this returns `Ok`, a power cut does not lose it.
@@ -255,14 +258,14 @@ mod tests {
     fn what_was_appended_is_there_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.jsonl");
-        let (mut journal, old, _) = Journal::open(&path, false).unwrap();
-        assert!(old.is_empty());
+        let (mut journal, old) = Journal::open(&path, false).unwrap();
+        assert!(old.records.is_empty());
         journal.append(&record("a")).unwrap();
         journal.append(&record("b")).unwrap();
         drop(journal);
-        let (_, old, warnings) = Journal::open(&path, false).unwrap();
-        assert_eq!(old.keys().collect::<Vec<_>>(), ["a", "b"]);
-        assert!(warnings.is_empty());
+        let (_, old) = Journal::open(&path, false).unwrap();
+        assert_eq!(old.records.keys().collect::<Vec<_>>(), ["a", "b"]);
+        assert!(old.warnings.is_empty());
     }
 
     #[test]
@@ -277,8 +280,8 @@ mod tests {
         let first = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
         for length in first..bytes.len() {
             std::fs::write(&path, &bytes[..length]).unwrap();
-            let (mut journal, old, _) = Journal::open(&path, false).unwrap();
-            assert_eq!(old.len(), 1, "cut at {length}");
+            let (mut journal, old) = Journal::open(&path, false).unwrap();
+            assert_eq!(old.records.len(), 1, "cut at {length}");
             journal.append(&record("b")).unwrap();
             drop(journal);
             assert_eq!(std::fs::read(&path).unwrap(), bytes);

@@ -87,14 +87,13 @@ pub fn run(batch: &Batch, settings: &Settings, board: &mut dyn Board) -> Result<
         let key = journal::key(i).map_err(|e| Trouble::System(format!("{}: {e}", i.model.display())))?;
         keys.push(key);
     }
-    let (mut journal, old, warnings) =
-        Journal::open(&batch.results, settings.fresh).map_err(Trouble::System)?;
-    for w in &warnings {
+    let (mut journal, earlier) = Journal::open(&batch.results, settings.fresh).map_err(Trouble::System)?;
+    for w in &earlier.warnings {
         board.note(w);
     }
     let mut records: BTreeMap<usize, Record> = BTreeMap::new();
     for (place, (instance, key)) in batch.instances.iter().zip(&keys).enumerate() {
-        if let Some(record) = old.get(&instance.name).filter(|r| r.key == *key) {
+        if let Some(record) = earlier.records.get(&instance.name).filter(|r| r.key == *key) {
             records.insert(place, record.clone());
         }
     }

@@ -140,9 +140,9 @@ fn solve(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
         for row in 0..n {
             if row != column {
                 let factor = m[row][column] / m[column][column];
-                for k in column..=n {
-                    let above = m[column][k];
-                    m[row][k] -= factor * above;
+                let above = m[column].clone();
+                for (cell, above) in m[row].iter_mut().zip(above).skip(column) {
+                    *cell -= factor * above;
                 }
             }
         }
