@@ -10,8 +10,7 @@
 use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
-    BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type,
-    UnOp, VarId,
+    BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, UnOp, VarId,
 };
 use super::walk::{Change, change_machine};
 use crate::base::{Int, Name};
@@ -74,26 +73,19 @@ fn fix_bijections(machine: &mut Machine, mut named: BTreeSet<SetId>, numbers: &B
     let mut fixed = Vec::new();
     for clause in &machine.properties {
         let PredKind::Rel(RelOp::In, f, set) = &clause.pred.kind else { continue };
-        let (ExprKind::Var(_), ExprKind::Binary(BinOp::TotalBijection, from, to)) = (&f.kind, &set.kind)
-        else {
+        let (ExprKind::Var(_), ExprKind::Binary(BinOp::TotalBijection, from, to)) = (&f.kind, &set.kind) else {
             continue;
         };
-        let (Some(from), Some(to)) = (members(from, machine, numbers), members(to, machine, numbers)) else {
-            continue;
-        };
+        let (Some(from), Some(to)) = (members(from, machine, numbers), members(to, machine, numbers)) else { continue };
         if from.len() != to.len() {
             continue;
         }
         let free = |e: &Option<&Expr>, named: &BTreeSet<SetId>| match e.map(|e| &e.ty) {
-            Some(Type::Set(s)) => {
-                (machine.set(*s).kind != SetKind::Enumerated && !named.contains(s)).then_some(*s)
-            }
+            Some(Type::Set(s)) => (machine.set(*s).kind != SetKind::Enumerated && !named.contains(s)).then_some(*s),
             _ => None,
         };
         let same_type = from.first().map(|e| &e.ty) == to.first().map(|e| &e.ty);
-        let Some(set) =
-            free(&to.first(), &named).or_else(|| free(&from.first(), &named)).filter(|_| !same_type)
-        else {
+        let Some(set) = free(&to.first(), &named).or_else(|| free(&from.first(), &named)).filter(|_| !same_type) else {
             continue;
         };
         // Both sides are tied together now; another bijection between them is free.
@@ -129,8 +121,7 @@ fn order_constants(machine: &mut Machine, set: SetId, named: usize) {
         let (span, text) = (decl.span, format!("order of {}", decl.name));
         let variable = |v: VarId| Expr { kind: ExprKind::Var(v), ty: ty.clone(), span };
         let element = |n: usize| Expr { kind: ExprKind::Elem(set, n as u32), ty: ty.clone(), span };
-        let is =
-            |v: VarId, n: usize| Pred { kind: PredKind::Rel(RelOp::Equal, variable(v), element(n)), span };
+        let is = |v: VarId, n: usize| Pred { kind: PredKind::Rel(RelOp::Equal, variable(v), element(n)), span };
         let reach = (named + i + 1).min(size);
         let mut parts = Vec::new();
         if reach < size {
@@ -159,9 +150,7 @@ fn members(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Optio
     let size = known_size(e, machine, numbers).filter(|n| *n <= MOST)?;
     match &e.kind {
         ExprKind::TypeSet(ty @ Type::Set(s)) => Some(
-            (0..size)
-                .map(|i| Expr { kind: ExprKind::Elem(*s, i as u32), ty: ty.clone(), span: e.span })
-                .collect(),
+            (0..size).map(|i| Expr { kind: ExprKind::Elem(*s, i as u32), ty: ty.clone(), span: e.span }).collect(),
         ),
         ExprKind::Binary(BinOp::Interval, a, _) => {
             let first = number_of(a, machine, numbers)?;
@@ -204,12 +193,7 @@ fn truth_of(p: &Pred, sets: &[SetDecl]) -> Option<bool> {
 }
 
 /// The size that the command line, a scope or an equation states.
-fn stated_size(
-    set: SetId,
-    machine: &Machine,
-    settings: &Settings,
-    facts: &Facts,
-) -> Option<(usize, SizeOrigin)> {
+fn stated_size(set: SetId, machine: &Machine, settings: &Settings, facts: &Facts) -> Option<(usize, SizeOrigin)> {
     let name = &*machine.set(set).name;
     if let Some(n) = settings.set_sizes.get(name) {
         return Some(((*n).max(1), SizeOrigin::CommandLine));
@@ -338,8 +322,7 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         facts.distinct.insert(ordered(*x, y));
                     }
                 }
-                (ExprKind::Unary(UnOp::Card, s), other, RelOp::Equal)
-                | (other, ExprKind::Unary(UnOp::Card, s), RelOp::Equal) => {
+                (ExprKind::Unary(UnOp::Card, s), other, RelOp::Equal) | (other, ExprKind::Unary(UnOp::Card, s), RelOp::Equal) => {
                     if let (ExprKind::SetExt(items), ExprKind::Int(n)) = (&s.kind, other)
                         && *n == Int::from(items.len())
                     {
@@ -358,8 +341,7 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                     }
                 }
                 (_, ExprKind::Binary(kind, from, to), RelOp::In) => {
-                    let (from_size, to_size) =
-                        (known_size(from, machine, numbers), known_size(to, machine, numbers));
+                    let (from_size, to_size) = (known_size(from, machine, numbers), known_size(to, machine, numbers));
                     match kind {
                         BinOp::TotalBijection if is_set(from) || is_set(to) => {
                             let other = if is_set(from) { to_size } else { from_size };
