@@ -29,6 +29,7 @@ case "$what" in
   rejected) echo "line 3: no such variable" >&2; exit 2 ;;
   crash) echo "about to die" >&2; kill -SEGV $$ ;;
   crash-once) if [ -e "$model.crashed" ]; then answer verified 1 ""; exit 0; fi; touch "$model.crashed"; kill -9 $$ ;;
+  term) kill -TERM $$ ;;
   liar) answer verified 1 ""; exit 1 ;;
   hang) exec sleep 1000 ;;
 esac
@@ -106,8 +107,14 @@ fn a_batch_succeeds_when_every_expectation_is_met() {
 
 #[test]
 fn one_crash_loses_one_job_and_the_batch_fails() {
-    let jobs = ["a.mch", "b.mch", "c.mch", "d.mch"].map(|m| job(m, "'verified'")).concat();
-    let models = [("a.mch", "crash"), ("b.mch", "crash-once"), ("c.mch", "verified"), ("d.mch", "liar")];
+    let jobs = ["a.mch", "b.mch", "c.mch", "d.mch", "e.mch"].map(|m| job(m, "'verified'")).concat();
+    let models = [
+        ("a.mch", "crash"),
+        ("b.mch", "crash-once"),
+        ("c.mch", "verified"),
+        ("d.mch", "liar"),
+        ("e.mch", "term"),
+    ];
     let place = Place::new(&models, &jobs);
     let done = place.run(&["--cores", "2"]);
     assert_eq!(done.status.code(), Some(1), "{}", out(&done));
@@ -119,6 +126,7 @@ fn one_crash_loses_one_job_and_the_batch_fails() {
     assert_eq!((of(1, "verdict"), of(1, "attempts")), ("verified".into(), 2.into()));
     assert_eq!(of(2, "as_expected"), true);
     assert_eq!(of(3, "verdict"), "crashed", "a verdict counts only with the exit status that belongs to it");
+    assert_eq!(of(4, "verdict"), "crashed", "ending one run does not end the batch");
 }
 
 #[test]
@@ -163,6 +171,10 @@ fn a_second_start_runs_only_what_is_missing_or_changed() {
     assert_eq!(place.starts()[2..], ["b.mch"], "a changed model runs again");
     place.run(&["--fresh"]);
     assert_eq!(place.starts().len(), 5);
+    fs::remove_file(place.path("report.json")).unwrap();
+    assert_eq!(place.run(&["--report-only"]).status.code(), Some(0));
+    assert_eq!(place.report()["as_expected"], 2);
+    assert_eq!(place.starts().len(), 5, "a report runs nothing");
 }
 
 #[test]

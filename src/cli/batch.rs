@@ -3,7 +3,7 @@
 use super::status;
 use crate::runs::batch::live::{Board, Lines, Table};
 use crate::runs::batch::schedule::Budget;
-use crate::runs::batch::{Finished, Settings, Trouble, jobs, page, run as run_batch, summary};
+use crate::runs::batch::{Finished, Settings, Trouble, jobs, page, report, run as run_batch, summary};
 use crate::runs::child::{self, Checker};
 use clap::Args;
 use std::ffi::OsString;
@@ -82,23 +82,24 @@ pub fn run(args: &Batch) -> u8 {
 
 fn start(args: &Batch, path: &Path) -> Result<Finished, Trouble> {
     let batch = jobs::load(path).map_err(Trouble::Jobs)?;
+    if args.report_only {
+        return report(&batch);
+    }
     let checker = match &args.checker {
         Some(program) => Checker::other(program.clone()),
         None => Checker::ourselves(),
     };
     let checker = checker.map_err(|e| Trouble::System(format!("cannot find this program itself: {e}")))?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-    let stop = Arc::new(AtomicBool::new(args.report_only));
-    if !args.report_only {
-        let flag = Arc::clone(&stop);
-        // The first interrupt ends the running checks and keeps what ended; a second one ends everything at once.
-        let heard = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                std::process::exit(i32::from(INTERRUPTED));
-            }
-        });
-        heard.map_err(|e| Trouble::System(format!("cannot listen for interrupts: {e}")))?;
-    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    // The first interrupt ends the running checks and keeps what ended; a second one ends everything at once.
+    let heard = ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+    heard.map_err(|e| Trouble::System(format!("cannot listen for interrupts: {e}")))?;
     let settings = Settings {
         checker,
         budget: Budget { workers: args.cores.or(batch.cores).unwrap_or(cores), memory: batch.memory },
@@ -113,9 +114,7 @@ fn start(args: &Batch, path: &Path) -> Result<Finished, Trouble> {
     } else {
         Box::new(Lines::new(err))
     };
-    let mut finished = run_batch(&batch, &settings, board.as_mut())?;
-    finished.interrupted = settings.stop.load(Ordering::Relaxed) && !args.report_only;
-    Ok(finished)
+    run_batch(&batch, &settings, board.as_mut())
 }
 
 /// The width that the terminal says it has.

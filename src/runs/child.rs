@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -119,11 +120,11 @@ pub fn run(
 ) -> std::io::Result<Ended> {
     let started = Instant::now();
     let mut child = checker.command(args).spawn()?;
-    let out = child.stdout.take().map(|pipe| thread::spawn(move || head_of(pipe, MOST_OUTPUT)));
-    let err = child.stderr.take().map(|pipe| thread::spawn(move || tail_of(pipe, MOST_MESSAGES)));
+    let out = child.stdout.take().map(|pipe| reader(move || head_of(pipe, MOST_OUTPUT)));
+    let err = child.stderr.take().map(|pipe| reader(move || tail_of(pipe, MOST_MESSAGES)));
     let watched = watch(&mut child, started, limits, stop);
-    let out = out.and_then(|t| t.join().ok()).unwrap_or_default();
-    let err = err.and_then(|t| t.join().ok()).unwrap_or_default();
+    let out = collected(out);
+    let err = collected(err);
     let (status, cut, peak) = watched?;
     Ok(Ended {
         status: status.code(),
@@ -134,6 +135,20 @@ pub fn run(
         result: serde_json::from_slice(&out).ok().filter(Value::is_object),
         messages: String::from_utf8_lossy(&err).trim_end().to_string(),
     })
+}
+
+/// Reads a pipe to its end in a thread of its own, so that the writer never blocks.
+fn reader(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (tell, told) = mpsc::channel();
+    // Nobody listens any more only if the pipe outlived the process by long.
+    thread::spawn(move || tell.send(read()));
+    told
+}
+
+/// What a reader got. The process has ended, so its pipe is at its end too, unless something that it left behind
+/// holds it open: that must not hold up the batch.
+fn collected(pipe: Option<mpsc::Receiver<Vec<u8>>>) -> Vec<u8> {
+    pipe.and_then(|p| p.recv_timeout(Duration::from_secs(10)).ok()).unwrap_or_default()
 }
 
 type Watched = (std::process::ExitStatus, Option<Cut>, u64);

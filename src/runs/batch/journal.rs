@@ -47,13 +47,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// `None` if we stopped the run or somebody interrupted it: then it has not ended.
-    pub fn of(instance: &Instance, key: &str, attempts: u32, ended: Ended) -> Option<Record> {
-        let interrupted =
-            ended.status == Some(130) || matches!(ended.signal, Some(2 | 15)) && ended.cut.is_none();
+    /// `None` if the batch is being interrupted and the run with it: then it has not ended.
+    pub fn of(instance: &Instance, key: &str, attempts: u32, ended: Ended, stopping: bool) -> Option<Record> {
+        // The same interrupt may have reached the checker before us; somebody who ends a single run has broken it.
+        let interrupted = ended.status == Some(130) || matches!(ended.signal, Some(2 | 15));
         let how = match (ended.cut, ended.status) {
             (Some(Cut::Stopped), _) => return None,
-            _ if interrupted => return None,
+            _ if interrupted && stopping => return None,
             (Some(Cut::Time), _) => How::OutOfTime,
             (Some(Cut::Memory), _) => How::OutOfMemory,
             (None, Some(2)) => How::Rejected,
@@ -201,29 +201,21 @@ impl Journal {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(say)?;
-        let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-        let mut earlier = Earlier::default();
+        let (whole, mut earlier) = read_lines(&bytes, path);
         if whole < bytes.len() {
             file.set_len(whole as u64).map_err(say)?;
             file.sync_all().map_err(say)?;
             earlier.warnings.push(format!("results {}: an unfinished line was cut off", path.display()));
         }
-        let lines = bytes[..whole].split(|b| *b == b'\n').enumerate().filter(|(_, l)| !l.is_empty());
-        for (number, line) in lines {
-            match serde_json::from_slice::<Record>(line) {
-                Ok(record) => {
-                    earlier.records.insert(record.job.clone(), record);
-                }
-                Err(e) => earlier.warnings.push(format!(
-                    "results {}, line {}: not one of ours, its job runs again ({e})",
-                    path.display(),
-                    number + 1
-                )),
-            }
-        }
         file.seek(SeekFrom::End(0)).map_err(say)?;
         let kept = earlier.records.len();
         Ok((Journal { path: path.to_path_buf(), file, whole: whole as u64, kept }, earlier))
+    }
+
+    /// What the file holds, while a batch may be writing to it.
+    pub fn peek(path: &Path) -> Result<Earlier, String> {
+        let bytes = std::fs::read(path).map_err(|e| format!("results {}: {e}", path.display()))?;
+        Ok(read_lines(&bytes, path).1)
     }
 
     /// Writes a record to the disk. When this returns `Ok`, a power cut does not lose it.
@@ -244,6 +236,26 @@ impl Journal {
         self.kept += 1;
         Ok(())
     }
+}
+
+/// The length of the whole lines, and what they say.
+fn read_lines(bytes: &[u8], path: &Path) -> (usize, Earlier) {
+    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    let mut earlier = Earlier::default();
+    let lines = bytes[..whole].split(|b| *b == b'\n').enumerate().filter(|(_, l)| !l.is_empty());
+    for (number, line) in lines {
+        match serde_json::from_slice::<Record>(line) {
+            Ok(record) => {
+                earlier.records.insert(record.job.clone(), record);
+            }
+            Err(e) => earlier.warnings.push(format!(
+                "results {}, line {}: not one of ours, its job runs again ({e})",
+                path.display(),
+                number + 1
+            )),
+        }
+    }
+    (whole, earlier)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub mod summary;
 
 use super::child::{self, Checker};
 use jobs::Batch;
-use journal::{Journal, Record};
+use journal::{Earlier, Journal, Record};
 use live::Board;
 use schedule::{Budget, Queue, Wants};
 use std::collections::BTreeMap;
@@ -82,21 +82,12 @@ enum News {
 /// Runs what is missing. Results go to the journal as they come.
 pub fn run(batch: &Batch, settings: &Settings, board: &mut dyn Board) -> Result<Finished, Trouble> {
     settings.budget.refuse_the_impossible(&batch.instances).map_err(Trouble::Jobs)?;
-    let mut keys = Vec::new();
-    for i in &batch.instances {
-        let key = journal::key(i).map_err(|e| Trouble::System(format!("{}: {e}", i.model.display())))?;
-        keys.push(key);
-    }
+    let keys = keys_of(batch)?;
     let (mut journal, earlier) = Journal::open(&batch.results, settings.fresh).map_err(Trouble::System)?;
     for w in &earlier.warnings {
         board.note(w);
     }
-    let mut records: BTreeMap<usize, Record> = BTreeMap::new();
-    for (place, (instance, key)) in batch.instances.iter().zip(&keys).enumerate() {
-        if let Some(record) = earlier.records.get(&instance.name).filter(|r| r.key == *key) {
-            records.insert(place, record.clone());
-        }
-    }
+    let mut records = still_valid(batch, &keys, &earlier);
     let kept: Vec<usize> = records.keys().copied().collect();
     board.begin(&batch.name, batch.instances.len(), kept.len());
 
@@ -133,12 +124,13 @@ pub fn run(batch: &Batch, settings: &Settings, board: &mut dyn Board) -> Result<
                 continue;
             }
         };
-        let Some(record) = Record::of(instance, &keys[place], attempt, ended) else {
-            // Ended by us or by an interrupt: not a result.
+        if ended.status == Some(130) {
+            // An interrupt goes to the checks as well, and theirs may have come first.
+            thread::sleep(Duration::from_millis(200));
+        }
+        let stopping = settings.stop.load(Ordering::Relaxed);
+        let Some(record) = Record::of(instance, &keys[place], attempt, ended, stopping) else {
             board.dropped(place);
-            if !settings.stop.load(Ordering::Relaxed) {
-                settings.stop.store(true, Ordering::Relaxed);
-            }
             continue;
         };
         if record.how == journal::How::Crashed && attempt <= instance.retries && !stopping {
@@ -159,20 +151,50 @@ pub fn run(batch: &Batch, settings: &Settings, board: &mut dyn Board) -> Result<
     if let Some(trouble) = trouble {
         return Err(trouble);
     }
-    let entries = batch
-        .instances
-        .iter()
-        .enumerate()
-        .map(|(place, instance)| {
-            let record = records.remove(&place);
-            let unmet = match &record {
-                Some(r) => instance.expect.judge(r).err(),
-                None => Some("did not run".into()),
-            };
-            Entry { instance: instance.clone(), record, unmet, kept: kept.contains(&place) }
-        })
-        .collect();
-    Ok(Finished { name: batch.name.clone(), entries, interrupted: settings.stop.load(Ordering::Relaxed) })
+    Ok(finished(batch, records, &kept, settings.stop.load(Ordering::Relaxed)))
+}
+
+/// The report of what is there, without running anything; a batch may be at work meanwhile.
+pub fn report(batch: &Batch) -> Result<Finished, Trouble> {
+    let keys = keys_of(batch)?;
+    let earlier = Journal::peek(&batch.results).map_err(Trouble::System)?;
+    let records = still_valid(batch, &keys, &earlier);
+    let kept: Vec<usize> = records.keys().copied().collect();
+    Ok(finished(batch, records, &kept, false))
+}
+
+fn keys_of(batch: &Batch) -> Result<Vec<String>, Trouble> {
+    let key = |i: &jobs::Instance| {
+        journal::key(i).map_err(|e| Trouble::System(format!("{}: {e}", i.model.display())))
+    };
+    batch.instances.iter().map(key).collect()
+}
+
+/// Earlier records of the same questions, by place.
+fn still_valid(batch: &Batch, keys: &[String], earlier: &Earlier) -> BTreeMap<usize, Record> {
+    let all = batch.instances.iter().zip(keys).enumerate();
+    all.filter_map(|(place, (instance, key))| {
+        let record = earlier.records.get(&instance.name).filter(|r| r.key == *key)?;
+        Some((place, record.clone()))
+    })
+    .collect()
+}
+
+fn finished(
+    batch: &Batch,
+    mut records: BTreeMap<usize, Record>,
+    kept: &[usize],
+    interrupted: bool,
+) -> Finished {
+    let entries = batch.instances.iter().enumerate().map(|(place, instance)| {
+        let record = records.remove(&place);
+        let unmet = match &record {
+            Some(r) => instance.expect.judge(r).err(),
+            None => Some("did not run".into()),
+        };
+        Entry { instance: instance.clone(), record, unmet, kept: kept.contains(&place) }
+    });
+    Finished { name: batch.name.clone(), entries: entries.collect(), interrupted }
 }
 
 /// One thread per running check: it waits for the process, nothing else. The process dies with this thread.
