@@ -3,6 +3,7 @@
 //! In: words and bits. Out: words and bits. Never here: what they mean.
 //! This crate is the only place of the project that may say `unsafe`.
 
+pub mod bits;
 pub mod chunks;
 pub mod hash;
 pub mod memory;

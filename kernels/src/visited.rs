@@ -15,7 +15,7 @@ use crate::chunks::Chunks;
 use crate::hash;
 use crate::memory::Meter;
 use crate::parents::{Level, Parents};
-use crate::shim::{AtomicU8, AtomicU16, AtomicU64, Ordering};
+use crate::shim::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering};
 use crate::table::gate::Gate;
 use crate::table::{Entry, Full, Ids, PARTS, Table};
 use std::sync::Arc;
@@ -46,6 +46,10 @@ pub struct Shape {
 
 pub struct Visited {
     gate: Gate,
+    /// Which seats are in use, and a number that no other set has: together they make sure that
+    /// each flag of the gate has one writer.
+    taken: Box<[AtomicBool]>,
+    number: u64,
     store: Store,
     words: usize,
     pub parents: Parents,
@@ -62,6 +66,8 @@ enum Store {
 /// What belongs to one worker: its reserved ids and the last state it folded.
 pub struct Seat {
     worker: usize,
+    /// The number of the set it belongs to.
+    set: u64,
     ids: Ids,
     node_ids: Ids,
     /// Ids to reserve at a time.
@@ -99,6 +105,8 @@ impl From<Trouble> for Stuck {
     }
 }
 
+static NEXT_NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 impl Visited {
     pub fn new(shape: Shape, run: &Arc<Meter>) -> Result<Visited, Trouble> {
         let own = Meter::within(run);
@@ -114,6 +122,8 @@ impl Visited {
         };
         Ok(Visited {
             gate: Gate::new(shape.workers),
+            taken: (0..shape.workers).map(|_| AtomicBool::new(false)).collect(),
+            number: NEXT_NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
             store,
             words: shape.words,
             parents: Parents::new(meter)?,
@@ -122,9 +132,14 @@ impl Visited {
         })
     }
 
+    /// The seat of a worker. There is one for each worker: asking twice is a mistake, because two
+    /// threads on one seat would not see each other at the gate.
     pub fn seat(&self, worker: usize) -> Seat {
+        let taken = self.taken[worker].swap(true, Ordering::AcqRel);
+        assert!(!taken, "a seat was taken twice");
         Seat {
             worker,
+            set: self.number,
             ids: Ids::default(),
             node_ids: Ids::default(),
             block: 64,
@@ -140,8 +155,16 @@ impl Visited {
 
     /// Starts a batch. Between batches a worker is at a safe point and the set may grow.
     pub fn enter<'a>(&'a self, seat: &'a mut Seat) -> Result<Session<'a>, Trouble> {
+        assert_eq!(seat.set, self.number, "a seat of another set");
         let seen = self.gate.enter(seat.worker, &|task| self.grow_task(task))?;
         Ok(Session { set: self, seat, seen })
+    }
+
+    /// Takes back a seat with the ids on it; somebody else may have it now.
+    pub fn rise(&self, mut seat: Seat) {
+        assert_eq!(seat.set, self.number, "a seat of another set");
+        self.give_back(&mut seat);
+        self.taken[seat.worker].store(false, Ordering::Release);
     }
 
     /// Takes back the ids a worker holds, at the end of a level or of its work.

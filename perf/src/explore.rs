@@ -95,6 +95,7 @@ pub fn run(arguments: &[String]) {
     let mut base = None;
     // The numbers of workers take turns, so that a disturbance of the machine meets all of them.
     let mut rates = vec![Vec::new(); workers.len()];
+    let mut costs = vec![Vec::new(); workers.len()];
     let mut last = Vec::new();
     for _ in 0..repeat {
         last.clear();
@@ -102,16 +103,17 @@ pub fn run(arguments: &[String]) {
             let record_edges = arguments.iter().any(|argument| argument == "--edges");
             let options =
                 Options { workers, order, store, record_edges, stack: 1 << 20, ..Options::default() };
-            let start = Instant::now();
+            let (start, cpu) = (Instant::now(), cpu_seconds());
             let outcome = explore(&system, &options, &Budget::unlimited()).expect("no internal error");
             let seconds = start.elapsed().as_secs_f64();
             assert_eq!(outcome.states, n.pow(k));
             assert!(outcome.is_verified());
             rates[i].push(outcome.states as f64 / seconds);
+            costs[i].push((cpu_seconds() - cpu) * 1e9 / outcome.states as f64);
             last.push(outcome);
         }
     }
-    for ((workers, rates), outcome) in workers.iter().zip(rates).zip(&last) {
+    for (((workers, rates), costs), outcome) in workers.iter().zip(rates).zip(costs).zip(&last) {
         let (low, high) =
             (rates.iter().copied().fold(f64::MAX, f64::min), rates.iter().copied().fold(0.0, f64::max));
         let rate = median(rates);
@@ -119,12 +121,13 @@ pub fn run(arguments: &[String]) {
         let shares = &outcome.shares;
         let total = (shares.evaluate + shares.insert + shares.steal + shares.idle).as_secs_f64() / 100.0;
         println!(
-            "{workers} workers: {:.2} M states/s (from {:.2} to {:.2}), x{:.2}; {} states, {:.1} bytes each \
+            "{workers} workers: {:.2} M states/s (from {:.2} to {:.2}), x{:.2}; {:.0} ns of CPU per state; {} states, {:.1} bytes each \
              ({:.1} at the peak with queues); evaluate {:.0} %, insert {:.0} %, steal {:.0} %, idle {:.0} %",
             rate / 1e6,
             low / 1e6,
             high / 1e6,
             rate / base,
+            median(costs),
             outcome.states,
             outcome.bytes_per_state(),
             outcome.peak_bytes as f64 / outcome.states as f64,
@@ -134,4 +137,13 @@ pub fn run(arguments: &[String]) {
             shares.idle.as_secs_f64() / total,
         );
     }
+}
+
+/// Processor time of all threads so far: on a machine that others use too, it says more than the clock.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name in parentheses, user and system time are fields 12 and 13, in hundredths.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
 }

@@ -45,11 +45,20 @@ pub struct Loading {
     /// Also look for machines and definition files here (repeatable)
     #[arg(long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Which machine of an Event-B project to load (default: the most refined one)
+    #[arg(long, value_name = "NAME")]
+    pub machine: Option<String>,
+    /// How many abstractions of an Event-B machine are animated with it (default: all)
+    #[arg(long = "abstract-levels", value_name = "N")]
+    pub abstract_levels: Option<usize>,
+    /// Convergent events of Event-B must decrease the variant, anticipated ones must not increase it
+    #[arg(long)]
+    pub variants: bool,
 }
 
 #[derive(Args, Debug)]
 pub struct Check {
-    /// The model: a machine, refinement or implementation file
+    /// The model: a machine, refinement or implementation file, an Event-B package, or a Rodin project
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
     #[command(flatten)]

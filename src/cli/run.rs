@@ -4,7 +4,8 @@ use super::args::{self, Cli, Command, Engine, Order, Por, Store, Symmetry};
 use super::status;
 use crate::base::Int;
 use crate::base::budget::Budget;
-use crate::driver::{self, CheckOptions, Rejected};
+use crate::driver::{self, CheckOptions, Failure, Rejected};
+use crate::explore;
 use crate::model::typed::{Machine, SetKind, VarId};
 use crate::model::{LoadOptions, types};
 use crate::report::{Outcome, json, text, trace_file};
@@ -31,12 +32,15 @@ pub fn main() -> u8 {
         Command::Batch(args) => super::batch::run(&args),
         Command::Scale(args) => super::scale::run(&args),
     });
-    result.unwrap_or_else(|panic| {
-        complain(&format!(
-            "internal error: {panic}\nThis is a fault of Bombus, not of the model. No verdict is given."
-        ));
-        status::INTERNAL
-    })
+    result.unwrap_or_else(|panic| internal(&panic))
+}
+
+fn internal(message: &str) -> u8 {
+    complain(&format!(
+        "internal error: {message}
+This is a fault of Bombus, not of the model. No verdict is given."
+    ));
+    status::INTERNAL
 }
 
 /// Prints to stderr; a closed pipe is nobody's fault.
@@ -67,6 +71,9 @@ fn loading(args: &args::Loading) -> LoadOptions {
         maxint: args.maxint.map(Int::from),
         minint: args.minint.map(Int::from),
         include: args.include.clone(),
+        machine: args.machine.clone(),
+        abstract_levels: args.abstract_levels,
+        variants: args.variants,
     }
 }
 
@@ -106,7 +113,20 @@ fn check(mut args: args::Check) -> u8 {
     watch_signals(&budget);
     let options = CheckOptions {
         loading: loading(&args.loading),
-        workers: args.workers.unwrap_or(1) as usize,
+        engine: match args.engine {
+            Some(Engine::Reference) => driver::Engine::Reference,
+            Some(Engine::Compiled) | None => driver::Engine::Compiled,
+        },
+        workers: args.workers.map_or_else(cores, |n| n as usize),
+        order: match args.order {
+            Order::Bfs => explore::Order::Bfs,
+            Order::Dfs => explore::Order::Dfs,
+            Order::Mixed => explore::Order::Mixed,
+        },
+        store: match args.store {
+            Store::Exact => explore::Store::Exact,
+            Store::Hash => explore::Store::Hash,
+        },
         no_deadlock: args.no_deadlock,
         no_invariant: args.no_invariant,
         no_assertions: args.no_assertions,
@@ -114,30 +134,38 @@ fn check(mut args: args::Check) -> u8 {
         goal: args.goal.clone(),
         strict_wd: args.strict_wd,
         keep_going: args.keep_going,
+        progress: Default::default(),
     };
     match driver::check(&model, &options, &budget) {
         Ok(outcome) => show(&args, &outcome),
-        Err(r) => rejected(&r),
+        Err(Failure::Rejected(r)) => rejected(&r),
+        Err(Failure::Internal(message)) => internal(&message),
     }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Options whose engine does not exist yet are refused, never ignored.
 fn not_available(args: &args::Check) -> Option<String> {
     let refuse = |what: &str| Some(format!("{what} is not available in this version"));
-    if args.engine == Some(Engine::Compiled) {
-        return refuse("--engine compiled");
-    }
-    if args.order != Order::Bfs {
-        return refuse("--order other than bfs");
+    if args.engine == Some(Engine::Reference) {
+        if args.order != Order::Bfs {
+            return Some("--order: the reference engine searches breadth first only".into());
+        }
+        if args.store != Store::Exact {
+            return Some("--store: the reference engine keeps exact states only".into());
+        }
+        if args.workers.is_some_and(|n| n > 1) {
+            return Some("--workers: the reference engine has one worker".into());
+        }
     }
     if args.symmetry != Symmetry::Off {
         return refuse("--symmetry");
     }
     if args.por != Por::Off {
         return refuse("--por");
-    }
-    if args.store != Store::Exact {
-        return refuse("--store hash");
     }
     if !args.ltl.is_empty() || args.ltl_file.is_some() || args.ltl_assertions {
         return refuse("LTL checking");

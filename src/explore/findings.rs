@@ -22,7 +22,7 @@ pub struct Place {
 
 /// Counts by kind of finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([u64; 7]);
+pub struct Counts([u64; FindingKind::COUNT]);
 
 impl Counts {
     /// States in which a finding of this kind was made.

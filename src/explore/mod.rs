@@ -357,9 +357,12 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         };
         outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
-    outcome.reasons = shared.ledger.close();
     if shared.options.record_edges {
-        outcome.graph = Some(Graph::freeze(shared.system, shared.visited, initial, logs));
+        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, initial, logs);
+        if outcome.graph.is_none() {
+            shared.ledger.enter(Reason::Memory, 1);
+        }
     }
+    outcome.reasons = shared.ledger.close();
     Ok(outcome)
 }

@@ -17,7 +17,7 @@ use bombus_kernels::parents::Level;
 use bombus_kernels::shim::Backoff;
 use bombus_kernels::termination::Tally;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -51,6 +51,8 @@ pub struct Queues {
     barrier: Mutex<Barrier>,
     wake: Condvar,
     stopped: AtomicBool,
+    /// Workers that look for work in a search without levels.
+    idle: AtomicU32,
 }
 
 struct Barrier {
@@ -93,6 +95,7 @@ impl Queues {
             barrier: Mutex::new(Barrier { waiting: 0, opened: 0, stage: Stage::default(), ended: false }),
             wake: Condvar::new(),
             stopped: AtomicBool::new(false),
+            idle: AtomicU32::new(0),
         };
         (queues, lanes)
     }
@@ -128,6 +131,11 @@ impl Queues {
 
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Whether somebody waits for work that could be had now: then even a small batch should be put.
+    pub fn is_anyone_idle(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
     }
 
     /// A batch of the worker's own or of somebody else's, if there is one now.
@@ -197,15 +205,18 @@ impl Queues {
 
     fn wait_for_work(&self, lane: &mut Lane) -> bool {
         let mut backoff = Backoff::default();
-        loop {
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        let go_on = loop {
             if self.is_stopped() || self.tally.quiet() {
-                return false;
+                break false;
             }
             if self.stealers.iter().any(|pair| !pair[lane.side].is_empty()) {
-                return true;
+                break true;
             }
             backoff.wait();
-        }
+        };
+        self.idle.fetch_sub(1, Ordering::Relaxed);
+        go_on
     }
 
     fn lock(&self) -> MutexGuard<'_, Barrier> {

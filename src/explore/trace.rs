@@ -75,6 +75,7 @@ fn replay<S: System>(system: &S, visited: &Visited, chain: &[u32]) -> Result<Tra
         }
         trace.push(step);
     }
+    visited.rise(seat);
     Ok(trace)
 }
 

@@ -85,9 +85,16 @@ struct Source {
 #[derive(Default)]
 struct Pending {
     sources: Vec<Source>,
-    events: Vec<EventId>,
-    labels: Vec<u64>,
+    edges: Vec<PendingEdge>,
     targets: Vec<u64>,
+}
+
+#[derive(Clone, Copy)]
+struct PendingEdge {
+    /// Where its source stands among `Pending::sources`.
+    source: u32,
+    event: EventId,
+    label: u64,
 }
 
 /// States that were put into the visited set and not yet checked.
@@ -152,11 +159,13 @@ impl<S: System> Sink for Core<'_, S> {
         } else {
             self.record.initial_edges += 1;
         }
-        self.pending.sources.push(self.source);
-        self.pending.events.push(event);
-        self.pending.labels.push(label);
+        if self.pending.sources.is_empty() || self.source.edges == 1 {
+            self.pending.sources.push(self.source);
+        }
+        let source = self.pending.sources.len() as u32 - 1;
+        self.pending.edges.push(PendingEdge { source, event, label });
         self.pending.targets.extend_from_slice(target);
-        if self.pending.sources.len() >= 2 * FLUSH {
+        if self.pending.edges.len() >= 2 * FLUSH {
             self.flush();
         }
     }
@@ -184,8 +193,7 @@ impl<S: System> Core<'_, S> {
             self.trouble = Some(trouble);
         }
         self.pending.sources.clear();
-        self.pending.events.clear();
-        self.pending.labels.clear();
+        self.pending.edges.clear();
         self.pending.targets.clear();
         let lap = self.lap();
         self.record.shares.insert += lap;
@@ -195,7 +203,7 @@ impl<S: System> Core<'_, S> {
     }
 
     fn look_up(&mut self) -> Result<(), Trouble> {
-        if self.pending.sources.is_empty() || self.trouble.is_some() {
+        if self.pending.edges.is_empty() || self.trouble.is_some() {
             return Ok(());
         }
         if self.shared.options.record_edges {
@@ -207,17 +215,17 @@ impl<S: System> Core<'_, S> {
         let target = |i: usize| &self.pending.targets[i * words..(i + 1) * words];
         let mut session = visited.enter(&mut self.seat)?;
         self.keys.clear();
-        for i in 0..self.pending.sources.len() {
+        for i in 0..self.pending.edges.len() {
             let key = session.key(target(i))?;
             session.prefetch(key);
             self.keys.push(key);
         }
         for (i, key) in self.keys.iter().enumerate() {
             let entry = session.insert(*key)?;
-            let source = self.pending.sources[i];
+            let PendingEdge { source, event, label } = self.pending.edges[i];
+            let source = self.pending.sources[source as usize];
             if entry.fresh {
                 self.record.fresh += 1;
-                let event = self.pending.events[i];
                 self.fresh.ids.push(entry.id);
                 self.fresh.changed_by.push((source.id.is_some() && !source.flawed).then_some(event));
                 self.fresh.states.extend_from_slice(target(i));
@@ -234,12 +242,7 @@ impl<S: System> Core<'_, S> {
                 None => {}
             }
             if self.shared.options.record_edges {
-                self.record.edges.push(Edge {
-                    source: parent,
-                    target: entry.id,
-                    event: self.pending.events[i],
-                    label: self.pending.labels[i],
-                });
+                self.record.edges.push(Edge { source: parent, target: entry.id, event, label });
             }
         }
         Ok(())
@@ -248,7 +251,7 @@ impl<S: System> Core<'_, S> {
     /// Makes sure that all pending edges can be logged.
     fn make_room_in_log(&mut self) -> Result<(), Trouble> {
         let edges = &mut self.record.edges;
-        if edges.len() + self.pending.sources.len() > edges.capacity() {
+        if edges.len() + self.pending.edges.len() > edges.capacity() {
             let more = (edges.len() / 2).max(4 * FLUSH);
             self.shared.meter.claim((more * size_of::<Edge>()) as u64)?;
             edges.try_reserve_exact(more).map_err(|_| Trouble::OutOfMemory)?;
@@ -347,8 +350,8 @@ impl<'a, S: System> Worker<'a, S> {
         self.shared.visited.give_back(&mut self.core.seat);
     }
 
-    pub fn finish(mut self) -> Record {
-        self.shared.visited.give_back(&mut self.core.seat);
+    pub fn finish(self) -> Record {
+        self.shared.visited.rise(self.core.seat);
         self.core.record
     }
 
@@ -397,7 +400,7 @@ impl<'a, S: System> Worker<'a, S> {
                 shared.visited.parents.settle(before, batch.id(i));
             }
             self.expand_state(batch.id(i), batch.state(i), batch.is_flawed(i), depth);
-            if self.core.pending.sources.len() >= FLUSH {
+            if self.core.pending.edges.len() >= FLUSH {
                 self.core.flush();
                 self.admit(depth + 1);
             }
@@ -407,6 +410,11 @@ impl<'a, S: System> Worker<'a, S> {
         if self.core.trouble.is_none() {
             self.core.record.popped += batch.len() as u64;
             shared.queues.tally.finished(self.core.seat.worker(), batch.len() as u64);
+        }
+        if shared.queues.is_anyone_idle()
+            && let Some(out) = self.out.take()
+        {
+            shared.queues.put(&mut self.lane, out);
         }
         shared.progress.expanded.fetch_add(batch.len() as u64, Ordering::Relaxed);
         self.deal_with_trouble();

@@ -8,7 +8,9 @@
 
 use crate::system::{EventId, System};
 use bombus_kernels::hash;
+use bombus_kernels::memory::Meter;
 use bombus_kernels::visited::Visited;
+use rayon::prelude::*;
 
 /// A node of a frozen graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,37 +29,50 @@ pub struct Edge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr {
     offsets: Vec<u64>,
-    ends: Vec<u32>,
-    events: Vec<u32>,
-    labels: Vec<u64>,
+    rows: Vec<Row>,
+}
+
+/// An edge without its source; the derived order is the order within a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    event: u32,
+    end: u32,
+    label: u64,
 }
 
 impl Csr {
-    /// Rows from edges in any order whose sources and targets are nodes below `nodes`.
-    pub fn new(nodes: usize, edges: &[Edge]) -> Csr {
+    /// Rows from logs in any order whose sources and targets are nodes below `nodes`.
+    ///
+    /// Each thread fills the rows of a range of nodes, reading all logs: it writes to memory of its
+    /// own, and reading in order is cheap.
+    pub fn new(nodes: usize, logs: &[Vec<Edge>]) -> Csr {
         let mut offsets = vec![0u64; nodes + 1];
-        for edge in edges {
+        for edge in logs.iter().flatten() {
             offsets[edge.source as usize + 1] += 1;
         }
         for n in 0..nodes {
             offsets[n + 1] += offsets[n];
         }
-        let mut next = offsets.clone();
-        let mut rows = vec![(0u32, 0u64, 0u32); edges.len()];
-        for edge in edges {
-            let at = &mut next[edge.source as usize];
-            rows[*at as usize] = (edge.event.0, edge.label, edge.target);
-            *at += 1;
-        }
-        for row in offsets.windows(2) {
-            rows[row[0] as usize..row[1] as usize].sort_unstable();
-        }
-        Csr {
-            offsets,
-            ends: rows.iter().map(|row| row.2).collect(),
-            events: rows.iter().map(|row| row.0).collect(),
-            labels: rows.iter().map(|row| row.1).collect(),
-        }
+        let total = offsets[nodes] as usize;
+        let mut rows = vec![Row::default(); total];
+        let threads = rayon::current_num_threads().clamp(1, total / 10_000 + 1);
+        rayon::scope(|scope| {
+            let mut rest = &mut rows[..];
+            let mut first = 0;
+            for part in 1..=threads {
+                // The nodes whose rows end before this share of the edges.
+                let bound = (total * part / threads) as u64;
+                let last =
+                    if part == threads { nodes } else { offsets.partition_point(|o| *o < bound).min(nodes) };
+                let last = last.max(first);
+                let (own, others) = rest.split_at_mut((offsets[last] - offsets[first]) as usize);
+                rest = others;
+                let (offsets, range) = (&offsets, first..last);
+                scope.spawn(move |_| fill(own, range, offsets, logs));
+                first = last;
+            }
+        });
+        Csr { offsets, rows }
     }
 
     pub fn nodes(&self) -> usize {
@@ -65,7 +80,7 @@ impl Csr {
     }
 
     pub fn edges(&self) -> usize {
-        self.ends.len()
+        self.rows.len()
     }
 
     /// The indices of a node's edges, for `edge`.
@@ -75,13 +90,13 @@ impl Csr {
 
     /// Event, label and other end of an edge.
     pub fn edge(&self, at: usize) -> (EventId, u64, NodeId) {
-        (EventId(self.events[at]), self.labels[at], NodeId(self.ends[at]))
+        let row = self.rows[at];
+        (EventId(row.event), row.label, NodeId(row.end))
     }
 
     /// The edges of a node: event and other end.
     pub fn from(&self, node: NodeId) -> impl Iterator<Item = (EventId, NodeId)> {
-        let row = self.row(node);
-        self.events[row.clone()].iter().zip(&self.ends[row]).map(|(e, n)| (EventId(*e), NodeId(*n)))
+        self.rows[self.row(node)].iter().map(|row| (EventId(row.event), NodeId(row.end)))
     }
 
     /// The same edges, found by their targets.
@@ -93,7 +108,21 @@ impl Csr {
                 Edge { source: target.0, event, label, target: n }
             })
             .collect();
-        Csr::new(self.nodes(), &turned)
+        Csr::new(self.nodes(), &[turned])
+    }
+}
+
+/// Fills and sorts the rows of the nodes in `range`, which begin at `offsets[range.start]`.
+fn fill(rows: &mut [Row], range: std::ops::Range<usize>, offsets: &[u64], logs: &[Vec<Edge>]) {
+    let start = offsets[range.start];
+    let mut next: Vec<u64> = offsets[range.clone()].iter().map(|offset| offset - start).collect();
+    for edge in logs.iter().flatten().filter(|edge| range.contains(&(edge.source as usize))) {
+        let at = &mut next[edge.source as usize - range.start];
+        rows[*at as usize] = Row { event: edge.event.0, end: edge.target, label: edge.label };
+        *at += 1;
+    }
+    for node in range {
+        rows[(offsets[node] - start) as usize..(offsets[node + 1] - start) as usize].sort_unstable();
     }
 }
 
@@ -109,47 +138,53 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Freezes the logs. The visited set goes along, for it knows the states.
+    /// Freezes the logs. The visited set goes along, for it knows the states. `None` if the memory
+    /// for it would go beyond the limit.
     pub(crate) fn freeze<S: System>(
         system: &S,
         visited: Visited,
+        meter: &Meter,
         initial: Vec<u32>,
-        logs: Vec<Vec<Edge>>,
-    ) -> Graph {
-        const NO_NODE: u32 = u32::MAX;
-        let mut used = vec![false; visited.bound() as usize];
+        mut logs: Vec<Vec<Edge>>,
+    ) -> Option<Graph> {
+        let total: usize = logs.iter().map(Vec::len).sum();
+        let bound = visited.bound() as usize;
+        // Rows and offsets, and what is needed on the way: print, id, node and mark of each state.
+        meter.claim((total * size_of::<Row>() + bound * (8 + 32 + 4 + 1)) as u64).ok()?;
+        let mut used = vec![false; bound];
         for &id in initial.iter().chain(logs.iter().flatten().map(|edge| &edge.target)) {
             used[id as usize] = true;
         }
         let words = system.words();
-        let mut scratch = system.worker();
-        let mut state = vec![0; words];
-        let mut order: Vec<(u128, u32)> = Vec::new();
-        for id in (0..visited.bound()).filter(|id| used[*id as usize]) {
-            // Without stored states (hash mode) nodes keep the order of their ids.
-            let print = match visited.state(id, &mut state) {
-                true => system.fingerprint(&mut scratch, &state).unwrap_or_else(|| hash::words(&state)),
-                false => id as u128,
-            };
-            order.push((print, id));
-        }
-        order.sort_unstable();
-        let mut node_of = vec![NO_NODE; used.len()];
+        let ids: Vec<u32> = (0..bound as u32).filter(|id| used[*id as usize]).collect();
+        let mut order: Vec<(u128, u32)> = ids
+            .par_iter()
+            .with_min_len(1024)
+            .map_init(
+                || (system.worker(), vec![0; words]),
+                |(scratch, state), &id| {
+                    // Without stored states (hash mode) nodes keep the order of their ids.
+                    let print = match visited.state(id, state) {
+                        true => system.fingerprint(scratch, state).unwrap_or_else(|| hash::words(state)),
+                        false => id as u128,
+                    };
+                    (print, id)
+                },
+            )
+            .collect();
+        order.par_sort_unstable();
+        let mut node_of = vec![u32::MAX; bound];
         for (node, (_, id)) in order.iter().enumerate() {
             node_of[*id as usize] = node as u32;
         }
-        let mut edges: Vec<Edge> = Vec::new();
-        for log in logs {
-            edges.extend(log.into_iter().map(|edge| Edge {
-                source: node_of[edge.source as usize],
-                target: node_of[edge.target as usize],
-                ..edge
-            }));
-        }
+        logs.par_iter_mut().flat_map(|log| log.par_iter_mut()).for_each(|edge| {
+            edge.source = node_of[edge.source as usize];
+            edge.target = node_of[edge.target as usize];
+        });
         let mut initial: Vec<NodeId> = initial.iter().map(|id| NodeId(node_of[*id as usize])).collect();
         initial.sort_unstable();
-        let forward = Csr::new(order.len(), &edges);
-        Graph { forward, initial, words, ids: order.into_iter().map(|(_, id)| id).collect(), visited }
+        let forward = Csr::new(order.len(), &logs);
+        Some(Graph { forward, initial, words, ids: order.into_iter().map(|(_, id)| id).collect(), visited })
     }
 
     pub fn nodes(&self) -> usize {
@@ -178,8 +213,8 @@ mod tests {
 
     #[test]
     fn rows_hold_the_edges_of_their_node_in_a_fixed_order() {
-        let one = Csr::new(3, &[edge(0, 1, 2), edge(2, 0, 0), edge(0, 0, 1)]);
-        let two = Csr::new(3, &[edge(0, 0, 1), edge(0, 1, 2), edge(2, 0, 0)]);
+        let one = Csr::new(3, &[vec![edge(0, 1, 2), edge(2, 0, 0)], vec![edge(0, 0, 1)]]);
+        let two = Csr::new(3, &[vec![edge(0, 0, 1), edge(0, 1, 2), edge(2, 0, 0)]]);
         assert_eq!(one, two);
         let from: Vec<_> = one.from(NodeId(0)).collect();
         assert_eq!(from, [(EventId(0), NodeId(1)), (EventId(1), NodeId(2))]);
@@ -187,8 +222,28 @@ mod tests {
     }
 
     #[test]
+    fn a_graph_filled_by_many_threads_has_the_rows_of_one_filled_edge_by_edge() {
+        let nodes = 5000;
+        let random = |n: u64, below: u64| (hash::words(&[n]) % below as u128) as u32;
+        let edges: Vec<Edge> =
+            (0..80_000).map(|n| edge(random(3 * n, nodes), n as u32 % 7, random(3 * n + 1, nodes))).collect();
+        let logs: Vec<Vec<Edge>> = edges.chunks(30_000).map(<[Edge]>::to_vec).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(5).build().unwrap();
+        let graph = pool.install(|| Csr::new(nodes as usize, &logs));
+        assert_eq!(graph.edges(), edges.len());
+        let mut rows = vec![Vec::new(); nodes as usize];
+        for edge in &edges {
+            rows[edge.source as usize].push((edge.event, NodeId(edge.target)));
+        }
+        for (node, mut row) in rows.into_iter().enumerate() {
+            row.sort();
+            assert_eq!(graph.from(NodeId(node as u32)).collect::<Vec<_>>(), row);
+        }
+    }
+
+    #[test]
     fn turning_a_graph_twice_gives_it_back() {
-        let graph = Csr::new(4, &[edge(0, 1, 2), edge(2, 0, 0), edge(0, 0, 1), edge(3, 0, 3)]);
+        let graph = Csr::new(4, &[vec![edge(0, 1, 2), edge(2, 0, 0), edge(0, 0, 1), edge(3, 0, 3)]]);
         assert_eq!(graph.reversed().reversed(), graph);
         let back: Vec<_> = graph.reversed().from(NodeId(2)).collect();
         assert_eq!(back, [(EventId(1), NodeId(0))]);

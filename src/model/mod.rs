@@ -7,6 +7,7 @@ mod checks;
 mod compose;
 mod definitions;
 mod elaborate;
+pub mod eventb;
 mod formula;
 mod overload;
 mod project;
@@ -30,7 +31,7 @@ pub use settings::LoadOptions;
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::source::Reader;
 use compose::Composer;
-use project::Loader;
+use project::{Loader, MachineId, Project};
 use settings::Settings;
 use std::path::Path;
 use typed::Machine;
@@ -55,13 +56,27 @@ pub struct Model {
     pub scope: FormulaScope,
 }
 
-/// Loads a classical B machine with everything it refers to.
+/// Loads a classical B machine with everything it refers to, or an Event-B model.
 ///
 /// Call it on a thread with a large stack: the passes recurse as deep as the text nests.
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
+    if eventb::is_eventb(path) {
+        return eventb::load(path, options);
+    }
     let mut sources = Sources::default();
     let reader = Reader::new(path, &options.include);
-    let (project, main, mut diagnostics) = Loader::new(reader, &mut sources).load(path);
+    let (project, main, diagnostics) = Loader::new(reader, &mut sources).load(path);
+    finish(sources, project, main, diagnostics, options)
+}
+
+/// From the texts of a model to one typed machine.
+fn finish(
+    sources: Sources,
+    project: Project,
+    main: Option<MachineId>,
+    mut diagnostics: Vec<Diagnostic>,
+    options: &LoadOptions,
+) -> Loaded {
     let failed = |ds: &[Diagnostic]| ds.iter().any(|d| d.severity == Severity::Error);
     let Some(main) = main.filter(|_| !failed(&diagnostics)) else {
         return Loaded { sources, model: None, diagnostics };

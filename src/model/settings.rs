@@ -21,6 +21,12 @@ pub struct LoadOptions {
     pub minint: Option<Int>,
     /// `--include DIR`
     pub include: Vec<PathBuf>,
+    /// `--machine NAME`: which machine of an Event-B project is checked.
+    pub machine: Option<String>,
+    /// `--abstract-levels N`: how many abstractions of an Event-B machine are animated with it.
+    pub abstract_levels: Option<usize>,
+    /// `--variants`: events of Event-B must decrease or not increase the variant.
+    pub variants: bool,
 }
 
 #[derive(Clone, Debug)]

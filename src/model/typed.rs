@@ -255,6 +255,34 @@ pub struct Pred {
     pub span: Span,
 }
 
+/// What the condition of an ASSERT stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obligation {
+    Assertion,
+    /// A proof obligation of refinement in Event-B.
+    Refinement,
+    /// An event of Event-B must decrease the variant, or must not increase it.
+    Variant,
+}
+
+/// What the labels of such conditions begin with.
+pub const REFINEMENT_LABEL: &str = "refinement: ";
+pub const VARIANT_LABEL: &str = "variant: ";
+
+impl Pred {
+    /// What this condition of an ASSERT stands for, and the place it names (`M2 / evt / grd3 / GRD`).
+    pub fn obligation(&self) -> (Obligation, Option<&str>) {
+        let PredKind::Label(label, _) = &self.kind else { return (Obligation::Assertion, None) };
+        if let Some(place) = label.strip_prefix(REFINEMENT_LABEL) {
+            (Obligation::Refinement, Some(place))
+        } else if let Some(place) = label.strip_prefix(VARIANT_LABEL) {
+            (Obligation::Variant, Some(place))
+        } else {
+            (Obligation::Assertion, Some(label))
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum PredKind {
     True,

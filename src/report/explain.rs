@@ -5,7 +5,6 @@
 
 use crate::base::Span;
 use crate::base::diagnostic::Sources;
-use crate::model::reference::search::FindingKind;
 use crate::model::reference::{Interpreter, State};
 use crate::model::typed::{Clause, Expr, ExprKind, Pred, PredKind};
 
@@ -14,11 +13,11 @@ const MAX_LINES: usize = 12;
 /// Longer values are cut.
 const MAX_VALUE: usize = 200;
 
-pub fn state(interpreter: &Interpreter, sources: &Sources, kind: FindingKind, state: &State) -> Vec<String> {
+pub fn state(interpreter: &Interpreter, sources: &Sources, kind: &str, state: &State) -> Vec<String> {
     let machine = interpreter.machine();
     let clauses: &[Clause] = match kind {
-        FindingKind::Invariant => &machine.invariant,
-        FindingKind::Assertion => &machine.assertions,
+        "invariant" => &machine.invariant,
+        "assertion" => &machine.assertions,
         _ => &[],
     };
     let mut lines = Vec::new();

@@ -7,6 +7,7 @@
 //! named are opened, wherever a reference, a `..` or a symbolic link points.
 
 mod library;
+pub mod project;
 
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{FileId, Span};

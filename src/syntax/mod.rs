@@ -7,6 +7,7 @@ mod binder;
 pub mod builtins;
 mod clause_rules;
 mod definitions;
+pub mod eventb;
 mod expression;
 pub mod lexer;
 mod literal;

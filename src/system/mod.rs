@@ -18,6 +18,39 @@ pub enum FindingKind {
     Precondition,
     Goal,
     Properties,
+    Refinement,
+    Variant,
+}
+
+impl FindingKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = FindingKind::Variant as usize + 1;
+
+    pub const ALL: [FindingKind; FindingKind::COUNT] = [
+        FindingKind::Invariant,
+        FindingKind::Deadlock,
+        FindingKind::Assertion,
+        FindingKind::WellDefinedness,
+        FindingKind::Precondition,
+        FindingKind::Goal,
+        FindingKind::Properties,
+        FindingKind::Refinement,
+        FindingKind::Variant,
+    ];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            FindingKind::Invariant => "invariant",
+            FindingKind::Deadlock => "deadlock",
+            FindingKind::Assertion => "assertion",
+            FindingKind::WellDefinedness => "well-definedness",
+            FindingKind::Precondition => "precondition",
+            FindingKind::Goal => "goal",
+            FindingKind::Properties => "properties",
+            FindingKind::Refinement => "refinement",
+            FindingKind::Variant => "variant",
+        }
+    }
 }
 
 /// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial

@@ -2,7 +2,7 @@
 //!
 //! In: a 32-bit tag of a key, a way to compare the key with the record of an id, a way to write the
 //! record. Out: the id of the key, and whether it is new; exactly one caller per key hears "new".
-//! Never here: keys. The table knows tags and ids; records belong to its users.
+//! `Visited` alone uses it, for a caller must be inside the gate. Never here: keys. The table knows tags and ids; records belong to its users.
 //! Protocol, memory orderings and proof: `README.md` beside this file.
 
 pub mod gate;
@@ -13,7 +13,7 @@ use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use std::sync::Arc;
 
 /// Parts grow one after the other, so that a growth needs little memory beyond the new table.
-pub const PARTS: u32 = if cfg!(loom) { 1 } else { 64 };
+pub(crate) const PARTS: u32 = if cfg!(loom) { 1 } else { 64 };
 const PART_BITS: u32 = PARTS.trailing_zeros();
 /// Slots of a line: one cache line of words.
 const LINE: usize = if cfg!(loom) { 2 } else { 8 };
@@ -35,7 +35,7 @@ struct Part {
     lines: u32,
 }
 
-pub struct Table {
+pub(crate) struct Table {
     /// Read inside the gate, replaced by the tasks of a growth.
     parts: Box<[UnsafeCell<Part>]>,
     /// The first id that nobody holds.
@@ -60,7 +60,7 @@ unsafe impl Sync for Table {}
 
 /// Ids held by one worker and not yet used.
 #[derive(Debug, Default)]
-pub struct Ids {
+pub(crate) struct Ids {
     next: u32,
     end: u32,
 }
@@ -80,7 +80,7 @@ pub struct Entry {
 
 /// The table must grow before the key can be put; the caller leaves the gate and grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub(crate) struct Full;
 
 impl Table {
     /// A table with room for about `slots` slots; `tag_bits` is 32 outside tests.

@@ -6,10 +6,10 @@ use crate::base::{Name, Span};
 use crate::model::elaborate::Signature;
 use crate::model::project::{MachineId, Reference, Relation};
 use crate::model::scope::{Access, Entity, Entry, Scope, ScopeId};
+use crate::model::trees::names_of;
 use crate::model::typed::{
     FreeId, Freetype, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
 };
-use crate::model::trees::names_of;
 use crate::syntax::ast::{self, ClauseKind, DefBody, ExprKind, Ident};
 use std::sync::Arc;
 
@@ -34,10 +34,7 @@ impl Composer<'_> {
         let project = self.project;
         let loaded = project.get(machine);
         let scope = ScopeId(self.elaborator.scopes.len() as u32);
-        self.elaborator.scopes.push(Scope {
-            definitions: loaded.definitions.clone(),
-            ..Scope::default()
-        });
+        self.elaborator.scopes.push(Scope { definitions: loaded.definitions.clone(), ..Scope::default() });
         let mut instance = Instance {
             machine,
             prefix: prefix.clone(),
@@ -52,7 +49,10 @@ impl Composer<'_> {
         };
         for clause in &loaded.tree.clauses {
             if let ClauseKind::Values(values) = &clause.kind {
-                let values = values.iter().filter(|(n, e)| !names_of(e).contains(&n.name)).map(|(n, e)| (n.name.clone(), (Arc::new(e.clone()), scope)));
+                let values = values
+                    .iter()
+                    .filter(|(n, e)| !names_of(e).contains(&n.name))
+                    .map(|(n, e)| (n.name.clone(), (Arc::new(e.clone()), scope)));
                 self.valued.extend(values);
             }
         }
@@ -81,7 +81,8 @@ impl Composer<'_> {
         let span = entry.span;
         if let Err(first) = self.elaborator.scopes[scope.0 as usize].declare(name, entry) {
             self.elaborator.error(
-                Diagnostic::error(span, format!("`{name}` is declared twice")).label(first, "declared here already"),
+                Diagnostic::error(span, format!("`{name}` is declared twice"))
+                    .label(first, "declared here already"),
             );
         }
     }
@@ -119,7 +120,13 @@ impl Composer<'_> {
         instance.variables.extend(inherited);
     }
 
-    fn parameters(&mut self, instance: &mut Instance, tree: &ast::Machine, actuals: Option<Actuals<'_>>, at: Span) {
+    fn parameters(
+        &mut self,
+        instance: &mut Instance,
+        tree: &ast::Machine,
+        actuals: Option<Actuals<'_>>,
+        at: Span,
+    ) {
         let given = actuals.as_ref().map_or(0, |a| a.args.len());
         if let Some(actuals) = &actuals
             && given != tree.params.len()
@@ -127,7 +134,12 @@ impl Composer<'_> {
             self.elaborator.error(
                 Diagnostic::error(
                     at,
-                    format!("the machine `{}` takes {} parameters, not {}", tree.name.name, tree.params.len(), actuals.args.len()),
+                    format!(
+                        "the machine `{}` takes {} parameters, not {}",
+                        tree.name.name,
+                        tree.params.len(),
+                        actuals.args.len()
+                    ),
                 )
                 .label(tree.name.span, "declared here"),
             );
@@ -145,10 +157,13 @@ impl Composer<'_> {
                     self.instantiated.push(Instantiated { formal: var, actual: e.clone(), scope });
                     Entity::Var(var)
                 }
-                None if is_set_parameter(&param.name, tree) => Entity::Set(self.new_set(param, SetKind::Parameter, Vec::new())),
+                None if is_set_parameter(&param.name, tree) => {
+                    Entity::Set(self.new_set(param, SetKind::Parameter, Vec::new()))
+                }
                 None => Entity::Var(self.elaborator.new_var(param, VarKind::Constant)),
             };
-            let entry = Entry { entity, access: Access::Read("a parameter of the machine"), span: param.span };
+            let entry =
+                Entry { entity, access: Access::Read("a parameter of the machine"), span: param.span };
             self.add(instance.scope, &param.name, entry);
         }
     }
@@ -182,7 +197,10 @@ impl Composer<'_> {
                             ast::SetDecl::Enumerated(name, elems) => (name, Some(elems.clone())),
                             ast::SetDecl::ByDefinition(name, def) => (name, self.elements_of(instance, def)),
                         };
-                        let repeated = instance.statics.iter().any(|(n, e)| *n == name.name && matches!(e.entity, Entity::Set(_)));
+                        let repeated = instance
+                            .statics
+                            .iter()
+                            .any(|(n, e)| *n == name.name && matches!(e.entity, Entity::Set(_)));
                         if instance.refines.is_some() && repeated {
                             continue;
                         }
@@ -204,7 +222,10 @@ impl Composer<'_> {
                         if !t.params.is_empty() {
                             self.elaborator.error(Diagnostic::error(
                                 t.name.span,
-                                format!("the free type `{}` has type parameters, which is not supported", t.name.name),
+                                format!(
+                                    "the free type `{}` has type parameters, which is not supported",
+                                    t.name.name
+                                ),
                             ));
                         }
                         let id = FreeId(self.elaborator.freetypes.len() as u32);
@@ -212,16 +233,24 @@ impl Composer<'_> {
                         let mut constructors = Vec::new();
                         for (i, (name, arg)) in t.constructors.iter().enumerate() {
                             entry(name, Entity::Constructor(id, i as u32), "a constructor");
-                            constructors.push((name.name.clone(), arg.as_ref().map(|_| self.elaborator.unifier.fresh())));
+                            constructors.push((
+                                name.name.clone(),
+                                arg.as_ref().map(|_| self.elaborator.unifier.fresh()),
+                            ));
                         }
                         let domains = vec![None; constructors.len()];
-                        self.elaborator.freetypes.push(Freetype { name: t.name.name.clone(), constructors, domains });
+                        self.elaborator.freetypes.push(Freetype {
+                            name: t.name.name.clone(),
+                            constructors,
+                            domains,
+                        });
                     }
                 }
                 ClauseKind::Constants(names) | ClauseKind::AbstractConstants(names) => {
                     for name in names {
                         // A concrete constant may take over an abstract one of the refined machine.
-                        if instance.refines.is_some() && instance.statics.iter().any(|(n, _)| *n == name.name) {
+                        if instance.refines.is_some() && instance.statics.iter().any(|(n, _)| *n == name.name)
+                        {
                             continue;
                         }
                         let var = self.elaborator.new_var(name, VarKind::Constant);
@@ -244,11 +273,15 @@ impl Composer<'_> {
             let ClauseKind::Freetypes(types) = &clause.kind else { continue };
             for t in types {
                 let names = &self.elaborator.scopes[instance.scope.0 as usize].names;
-                let Some(Entity::Free(id)) = names.get(&t.name.name).map(|e| e.entity.clone()) else { continue };
+                let Some(Entity::Free(id)) = names.get(&t.name.name).map(|e| e.entity.clone()) else {
+                    continue;
+                };
                 for (i, (_, arg)) in t.constructors.iter().enumerate() {
                     let Some(arg) = arg else { continue };
                     let domain = self.elaborator.within(instance.scope, |e| e.expr(arg));
-                    let Some(ty) = self.elaborator.freetypes[id.0 as usize].constructors[i].1.clone() else { continue };
+                    let Some(ty) = self.elaborator.freetypes[id.0 as usize].constructors[i].1.clone() else {
+                        continue;
+                    };
                     if !self.elaborator.unifier.unify(&domain.ty, &Type::pow(ty)) {
                         let shown = self.elaborator.show(&domain.ty);
                         self.elaborator.error(
@@ -359,8 +392,11 @@ impl Composer<'_> {
             return;
         }
         let names = &mut self.elaborator.scopes[instance.scope.0 as usize].names;
-        if let Some(Entry { entity: Entity::Var(old), access: Access::Read("a variable of the refined machine"), .. }) =
-            names.get(name)
+        if let Some(Entry {
+            entity: Entity::Var(old),
+            access: Access::Read("a variable of the refined machine"),
+            ..
+        }) = names.get(name)
             && *old != var
         {
             let old = *old;
@@ -371,20 +407,26 @@ impl Composer<'_> {
 
     fn glue(&mut self, old: VarId, new: VarId) {
         self.identified.insert(old, new);
-        let (a, b) = (self.elaborator.vars[old.0 as usize].clone(), self.elaborator.vars[new.0 as usize].clone());
+        let (a, b) =
+            (self.elaborator.vars[old.0 as usize].clone(), self.elaborator.vars[new.0 as usize].clone());
         if !self.elaborator.unifier.unify(&a.ty, &b.ty) {
             let (left, right) = (self.elaborator.show(&a.ty), self.elaborator.show(&b.ty));
             self.elaborator.error(
-                Diagnostic::error(b.span, format!("`{}` must be of the type it has in the refined machine", b.name))
-                    .note(format!("this is of type {right}"))
-                    .label(a.span, format!("this is of type {left}")),
+                Diagnostic::error(
+                    b.span,
+                    format!("`{}` must be of the type it has in the refined machine", b.name),
+                )
+                .note(format!("this is of type {right}"))
+                .label(a.span, format!("this is of type {left}")),
             );
         }
     }
 
     fn variables(&mut self, instance: &mut Instance, tree: &ast::Machine) {
         for clause in &tree.clauses {
-            let (ClauseKind::Variables(names) | ClauseKind::ConcreteVariables(names)) = &clause.kind else { continue };
+            let (ClauseKind::Variables(names) | ClauseKind::ConcreteVariables(names)) = &clause.kind else {
+                continue;
+            };
             for name in names {
                 let known = self.elaborator.scopes[instance.scope.0 as usize].names.get(&name.name).cloned();
                 let var = match known {
@@ -397,7 +439,10 @@ impl Composer<'_> {
                         var
                     }
                     _ => {
-                        let shown = Ident { name: format!("{}{}", instance.prefix, name.name).into(), span: name.span };
+                        let shown = Ident {
+                            name: format!("{}{}", instance.prefix, name.name).into(),
+                            span: name.span,
+                        };
                         self.elaborator.new_var(&shown, VarKind::Variable)
                     }
                 };
@@ -422,8 +467,11 @@ impl Composer<'_> {
         for op in written_operations(tree) {
             if let Some((_, first)) = made.iter().find(|(n, _)| *n == op.name.name) {
                 self.elaborator.error(
-                    Diagnostic::error(op.name.span, format!("the operation `{}` is declared twice", op.name.name))
-                        .label(*first, "declared here already"),
+                    Diagnostic::error(
+                        op.name.span,
+                        format!("the operation `{}` is declared twice", op.name.name),
+                    )
+                    .label(*first, "declared here already"),
                 );
             }
             made.push((op.name.name.clone(), op.name.span));
@@ -446,12 +494,16 @@ impl Composer<'_> {
         for clause in &tree.clauses {
             let ClauseKind::Promotes(names) = &clause.kind else { continue };
             for name in names {
-                let known = self.elaborator.scopes[instance.scope.0 as usize].operations.get(&name.name).copied();
+                let known =
+                    self.elaborator.scopes[instance.scope.0 as usize].operations.get(&name.name).copied();
                 match known {
                     Some(op) => instance.operations.push((name.name.clone(), op)),
                     None => self.elaborator.error(
-                        Diagnostic::error(name.span, format!("unknown operation `{}` is promoted", name.name))
-                            .help("PROMOTES names operations of included machines"),
+                        Diagnostic::error(
+                            name.span,
+                            format!("unknown operation `{}` is promoted", name.name),
+                        )
+                        .help("PROMOTES names operations of included machines"),
                     ),
                 }
             }
@@ -463,17 +515,28 @@ impl Composer<'_> {
         let Some(refined) = instance.refines else { return };
         let wanted = op.refines.as_ref().unwrap_or(&op.name);
         let scope = self.instance(refined).scope;
-        let Some(old) = self.elaborator.scopes[scope.0 as usize].operations.get(&wanted.name).copied() else { return };
-        let (a, b) = (self.elaborator.signatures[old.0 as usize].clone(), self.elaborator.signatures[id.0 as usize].clone());
+        let Some(old) = self.elaborator.scopes[scope.0 as usize].operations.get(&wanted.name).copied() else {
+            return;
+        };
+        let (a, b) = (
+            self.elaborator.signatures[old.0 as usize].clone(),
+            self.elaborator.signatures[id.0 as usize].clone(),
+        );
         if op.refines.is_none() && (a.params.len() != b.params.len() || a.results.len() != b.results.len()) {
             self.elaborator.error(
-                Diagnostic::error(b.span, format!("`{}` must have the parameters and results of the operation it refines", b.name))
-                    .label(a.span, "refined operation"),
+                Diagnostic::error(
+                    b.span,
+                    format!("`{}` must have the parameters and results of the operation it refines", b.name),
+                )
+                .label(a.span, "refined operation"),
             );
             return;
         }
         for (x, y) in a.params.iter().chain(&a.results).zip(b.params.iter().chain(&b.results)) {
-            let (x, y) = (self.elaborator.vars[x.0 as usize].ty.clone(), self.elaborator.vars[y.0 as usize].ty.clone());
+            let (x, y) = (
+                self.elaborator.vars[x.0 as usize].ty.clone(),
+                self.elaborator.vars[y.0 as usize].ty.clone(),
+            );
             self.elaborator.unifier.unify(&x, &y);
         }
     }
@@ -490,7 +553,8 @@ pub(super) fn written_operations(tree: &ast::Machine) -> Vec<&ast::Operation> {
     for clause in &tree.clauses {
         if let ClauseKind::LocalOperations(list) = &clause.kind {
             let implemented: Vec<&Name> = ops.iter().map(|o| &o.name.name).collect();
-            let rest: Vec<&ast::Operation> = list.iter().filter(|o| !implemented.contains(&&o.name.name)).collect();
+            let rest: Vec<&ast::Operation> =
+                list.iter().filter(|o| !implemented.contains(&&o.name.name)).collect();
             ops.extend(rest);
         }
     }

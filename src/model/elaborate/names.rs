@@ -3,7 +3,7 @@
 use super::{EXPANSION_DEPTH, Elaborator, pair_up};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::definitions::{expand_expr, expand_stmt, as_statement, Expansion};
+use crate::model::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
 use crate::model::scope::Entity;
 use crate::model::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::syntax::ast::{self, DefBody, Definition};
@@ -53,11 +53,9 @@ impl Elaborator {
             Entity::Constructor(id, n) => {
                 match self.freetypes[id.0 as usize].constructors[n as usize].1.clone() {
                     None => Expr { kind: ExprKind::Construct(id, n, None), ty: Type::Free(id), span },
-                    Some(arg) => Expr {
-                        kind: ExprKind::Constructor(id, n),
-                        ty: Type::rel(arg, Type::Free(id)),
-                        span,
-                    },
+                    Some(arg) => {
+                        Expr { kind: ExprKind::Constructor(id, n), ty: Type::rel(arg, Type::Free(id)), span }
+                    }
                 }
             }
             Entity::Actual(actual, scope) => {
@@ -69,7 +67,13 @@ impl Elaborator {
     }
 
     /// `name(args)` where the name may call a definition, a constructor or an external function.
-    pub(super) fn call_by_name(&mut self, name: &Name, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
+    pub(super) fn call_by_name(
+        &mut self,
+        name: &Name,
+        callee: &ast::Expr,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Expr {
         if let Some(def) = self.definition(name) {
             if !def.params.is_empty() || self.external_declaration("FUNCTION", name).is_some() {
                 return self.call_expr(&def, args, span);
@@ -80,7 +84,12 @@ impl Elaborator {
         {
             let values = args.iter().map(|a| self.expr(a)).collect();
             let Some(arg) = pair_up(values) else { return self.poison(span) };
-            self.expect(&arg, &arg_type, &format!("the argument of `{name}`"), Some((callee.span, "of this constructor".into())));
+            self.expect(
+                &arg,
+                &arg_type,
+                &format!("the argument of `{name}`"),
+                Some((callee.span, "of this constructor".into())),
+            );
             return Expr { kind: ExprKind::Construct(id, n, Some(Box::new(arg))), ty: Type::Free(id), span };
         }
         let function = self.expr(callee);
@@ -108,11 +117,19 @@ impl Elaborator {
     }
 
     /// The body of a definition as a value; none if it is not one, which has been reported.
-    pub(super) fn expand_call(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Expr> {
+    pub(super) fn expand_call(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Expr> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
-                Diagnostic::error(span, format!("`{}` is a substitution, but a value is wanted here", def.name.name))
-                    .label(def.name.span, "defined here"),
+                Diagnostic::error(
+                    span,
+                    format!("`{}` is a substitution, but a value is wanted here", def.name.name),
+                )
+                .label(def.name.span, "defined here"),
             );
             return None;
         };
@@ -138,11 +155,19 @@ impl Elaborator {
     }
 
     /// The body of a definition as a predicate; none if it cannot be expanded, which has been reported.
-    pub(super) fn expand_predicate(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Pred> {
+    pub(super) fn expand_predicate(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Pred> {
         let DefBody::Expr(body) = &def.body else {
             self.error(
-                Diagnostic::error(span, format!("`{}` is a substitution, but a predicate is wanted here", def.name.name))
-                    .label(def.name.span, "defined here"),
+                Diagnostic::error(
+                    span,
+                    format!("`{}` is a substitution, but a predicate is wanted here", def.name.name),
+                )
+                .label(def.name.span, "defined here"),
             );
             return None;
         };
@@ -156,7 +181,12 @@ impl Elaborator {
     }
 
     /// The call of a definition where a substitution is wanted.
-    pub(super) fn call_stmt(&mut self, def: &Arc<Definition>, args: &[ast::Expr], span: Span) -> Option<Stmt> {
+    pub(super) fn call_stmt(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        span: Span,
+    ) -> Option<Stmt> {
         let Some(body) = as_statement(&def.body) else {
             self.error(
                 Diagnostic::error(span, format!("`{}` is not a substitution", def.name.name))
@@ -194,14 +224,21 @@ impl Elaborator {
             self.error(
                 Diagnostic::error(
                     span,
-                    format!("the definition `{}` takes {}, not {given}", def.name.name, count(wanted, "argument")),
+                    format!(
+                        "the definition `{}` takes {}, not {given}",
+                        def.name.name,
+                        count(wanted, "argument")
+                    ),
                 )
                 .label(def.name.span, "defined here"),
             );
             return None;
         }
         if self.calls.len() >= EXPANSION_DEPTH {
-            self.error(Diagnostic::error(span, format!("definitions are nested more than {EXPANSION_DEPTH} deep")));
+            self.error(Diagnostic::error(
+                span,
+                format!("definitions are nested more than {EXPANSION_DEPTH} deep"),
+            ));
             return None;
         }
         if !self.spend(1) {

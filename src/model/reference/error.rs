@@ -15,6 +15,10 @@ pub enum ErrorKind {
     Precondition,
     /// ASSERT, a loop invariant or a loop variant fails.
     Assertion,
+    /// A proof obligation of refinement in Event-B fails.
+    Refinement,
+    /// An event of Event-B does not decrease the variant as it should.
+    Variant,
     /// A variable is read before it was given a value.
     Uninitialised,
     /// A variable ranges over an infinite type and nothing bounds it.
@@ -117,6 +121,8 @@ impl Error {
                 | ErrorKind::Uninitialised
                 | ErrorKind::Precondition
                 | ErrorKind::Assertion
+                | ErrorKind::Refinement
+                | ErrorKind::Variant
         )
     }
 

@@ -9,9 +9,9 @@ use super::operators::override_rows;
 use super::plan::Plan;
 use super::{Interpreter, apply};
 use crate::base::{Int, Span};
-use crate::model::typed::{Expr, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
+use crate::model::typed::{Expr, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
 use crate::model::value::Value;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Values that variables get, sorted by variable.
 pub(super) type Writes = Vec<(VarId, Value)>;
@@ -75,7 +75,14 @@ impl Interpreter<'_> {
                 if self.holds(env, p)? {
                     self.exec(env, body, out)?;
                 } else {
-                    return Err(Error::new(ErrorKind::Assertion, p.span, "the ASSERT condition is false"));
+                    let (obligation, place) = p.obligation();
+                    let kind = match obligation {
+                        Obligation::Assertion => ErrorKind::Assertion,
+                        Obligation::Refinement => ErrorKind::Refinement,
+                        Obligation::Variant => ErrorKind::Variant,
+                    };
+                    let words = place.unwrap_or("the ASSERT condition is false");
+                    return Err(Error::new(kind, p.span, words));
                 }
             }
             StmtKind::Choice(branches) => {
@@ -240,12 +247,12 @@ impl Interpreter<'_> {
 
     /// The plan of `x:(P)`. The variables are the machine's own, so the predicate's place in the
     /// machine, not its first variable, names it.
-    fn plan_at(&self, vars: &[VarId], pred: &Pred) -> Rc<Plan> {
+    fn plan_at(&self, vars: &[VarId], pred: &Pred) -> Arc<Plan> {
         let key = std::ptr::from_ref(pred) as usize;
         if let Some(plan) = self.becomes.borrow().get(&key) {
             return plan.clone();
         }
-        let plan = Rc::new(Plan::new(vars, &[pred]));
+        let plan = Arc::new(Plan::new(vars, &[pred]));
         self.becomes.borrow_mut().insert(key, plan.clone());
         plan
     }

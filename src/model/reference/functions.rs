@@ -12,7 +12,6 @@ use super::plan::Conjunct;
 use super::solve::{Item, Sink, applications};
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Interpreter<'_> {
@@ -51,7 +50,7 @@ impl Interpreter<'_> {
         let Some(mut space) = self.function_space(env, set)? else { return Ok(Flow::Go) };
         self.narrow(env, unknown, &open, var, &mut space)?;
         // Conjuncts about this function are tested on the rows built so far.
-        let about: Vec<Rc<Conjunct>> = open
+        let about: Vec<Arc<Conjunct>> = open
             .iter()
             .map(|i| &i.conjunct)
             .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))
@@ -230,7 +229,7 @@ impl Interpreter<'_> {
 /// What the search for a function knows: the conjuncts about it and the set of its images.
 struct Rows<'a, 'm> {
     interpreter: &'a Interpreter<'m>,
-    about: Vec<Rc<Conjunct>>,
+    about: Vec<Arc<Conjunct>>,
     var: VarId,
     range: Value,
     /// Points may be left out; a conjunct that applies the function there cannot be true any more.

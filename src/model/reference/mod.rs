@@ -18,6 +18,7 @@ mod matching;
 mod member;
 mod operation;
 mod operators;
+mod piece;
 mod plan;
 mod pred;
 pub mod search;
@@ -33,10 +34,11 @@ use crate::model::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
+pub use operation::Steps;
+pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Sets up to this size are listed where an operator wants elements.
@@ -77,12 +79,12 @@ pub struct Interpreter<'m> {
     ticks: Cell<u32>,
     fresh: Cell<usize>,
     /// Plans by the first variable they bind; closures likewise.
-    plans: RefCell<HashMap<VarId, Rc<Plan>>>,
-    foralls: RefCell<HashMap<VarId, Rc<ForallPlan>>>,
+    plans: RefCell<HashMap<VarId, Arc<Plan>>>,
+    foralls: RefCell<HashMap<VarId, Arc<ForallPlan>>>,
     codes: RefCell<HashMap<VarId, Arc<ClosureCode>>>,
-    operations: RefCell<HashMap<usize, Rc<operation::Guarded>>>,
+    operations: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
     /// Plans of `x:(P)` by the place of P in the machine.
-    becomes: RefCell<HashMap<usize, Rc<Plan>>>,
+    becomes: RefCell<HashMap<usize, Arc<Plan>>>,
 }
 
 impl<'m> Interpreter<'m> {

@@ -13,7 +13,6 @@ use super::{Interpreter, State, Transition};
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
 use crate::model::value::Value;
 use std::collections::HashSet;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// An operation as a list of guarded alternatives.
@@ -55,7 +54,13 @@ impl Interpreter<'_> {
         Ok(steps)
     }
 
-    fn event_transitions(&self, env: &mut Env, state: &State, event: usize, steps: &mut Steps) -> Res<()> {
+    pub(super) fn event_transitions(
+        &self,
+        env: &mut Env,
+        state: &State,
+        event: usize,
+        steps: &mut Steps,
+    ) -> Res<()> {
         let id = self.machine.events[event];
         let op = self.machine.op(id);
         let guarded = self.guarded(id);
@@ -138,7 +143,7 @@ impl Interpreter<'_> {
         State { constants: state.constants.clone(), variables }
     }
 
-    fn guarded(&self, id: OpId) -> Rc<Guarded> {
+    fn guarded(&self, id: OpId) -> Arc<Guarded> {
         let key = id.0 as usize;
         if let Some(g) = self.operations.borrow().get(&key) {
             return g.clone();
@@ -146,7 +151,7 @@ impl Interpreter<'_> {
         let op = self.machine.op(id);
         let mut alternatives = Vec::new();
         expand(&op.body, true, op.params.clone(), Vec::new(), &mut alternatives);
-        let g = Rc::new(Guarded { alternatives });
+        let g = Arc::new(Guarded { alternatives });
         self.operations.borrow_mut().insert(key, g.clone());
         g
     }

@@ -7,8 +7,8 @@
 use super::{Interpreter, free};
 use crate::base::Span;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use std::cell::OnceCell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -16,7 +16,7 @@ pub(super) struct Plan {
     pub(super) vars: Vec<VarId>,
     /// How many of them were asked for; the rest are those of LETs.
     own: usize,
-    pub(super) conjuncts: Vec<Rc<Conjunct>>,
+    pub(super) conjuncts: Vec<Arc<Conjunct>>,
 }
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Conjunct {
     pub(super) left: Vec<VarId>,
     pub(super) right: Vec<VarId>,
     pub(super) derived: bool,
-    split: OnceCell<Option<Split>>,
+    split: OnceLock<Option<Split>>,
 }
 
 /// Ways to go on when nothing binds a variable directly.
@@ -53,7 +53,7 @@ impl Plan {
     }
 
     /// A plan made of conjuncts of another one.
-    pub(super) fn of_conjuncts(vars: Vec<VarId>, conjuncts: Vec<Rc<Conjunct>>) -> Plan {
+    pub(super) fn of_conjuncts(vars: Vec<VarId>, conjuncts: Vec<Arc<Conjunct>>) -> Plan {
         Plan { own: vars.len(), vars, conjuncts }
     }
 
@@ -63,7 +63,7 @@ impl Plan {
             _ => (Vec::new(), Vec::new()),
         };
         let free = free::of_pred(&pred);
-        self.conjuncts.push(Rc::new(Conjunct { pred, free, left, right, derived, split: OnceCell::new() }));
+        self.conjuncts.push(Arc::new(Conjunct { pred, free, left, right, derived, split: OnceLock::new() }));
     }
 
     fn rel(&mut self, op: RelOp, a: &Expr, b: &Expr, span: Span, derived: bool) {
@@ -263,7 +263,7 @@ impl Conjunct {
 
 impl Interpreter<'_> {
     /// The plan for the variables and predicates of a binder. Not kept: for formulas built on the way.
-    pub(super) fn plan_of(&self, vars: &[VarId], preds: &[&Pred]) -> Rc<Plan> {
+    pub(super) fn plan_of(&self, vars: &[VarId], preds: &[&Pred]) -> Arc<Plan> {
         // A binder has one predicate; with more, or part of the variables, it is another question.
         if let ([pred], Some(first)) = (preds, vars.first())
             && self.is_declared(*first)
@@ -273,16 +273,16 @@ impl Interpreter<'_> {
             {
                 return plan.clone();
             }
-            let plan = Rc::new(Plan::new(vars, &[pred]));
+            let plan = Arc::new(Plan::new(vars, &[pred]));
             if !self.plans.borrow().contains_key(first) {
                 self.plans.borrow_mut().insert(*first, plan.clone());
             }
             return plan;
         }
-        Rc::new(Plan::new(vars, preds))
+        Arc::new(Plan::new(vars, preds))
     }
 
-    pub(super) fn forall_plan(&self, vars: &[VarId], body: &Pred) -> Rc<ForallPlan> {
+    pub(super) fn forall_plan(&self, vars: &[VarId], body: &Pred) -> Arc<ForallPlan> {
         let key = vars.first().copied().filter(|v| self.is_declared(*v));
         if let Some(plan) = key.and_then(|k| self.foralls.borrow().get(&k).cloned()) {
             return plan;
@@ -299,7 +299,7 @@ impl Interpreter<'_> {
                 _ => break,
             }
         }
-        let plan = Rc::new(if hypotheses.is_empty() {
+        let plan = Arc::new(if hypotheses.is_empty() {
             // A counterexample is a solution of the negation.
             let negation = Pred { kind: PredKind::Not(Box::new(body.clone())), span: body.span };
             ForallPlan {

@@ -52,6 +52,8 @@ pub enum FindingKind {
     Precondition,
     Goal,
     Properties,
+    Refinement,
+    Variant,
 }
 
 #[derive(Clone, Debug)]
@@ -482,6 +484,8 @@ fn kind_of(e: &Error) -> FindingKind {
     match e.kind() {
         ErrorKind::Precondition => FindingKind::Precondition,
         ErrorKind::Assertion => FindingKind::Assertion,
+        ErrorKind::Refinement => FindingKind::Refinement,
+        ErrorKind::Variant => FindingKind::Variant,
         _ => FindingKind::WellDefinedness,
     }
 }

@@ -12,7 +12,7 @@ use super::{Constants, Interpreter, State};
 use crate::model::typed::{Clause, Pred, VarId};
 use crate::model::value::Value;
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// More valuations than this are given up as too many.
 const VALUATIONS: usize = 1 << 22;
@@ -62,11 +62,11 @@ impl Interpreter<'_> {
         let mut found = Found::new();
         let mut env = Env::new(self.machine.vars.len());
         // Conjuncts grouped by the unknown variables they share; those without any are tests.
-        let mut groups: Vec<(Vec<VarId>, Vec<Rc<Conjunct>>)> =
+        let mut groups: Vec<(Vec<VarId>, Vec<Arc<Conjunct>>)> =
             plan.vars.iter().map(|v| (vec![*v], vec![])).collect();
         let mut tests = Vec::new();
         for c in &plan.conjuncts {
-            let mut joined: (Vec<VarId>, Vec<Rc<Conjunct>>) = (Vec::new(), vec![c.clone()]);
+            let mut joined: (Vec<VarId>, Vec<Arc<Conjunct>>) = (Vec::new(), vec![c.clone()]);
             let mut at = None;
             let mut i = 0;
             while i < groups.len() {
@@ -102,7 +102,7 @@ impl Interpreter<'_> {
         let mut partial: Vec<Vec<(VarId, Value)>> = vec![Vec::new()];
         for (vars, mut conjuncts) in groups {
             // The order of the text decides between binders that cost the same.
-            conjuncts.sort_by_key(|c| plan.conjuncts.iter().position(|d| Rc::ptr_eq(c, d)));
+            conjuncts.sort_by_key(|c| plan.conjuncts.iter().position(|d| Arc::ptr_eq(c, d)));
             let group = Plan::of_conjuncts(vars.clone(), conjuncts);
             let mut solutions: Vec<Vec<(VarId, Value)>> = Vec::new();
             let mut seen = HashSet::new();

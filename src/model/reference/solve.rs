@@ -17,7 +17,6 @@ use super::size::Card;
 use super::subsets::Subsets;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
-use std::rc::Rc;
 use std::sync::Arc;
 
 pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Flow>;
@@ -25,7 +24,7 @@ pub(super) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Fl
 /// A conjunct still to be tested, with the value of its set side once that is known.
 #[derive(Clone)]
 pub(super) struct Item {
-    pub(super) conjunct: Rc<Conjunct>,
+    pub(super) conjunct: Arc<Conjunct>,
     pub(super) set: Option<Value>,
     /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
     failed: u64,

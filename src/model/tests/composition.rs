@@ -13,7 +13,8 @@ const COUNTER: (&str, &str) = (
 fn operations_of_included_machines_run_only_when_promoted_324() {
     let plain = machine(&[("M.mch", "MACHINE M INCLUDES N OPERATIONS two = inc END"), COUNTER]);
     assert_eq!(events(&plain), ["two"]);
-    let promoted = machine(&[("M.mch", "MACHINE M INCLUDES N PROMOTES get OPERATIONS two = inc END"), COUNTER]);
+    let promoted =
+        machine(&[("M.mch", "MACHINE M INCLUDES N PROMOTES get OPERATIONS two = inc END"), COUNTER]);
     assert_eq!(events(&promoted), ["two", "get"]);
     let extended = machine(&[("M.mch", "MACHINE M EXTENDS N OPERATIONS two = inc END"), COUNTER]);
     assert_eq!(events(&extended), ["two", "inc", "get"]);
@@ -22,7 +23,10 @@ fn operations_of_included_machines_run_only_when_promoted_324() {
 #[test]
 fn prefixed_instances_are_independent_325() {
     let m = machine(&[
-        ("M.mch", "MACHINE M INCLUDES p.N, q.N PROMOTES p.inc INVARIANT p.x <= q.x+3 OPERATIONS o = BEGIN p.inc || q.inc END END"),
+        (
+            "M.mch",
+            "MACHINE M INCLUDES p.N, q.N PROMOTES p.inc INVARIANT p.x <= q.x+3 OPERATIONS o = BEGIN p.inc || q.inc END END",
+        ),
         COUNTER,
     ]);
     assert_eq!(names(&m, &m.variables), ["p.x", "q.x"]);
@@ -39,7 +43,10 @@ fn a_called_operation_keeps_its_precondition_326() {
 
 #[test]
 fn sets_and_constants_of_prefixed_instances_are_shared() {
-    let inner = ("N.mch", "MACHINE N SETS S CONSTANTS k PROPERTIES k = 1 VARIABLES x INVARIANT x : S INITIALISATION x :: S END");
+    let inner = (
+        "N.mch",
+        "MACHINE N SETS S CONSTANTS k PROPERTIES k = 1 VARIABLES x INVARIANT x : S INITIALISATION x :: S END",
+    );
     let m = machine(&[("M.mch", "MACHINE M INCLUDES p.N, q.N INVARIANT p.x = q.x or k = 1 END"), inner]);
     assert_eq!((m.sets.len(), m.constants.len(), m.variables.len()), (1, 1, 2));
     assert_eq!(m.properties.len(), 1);
@@ -81,7 +88,10 @@ fn definitions_of_other_machines_are_not_visible() {
 fn formal_parameters_equal_the_actual_ones() {
     let m = machine(&[
         ("M.mch", "MACHINE M SETS T = {a,b} INCLUDES N(T, 5) END"),
-        ("N.mch", "MACHINE N(S, n) CONSTRAINTS n : NAT1 VARIABLES x, y INVARIANT x : S & y : 0..n INITIALISATION x :: S || y := n END"),
+        (
+            "N.mch",
+            "MACHINE N(S, n) CONSTRAINTS n : NAT1 VARIABLES x, y INVARIANT x : S & y : 0..n INITIALISATION x :: S || y := n END",
+        ),
     ]);
     assert_eq!(super::type_of(&m, "x"), "T");
     assert_eq!(names(&m, &m.constants), ["S", "n"]);
@@ -90,7 +100,9 @@ fn formal_parameters_equal_the_actual_ones() {
 
 #[test]
 fn parameters_of_the_main_machine_are_sets_and_constants() {
-    let m = super::one("MACHINE M(S, n) CONSTRAINTS n : 1..2 VARIABLES x INVARIANT x <: S & card(x) <= n INITIALISATION x := {} END");
+    let m = super::one(
+        "MACHINE M(S, n) CONSTRAINTS n : 1..2 VARIABLES x INVARIANT x <: S & card(x) <= n INITIALISATION x := {} END",
+    );
     assert_eq!(m.sets[0].elems.len(), 2);
     assert_eq!(names(&m, &m.constants), ["n"]);
 }
@@ -139,15 +151,15 @@ fn cycles_and_missing_machines_are_reported() {
     let message = rejected(&[("M.mch", "MACHINE M SEES N END"), ("N.mch", "MACHINE N SEES M END")]);
     assert!(message.contains("in a circle: M → N → M"), "{message}");
     let message = rejected(&[("M.mch", "MACHINE M SEES Nowhere END")]);
-    assert!(message.contains("cannot find the machine `Nowhere`") && message.contains("--include"), "{message}");
+    assert!(
+        message.contains("cannot find the machine `Nowhere`") && message.contains("--include"),
+        "{message}"
+    );
 }
 
 #[test]
 fn one_instance_has_one_including_machine() {
-    let message = rejected(&[
-        ("M.mch", "MACHINE M INCLUDES A, N END"),
-        ("A.mch", "MACHINE A INCLUDES N END"),
-        COUNTER,
-    ]);
+    let message =
+        rejected(&[("M.mch", "MACHINE M INCLUDES A, N END"), ("A.mch", "MACHINE A INCLUDES N END"), COUNTER]);
     assert!(message.contains("the machine `N` is included twice"), "{message}");
 }

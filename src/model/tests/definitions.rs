@@ -48,17 +48,18 @@ fn a_bound_variable_of_the_body_captures_the_argument_with_a_warning_333() {
 
 #[test]
 fn a_parameter_may_name_the_bound_variable() {
-    let loaded = load_files(&[("M.mch", "MACHINE M DEFINITIONS all(v,S) == !v.(v:S => v>0) CONSTANTS c PROPERTIES c=1 & all(q,{1,2}) END")]);
+    let loaded = load_files(&[(
+        "M.mch",
+        "MACHINE M DEFINITIONS all(v,S) == !v.(v:S => v>0) CONSTANTS c PROPERTIES c=1 & all(q,{1,2}) END",
+    )]);
     assert!(loaded.model.is_some(), "{}", loaded.messages());
     assert!(loaded.diagnostics.is_empty(), "{}", loaded.messages());
 }
 
 #[test]
 fn definitions_may_be_substitutions_with_targets_as_parameters() {
-    let m = one(
-        "MACHINE M DEFINITIONS set(v,e) == BEGIN v := e END; go == set(x,1)
-         VARIABLES x INVARIANT x:NAT INITIALISATION set(x,0) OPERATIONS a = go END",
-    );
+    let m = one("MACHINE M DEFINITIONS set(v,e) == BEGIN v := e END; go == set(x,1)
+         VARIABLES x INVARIANT x:NAT INITIALISATION set(x,0) OPERATIONS a = go END");
     assert_eq!(events(&m), ["a"]);
 }
 

@@ -22,7 +22,8 @@ fn all_errors_are_collected() {
 
 #[test]
 fn an_unknown_name_gets_the_nearest_one() {
-    let message = rejected_one("MACHINE M VARIABLES counter INVARIANT countre : NAT INITIALISATION counter := 0 END");
+    let message =
+        rejected_one("MACHINE M VARIABLES counter INVARIANT countre : NAT INITIALISATION counter := 0 END");
     assert!(message.contains("unknown identifier `countre`"), "{message}");
     assert!(message.contains("did you mean `counter`?"), "{message}");
 }
@@ -30,9 +31,17 @@ fn an_unknown_name_gets_the_nearest_one() {
 #[test]
 fn one_variable_is_not_written_twice_at_once_284() {
     let body = |s: &str| {
-        format!("MACHINE M VARIABLES x,f INVARIANT x : NAT & f : NAT +-> NAT INITIALISATION x,f := 0,{{}} OPERATIONS o = BEGIN {s} END END")
+        format!(
+            "MACHINE M VARIABLES x,f INVARIANT x : NAT & f : NAT +-> NAT INITIALISATION x,f := 0,{{}} OPERATIONS o = BEGIN {s} END END"
+        )
     };
-    for text in ["x := 1 || x := 2", "f(1) := 1 || f(2) := 2", "x,x := 1,2", "IF x=0 THEN x := 1 END || x := 2", "x :: {1} || x := 2"] {
+    for text in [
+        "x := 1 || x := 2",
+        "f(1) := 1 || f(2) := 2",
+        "x,x := 1,2",
+        "IF x=0 THEN x := 1 END || x := 2",
+        "x :: {1} || x := 2",
+    ] {
         let message = rejected_one(&body(text));
         assert!(message.contains("is assigned twice"), "{text}: {message}");
         assert!(message.contains("assigned here already"), "{message}");
@@ -53,7 +62,8 @@ fn constants_parameters_and_bound_variables_are_not_written() {
 #[test]
 fn variables_of_included_and_seen_machines_are_not_written() {
     let inner = "MACHINE N VARIABLES y INVARIANT y : NAT INITIALISATION y := 0 END";
-    for (clause, what) in [("INCLUDES", "an included machine"), ("SEES", "only seen"), ("USES", "only used")] {
+    for (clause, what) in [("INCLUDES", "an included machine"), ("SEES", "only seen"), ("USES", "only used")]
+    {
         let main = format!("MACHINE M {clause} N OPERATIONS o = BEGIN y := 1 END END");
         let message = rejected(&[("M.mch", &main), ("N.mch", inner)]);
         assert!(message.contains("`y` cannot be assigned to") && message.contains(what), "{message}");
@@ -63,8 +73,14 @@ fn variables_of_included_and_seen_machines_are_not_written() {
 #[test]
 fn calls_have_the_right_number_of_arguments_and_results() {
     let inner = "MACHINE N OPERATIONS r <-- op(a) = PRE a : NAT THEN r := a END END";
-    for (call, what) in [("v <-- op", "takes 1 argument, not 0"), ("op(1)", "gives 1 result, not 0"), ("v <-- opp(1)", "did you mean `op`?")] {
-        let main = format!("MACHINE M INCLUDES N VARIABLES v INVARIANT v : NAT INITIALISATION v := 0 OPERATIONS o = {call} END");
+    for (call, what) in [
+        ("v <-- op", "takes 1 argument, not 0"),
+        ("op(1)", "gives 1 result, not 0"),
+        ("v <-- opp(1)", "did you mean `op`?"),
+    ] {
+        let main = format!(
+            "MACHINE M INCLUDES N VARIABLES v INVARIANT v : NAT INITIALISATION v := 0 OPERATIONS o = {call} END"
+        );
         let message = rejected(&[("M.mch", &main), ("N.mch", inner)]);
         assert!(message.contains(what), "{message}");
     }
@@ -73,7 +89,10 @@ fn calls_have_the_right_number_of_arguments_and_results() {
 #[test]
 fn a_result_must_be_assigned() {
     let message = rejected_one("MACHINE M OPERATIONS r <-- op = skip END");
-    assert!(message.contains("never assigns its result `r`") || message.contains("could not infer type of `r`"), "{message}");
+    assert!(
+        message.contains("never assigns its result `r`") || message.contains("could not infer type of `r`"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -84,14 +103,17 @@ fn operations_do_not_call_themselves() {
 
 #[test]
 fn names_are_declared_once() {
-    let message = rejected_one("MACHINE M SETS S = {a,b} VARIABLES a INVARIANT a : NAT INITIALISATION a := 0 END");
+    let message =
+        rejected_one("MACHINE M SETS S = {a,b} VARIABLES a INVARIANT a : NAT INITIALISATION a := 0 END");
     assert!(message.contains("`a` is declared twice"), "{message}");
     assert!(message.contains("declared here already"), "{message}");
 }
 
 #[test]
 fn a_predicate_is_no_value_and_a_value_no_predicate() {
-    let message = rejected_one("MACHINE M DEFINITIONS P == 1=1; E == TRUE VARIABLES x INVARIANT x : BOOL & E INITIALISATION x := P END");
+    let message = rejected_one(
+        "MACHINE M DEFINITIONS P == 1=1; E == TRUE VARIABLES x INVARIANT x : BOOL & E INITIALISATION x := P END",
+    );
     assert!(message.contains("write `bool(…)`"), "{message}");
     assert!(message.contains("compare it: `… = TRUE`"), "{message}");
 }

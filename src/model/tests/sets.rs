@@ -45,11 +45,9 @@ fn the_command_line_beats_scopes_which_beat_properties() {
 
 #[test]
 fn distinct_constants_are_identified_with_elements_332() {
-    let m = one(
-        "MACHINE M SETS ID CONSTANTS a,zz,b,c,d
+    let m = one("MACHINE M SETS ID CONSTANTS a,zz,b,c,d
          PROPERTIES {a,b,c,d,zz} <: ID & a/=b & a/=c & a/=d & b/=c & b/=d & c/=d & a/=zz
-         VARIABLES xx INVARIANT xx:ID INITIALISATION xx:=a END",
-    );
+         VARIABLES xx INVARIANT xx:ID INITIALISATION xx:=a END");
     assert_eq!(elements(&m), ["a", "b", "c", "d"]);
     // zz is one of the three others: 3 valuations, as ProB has.
     assert_eq!(names(&m, &m.constants), ["zz"]);
@@ -71,10 +69,8 @@ fn a_listed_set_is_like_an_enumerated_one() {
 
 #[test]
 fn explicit_sizes_keep_their_value_331() {
-    let m = one(
-        "MACHINE M SETS ID; ID2={ID0,ID1} CONSTANTS iv, ID3 PROPERTIES card(ID)=6 & iv:ID2 & ID3=3
-         VARIABLES xx, ID4 INVARIANT xx:ID & ID4:ID INITIALISATION xx::ID || ID4::ID END",
-    );
+    let m = one("MACHINE M SETS ID; ID2={ID0,ID1} CONSTANTS iv, ID3 PROPERTIES card(ID)=6 & iv:ID2 & ID3=3
+         VARIABLES xx, ID4 INVARIANT xx:ID & ID4:ID INITIALISATION xx::ID || ID4::ID END");
     assert_eq!(m.sets[0].elems.len(), 6);
     assert_eq!(names(&m, &m.constants), ["iv", "ID3"]);
 }

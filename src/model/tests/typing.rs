@@ -29,12 +29,12 @@ fn types(text: &str) -> Formula {
 #[test]
 fn rows_of_the_table_that_are_type_errors_are_type_errors() {
     for text in [
-        "1..2 * 3..4",                       // 81
-        "1|->2|->3 = 1|->(2|->3)",           // 91
-        "1->2->[3]",                         // 175
-        "rec(a:1,b:2) = rec(a:1,c:2)",       // 223
-        "1 + 1.0",                           // 235
-        "{1,2} = {(1,2)}",                   // 244
+        "1..2 * 3..4",                 // 81
+        "1|->2|->3 = 1|->(2|->3)",     // 91
+        "1->2->[3]",                   // 175
+        "rec(a:1,b:2) = rec(a:1,c:2)", // 223
+        "1 + 1.0",                     // 235
+        "{1,2} = {(1,2)}",             // 244
     ] {
         clashes(text);
     }
@@ -88,7 +88,9 @@ fn fields_of_records_are_sorted_and_found_later() {
 
 #[test]
 fn strings_have_size_and_concatenation_226_227() {
-    for (text, ty) in [("size(\"abc\")", Type::Integer), ("\"ab\"^\"cd\"", Type::String), ("rev(\"ab\")", Type::String)] {
+    for (text, ty) in
+        [("size(\"abc\")", Type::Integer), ("\"ab\"^\"cd\"", Type::String), ("rev(\"ab\")", Type::String)]
+    {
         let Formula::Expr(e) = types(text) else { panic!("a predicate") };
         assert_eq!(e.ty, ty, "{text}");
     }
@@ -96,11 +98,9 @@ fn strings_have_size_and_concatenation_226_227() {
 
 #[test]
 fn variables_get_types_from_invariant_and_operations() {
-    let m = one(
-        "MACHINE M SETS S VARIABLES f, s, r INVARIANT f : S +-> BOOL & s = [1] & r = rec(x:1)
+    let m = one("MACHINE M SETS S VARIABLES f, s, r INVARIANT f : S +-> BOOL & s = [1] & r = rec(x:1)
          INITIALISATION f, s, r := {}, [1], rec(x:2)
-         OPERATIONS o <-- get(k) = PRE k : dom(f) THEN o := f(k) END END",
-    );
+         OPERATIONS o <-- get(k) = PRE k : dom(f) THEN o := f(k) END END");
     assert_eq!(type_of(&m, "f"), "POW((S*BOOL))");
     assert_eq!(type_of(&m, "s"), "POW((INTEGER*INTEGER))");
     assert_eq!(type_of(&m, "r"), "struct(x:INTEGER)");

@@ -1,0 +1,262 @@
+//! A check with the compiled engine and the parallel explorer.
+//!
+//! Every counterexample is confirmed by the reference interpreter before it is shown: each step must
+//! be one of its transitions, and the last state must break what was reported. A trace that is not
+//! confirmed is our fault and ends the run as an internal error.
+
+use super::{CheckOptions, Explored};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::Sources;
+use crate::explore::{self, Reason, Trace};
+use crate::model::reference::{Interpreter, State};
+use crate::model::typed::{Machine, VarId};
+use crate::model::value::Value;
+use crate::program::{self, Program};
+use crate::report::{
+    Counts, EventCoverage, INITIALISE, Ledger, Reductions, SETUP_CONSTANTS, TraceStep, Violation, explain,
+};
+use crate::system::{Finding, FindingKind, System};
+use std::time::Instant;
+
+pub fn explore(
+    machine: &Machine,
+    sources: &Sources,
+    options: &CheckOptions,
+    budget: &Budget,
+) -> Result<Explored, String> {
+    let started = Instant::now();
+    let compiling = program::Options {
+        plain: false,
+        skip_invariant: options.no_invariant,
+        skip_assertions: options.no_assertions,
+        strict_guards: options.strict_wd,
+    };
+    let program = match program::compile(machine, budget, &compiling) {
+        Ok(program) => program,
+        Err(stop) => return Ok(nothing(machine, stop.reason(), options)),
+    };
+    let setup_seconds = started.elapsed().as_secs_f64();
+    let how = explore::Options {
+        workers: options.workers,
+        order: options.order,
+        store: options.store,
+        check_deadlock: !options.no_deadlock,
+        keep_going: options.keep_going,
+        progress: options.progress.clone(),
+        ..explore::Options::default()
+    };
+    let found = explore::explore(&program, &how, budget).map_err(|e| e.to_string())?;
+
+    let mut ledger = Ledger::default();
+    for (reason, _) in &found.reasons {
+        ledger.enter(reason_words(&program, *reason));
+    }
+    if found.out_of_scope > 0 {
+        ledger.enter(format!("SCOPE left {} states without their successors", found.out_of_scope));
+    }
+    if found.exhausted {
+        ledger.finished();
+    }
+    let violation = match found.findings.first() {
+        None => None,
+        Some(v) => Some(violation(&program, sources, &v.finding, v.trace.as_ref(), budget)?),
+    };
+    if violation.is_some() && !options.keep_going {
+        ledger.enter("the search stopped at the first finding");
+    }
+    let constants = program.constant_valuations() as u64;
+    // ProB has a step that sets constants up as soon as there is a constant or a property.
+    let setups = if machine.has_setup() { program.valuations() as u64 } else { 0 };
+    let mut details = vec![
+        format!("memory       {:.1} bytes per state in the visited set", found.bytes_per_state()),
+        format!(
+            "time shares  evaluate {:.2} s, visited set {:.2} s, stealing {:.2} s, idle {:.2} s",
+            found.shares.evaluate.as_secs_f64(),
+            found.shares.insert.as_secs_f64(),
+            found.shares.steal.as_secs_f64(),
+            found.shares.idle.as_secs_f64()
+        ),
+        format!("value pool   {} values", program.pooled()),
+    ];
+    details.extend(program.layout_text().lines().map(|l| format!("layout       {l}")));
+    details.extend(program.uncompiled().iter().map(|l| format!("interpreted  {l}")));
+    Ok(Explored {
+        engine: "compiled",
+        workers: options.workers,
+        ledger,
+        violation,
+        found: FindingKind::ALL.iter().map(|k| (k.word().to_string(), found.counts.of(*k))).collect(),
+        counts: Counts {
+            states: found.states,
+            transitions: found.transitions,
+            constants,
+            initial: found.initial,
+            depth: u64::from(found.depth.unwrap_or(0)),
+            prob_states: found.states + setups,
+            prob_transitions: found.transitions + found.initial_transitions + setups,
+        },
+        events: program
+            .event_names()
+            .iter()
+            .zip(&found.events)
+            .map(|(name, c)| EventCoverage {
+                name: name.clone(),
+                states: c.states,
+                transitions: c.transitions,
+            })
+            .collect(),
+        undefined_guards: found.undefined_guards.clone(),
+        digest: format!("{:032x}-{}", found.digest, found.states),
+        reductions: Reductions {
+            store: match options.store {
+                explore::Store::Exact => "exact",
+                explore::Store::Hash => "hash",
+            },
+            collision_bound: found.collision_bound,
+            ..Reductions::default()
+        },
+        setup_seconds,
+        details,
+    })
+}
+
+/// The outcome when the constants could not be set up in time.
+fn nothing(machine: &Machine, reason: &str, options: &CheckOptions) -> Explored {
+    let mut ledger = Ledger::default();
+    ledger.enter(format!("{reason} while the constants were set up"));
+    Explored {
+        engine: "compiled",
+        workers: options.workers,
+        ledger,
+        violation: None,
+        found: Default::default(),
+        counts: Counts::default(),
+        events: machine
+            .events
+            .iter()
+            .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
+            .collect(),
+        undefined_guards: Vec::new(),
+        digest: String::new(),
+        reductions: Reductions::default(),
+        setup_seconds: 0.0,
+        details: Vec::new(),
+    }
+}
+
+fn reason_words(program: &Program, reason: Reason) -> String {
+    match reason {
+        Reason::States(n) => format!("the limit of {n} states was reached"),
+        Reason::Time => "time limit reached".into(),
+        Reason::Memory => "memory limit reached".into(),
+        Reason::Ids => "more states than can be numbered".into(),
+        Reason::Interrupted => "interrupted".into(),
+        Reason::System(n) => program.reason(n),
+    }
+}
+
+/// The finding with its trace, confirmed.
+fn violation(
+    program: &Program,
+    sources: &Sources,
+    finding: &Finding,
+    trace: Option<&Trace>,
+    budget: &Budget,
+) -> Result<Violation, String> {
+    let machine = program.machine();
+    let interpreter = Interpreter::new(machine, &budget.without_time());
+    let mut steps = Vec::new();
+    let mut explanation = Vec::new();
+    if let Some(event) = finding.event {
+        explanation.push(format!("while computing {}", program.event_names()[event.0 as usize]));
+    }
+    if let Some(trace) = trace {
+        let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
+        steps = confirmed_steps(&interpreter, trace, &states)?;
+        if let Some(last) = states.last() {
+            confirm_finding(&interpreter, finding, last)?;
+            explanation.extend(explain::state(&interpreter, sources, finding.kind.word(), last));
+        }
+    }
+    Ok(Violation {
+        kind: finding.kind.word().to_string(),
+        property: program.property(finding),
+        explanation,
+        trace: steps,
+        loop_start: None,
+    })
+}
+
+/// The steps as the interpreter makes them; an error if it cannot.
+fn confirmed_steps(
+    interpreter: &Interpreter,
+    trace: &Trace,
+    states: &[State],
+) -> Result<Vec<TraceStep>, String> {
+    let machine = interpreter.machine();
+    let named = |vars: &[VarId], values: &[Value]| -> Vec<(String, String)> {
+        vars.iter()
+            .zip(values)
+            .map(|(v, x)| (machine.var(*v).name.to_string(), x.show(machine, &machine.var(*v).ty)))
+            .collect()
+    };
+    let mut steps = Vec::new();
+    for (i, (step, state)) in trace.iter().zip(states).enumerate() {
+        let shown = named(&machine.variables, &state.variables);
+        let Some(event) = step.event else {
+            if !machine.constants.is_empty() {
+                let state = named(&machine.constants, &state.constants);
+                steps.push(TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() });
+            }
+            let initial = interpreter.initial_states(&state.constants).map_err(|e| e.to_string())?;
+            if !initial.values.contains(state) {
+                return Err("the first state of a trace is not an initial state of the interpreter".into());
+            }
+            steps.push(TraceStep { event: INITIALISE.into(), state: shown, ..TraceStep::default() });
+            continue;
+        };
+        let from = states[i - 1].clone();
+        let possible = interpreter.steps_of(&from, event.0 as usize).map_err(|e| e.to_string())?;
+        let op = machine.op(machine.events[event.0 as usize]);
+        let Some(t) = possible.transitions.iter().find(|t| t.target == *state) else {
+            return Err(format!("step {i} of a trace, {}, is not a transition of the interpreter", op.name));
+        };
+        steps.push(TraceStep {
+            event: op.name.to_string(),
+            params: named(&op.params, &t.params),
+            results: named(&op.results, &t.results),
+            state: shown,
+        });
+    }
+    Ok(steps)
+}
+
+/// The interpreter must see the same fault in the last state.
+fn confirm_finding(interpreter: &Interpreter, finding: &Finding, state: &State) -> Result<(), String> {
+    let machine = interpreter.machine();
+    let is_false = |clause: Option<&crate::model::typed::Clause>| {
+        clause.is_some_and(|c| interpreter.eval_pred(&c.pred, Some(state)).is_ok_and(|holds| !holds))
+    };
+    let confirmed = match finding.kind {
+        FindingKind::Invariant => is_false(machine.invariant.get(finding.property as usize)),
+        FindingKind::Deadlock => interpreter
+            .transitions(state)
+            .is_ok_and(|s| s.transitions.is_empty() && s.errors.is_empty() && s.incomplete.is_empty()),
+        FindingKind::Goal => machine
+            .goal
+            .as_ref()
+            .is_some_and(|g| interpreter.eval_pred(g, Some(state)).is_ok_and(|holds| holds)),
+        // Errors of evaluation come from the interpreter itself.
+        FindingKind::Assertion
+        | FindingKind::WellDefinedness
+        | FindingKind::Precondition
+        | FindingKind::Properties
+        | FindingKind::Refinement
+        | FindingKind::Variant => true,
+    };
+    if confirmed {
+        Ok(())
+    } else {
+        Err(format!("the interpreter does not confirm a finding of kind {}", finding.kind.word()))
+    }
+}

@@ -1,0 +1,231 @@
+//! The whole pipeline, read from top to bottom: load, set up, explore, conclude.
+//!
+//! In: options as meant. Out: an `Outcome`, or the messages that reject the model.
+//! Never here: arguments as typed, printing.
+
+mod compiled;
+mod eval;
+mod reference;
+
+pub use eval::eval;
+
+use crate::base::budget::{Budget, Stop, peak_resident_bytes};
+use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::explore::{Order, Progress, Store};
+use crate::model::typed::{Machine, SetKind, SizeOrigin};
+use crate::model::{self, Formula, LoadOptions, Loaded, Model};
+use crate::report::{Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Violation};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The passes recurse as deep as a text nests; the parser limits that depth, this stack holds it.
+const STACK: usize = 1 << 30;
+
+/// Which evaluator runs the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Engine {
+    Reference,
+    #[default]
+    Compiled,
+}
+
+/// What to check, how, and how far to go.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    pub loading: LoadOptions,
+    pub engine: Engine,
+    pub workers: usize,
+    pub order: Order,
+    pub store: Store,
+    pub no_deadlock: bool,
+    pub no_invariant: bool,
+    pub no_assertions: bool,
+    pub no_goal: bool,
+    pub goal: Option<String>,
+    pub strict_wd: bool,
+    pub keep_going: bool,
+    pub progress: Arc<Progress>,
+}
+
+/// Why there is no outcome.
+pub enum Failure {
+    /// The model or a formula was rejected; every message, rendered against the texts.
+    Rejected(Rejected),
+    /// We are wrong.
+    Internal(String),
+}
+
+pub struct Rejected {
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Rejected {
+    pub fn text(&self) -> String {
+        self.diagnostics.iter().map(|d| self.sources.render(d)).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl From<Rejected> for Failure {
+    fn from(r: Rejected) -> Failure {
+        Failure::Rejected(r)
+    }
+}
+
+/// What an engine found, in the words of the model.
+struct Explored {
+    engine: &'static str,
+    workers: usize,
+    ledger: Ledger,
+    violation: Option<Violation>,
+    found: BTreeMap<String, u64>,
+    counts: Counts,
+    events: Vec<EventCoverage>,
+    /// How often the guard of each event was undefined.
+    undefined_guards: Vec<u64>,
+    digest: String,
+    reductions: Reductions,
+    setup_seconds: f64,
+    details: Vec<String>,
+}
+
+/// Runs `work` on a thread with a stack for deep models. `Err` carries the message of a panic.
+pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("bombus".into())
+            .stack_size(STACK)
+            .spawn_scoped(scope, work)
+            .map_err(|e| format!("cannot start a thread: {e}"))?;
+        thread.join().map_err(|panic| {
+            panic
+                .downcast_ref::<String>()
+                .cloned()
+                .or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()))
+                .unwrap_or_else(|| "a panic".into())
+        })
+    })
+}
+
+/// Loads a model of any kind.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<(Model, Sources, Vec<Diagnostic>), Rejected> {
+    let Loaded { sources, model, diagnostics } = model::load(path, options);
+    match model {
+        Some(model) => Ok((model, sources, diagnostics)),
+        None => Err(Rejected { sources, diagnostics }),
+    }
+}
+
+/// Checks a model exhaustively.
+pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    let started = Instant::now();
+    let (mut model, mut sources, diagnostics) = load(path, &options.loading)?;
+    let mut warnings = warnings_of(&sources, &diagnostics);
+    set_goal(&mut model, &mut sources, options)?;
+    let machine = &model.machine;
+    for conjunct in &machine.unchecked {
+        warnings.push(format!("not checked, speaks of variables of the abstraction: {}", one_line(conjunct)));
+    }
+    let load_seconds = started.elapsed().as_secs_f64();
+
+    let exploring = Instant::now();
+    let explored = match options.engine {
+        Engine::Reference => reference::explore(machine, &sources, options, budget),
+        Engine::Compiled => {
+            compiled::explore(machine, &sources, options, budget).map_err(Failure::Internal)?
+        }
+    };
+    let seconds = Seconds {
+        load: load_seconds,
+        setup: explored.setup_seconds,
+        explore: exploring.elapsed().as_secs_f64() - explored.setup_seconds,
+        temporal: 0.0,
+    };
+
+    for (event, n) in explored.events.iter().zip(&explored.undefined_guards).filter(|(_, n)| **n > 0) {
+        warnings.push(format!(
+            "the guard of {} was undefined {n} times and counted as false there (--strict-wd reports it)",
+            event.name
+        ));
+    }
+    Ok(Outcome {
+        file: path.display().to_string(),
+        machine: machine.name.to_string(),
+        scope: scope_of(machine),
+        ledger: explored.ledger,
+        violation: explored.violation,
+        found: explored.found,
+        warnings,
+        counts: explored.counts,
+        events: explored.events,
+        temporal: Vec::new(),
+        digest: explored.digest,
+        engine: explored.engine,
+        reductions: explored.reductions,
+        workers: explored.workers,
+        seconds,
+        peak_memory_bytes: peak_resident_bytes(),
+        details: explored.details,
+        interrupted: budget.check() == Err(Stop::Interrupted),
+    })
+}
+
+fn warnings_of(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<String> {
+    diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Warning)
+        .map(|d| match d.labels.first() {
+            Some((span, _)) => format!("{}: {}", sources.locate(*span), d.message),
+            None => d.message.clone(),
+        })
+        .collect()
+}
+
+/// The goal of the command line takes the place of the model's.
+fn set_goal(model: &mut Model, sources: &mut Sources, options: &CheckOptions) -> Result<(), Rejected> {
+    if options.no_goal {
+        model.machine.goal = None;
+    }
+    let Some(text) = &options.goal else { return Ok(()) };
+    match model.scope.parse(&mut model.machine, sources, "<goal>", text) {
+        Ok(Formula::Pred(p)) => {
+            model.machine.goal = Some(p);
+            Ok(())
+        }
+        Ok(Formula::Expr(e)) => {
+            let d = Diagnostic::error(e.span, "a goal is a predicate, this is an expression");
+            Err(Rejected { sources: sources.clone(), diagnostics: vec![d] })
+        }
+        Err(diagnostics) => Err(Rejected { sources: sources.clone(), diagnostics }),
+    }
+}
+
+fn scope_of(machine: &Machine) -> Scope {
+    let sets = machine
+        .sets
+        .iter()
+        .map(|s| SetSize {
+            name: s.name.to_string(),
+            size: s.elems.len(),
+            origin: (s.kind != SetKind::Enumerated).then(|| origin_word(s.origin)),
+        })
+        .collect();
+    Scope { sets, maxint: machine.maxint.to_string(), minint: machine.minint.to_string() }
+}
+
+pub fn origin_word(origin: SizeOrigin) -> &'static str {
+    match origin {
+        SizeOrigin::Enumeration => "enumerated",
+        SizeOrigin::CommandLine => "--set",
+        SizeOrigin::ScopeDefinition => "scope definition",
+        SizeOrigin::Properties => "PROPERTIES",
+        SizeOrigin::Values => "VALUES",
+        SizeOrigin::Default => "default",
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

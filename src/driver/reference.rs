@@ -1,0 +1,115 @@
+//! A check with the reference interpreter: slow, obvious, the oracle.
+
+use super::{CheckOptions, Explored, one_line};
+use crate::base::Span;
+use crate::base::budget::Budget;
+use crate::base::diagnostic::Sources;
+use crate::model::reference::Interpreter;
+use crate::model::reference::search::{self, Exploration, Finding, FindingKind, SearchOptions};
+use crate::model::typed::Machine;
+use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
+
+pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, budget: &Budget) -> Explored {
+    let search = SearchOptions {
+        check_invariant: !options.no_invariant,
+        check_deadlock: !options.no_deadlock,
+        check_assertions: !options.no_assertions,
+        goal: None,
+        strict_wd: options.strict_wd,
+        keep_going: options.keep_going,
+        max_states: budget.max_states,
+    };
+    let found = search::explore(machine, budget, &search);
+    let mut ledger = Ledger::default();
+    for reason in &found.incomplete {
+        ledger.enter(reason.clone());
+    }
+    let violation = found.findings.first().map(|f| violation(machine, sources, &found, f, budget));
+    if violation.is_some() && !options.keep_going {
+        ledger.enter("the search stopped at the first finding");
+    }
+    ledger.finished();
+    Explored {
+        engine: "reference",
+        workers: 1,
+        ledger,
+        violation,
+        found: found.found.iter().map(|(k, n)| (kind_word(*k).to_string(), *n)).collect(),
+        counts: Counts {
+            states: found.states.len() as u64,
+            transitions: found.transitions,
+            constants: found.constants,
+            initial: found.initial,
+            depth: u64::from(found.depth),
+            prob_states: found.prob_states,
+            prob_transitions: found.prob_transitions,
+        },
+        events: machine
+            .events
+            .iter()
+            .zip(&found.coverage)
+            .map(|(op, c)| EventCoverage {
+                name: machine.op(*op).name.to_string(),
+                states: c.states,
+                transitions: c.transitions,
+            })
+            .collect(),
+        undefined_guards: found.undefined_guards.clone(),
+        digest: found.digest.to_string(),
+        reductions: Reductions::default(),
+        setup_seconds: 0.0,
+        details: Vec::new(),
+    }
+}
+
+fn kind_word(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Invariant => "invariant",
+        FindingKind::Deadlock => "deadlock",
+        FindingKind::Assertion => "assertion",
+        FindingKind::WellDefinedness => "well-definedness",
+        FindingKind::Precondition => "precondition",
+        FindingKind::Goal => "goal",
+        FindingKind::Properties => "properties",
+        FindingKind::Refinement => "refinement",
+        FindingKind::Variant => "variant",
+    }
+}
+
+/// The finding with its trace, and with the parts of the property and their values.
+fn violation(
+    machine: &Machine,
+    sources: &Sources,
+    found: &Exploration,
+    finding: &Finding,
+    budget: &Budget,
+) -> Violation {
+    let trace = finding.state.map_or_else(Vec::new, |at| {
+        found
+            .trace(machine, at)
+            .into_iter()
+            .map(|s| TraceStep { event: s.event, params: s.params, results: s.results, state: s.state })
+            .collect()
+    });
+    let mut explanation = Vec::new();
+    if let Some(event) = finding.event {
+        explanation.push(format!("while computing {}", machine.op(machine.events[event]).name));
+    }
+    if let Some(error) = &finding.error
+        && error.span() != Span::default()
+    {
+        let text = one_line(sources.slice(error.span()));
+        explanation.push(format!("at {}: {text}", sources.locate(error.span())));
+    }
+    if let Some(at) = finding.state {
+        let interpreter = Interpreter::new(machine, &budget.without_time());
+        explanation.extend(explain::state(&interpreter, sources, kind_word(finding.kind), &found.states[at]));
+    }
+    Violation {
+        kind: kind_word(finding.kind).to_string(),
+        property: finding.property.clone(),
+        explanation,
+        trace,
+        loop_start: None,
+    }
+}

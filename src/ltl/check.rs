@@ -1,0 +1,263 @@
+//! One formula on one graph: from text to verdict.
+//!
+//! In: formulas, the graph, callbacks for B. Out: holds, violated with a confirmed path, or incomplete
+//! with the reasons. Never here: how a formula is decided; this file only composes.
+//!
+//! "Holds" is earned: the graph is complete, every atom that mattered was evaluated, the automaton was
+//! built. Every counterexample is confirmed by `evaluate` before it is shown.
+
+use super::alphabet::Alphabet;
+use super::atoms::{Atoms, Faults, Table, Truth};
+use super::automaton::{Automaton, TooLarge};
+use super::bits::Bits;
+use super::component::Components;
+use super::evaluate::{Evaluated, confirm};
+use super::fairness::{Judge, Judgement, Labels};
+use super::formula::{Binary, Formula};
+use super::ground::{Assumption, Node, NodeId, Property};
+use super::lasso::{Found, shortest};
+use super::normal::Normal;
+use super::path::Path;
+use super::product::Product;
+use super::tableau;
+use super::view::Graph;
+use crate::base::budget::{Budget, Stop};
+
+/// How a formula is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// Automaton, product, components.
+    #[default]
+    Automaton,
+    /// The tableau of Lichtenstein and Pnueli as extended for deadlocks and events: slow and obvious.
+    Tableau,
+}
+
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    Holds,
+    Violated(Counterexample),
+    /// Why neither could be said.
+    Incomplete(Vec<String>),
+}
+
+impl Verdict {
+    /// The word of the result.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated(_) => "violated",
+            Verdict::Incomplete(_) => "incomplete",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    pub path: Path,
+    /// Sub-formulas, operands before operators, with their truth at each position of the path.
+    pub rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub formula: String,
+    pub truth: Vec<Truth>,
+}
+
+/// Checks formulas on one graph; atoms are evaluated once for all of them.
+pub struct Checker<'a, G> {
+    table: Table<'a, G>,
+    labels: Option<Labels>,
+    budget: &'a Budget,
+    engine: Engine,
+}
+
+pub(super) const NOT_EXPLORED: &str = "the state space was not explored completely";
+pub(super) const NOT_EVALUATED: &str = "an atom of the formula could not be evaluated in some state";
+pub(super) const NO_START: &str = "there is no initial state";
+const TOO_LARGE: &str = "the formula is too large for an automaton";
+
+/// More conjuncts than this are checked one by one.
+const SEPARATE: usize = 4;
+
+impl<'a, G: Graph> Checker<'a, G> {
+    pub fn new(graph: &'a G, atoms: &'a dyn Atoms, budget: &'a Budget) -> Self {
+        Checker { table: Table::new(graph, atoms), labels: None, budget, engine: Engine::default() }
+    }
+
+    pub fn with_engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    pub(super) fn table(&mut self) -> &mut Table<'a, G> {
+        &mut self.table
+    }
+
+    pub(super) fn budget(&self) -> &'a Budget {
+        self.budget
+    }
+
+    /// Decides a formula. Faults are those of its B parts: an unknown operation, a wrong predicate.
+    pub fn check(&mut self, formula: &Formula) -> Result<Verdict, Faults> {
+        let property = Property::new(formula, &mut self.table)?;
+        Ok(self.decide(&property))
+    }
+
+    /// Decides a property whose atoms are evaluated already.
+    pub fn decide(&mut self, property: &Property) -> Verdict {
+        let graph = self.table.graph();
+        if graph.initial().is_empty() {
+            return Verdict::Incomplete(vec![NO_START.into()]);
+        }
+        let labels = property.assumptions.iter().any(|a| a.every_weak || a.every_strong);
+        if labels && self.labels.is_none() {
+            self.labels = Some(Labels::new(graph));
+        }
+        let found = match self.engine {
+            Engine::Automaton => self.by_automaton(property),
+            Engine::Tableau => tableau::search(property, &self.table),
+        };
+        match found {
+            Err(reason) => Verdict::Incomplete(vec![reason]),
+            Ok(Found { path: Some(path), .. }) => {
+                Verdict::Violated(self.confirmed(property, &path.reduced()))
+            }
+            Ok(Found { path: None, unsure }) => {
+                let mut reasons = Vec::new();
+                if !graph.is_complete() {
+                    reasons.push(NOT_EXPLORED.to_string());
+                } else if unsure {
+                    reasons.push(NOT_EVALUATED.to_string());
+                }
+                if reasons.is_empty() { Verdict::Holds } else { Verdict::Incomplete(reasons) }
+            }
+        }
+    }
+
+    fn confirmed(&self, property: &Property, path: &Path) -> Counterexample {
+        match confirm(property, &self.table, path) {
+            Ok(Evaluated { path, rows }) => Counterexample {
+                path,
+                rows: rows
+                    .into_iter()
+                    .map(|(id, truth)| Row { formula: property.ground.show(id, &self.table), truth })
+                    .collect(),
+            },
+            Err(fault) => panic!(
+                "a counterexample to {} was not confirmed: {fault}: {path:?}",
+                property.ground.show(property.root, &self.table)
+            ),
+        }
+    }
+
+    fn by_automaton(&self, property: &Property) -> Result<Found, String> {
+        let parts = conjuncts(property);
+        if parts.len() <= SEPARATE {
+            match self.refute(property, property.root) {
+                Err(TOO_LARGE) if parts.len() > 1 => {}
+                other => return other.map_err(str::to_string),
+            }
+        }
+        let mut unsure = false;
+        for part in parts {
+            let found = self.refute(property, part).map_err(str::to_string)?;
+            if found.path.is_some() {
+                return Ok(found);
+            }
+            unsure |= found.unsure;
+        }
+        Ok(Found { path: None, unsure })
+    }
+
+    /// Looks for a path on which `root` fails.
+    fn refute(&self, property: &Property, root: NodeId) -> Result<Found, &'static str> {
+        let (normal, negation) = Normal::new(&property.ground, root, false);
+        let alphabet = Alphabet::new(&normal.atoms, &self.table);
+        let automaton = Automaton::new(&normal, negation, &alphabet).map_err(|TooLarge| TOO_LARGE)?;
+        let product = Product::new(self.table.graph(), &alphabet, &automaton);
+        if product.size() > 1 << 30 {
+            return Err("the product of state space and automaton is too large");
+        }
+        let mut best: Option<Path> = None;
+        let mut unsure = false;
+        for assumption in &property.assumptions {
+            let found = self.explore(&product, assumption).map_err(Stop::reason)?;
+            unsure |= found.unsure;
+            if let Some(path) = found.path {
+                // Paths through few states first; the earlier alternative wins a tie.
+                if best.as_ref().is_none_or(|b| path.states.len() < b.states.len()) {
+                    best = Some(path);
+                }
+            }
+        }
+        Ok(Found { path: best, unsure })
+    }
+
+    fn explore(&self, product: &Product<'_, G>, assumption: &Assumption) -> Result<Found, Stop> {
+        if product.automaton.terminal {
+            return shortest(product, None, self.budget);
+        }
+        let every = assumption.every_weak || assumption.every_strong;
+        let labels = self.labels.as_ref().filter(|_| every);
+        let judge = Judge { table: &self.table, assumption, labels };
+        let mut components = Components::new(product.size());
+        let mut accepting = Bits::new(product.size() as usize);
+        let mut split: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        let (mut any, mut unsure) = (false, false);
+        let mut enter = |node: u32| {
+            let visit = product.visit(node);
+            unsure |= visit.unsure;
+            any |= visit.stop.is_some();
+            visit.stop.is_none()
+        };
+        let mut decide =
+            |components: &Components, nodes: &[u32], split: &mut Vec<(Vec<u32>, Vec<u32>)>| match judge
+                .decide(product, components, nodes)
+            {
+                Judgement::Accepting => nodes.iter().for_each(|&n| {
+                    accepting.insert(n as usize);
+                }),
+                Judgement::Rejected => {}
+                Judgement::Without(hindering) => split.push((nodes.to_vec(), hindering)),
+            };
+        for root in product.initial() {
+            components
+                .search(product, root, self.budget, &mut enter, |c, nodes| decide(c, nodes, &mut split))?;
+        }
+        while let Some((nodes, hindering)) = split.pop() {
+            nodes.iter().for_each(|&n| components.reset(n));
+            hindering.iter().for_each(|&n| components.remove(n));
+            for &root in &nodes {
+                components.search(
+                    product,
+                    root,
+                    self.budget,
+                    |_| true,
+                    |c, nodes| {
+                        decide(c, nodes, &mut split);
+                    },
+                )?;
+            }
+        }
+        if !any && accepting.is_empty() {
+            return Ok(Found { path: None, unsure });
+        }
+        let found = shortest(product, Some((&components, &accepting, &judge)), self.budget)?;
+        Ok(Found { unsure: unsure || found.unsure, ..found })
+    }
+}
+
+/// The conjuncts of the formula, in order.
+fn conjuncts(property: &Property) -> Vec<NodeId> {
+    let mut parts = Vec::new();
+    let mut open = vec![property.root];
+    while let Some(id) = open.pop() {
+        match property.ground.node(id) {
+            Node::Binary(Binary::And, f, g) => open.extend([g, f]),
+            _ => parts.push(id),
+        }
+    }
+    parts
+}

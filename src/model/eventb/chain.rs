@@ -1,0 +1,204 @@
+//! The refinement chain: which machines and contexts take part, in which order.
+//!
+//! In: a project. Out: the machine to check with its abstractions, extended events merged, and the
+//! contexts they see, extended ones first. Missing and cyclic references, names used twice and labels
+//! used twice are errors, all of them collected.
+
+use crate::base::diagnostic::Diagnostic;
+use crate::base::{Name, Span};
+use crate::syntax::ast::Ident;
+use crate::syntax::eventb::{Context, Event, INITIALISATION, Machine, Project};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that is animated together.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    /// The machine to check first, then its abstraction, and so on.
+    pub levels: Vec<Machine>,
+    pub contexts: Vec<Context>,
+    /// Variables of the abstractions that are left out.
+    pub hidden: Vec<Name>,
+}
+
+/// Sorts out the project; at most `abstract_levels` abstractions are kept.
+pub fn chain(project: &Project, abstract_levels: Option<usize>) -> Result<Chain, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    let mut levels: Vec<Machine> = Vec::new();
+    let mut next = project.machines.first();
+    while let Some(machine) = next {
+        if levels.iter().any(|l| l.name == machine.name) {
+            errors.push(Diagnostic::error(
+                machine.span,
+                format!("the machine {} refines itself, by way of {}", machine.name, path(&levels)),
+            ));
+            break;
+        }
+        levels.push(machine.clone());
+        next = match &machine.refines {
+            None => None,
+            Some(of) => {
+                let found = project.machines.iter().find(|m| m.name == of.name);
+                if found.is_none() {
+                    let message = format!("{} refines {}, which is missing", machine.name, of.name);
+                    errors.push(Diagnostic::error(machine.span, message));
+                }
+                found
+            }
+        };
+    }
+    let mut contexts = Contexts { project, done: Vec::new(), open: Vec::new(), errors: Vec::new() };
+    for machine in levels.iter().rev() {
+        for seen in &machine.sees {
+            contexts.visit(seen, &machine.name, machine.span);
+        }
+    }
+    if levels.is_empty()
+        && let Some(first) = project.contexts.first()
+    {
+        let name = Ident { name: first.name.clone(), span: first.span };
+        contexts.visit(&name, &first.name, first.span);
+    }
+    let Contexts { done, errors: missing, .. } = contexts;
+    errors.extend(missing);
+    for level in &levels {
+        check_machine(level, &mut errors);
+    }
+    check_names(&levels, &done, &mut errors);
+    merge_extended(&mut levels, &mut errors);
+    let kept = abstract_levels.map_or(levels.len(), |n| levels.len().min(n + 1));
+    let left_out = levels.split_off(kept);
+    let hidden = left_out.iter().flat_map(|m| &m.variables).map(|v| v.name.clone()).collect();
+    if errors.is_empty() { Ok(Chain { levels, contexts: done, hidden }) } else { Err(errors) }
+}
+
+fn path(levels: &[Machine]) -> String {
+    let names: Vec<&str> = levels.iter().map(|l| l.name.as_ref()).collect();
+    names.join(", ")
+}
+
+struct Contexts<'a> {
+    project: &'a Project,
+    done: Vec<Context>,
+    open: Vec<Name>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Contexts<'_> {
+    /// Adds a context after all that it extends.
+    fn visit(&mut self, name: &Ident, by: &Name, at: Span) {
+        if self.done.iter().any(|c| c.name == name.name) {
+            return;
+        }
+        if self.open.contains(&name.name) {
+            self.errors.push(Diagnostic::error(
+                at,
+                format!("the context {} extends itself, by way of {}", name.name, self.open.join(", ")),
+            ));
+            return;
+        }
+        let Some(context) = self.project.contexts.iter().find(|c| c.name == name.name) else {
+            self.errors.push(Diagnostic::error(
+                at,
+                format!("{by} needs the context {}, which is missing", name.name),
+            ));
+            return;
+        };
+        self.open.push(name.name.clone());
+        for extended in &context.extends {
+            self.visit(extended, &context.name, context.span);
+        }
+        self.open.pop();
+        self.done.push(context.clone());
+    }
+}
+
+fn twice<'a>(labels: impl Iterator<Item = &'a Name>) -> Option<&'a Name> {
+    let mut seen = BTreeSet::new();
+    labels.into_iter().find(|l| !seen.insert((*l).clone()))
+}
+
+fn check_machine(machine: &Machine, errors: &mut Vec<Diagnostic>) {
+    let mut error = |message: String| errors.push(Diagnostic::error(machine.span, message));
+    let name = &machine.name;
+    if let Some(event) = twice(machine.events.iter().map(|e| &e.name)) {
+        error(format!("{name}: two events are called {event}"));
+    }
+    if let Some(variable) = twice(machine.variables.iter().map(|v| &v.name)) {
+        error(format!("{name}: the variable {variable} is declared twice"));
+    }
+    for event in &machine.events {
+        if let Some(p) = twice(event.params.iter().map(|p| &p.name)) {
+            error(format!("{name} / {}: the parameter {p} is declared twice", event.name));
+        }
+        if event.name.as_ref() == INITIALISATION && !event.params.is_empty() {
+            error(format!("{name} / {INITIALISATION}: the initialisation has no parameters"));
+        }
+    }
+}
+
+/// Carrier sets, constants and variables share one space of names.
+fn check_names(levels: &[Machine], contexts: &[Context], errors: &mut Vec<Diagnostic>) {
+    let mut owners: BTreeMap<&Name, &Name> = BTreeMap::new();
+    for context in contexts {
+        for ident in context.sets.iter().chain(&context.constants) {
+            if let Some(first) = owners.insert(&ident.name, &context.name) {
+                errors.push(Diagnostic::error(
+                    context.span,
+                    format!("{}: {} is declared in {first} already", context.name, ident.name),
+                ));
+            }
+        }
+    }
+    for level in levels {
+        for ident in &level.variables {
+            if let Some(first) = owners.get(&ident.name) {
+                errors.push(Diagnostic::error(
+                    level.span,
+                    format!("{}: the variable {} is declared in {first} already", level.name, ident.name),
+                ));
+            }
+        }
+    }
+}
+
+/// Writes the abstract text into extended events, most abstract machine first.
+fn merge_extended(levels: &mut [Machine], errors: &mut Vec<Diagnostic>) {
+    for i in (0..levels.len()).rev() {
+        let (concrete, abstracts) = levels.split_at_mut(i + 1);
+        let machine = &mut concrete[i];
+        let above = abstracts.first();
+        for event in machine.events.iter_mut().filter(|e| e.extended) {
+            let of: Name = match event.refines.as_slice() {
+                [one] => one.name.clone(),
+                [] if event.name.as_ref() == INITIALISATION => INITIALISATION.into(),
+                _ => {
+                    errors.push(Diagnostic::error(
+                        event.span,
+                        format!("{} / {}: an extended event refines one event", machine.name, event.name),
+                    ));
+                    continue;
+                }
+            };
+            match above.and_then(|m| m.events.iter().find(|e| e.name == of)) {
+                Some(base) => extend(event, base),
+                None => errors.push(Diagnostic::error(
+                    event.span,
+                    format!("{} / {}: the extended event {of} is missing", machine.name, event.name),
+                )),
+            }
+        }
+    }
+}
+
+fn extend(event: &mut Event, base: &Event) {
+    let mut params = base.params.clone();
+    params.append(&mut event.params);
+    let mut guards = base.guards.clone();
+    guards.append(&mut event.guards);
+    let mut actions = base.actions.clone();
+    actions.append(&mut event.actions);
+    event.params = params;
+    event.guards = guards;
+    event.actions = actions;
+    event.extended = false;
+}

@@ -1,0 +1,219 @@
+//! Event-B files to a typed machine.
+//!
+//! In: a path and the options of a run. Out: what `model::load` gives for classical B.
+//! Never here: the notations themselves (`syntax::eventb`), the meaning of refinement (`lockstep`).
+
+use super::{Options, flatten};
+use crate::base::Name;
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::model::definitions::Definitions;
+use crate::model::project::{LoadedMachine, MachineId, Project};
+use crate::model::{LoadOptions, Loaded, finish};
+use crate::source::Reader;
+use crate::source::project::{ComponentFile, ProjectFiles, read_project};
+use crate::syntax::ast::{ClauseKind, DefItem};
+use crate::syntax::eventb::rodin::{self, Component, InternalNames};
+use crate::syntax::eventb::{self, Context, Machine, package, proofs};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Whether the path names an Event-B model rather than a classical one.
+pub fn is_eventb(path: &Path) -> bool {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    matches!(extension.as_str(), "eventb" | "bum" | "buc" | "bcm" | "bcc" | "zip") || path.is_dir()
+}
+
+pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
+    let mut sources = Sources::default();
+    match components(path, options, &mut sources) {
+        Ok(project) => type_project(sources, &project, options),
+        Err(diagnostics) => Loaded { sources, model: None, diagnostics },
+    }
+}
+
+/// Reads all components; the machine to check comes first.
+pub fn components(
+    path: &Path,
+    options: &LoadOptions,
+    sources: &mut Sources,
+) -> Result<eventb::Project, Vec<Diagnostic>> {
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("eventb")) && !path.is_dir() {
+        let file = Reader::new(path, &options.include).read(path, sources).map_err(|d| vec![d])?;
+        let mut project = package::read(sources, file)?;
+        if let Some(name) = &options.machine {
+            choose(&mut project, Some(name))?;
+        }
+        return Ok(project);
+    }
+    let files = read_project(path, sources).map_err(|d| vec![d])?;
+    let mut project = rodin_project(&files, sources)?;
+    choose(&mut project, options.machine.as_deref().or(files.chosen.as_deref()))?;
+    Ok(project)
+}
+
+/// All components of a Rodin project, in the order of their names.
+fn rodin_project(files: &ProjectFiles, sources: &mut Sources) -> Result<eventb::Project, Vec<Diagnostic>> {
+    let mut project = eventb::Project::default();
+    let mut errors = Vec::new();
+    let has =
+        |name: &str, extension: &str| files.files.iter().any(|f| f.name == name && f.extension == extension);
+    let mut internal: BTreeMap<Name, InternalNames> = BTreeMap::new();
+    let mut checked: Vec<&ComponentFile> = Vec::new();
+    for file in &files.files {
+        match file.extension.as_str() {
+            "bum" | "buc" => {}
+            "bcm" if !has(&file.name, "bum") => checked.push(file),
+            "bcc" if !has(&file.name, "buc") => {}
+            _ => continue,
+        }
+        match rodin::read(sources, file.file, &file.name) {
+            Ok(Component::Context(context)) => project.contexts.push(context),
+            Ok(Component::Machine(machine, names)) => {
+                internal.insert(machine.name.clone(), names);
+                project.machines.push(machine);
+            }
+            Err(found) => errors.extend(found),
+        }
+    }
+    for file in checked {
+        match rodin::internal_contexts(sources, file.file, &file.name) {
+            Ok(contexts) => {
+                for context in contexts {
+                    if !project.contexts.iter().any(|c| c.name == context.name) {
+                        project.contexts.push(context);
+                    }
+                }
+            }
+            Err(found) => errors.extend(found),
+        }
+    }
+    resolve_handles(&mut project, &internal);
+    for file in files.files.iter().filter(|f| f.extension == "bps") {
+        let obligations = files.files.iter().find(|f| f.extension == "bpo" && f.name == file.name);
+        // A damaged status file says nothing about the model; its proofs are not believed.
+        if let Ok(found) = proofs::read(sources, &file.name, file.file, obligations.map(|f| f.file)) {
+            project.proofs.extend(found);
+        }
+    }
+    if errors.is_empty() { Ok(project) } else { Err(errors) }
+}
+
+/// Checked machines name the events they refine by internal names of the abstraction.
+fn resolve_handles(project: &mut eventb::Project, internal: &BTreeMap<Name, InternalNames>) {
+    for machine in &mut project.machines {
+        let Some(names) = machine.refines.as_ref().and_then(|of| internal.get(&of.name)) else { continue };
+        for refined in machine.events.iter_mut().flat_map(|e| &mut e.refines) {
+            if let Some(label) = names.get(refined.name.as_ref()) {
+                refined.name = label.clone();
+            }
+        }
+    }
+}
+
+/// Puts the component to check first: the one the user named, or else the most refined machine.
+fn choose(project: &mut eventb::Project, wanted: Option<&str>) -> Result<(), Vec<Diagnostic>> {
+    let front = |machines: &mut Vec<Machine>, i: usize| machines[..=i].rotate_right(1);
+    if let Some(name) = wanted {
+        if let Some(i) = project.machines.iter().position(|m| m.name.as_ref() == name) {
+            front(&mut project.machines, i);
+            return Ok(());
+        }
+        if let Some(i) = project.contexts.iter().position(|c| c.name.as_ref() == name) {
+            project.machines.clear();
+            project.contexts[..=i].rotate_right(1);
+            return Ok(());
+        }
+        let all = project.machines.iter().map(|m| &m.name).chain(project.contexts.iter().map(|c| &c.name));
+        return Err(vec![unknown(name, &all.map(AsRef::as_ref).collect::<Vec<_>>())]);
+    }
+    if project.machines.is_empty() {
+        let extended =
+            |c: &Context| project.contexts.iter().any(|d| d.extends.iter().any(|e| e.name == c.name));
+        let last: Vec<usize> =
+            (0..project.contexts.len()).filter(|i| !extended(&project.contexts[*i])).collect();
+        let names: Vec<&str> = last.iter().map(|i| project.contexts[*i].name.as_ref()).collect();
+        return match (last.as_slice(), project.contexts.is_empty()) {
+            ([one], _) => {
+                let one = *one;
+                project.contexts[..=one].rotate_right(1);
+                Ok(())
+            }
+            (_, true) => Err(vec![Diagnostic::plain("the project holds no machine and no context")]),
+            _ => Err(vec![ambiguous("context", &names)]),
+        };
+    }
+    let refined =
+        |m: &Machine| project.machines.iter().any(|n| n.refines.as_ref().is_some_and(|r| r.name == m.name));
+    let last: Vec<usize> = (0..project.machines.len()).filter(|i| !refined(&project.machines[*i])).collect();
+    match last.as_slice() {
+        [one] => {
+            front(&mut project.machines, *one);
+            Ok(())
+        }
+        // Only a cycle leaves no most refined machine; the chain will say so.
+        [] => Ok(()),
+        several => {
+            let names: Vec<&str> = several.iter().map(|i| project.machines[*i].name.as_ref()).collect();
+            Err(vec![ambiguous("machine", &names)])
+        }
+    }
+}
+
+fn ambiguous(what: &str, names: &[&str]) -> Diagnostic {
+    Diagnostic::plain(format!("the project has several most refined {what}s: {}", names.join(", ")))
+        .help("choose one with --machine NAME")
+}
+
+fn unknown(name: &str, known: &[&str]) -> Diagnostic {
+    Diagnostic::plain(format!("the project has no component `{name}`"))
+        .help(format!("it has {}", known.join(", ")))
+}
+
+/// Types a project whose first machine is the one to check.
+pub fn type_project(sources: Sources, project: &eventb::Project, options: &LoadOptions) -> Loaded {
+    let settings = Options {
+        abstract_levels: options.abstract_levels,
+        variants: options.variants,
+        ..Options::default()
+    };
+    let flat = match flatten(project, &settings) {
+        Ok(flat) => flat,
+        Err(diagnostics) => return Loaded { sources, model: None, diagnostics },
+    };
+    let mut diagnostics = Vec::new();
+    let mut definitions = Definitions::default();
+    for clause in &flat.machine.clauses {
+        let ClauseKind::Definitions(items) = &clause.kind else { continue };
+        for item in items {
+            if let DefItem::Def(def) = item
+                && let Err(d) = definitions.add(def.clone())
+            {
+                diagnostics.push(d);
+            }
+        }
+    }
+    let machine = LoadedMachine {
+        tree: flat.machine,
+        definitions: Arc::new(definitions),
+        references: Vec::new(),
+        refines: None,
+    };
+    let project = Project { machines: vec![machine] };
+    let mut loaded = finish(sources, project, Some(MachineId(0)), diagnostics, options);
+    if let Some(model) = &mut loaded.model {
+        model.machine.unchecked.extend(flat.unchecked);
+        // Each formula has a text of its own whose name says where it comes from.
+        let machine = &mut model.machine;
+        for clause in
+            machine.properties.iter_mut().chain(&mut machine.invariant).chain(&mut machine.assertions)
+        {
+            let file = clause.pred.span.file;
+            let name = &loaded.sources.get(file).name;
+            if let Some((component, _)) = name.split_once(" / ") {
+                clause.origin = Name::from(component);
+            }
+        }
+    }
+    loaded
+}

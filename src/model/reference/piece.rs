@@ -1,0 +1,68 @@
+//! Pieces of formulas, evaluated for an engine that has the rest of the work in hand.
+//!
+//! In: an expression or predicate and the values of what occurs in it. Out: its value. The engine
+//! keeps a `Pieces` between calls, so that nothing is built anew for each evaluation.
+
+use super::env::Env;
+use super::error::Res;
+use super::operation::Steps;
+use super::{Constants, Interpreter, State};
+use crate::model::typed::{Expr, Pred, VarId};
+use crate::model::value::Value;
+
+/// Values of variables, kept between evaluations.
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    env: Env,
+}
+
+impl Pieces {
+    pub fn new(interpreter: &Interpreter<'_>, constants: &Constants) -> Pieces {
+        let mut env = Env::new(interpreter.machine.vars.len());
+        for (v, x) in interpreter.machine.constants.iter().zip(constants.iter()) {
+            env.bind(*v, x.clone());
+        }
+        Pieces { env }
+    }
+
+    pub fn bind(&mut self, v: VarId, old: bool, value: Value) {
+        if old {
+            self.env.replace_old(v, Some(value));
+        } else {
+            self.env.bind(v, value);
+        }
+    }
+
+    pub fn unbind(&mut self, v: VarId, old: bool) {
+        if old {
+            self.env.replace_old(v, None);
+        } else {
+            self.env.unbind(v);
+        }
+    }
+}
+
+impl Interpreter<'_> {
+    /// The value of an expression, in the form that states hold.
+    pub fn piece_value(&self, e: &Expr, pieces: &mut Pieces) -> Res<Value> {
+        self.eval_canon(&mut pieces.env, e)
+    }
+
+    pub fn piece_holds(&self, p: &Pred, pieces: &mut Pieces) -> Res<bool> {
+        self.holds(&mut pieces.env, p)
+    }
+
+    /// Whether a value belongs to a set, which may be infinite.
+    pub fn piece_member(&self, v: &Value, set: &Expr, pieces: &mut Pieces) -> Res<bool> {
+        let s = self.eval_lazy(&mut pieces.env, set)?;
+        self.member(&mut pieces.env, v, &s)
+    }
+
+    /// The transitions of one event.
+    pub fn steps_of(&self, state: &State, event: usize) -> Res<Steps> {
+        let mut env = self.env(Some(state));
+        let mut steps = Steps::default();
+        self.event_transitions(&mut env, state, event, &mut steps)?;
+        Ok(steps)
+    }
+}

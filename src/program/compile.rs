@@ -1,0 +1,225 @@
+//! From the typed machine to code: one specialised program per valuation of the constants.
+//!
+//! In: the machine, a valuation, the state layout. Out: `Compiled`, code for every event and every
+//! conjunct that has a lowering; the rest is evaluated on values, which is slow and always right.
+//! Constants are folded: a program knows its valuation.
+
+use super::ir::{Code, Op, Reg};
+use super::layout::{Field, Layout};
+use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
+use super::pool::Pool;
+use super::state::StateLayout;
+use crate::model::typed::{Expr, Machine, Pred, VarId};
+use crate::model::value::Value;
+use std::collections::BTreeMap;
+
+/// What one transition packs, ready to run.
+pub struct Packing {
+    pub fields: Vec<(Field, Reg)>,
+    /// Registers that tell transitions apart: the register, its words, whether it is a pool number.
+    pub label: Vec<(Reg, u16, bool)>,
+}
+
+pub struct Compiled {
+    pub code: Code,
+    pub generals: Vec<General>,
+    pub packings: Vec<Packing>,
+    pub events: Vec<Result<EventCode, Unsupported>>,
+    /// Entries of the invariant's conjuncts, of the assertions, of goal and scope.
+    pub invariant: Vec<Option<u32>>,
+    pub assertions: Vec<Option<u32>>,
+    pub goal: Option<u32>,
+    pub scope: Option<u32>,
+    /// For each event, and last for all together: code that holds if all conjuncts that the event can
+    /// change hold; `None` if one of them has no code.
+    pub after: Vec<Option<u32>>,
+}
+
+/// Everything that compilation needs to know.
+pub struct Source<'s> {
+    pub machine: &'s Machine,
+    pub pool: &'s Pool,
+    pub folder: &'s dyn Folder,
+    pub constants: &'s BTreeMap<VarId, Value>,
+    pub layout: &'s StateLayout,
+    /// For each event, the invariant conjuncts it can change.
+    pub touched: &'s [Vec<usize>],
+}
+
+pub fn compile(source: &Source<'_>) -> Compiled {
+    let world = World {
+        machine: source.machine,
+        pool: source.pool,
+        folder: source.folder,
+        constants: source.constants,
+    };
+    let mut lower = Lower::new(&world);
+    let mut env = Env::default();
+    let mut inputs_fit = true;
+    for slot in &source.layout.slots {
+        lower.declared.insert(slot.var, slot.layout.clone());
+        match lower.input(slot.layout.clone()) {
+            Ok(x) => {
+                debug_assert_eq!(x.reg, slot.reg);
+                env.now.insert(slot.var, x.clone());
+                env.old.insert(slot.var, x);
+            }
+            Err(_) => inputs_fit = false,
+        }
+    }
+    let events = source
+        .machine
+        .events
+        .iter()
+        .map(|op| {
+            if inputs_fit {
+                lower.event(*op, &env)
+            } else {
+                Err(Unsupported("a state too large for registers".into()))
+            }
+        })
+        .collect();
+    let mut test = |p: &Pred| if inputs_fit { test(&mut lower, p, &env).ok() } else { None };
+    let invariant: Vec<Option<u32>> = source.machine.invariant.iter().map(|c| test(&c.pred)).collect();
+    let assertions = source.machine.assertions.iter().map(|c| test(&c.pred)).collect();
+    let goal = source.machine.goal.as_ref().and_then(&mut test);
+    let scope = source.machine.scope.as_ref().and_then(test);
+    let all: Vec<usize> = (0..invariant.len()).collect();
+    let after: Vec<Option<(u32, Vec<u32>)>> = source
+        .touched
+        .iter()
+        .chain([&all])
+        .map(|set| {
+            let entries: Option<Vec<u32>> = set.iter().map(|i| invariant[*i]).collect();
+            entries.map(|entries| (lower.chain(entries.len()), entries))
+        })
+        .collect();
+    let lowered = lower.finish();
+    let mut code = lowered.code;
+    // Chains call entries, which are places and not labels; they are filled in last.
+    for (at, entries) in after.iter().flatten() {
+        for (k, entry) in entries.iter().enumerate() {
+            code.ops[*at as usize + k] = Op::Call { l: *entry };
+        }
+    }
+    let slots: BTreeMap<VarId, &[Field]> =
+        source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
+    let packings = lowered
+        .emissions
+        .iter()
+        .map(|e| Packing {
+            fields: e
+                .writes
+                .iter()
+                .flat_map(|(v, x)| slots[v].iter().map(|f| (*f, x.reg + f.part)))
+                .collect(),
+            label: e.label.iter().flat_map(leaves).collect(),
+        })
+        .collect();
+    Compiled {
+        code,
+        generals: lowered.generals,
+        packings,
+        events,
+        invariant,
+        assertions,
+        goal,
+        scope,
+        after: after.into_iter().map(|a| a.map(|(at, _)| at)).collect(),
+    }
+}
+
+/// A subroutine that returns when `p` holds and ends the code with `Fails` when not.
+fn test(lower: &mut Lower<'_>, p: &Pred, env: &Env) -> Low<u32> {
+    let entry = lower.here();
+    lower.test(p, env).inspect_err(|_| lower.rewind(entry))?;
+    Ok(entry)
+}
+
+/// The registers of a value, with a mark on pool numbers.
+pub fn leaves(x: &Operand) -> Vec<(Reg, u16, bool)> {
+    match &x.layout {
+        Layout::Int | Layout::Code(_) | Layout::Bits(_) => vec![(x.reg, x.words(), false)],
+        Layout::Pool => vec![(x.reg, 1, true)],
+        Layout::Pair(p) => {
+            let second = Operand { reg: x.reg + p.0.words(), layout: p.1.clone() };
+            let mut out = leaves(&Operand { reg: x.reg, layout: p.0.clone() });
+            out.extend(leaves(&second));
+            out
+        }
+        Layout::Rec(fields) => {
+            let mut at = x.reg;
+            let mut out = Vec::new();
+            for l in fields.iter() {
+                out.extend(leaves(&Operand { reg: at, layout: l.clone() }));
+                at += l.words();
+            }
+            out
+        }
+    }
+}
+
+impl Lower<'_> {
+    fn test(&mut self, p: &Pred, env: &Env) -> Low<()> {
+        let no = self.label();
+        self.jump_unless(p, env, no)?;
+        self.emit(Op::Ret);
+        self.place(no);
+        self.emit(Op::Fails);
+        Ok(())
+    }
+
+    /// Room for `n` calls and an end that says that all held.
+    fn chain(&mut self, n: usize) -> u32 {
+        let at = self.here();
+        for _ in 0..n {
+            self.emit(Op::Halt);
+        }
+        self.emit(Op::Holds);
+        at
+    }
+}
+
+/// The layout that tells parameters and results apart, of the values themselves.
+pub fn label_of(values: &[(Layout, &Value)], pool: &Pool) -> u64 {
+    let mut label = LabelHash::default();
+    let mut words = Vec::new();
+    for (layout, v) in values {
+        words.clear();
+        words.resize(layout.words() as usize, 0);
+        if layout.encode(v, pool, &mut words) {
+            for (r, n, pooled) in leaves(&Operand { reg: 0, layout: layout.clone() }) {
+                for w in &words[r as usize..(r + n) as usize] {
+                    label.word(if pooled { pool.content(super::pool::ValueId(*w as u32)) } else { *w });
+                }
+            }
+        } else {
+            label.word(super::pool::content_hash(v) ^ 0x6d69_7366_6974);
+        }
+    }
+    label.0
+}
+
+/// A label under construction: zero without parameters, else a fixed hash of their words.
+#[derive(Clone, Copy, Default)]
+pub struct LabelHash(pub u64);
+
+impl LabelHash {
+    #[inline]
+    pub fn word(&mut self, w: u64) {
+        let p = u128::from(self.0 ^ w ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93_u128;
+        self.0 = (p as u64) ^ ((p >> 64) as u64) ^ w.rotate_left(32);
+    }
+}
+
+/// A folder for tests and for machines whose constants are not set up: knows nothing.
+pub struct Blind;
+
+impl Folder for Blind {
+    fn value(&self, _: &Expr) -> Option<Value> {
+        None
+    }
+    fn member(&self, _: &Value, _: &Expr) -> Option<bool> {
+        None
+    }
+}

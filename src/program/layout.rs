@@ -1,0 +1,248 @@
+//! Layouts: how a value stands in registers and in the words of a state.
+//!
+//! In: types, and ranges promised by the model. Out: words of values and values of words.
+//! A promise is only a hint: a value that has no place in its layout is a *misfit*; the piece of
+//! code that met it is done again on exact values, and a state that holds one is stored as the
+//! number of its values in the pool. A state is stored that way only if some value is a misfit, so
+//! equal states have equal words.
+
+use super::carrier::Carrier;
+use super::pool::{Pool, ValueId};
+use crate::base::Int;
+use crate::model::value::Value;
+use bombus_kernels::bits;
+use std::fmt;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// A number that fits a word.
+    Int,
+    /// An element of a finite set, by its code: BOOL, enumerated and deferred sets.
+    Code(Carrier),
+    /// A set over a carrier; over a carrier of pairs this is a bit matrix.
+    Bits(Carrier),
+    Pair(Arc<(Layout, Layout)>),
+    Rec(Arc<[Layout]>),
+    /// The number of the value in the pool.
+    Pool,
+}
+
+impl Layout {
+    pub fn pair(a: Layout, b: Layout) -> Layout {
+        Layout::Pair(Arc::new((a, b)))
+    }
+
+    /// Registers of a value.
+    pub fn words(&self) -> u16 {
+        match self {
+            Layout::Int | Layout::Code(_) | Layout::Pool => 1,
+            Layout::Bits(c) => c.words(),
+            Layout::Pair(p) => p.0.words() + p.1.words(),
+            Layout::Rec(fields) => fields.iter().map(Layout::words).sum(),
+        }
+    }
+
+    /// How one element of a carrier stands in registers.
+    pub fn of_element(c: &Carrier) -> Layout {
+        match c {
+            Carrier::Bool | Carrier::Set(..) => Layout::Code(c.clone()),
+            Carrier::Ints { .. } => Layout::Int,
+            Carrier::Pair(p) => Layout::pair(Layout::of_element(&p.0), Layout::of_element(&p.1)),
+            Carrier::Rec(fields) => Layout::Rec(fields.iter().map(Layout::of_element).collect()),
+        }
+    }
+
+    /// Whether a pooled value stands inside.
+    pub fn has_pool(&self) -> bool {
+        match self {
+            Layout::Pool => true,
+            Layout::Pair(p) => p.0.has_pool() || p.1.has_pool(),
+            Layout::Rec(fields) => fields.iter().any(Layout::has_pool),
+            _ => false,
+        }
+    }
+
+    /// Writes the words of `v`; false when it has no place.
+    pub fn encode(&self, v: &Value, pool: &Pool, out: &mut [u64]) -> bool {
+        match (self, v) {
+            (Layout::Int, Value::Int(Int::Small(n))) => {
+                out[0] = *n as u64;
+                true
+            }
+            (Layout::Code(c), v) => match c.code(v) {
+                Some(code) => {
+                    out[0] = code as u64;
+                    true
+                }
+                None => false,
+            },
+            (Layout::Bits(c), Value::Set(elems)) => {
+                let out = &mut out[..c.words() as usize];
+                out.fill(0);
+                elems.iter().all(|e| c.code(e).map(|code| bits::insert(out, code)).is_some())
+            }
+            (Layout::Pair(l), Value::Pair(p)) => {
+                let (a, b) = out.split_at_mut(l.0.words() as usize);
+                l.0.encode(&p.0, pool, a) && l.1.encode(&p.1, pool, b)
+            }
+            (Layout::Rec(ls), Value::Rec(vs)) => {
+                let mut rest = out;
+                for (l, v) in ls.iter().zip(vs.iter()) {
+                    let (now, later) = rest.split_at_mut(l.words() as usize);
+                    if !l.encode(v, pool, now) {
+                        return false;
+                    }
+                    rest = later;
+                }
+                true
+            }
+            (Layout::Pool, v) => {
+                out[0] = u64::from(pool.intern(v).0);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub fn decode(&self, words: &[u64], pool: &Pool) -> Value {
+        match self {
+            Layout::Int => Value::int(words[0] as i64),
+            Layout::Code(c) => c.value(words[0] as usize),
+            Layout::Bits(c) => {
+                Value::sorted_set(bits::iter(&words[..c.words() as usize]).map(|b| c.value(b)).collect())
+            }
+            Layout::Pair(l) => {
+                let at = l.0.words() as usize;
+                Value::pair(l.0.decode(words, pool), l.1.decode(&words[at..], pool))
+            }
+            Layout::Rec(ls) => {
+                let mut at = 0;
+                let fields: Vec<Value> = ls
+                    .iter()
+                    .map(|l| {
+                        let v = l.decode(&words[at..], pool);
+                        at += l.words() as usize;
+                        v
+                    })
+                    .collect();
+                Value::Rec(fields.into())
+            }
+            Layout::Pool => pool.get(ValueId(words[0] as u32)).clone(),
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Layout::Int => write!(f, "integer"),
+            Layout::Code(c) => write!(f, "code of {c}"),
+            Layout::Bits(c) if c.sides().is_some() => write!(f, "bit matrix {c}"),
+            Layout::Bits(c) => write!(f, "bit-set {c}"),
+            Layout::Pair(p) => write!(f, "pair({}, {})", p.0, p.1),
+            Layout::Rec(fields) => {
+                write!(f, "record(")?;
+                for (i, l) in fields.iter().enumerate() {
+                    write!(f, "{}{l}", if i > 0 { ", " } else { "" })?;
+                }
+                write!(f, ")")
+            }
+            Layout::Pool => write!(f, "value pool"),
+        }
+    }
+}
+
+/// One run of bits in a packed state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Offset of the value's word within its variable's registers.
+    pub part: u16,
+    /// Place in the state, in bits.
+    pub offset: u32,
+    pub width: u16,
+    pub kind: FieldKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// `value - lo` in `width` bits.
+    Int { lo: i64 },
+    /// A code or pool number.
+    Code,
+    /// A bit-set, `width` bits in one or more words.
+    Bits,
+}
+
+impl Field {
+    /// Copies the field from a packed state to registers.
+    #[inline(always)]
+    pub fn load(&self, state: &[u64], regs: &mut [u64]) {
+        let (at, width) = (self.offset as usize, self.width as usize);
+        if width <= 64 {
+            // Fields of up to a word never straddle words.
+            let word = state[at / 64] >> (at % 64) & bits::low_mask(width);
+            regs[0] = match self.kind {
+                FieldKind::Int { lo } => (word as i64).wrapping_add(lo) as u64,
+                _ => word,
+            };
+        } else {
+            bits::extract(state, at, width, &mut regs[..bits::words_for(width)]);
+        }
+    }
+
+    /// Copies registers into the field; false when the number does not fit.
+    #[inline(always)]
+    pub fn store(&self, regs: &[u64], state: &mut [u64]) -> bool {
+        let (at, width) = (self.offset as usize, self.width as usize);
+        if width <= 64 {
+            let mask = bits::low_mask(width);
+            let word = match self.kind {
+                FieldKind::Int { lo } => (regs[0] as i64).wrapping_sub(lo) as u64,
+                _ => regs[0],
+            };
+            if word & !mask != 0 {
+                return false;
+            }
+            let (at, shift) = (at / 64, at % 64);
+            state[at] = state[at] & !(mask << shift) | word << shift;
+        } else {
+            bits::deposit(state, at, width, regs);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::typed::SetId;
+
+    #[test]
+    fn words_and_values_are_inverse() {
+        let pool = Pool::default();
+        let layout = Layout::pair(
+            Layout::Bits(Carrier::pair(Carrier::Ints { lo: -1, n: 9 }, Carrier::Set(SetId(1), 9))),
+            Layout::Rec(Arc::from([Layout::Int, Layout::Pool])),
+        );
+        let relation = Value::set(
+            (0..9).map(|i| Value::pair(Value::int(7 - i), Value::Elem(SetId(1), i as u32))).collect(),
+        );
+        let value = Value::pair(relation, Value::Rec(Arc::from([Value::int(-5), Value::str("abc")])));
+        let mut words = vec![0; layout.words() as usize];
+        assert!(layout.encode(&value, &pool, &mut words));
+        assert_eq!(layout.decode(&words, &pool), value);
+    }
+
+    #[test]
+    fn a_number_outside_the_promised_range_does_not_fit() {
+        let field = Field { part: 0, offset: 3, width: 2, kind: FieldKind::Int { lo: 0 } };
+        let mut state = [0];
+        assert!(field.store(&[3], &mut state));
+        assert!(!field.store(&[4], &mut state));
+        assert!(!field.store(&[-1i64 as u64], &mut state));
+        let mut regs = [0];
+        field.load(&state, &mut regs);
+        assert_eq!(regs[0], 3);
+    }
+}

@@ -1,0 +1,169 @@
+//! Comprehensions, lambdas, sums, and quantified unions.
+
+use super::*;
+use crate::model::typed::{BigOp, PredKind, RelOp};
+use crate::program::carrier::MAX_CARD;
+use crate::program::plan;
+
+impl Lower<'_> {
+    /// A carrier that has room for `{vars|p}` or `%vars.(p|body)`, found without emitting code.
+    pub(super) fn comprehension_carrier(
+        &self,
+        vars: &[VarId],
+        p: &Pred,
+        body: Option<&Expr>,
+        env: &Env,
+    ) -> Option<Carrier> {
+        let conjuncts = plan::conjuncts(p);
+        let mut all: Option<Carrier> = None;
+        let mut inner = env.clone();
+        for v in vars {
+            let c = self.variable_carrier(*v, &conjuncts, env)?;
+            inner.now.insert(*v, Operand { reg: 0, layout: Layout::of_element(&c) });
+            all = Some(match all {
+                None => c,
+                Some(a) => Carrier::pair(a, c),
+            });
+        }
+        let mut all = all?;
+        if let Some(e) = body {
+            let c = match Carrier::of_type(&e.ty, &|s| self.w.machine.set(s).elems.len()) {
+                Some(c) => c,
+                None => match &e.kind {
+                    ExprKind::Var(v) => self.variable_carrier(*v, &conjuncts, env)?,
+                    ExprKind::Int(n) => Carrier::Ints { lo: i32::try_from(n.small()?).ok()?, n: 1 },
+                    ExprKind::Apply(f, _) => match self.hint(f, &inner)? {
+                        Layout::Bits(Carrier::Pair(p)) => p.1.clone(),
+                        _ => return None,
+                    },
+                    _ => return None,
+                },
+            };
+            all = Carrier::pair(all, c);
+        }
+        (all.card() <= MAX_CARD).then_some(all)
+    }
+
+    fn variable_carrier(&self, v: VarId, conjuncts: &[Pred], env: &Env) -> Option<Carrier> {
+        let ty = &self.w.machine.var(v).ty;
+        if let Some(c) = Carrier::of_type(ty, &|s| self.w.machine.set(s).elems.len()) {
+            return Some(c);
+        }
+        conjuncts.iter().find_map(|c| match &c.kind {
+            PredKind::Rel(RelOp::In, a, set) if matches!(a.kind, ExprKind::Var(w) if w == v) => {
+                match self.hint(set, env)? {
+                    Layout::Bits(c) => Some(c),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn comprehension(
+        &mut self,
+        vars: &[VarId],
+        p: &Pred,
+        body: Option<&Expr>,
+        env: &Env,
+        want: Option<&Layout>,
+    ) -> Low<Operand> {
+        let carrier = match want {
+            Some(Layout::Bits(c)) => c.clone(),
+            _ => match self.comprehension_carrier(vars, p, body, env) {
+                Some(c) => c,
+                None => return unsupported("a comprehension without a carrier"),
+            },
+        };
+        let d = self.fresh(Layout::Bits(carrier.clone()))?;
+        self.emit(Op::Clear { d: d.reg, n: d.words() });
+        let misfit = self.misfit;
+        self.with_wd(misfit, |s| {
+            s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                let mut x = env.now[&vars[0]].clone();
+                for v in &vars[1..] {
+                    let y = env.now[v].clone();
+                    let layout = Layout::pair(x.layout.clone(), y.layout.clone());
+                    x = s.join(&[x, y], layout)?;
+                }
+                if let Some(e) = body {
+                    let y = s.expr(e, env, None)?;
+                    let layout = Layout::pair(x.layout.clone(), y.layout.clone());
+                    x = s.join(&[x, y], layout)?;
+                }
+                let i = s.encode(&x, &carrier, misfit)?;
+                s.emit(Op::Insert { d: d.reg, i, n: d.words() });
+                Ok(())
+            })
+        })?;
+        Ok(d)
+    }
+
+    pub(super) fn big(
+        &mut self,
+        op: BigOp,
+        vars: &[VarId],
+        p: &Pred,
+        body: &Expr,
+        env: &Env,
+        want: Option<&Layout>,
+    ) -> Low<Operand> {
+        let misfit = self.misfit;
+        match op {
+            BigOp::Lambda => self.comprehension(vars, p, Some(body), env, want),
+            BigOp::Sigma | BigOp::Pi => {
+                if body.ty != Type::Integer {
+                    return unsupported("a sum of reals");
+                }
+                let d = self.fresh(Layout::Int)?;
+                self.emit(Op::Const { d: d.reg, v: i64::from(op == BigOp::Pi) });
+                self.with_wd(misfit, |s| {
+                    s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                        let x = s.int(body, env)?;
+                        s.emit(if op == BigOp::Sigma {
+                            Op::Add { d: d.reg, a: d.reg, b: x.reg }
+                        } else {
+                            Op::Mul { d: d.reg, a: d.reg, b: x.reg }
+                        });
+                        Ok(())
+                    })
+                })?;
+                Ok(d)
+            }
+            BigOp::SetOf => {
+                let Some(Layout::Bits(c)) =
+                    want.cloned().or_else(|| self.of_type(&Type::pow(body.ty.clone())))
+                else {
+                    return unsupported("a set without a carrier");
+                };
+                let d = self.fresh(Layout::Bits(c.clone()))?;
+                self.emit(Op::Clear { d: d.reg, n: d.words() });
+                self.with_wd(misfit, |s| {
+                    s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                        let x = s.expr(body, env, None)?;
+                        let i = s.encode(&x, &c, misfit)?;
+                        s.emit(Op::Insert { d: d.reg, i, n: d.words() });
+                        Ok(())
+                    })
+                })?;
+                Ok(d)
+            }
+            BigOp::Union => {
+                let Some(layout @ Layout::Bits(_)) = want.cloned().or_else(|| self.of_type(&body.ty)) else {
+                    return unsupported("a union without a carrier");
+                };
+                let d = self.fresh(layout.clone())?;
+                self.emit(Op::Clear { d: d.reg, n: d.words() });
+                self.with_wd(misfit, |s| {
+                    s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                        let x = s.expr(body, env, Some(&layout))?;
+                        s.emit(Op::Or { d: d.reg, a: d.reg, b: x.reg, n: d.words() });
+                        Ok(())
+                    })
+                })?;
+                Ok(d)
+            }
+            BigOp::Inter => unsupported("no lowering"),
+        }
+    }
+}

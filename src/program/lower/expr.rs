@@ -1,0 +1,426 @@
+//! Expressions: scalars, pairs, records, sets and applications.
+//!
+//! Constant expressions are folded; what has no lowering is evaluated on values, at the smallest
+//! subexpression that lacks one.
+
+use super::*;
+use crate::model::typed::{BigOp, FunctionConst};
+use crate::program::uses::Uses;
+
+impl Lower<'_> {
+    /// The value of `e`, in the layout `want` if given, else in one that suits it.
+    pub fn expr(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        let mark = self.here();
+        let x = match self.folded(e, want)? {
+            Some(x) => x,
+            None => match self.expr_kind(e, env, want) {
+                Ok(x) => x,
+                Err(_) => {
+                    self.rewind(mark);
+                    self.general_expr(e, env, want)?
+                }
+            },
+        };
+        match want {
+            Some(layout) => self.convert(x, layout),
+            None => Ok(x),
+        }
+    }
+
+    /// A set as a bit-set over whatever carrier suits it.
+    pub(super) fn bits(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        let x = self.expr(e, env, want)?;
+        x.carrier()?;
+        Ok(x)
+    }
+
+    /// Whether a formula speaks of constants alone.
+    pub(super) fn is_constant(&self, uses: &Uses) -> bool {
+        uses.olds.is_empty() && uses.reads.iter().all(|v| self.w.constants.contains_key(v))
+    }
+
+    fn folded(&mut self, e: &Expr, want: Option<&Layout>) -> Low<Option<Operand>> {
+        let value = match &e.kind {
+            ExprKind::Int(n) => Some(Value::Int(n.clone())),
+            ExprKind::Bool(b) => Some(Value::Bool(*b)),
+            ExprKind::Elem(s, n) => Some(Value::Elem(*s, *n)),
+            ExprKind::Var(v) => match self.w.constants.get(v) {
+                Some(value) => Some(value.clone()),
+                None => return Ok(None),
+            },
+            _ if self.is_constant(&Uses::of_expr(e)) => self.w.folder.value(e),
+            _ => None,
+        };
+        Ok(match value {
+            Some(v) if !v.mentions_symbolic() => self.literal(&v, &e.ty, want).ok(),
+            _ => None,
+        })
+    }
+
+    /// The layout that `e` would get by itself; nothing is emitted.
+    pub(super) fn hint(&self, e: &Expr, env: &Env) -> Option<Layout> {
+        if let Some(whole) = self.of_type(&e.ty) {
+            return Some(whole);
+        }
+        let rel = |l: Option<Layout>| match l {
+            Some(Layout::Bits(Carrier::Pair(p))) => Some(p),
+            _ => None,
+        };
+        match &e.kind {
+            ExprKind::Var(v) => match env.now.get(v) {
+                Some(x) => Some(x.layout.clone()),
+                None => self.natural(self.w.constants.get(v)?, &e.ty),
+            },
+            ExprKind::Old(v) => env.old.get(v).map(|x| x.layout.clone()),
+            ExprKind::Unary(UnOp::Dom, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.0.clone())),
+            ExprKind::Unary(UnOp::Ran, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.1.clone())),
+            ExprKind::Unary(UnOp::Inverse, a) => {
+                rel(self.hint(a, env)).map(|p| Layout::Bits(Carrier::pair(p.1.clone(), p.0.clone())))
+            }
+            ExprKind::Binary(BinOp::Image, r, _) => rel(self.hint(r, env)).map(|p| Layout::Bits(p.1.clone())),
+            ExprKind::Binary(BinOp::DomRestrict | BinOp::DomSubtract, _, r) => self.hint(r, env),
+            ExprKind::Binary(BinOp::RanRestrict | BinOp::RanSubtract | BinOp::SetMinus, r, _) => {
+                self.hint(r, env)
+            }
+            ExprKind::Binary(BinOp::Inter, a, b) => self.hint(a, env).or_else(|| self.hint(b, env)),
+            ExprKind::Binary(BinOp::Union | BinOp::Override, a, b) => {
+                match (self.hint(a, env), self.hint(b, env)) {
+                    (Some(Layout::Bits(a)), Some(Layout::Bits(b))) => a.join(&b).map(Layout::Bits),
+                    (Some(a), None) => Some(a),
+                    (None, b) => b,
+                    (a, _) => a,
+                }
+            }
+            ExprKind::Binary(BinOp::Cartesian, a, b) => match (self.hint(a, env)?, self.hint(b, env)?) {
+                (Layout::Bits(a), Layout::Bits(b)) => Some(Layout::Bits(Carrier::pair(a, b))),
+                _ => None,
+            },
+            ExprKind::If(_, a, b) => self.hint(a, env).or_else(|| self.hint(b, env)),
+            ExprKind::Apply(f, _) => rel(self.hint(f, env)).map(|p| Layout::of_element(&p.1)),
+            ExprKind::Pair(a, b) => Some(Layout::pair(self.hint(a, env)?, self.hint(b, env)?)),
+            ExprKind::Compr(vars, p) => self.comprehension_carrier(vars, p, None, env).map(Layout::Bits),
+            ExprKind::Big(BigOp::Lambda, vars, p, body) => {
+                self.comprehension_carrier(vars, p, Some(body), env).map(Layout::Bits)
+            }
+            ExprKind::Binary(BinOp::Interval, ..) | ExprKind::SetExt(_)
+                if self.is_constant(&Uses::of_expr(e)) =>
+            {
+                self.natural(&self.w.folder.value(e)?, &e.ty)
+            }
+            _ => None,
+        }
+    }
+
+    fn expr_kind(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        match &e.kind {
+            ExprKind::Var(v) => match env.now.get(v) {
+                Some(x) => Ok(x.clone()),
+                None => unsupported("a variable without a value"),
+            },
+            ExprKind::Old(v) => match env.old.get(v) {
+                Some(x) => Ok(x.clone()),
+                None => unsupported("a variable without a value before"),
+            },
+            ExprKind::Pair(a, b) => {
+                let (wa, wb) = match want {
+                    Some(Layout::Pair(p)) => (Some(&p.0), Some(&p.1)),
+                    _ => (None, None),
+                };
+                let (a, b) = (self.expr(a, env, wa)?, self.expr(b, env, wb)?);
+                let layout = Layout::pair(a.layout.clone(), b.layout.clone());
+                self.join(&[a, b], layout)
+            }
+            ExprKind::Rec(es) => {
+                let mut parts = Vec::new();
+                for (i, e) in es.iter().enumerate() {
+                    let w = match want {
+                        Some(Layout::Rec(ls)) => ls.get(i),
+                        _ => None,
+                    };
+                    parts.push(self.expr(e, env, w)?);
+                }
+                let layout = Layout::Rec(parts.iter().map(|p| p.layout.clone()).collect());
+                self.join(&parts, layout)
+            }
+            ExprKind::Field(r, i) => {
+                let r = self.expr(r, env, None)?;
+                r.field(*i).map_or_else(|| unsupported("a field of a pooled record"), Ok)
+            }
+            ExprKind::BoolOf(p) => {
+                let d = self.fresh(Layout::Code(Carrier::Bool))?;
+                self.truth(p, env, d.reg)?;
+                Ok(d)
+            }
+            ExprKind::If(c, a, b) => {
+                let layout = want
+                    .cloned()
+                    .or_else(|| self.hint(e, env))
+                    .map_or_else(|| unsupported("IF without a layout"), Ok)?;
+                let d = self.fresh(layout.clone())?;
+                let (other, end) = (self.label(), self.label());
+                self.jump_unless(c, env, other)?;
+                let x = self.expr(a, env, Some(&layout))?;
+                self.copy(&x, d.reg);
+                self.emit(Op::Jump { l: end });
+                self.place(other);
+                let x = self.expr(b, env, Some(&layout))?;
+                self.copy(&x, d.reg);
+                self.place(end);
+                Ok(d)
+            }
+            ExprKind::Let(bindings, body) => {
+                let mut env = env.clone();
+                for (v, e) in bindings {
+                    let x = self.expr(e, &env, None)?;
+                    env.now.insert(*v, x);
+                }
+                self.expr(body, &env, want)
+            }
+            ExprKind::Unary(op, a) => self.unary(*op, a, e, env, want),
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, e, env, want),
+            ExprKind::Apply(f, x) => self.apply(f, x, env),
+            ExprKind::SetExt(es) => self.set_extension(es, e, env, want),
+            ExprKind::SeqExt(es) => self.sequence_extension(es, e, env, want),
+            ExprKind::Compr(vars, p) => self.comprehension(vars, p, None, env, want),
+            ExprKind::Big(op, vars, p, body) => self.big(*op, vars, p, body, env, want),
+            ExprKind::TypeSet(_) => match self.of_type(&e.ty) {
+                Some(Layout::Bits(c)) => self.full(&c),
+                _ => unsupported("an infinite set"),
+            },
+            _ => unsupported("no lowering"),
+        }
+    }
+
+    /// The set of all elements of a carrier.
+    pub(super) fn full(&mut self, c: &Carrier) -> Low<Operand> {
+        let mut words = vec![0; c.words() as usize];
+        bombus_kernels::bits::fill(&mut words, c.card());
+        Ok(Operand { reg: self.constant(words)?, layout: Layout::Bits(c.clone()) })
+    }
+
+    /// Evaluates `e` on values.
+    fn general_expr(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        let layout = match want.cloned().or_else(|| self.hint(e, env)) {
+            Some(l) => l,
+            None => Layout::Pool,
+        };
+        let inputs = self.inputs(&Uses::of_expr(e), env)?;
+        let out = self.fresh(layout)?;
+        let touch = GeneralTouch {
+            reads: inputs.iter().map(|i| (i.from.reg, i.from.words())).collect(),
+            write: Some((out.reg, out.words())),
+        };
+        self.general(General::Expr { expr: e.clone(), inputs, out: out.clone() }, touch)?;
+        Ok(out)
+    }
+
+    pub(super) fn inputs(&self, uses: &Uses, env: &Env) -> Low<Vec<Input>> {
+        let mut inputs = Vec::new();
+        for (vars, old) in [(&uses.reads, false), (&uses.olds, true)] {
+            for v in vars {
+                let from = if old { env.old.get(v) } else { env.now.get(v) };
+                match from {
+                    Some(x) => inputs.push(Input { var: *v, old, from: x.clone() }),
+                    None if self.w.constants.contains_key(v) => {}
+                    None => return unsupported("a variable without a value"),
+                }
+            }
+        }
+        Ok(inputs)
+    }
+
+    pub(super) fn int(&mut self, e: &Expr, env: &Env) -> Low<Operand> {
+        self.expr(e, env, Some(&Layout::Int))
+    }
+
+    fn unary(&mut self, op: UnOp, a: &Expr, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        match op {
+            UnOp::Neg if e.ty == Type::Integer => {
+                let (zero, x) = (self.integer(0)?, self.int(a, env)?);
+                let d = self.fresh(Layout::Int)?;
+                self.emit(Op::Sub { d: d.reg, a: zero.reg, b: x.reg });
+                Ok(d)
+            }
+            UnOp::Card => {
+                let x = self.bits(a, env, None)?;
+                let d = self.fresh(Layout::Int)?;
+                self.emit(Op::Count { d: d.reg, a: x.reg, n: x.words() });
+                Ok(d)
+            }
+            UnOp::Min | UnOp::Max if e.ty == Type::Integer => self.extreme(op, a, env),
+            UnOp::First2 | UnOp::Second2 => {
+                let x = self.expr(a, env, None)?;
+                let Some((first, second)) = x.halves() else { return unsupported("a pooled pair") };
+                Ok(if op == UnOp::First2 { first } else { second })
+            }
+            _ => self.relation_unary(op, a, env, want),
+        }
+    }
+
+    /// `min(S)` and `max(S)`.
+    fn extreme(&mut self, op: UnOp, set: &Expr, env: &Env) -> Low<Operand> {
+        if let ExprKind::SetExt(es) = &set.kind
+            && let [first, rest @ ..] = &es[..]
+        {
+            let mut x = self.int(first, env)?;
+            for e in rest {
+                let y = self.int(e, env)?;
+                let d = self.fresh(Layout::Int)?;
+                self.emit(match op {
+                    UnOp::Min => Op::Min { d: d.reg, a: x.reg, b: y.reg },
+                    _ => Op::Max { d: d.reg, a: x.reg, b: y.reg },
+                });
+                x = d;
+            }
+            return Ok(x);
+        }
+        let x = self.bits(set, env, None)?;
+        let c = x.carrier()?.clone();
+        let code = self.alloc(1)?;
+        let l = self.wd;
+        self.emit(match op {
+            UnOp::Min => Op::Least { d: code, a: x.reg, n: x.words(), l },
+            _ => Op::Greatest { d: code, a: x.reg, n: x.words(), l },
+        });
+        self.decode(code, &c)
+    }
+
+    fn binary(
+        &mut self,
+        op: BinOp,
+        a: &Expr,
+        b: &Expr,
+        e: &Expr,
+        env: &Env,
+        want: Option<&Layout>,
+    ) -> Low<Operand> {
+        match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::Mod | BinOp::Power
+                if e.ty == Type::Integer =>
+            {
+                self.arithmetic(op, a, b, env)
+            }
+            BinOp::Interval => {
+                let Some(Layout::Bits(Carrier::Ints { lo, n })) = want else {
+                    return unsupported("an interval without a window");
+                };
+                let (lo, bits) = (*lo, *n);
+                let (x, y) = (self.int(a, env)?, self.int(b, env)?);
+                let d = self.fresh(Layout::Bits(Carrier::Ints { lo, n: bits }))?;
+                self.emit(Op::Interval { d: d.reg, a: x.reg, b: y.reg, lo, bits });
+                Ok(d)
+            }
+            _ => self.relation_binary(op, a, b, e, env, want),
+        }
+    }
+
+    fn arithmetic(&mut self, op: BinOp, a: &Expr, b: &Expr, env: &Env) -> Low<Operand> {
+        let (x, y) = (self.int(a, env)?, self.int(b, env)?);
+        let d = self.fresh(Layout::Int)?;
+        let (d_, a, b, l) = (d.reg, x.reg, y.reg, self.wd);
+        self.emit(match op {
+            BinOp::Add => match (self.immediate(&x), self.immediate(&y)) {
+                (_, Some(i)) => Op::AddImm { d: d_, a, i },
+                (Some(i), _) => Op::AddImm { d: d_, a: b, i },
+                _ => Op::Add { d: d_, a, b },
+            },
+            BinOp::Sub => match self.immediate(&y).and_then(i32::checked_neg) {
+                Some(i) => Op::AddImm { d: d_, a, i },
+                None => Op::Sub { d: d_, a, b },
+            },
+            BinOp::Mul => Op::Mul { d: d_, a, b },
+            BinOp::Div => Op::Div { d: d_, a, b, l },
+            BinOp::Mod => Op::Mod { d: d_, a, b, l },
+            _ => Op::Power { d: d_, a, b, l },
+        });
+        Ok(d)
+    }
+
+    /// `f(x)`.
+    fn apply(&mut self, f: &Expr, x: &Expr, env: &Env) -> Low<Operand> {
+        match &f.kind {
+            ExprKind::Function(FunctionConst::Succ | FunctionConst::Pred) => {
+                let i = if matches!(f.kind, ExprKind::Function(FunctionConst::Succ)) { 1 } else { -1 };
+                let x = self.int(x, env)?;
+                let d = self.fresh(Layout::Int)?;
+                self.emit(Op::AddImm { d: d.reg, a: x.reg, i });
+                return Ok(d);
+            }
+            ExprKind::Function(FunctionConst::Prj1 | FunctionConst::Prj2) => {
+                let x = self.expr(x, env, None)?;
+                let Some((a, b)) = x.halves() else { return unsupported("a pooled pair") };
+                return Ok(if matches!(f.kind, ExprKind::Function(FunctionConst::Prj1)) { a } else { b });
+            }
+            ExprKind::Big(BigOp::Lambda, vars, p, body) if vars.len() == 1 => {
+                let x = self.expr(x, env, None)?;
+                let env = env.with(vars[0], x);
+                let wd = self.wd;
+                self.jump_unless(p, &env, wd)?;
+                return self.expr(body, &env, None);
+            }
+            _ => {}
+        }
+        let m = self.expr(f, env, None)?;
+        let (rows, cols) = m.matrix()?;
+        let (rows, cols) = (rows.clone(), cols.clone());
+        let x = self.expr(x, env, None)?;
+        let wd = self.wd;
+        let r = self.encode(&x, &rows, wd)?;
+        let d = self.alloc(1)?;
+        self.emit(Op::Single { d, m: m.reg, r, rows: rows.card() as u16, cols: cols.card() as u16, l: wd });
+        self.decode(d, &cols)
+    }
+
+    fn set_extension(&mut self, es: &[Expr], e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
+            return unsupported("a set without a carrier");
+        };
+        let d = self.fresh(Layout::Bits(c.clone()))?;
+        let element = Layout::of_element(&c);
+        // All elements are computed before the set is built: an element may have jumps inside.
+        let mut parts = Vec::new();
+        for e in es {
+            parts.push(self.expr(e, env, Some(&element))?);
+        }
+        self.emit(Op::Clear { d: d.reg, n: d.words() });
+        for x in parts {
+            let misfit = self.misfit;
+            let i = self.encode(&x, &c, misfit)?;
+            self.emit(Op::Insert { d: d.reg, i, n: d.words() });
+        }
+        Ok(d)
+    }
+
+    fn sequence_extension(
+        &mut self,
+        es: &[Expr],
+        e: &Expr,
+        env: &Env,
+        want: Option<&Layout>,
+    ) -> Low<Operand> {
+        let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
+            return unsupported("a sequence without a carrier");
+        };
+        let Some((rows, cols)) = c.sides() else { return unsupported("a sequence as a set") };
+        let element = Layout::of_element(cols);
+        let (rows, cols) = (rows.clone(), cols.clone());
+        let mut parts = Vec::new();
+        for e in es {
+            parts.push(self.expr(e, env, Some(&element))?);
+        }
+        let d = self.fresh(Layout::Bits(c.clone()))?;
+        self.emit(Op::Clear { d: d.reg, n: d.words() });
+        let misfit = self.misfit;
+        for (k, x) in parts.iter().enumerate() {
+            let Some(row) = rows.code(&Value::int(k as i64 + 1)) else {
+                return unsupported("a sequence longer than its window");
+            };
+            let r = self.integer(row as i64)?.reg;
+            let col = self.encode(x, &cols, misfit)?;
+            let i = self.alloc(1)?;
+            self.emit(Op::PairCode { d: i, a: r, b: col, k: cols.card() as u16 });
+            self.emit(Op::Insert { d: d.reg, i, n: d.words() });
+        }
+        Ok(d)
+    }
+}

@@ -1,0 +1,251 @@
+//! Events: parameters and guards as one search, the body behind it, a transition at the end of each path.
+//!
+//! A guard conjunct that is undefined disables its instance unless another conjunct is false anyway;
+//! it raises a flag and the search goes on, and an instance that arrives at the end with a flag up is
+//! counted as undefined instead of being taken.
+
+use super::stmt::Writes;
+use super::*;
+use crate::model::typed::{OpId, PredKind, Stmt, StmtKind};
+use crate::program::plan::{self, PlanStep};
+use crate::program::uses::Uses;
+
+/// An event in code.
+#[derive(Clone, Debug)]
+pub struct EventCode {
+    pub entry: u32,
+    /// Whether two paths may end in equal transitions.
+    pub may_repeat: bool,
+}
+
+/// What one emission packs.
+#[derive(Clone, Debug)]
+pub struct Emission {
+    /// Written variables of the state.
+    pub writes: Vec<(VarId, Operand)>,
+    /// Parameters, then results: they tell transitions apart.
+    pub label: Vec<Operand>,
+}
+
+/// One guarded alternative of a body: what is chosen, under which conjuncts, and what is done then.
+pub struct Alternative<'s> {
+    pub vars: Vec<VarId>,
+    pub conjuncts: Vec<Pred>,
+    pub body: &'s Stmt,
+}
+
+/// Peels the guards off a body. The outermost PRE, SELECT, ANY and CHOICE are the guard; a PRE is one
+/// only as long as nothing else stands before it.
+pub fn alternatives<'s>(params: &[VarId], body: &'s Stmt) -> Vec<Alternative<'s>> {
+    let mut out = Vec::new();
+    expand(body, true, params.to_vec(), Vec::new(), &mut out);
+    out
+}
+
+fn expand<'s>(
+    s: &'s Stmt,
+    outermost: bool,
+    vars: Vec<VarId>,
+    conjuncts: Vec<Pred>,
+    out: &mut Vec<Alternative<'s>>,
+) {
+    let with = |p: &Pred| {
+        let mut all = conjuncts.clone();
+        all.extend(plan::conjuncts(p));
+        all
+    };
+    match &s.kind {
+        StmtKind::Pre(p, body) if outermost => expand(body, true, vars, with(p), out),
+        StmtKind::Select(cases, other) => {
+            for (p, body) in cases {
+                expand(body, false, vars.clone(), with(p), out);
+            }
+            if let Some(body) = other {
+                let mut all = conjuncts;
+                all.extend(
+                    cases
+                        .iter()
+                        .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
+                );
+                expand(body, false, vars, all, out);
+            }
+        }
+        StmtKind::Any(more, p, body) => {
+            let mut all = vars.clone();
+            all.extend(more);
+            expand(body, false, all, with(p), out);
+        }
+        StmtKind::Choice(branches) => {
+            branches.iter().for_each(|b| expand(b, false, vars.clone(), conjuncts.clone(), out));
+        }
+        StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
+            expand(&one[0], outermost, vars, conjuncts, out);
+        }
+        _ => out.push(Alternative { vars, conjuncts, body: s }),
+    }
+}
+
+impl Lower<'_> {
+    /// Code that emits every transition of an event. `state` says where the variables stand.
+    pub fn event(&mut self, op: OpId, state: &Env) -> Low<EventCode> {
+        let machine = self.w.machine;
+        let operation = machine.op(op);
+        let all = alternatives(&operation.params, &operation.body);
+        let entry = self.here();
+        let emissions = self.emissions.len();
+        let mut repeat = all.len() > 1;
+        for alternative in &all {
+            repeat |= alternative.vars.len() > operation.params.len() || chooses(alternative.body, machine);
+            let done = self.search_guard(alternative, state, &mut |lower, env| {
+                let mut env = env.clone();
+                operation.results.iter().for_each(|r| {
+                    env.now.remove(r);
+                });
+                lower.stmt(alternative.body, &env, true, &mut |lower, writes| {
+                    lower.emission(&operation.params, &operation.results, &env, writes)
+                })
+            });
+            if let Err(e) = done {
+                self.rewind(entry);
+                self.emissions.truncate(emissions);
+                return Err(e);
+            }
+        }
+        self.emit(Op::Halt);
+        Ok(EventCode { entry, may_repeat: repeat })
+    }
+
+    fn search_guard(
+        &mut self,
+        guard: &Alternative<'_>,
+        state: &Env,
+        body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
+    ) -> Low<()> {
+        let plan = plan::plan(&guard.vars, guard.conjuncts.clone(), self);
+        if plan.unbounded.is_some() {
+            return unsupported("an unbounded parameter");
+        }
+        // Tests that stand behind all loops, with no other behind them, need no flag.
+        let last = match plan.steps.last() {
+            Some(PlanStep::Test(i)) => Some(*i),
+            _ => None,
+        };
+        let mut flags: BTreeMap<usize, Reg> = BTreeMap::new();
+        for step in &plan.steps {
+            if let PlanStep::Test(i) = step
+                && Self::may_be_undefined(&plan.conjuncts[*i])
+                && Some(*i) != last
+            {
+                flags.insert(*i, self.alloc(1)?);
+            }
+        }
+        let (end, undefined) = (self.label(), self.label());
+        // Where an undefined instance goes on is known only at run time, by the innermost loop: the
+        // subroutine counts and returns.
+        self.steps(
+            &plan,
+            0,
+            state,
+            end,
+            &mut |s, i, env, next| match flags.get(&i) {
+                Some(flag) => {
+                    let (up, go) = (s.label(), s.label());
+                    s.with_wd(up, |s| s.jump_unless(&plan.conjuncts[i], env, next))?;
+                    s.emit(Op::Const { d: *flag, v: 0 });
+                    s.emit(Op::Jump { l: go });
+                    s.place(up);
+                    s.emit(Op::Const { d: *flag, v: 1 });
+                    s.place(go);
+                    Ok(())
+                }
+                None if Some(i) == last && Self::may_be_undefined(&plan.conjuncts[i]) => {
+                    let (up, go) = (s.label(), s.label());
+                    s.with_wd(up, |s| s.jump_unless(&plan.conjuncts[i], env, next))?;
+                    s.emit(Op::Jump { l: go });
+                    s.place(up);
+                    s.emit(Op::Call { l: undefined });
+                    s.emit(Op::Jump { l: next });
+                    s.place(go);
+                    Ok(())
+                }
+                None => s.jump_unless(&plan.conjuncts[i], env, next),
+            },
+            &mut |s, env, next| {
+                for flag in flags.values() {
+                    let go = s.label();
+                    s.emit(Op::JumpEqImm { a: *flag, i: 0, l: go });
+                    s.emit(Op::Call { l: undefined });
+                    s.emit(Op::Jump { l: next });
+                    s.place(go);
+                }
+                body(s, env)
+            },
+        )?;
+        self.emit(Op::Jump { l: end });
+        self.place(undefined);
+        self.emit(Op::Undefined);
+        self.emit(Op::Ret);
+        self.place(end);
+        Ok(())
+    }
+
+    fn emission(&mut self, params: &[VarId], results: &[VarId], env: &Env, writes: &Writes) -> Low<()> {
+        let mut label = Vec::new();
+        for p in params {
+            let Some(x) = env.now.get(p) else { return unsupported("a parameter without a value") };
+            let layout = self.label_layout(*p);
+            label.push(self.convert(x.clone(), &layout)?);
+        }
+        for r in results {
+            let Some(x) = writes.get(r) else { return unsupported("a result without a value") };
+            let layout = self.label_layout(*r);
+            label.push(self.convert(x.clone(), &layout)?);
+        }
+        let mut written = Vec::new();
+        for (v, x) in writes {
+            if let Some(layout) = self.declared.get(v).cloned() {
+                written.push((*v, self.convert(x.clone(), &layout)?));
+            }
+        }
+        if self.emissions.len() >= usize::from(u16::MAX) {
+            return unsupported("too many emissions");
+        }
+        self.emissions.push(Emission { writes: written, label });
+        self.emit(Op::Emit { t: (self.emissions.len() - 1) as u16 });
+        Ok(())
+    }
+
+    /// The layout in which a parameter or result is hashed: a function of its type alone, so that
+    /// both ways of evaluation give equal labels.
+    pub fn label_layout(&self, v: VarId) -> Layout {
+        crate::program::label_layout(self.w.machine, &self.w.machine.var(v).ty)
+    }
+}
+
+/// Whether a substitution may have several outcomes.
+fn chooses(s: &Stmt, m: &Machine) -> bool {
+    match &s.kind {
+        StmtKind::Skip | StmtKind::Assign(_) | StmtKind::External(..) => false,
+        StmtKind::BecomesIn(..)
+        | StmtKind::BecomesSuch(..)
+        | StmtKind::Choice(_)
+        | StmtKind::Select(..)
+        | StmtKind::Any(..)
+        | StmtKind::While { .. } => true,
+        StmtKind::Pre(_, s) | StmtKind::Assert(_, s) | StmtKind::Witness(_, s) => chooses(s, m),
+        StmtKind::Let(_, s) | StmtKind::Var(_, s) => chooses(s, m),
+        StmtKind::If(cases, other) => {
+            cases.iter().any(|(_, s)| chooses(s, m)) || other.as_ref().is_some_and(|s| chooses(s, m))
+        }
+        StmtKind::Case(_, cases, other) => {
+            cases.iter().any(|(_, s)| chooses(s, m)) || other.as_ref().is_some_and(|s| chooses(s, m))
+        }
+        StmtKind::Seq(ss) | StmtKind::Par(ss) => ss.iter().any(|s| chooses(s, m)),
+        StmtKind::Call { op, .. } => chooses(&m.op(*op).body, m),
+    }
+}
+
+/// Variables of the state that an event may write.
+pub fn written(op: OpId, m: &Machine) -> std::collections::BTreeSet<VarId> {
+    Uses::of_stmt(&m.op(op).body, m).writes
+}

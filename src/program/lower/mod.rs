@@ -1,0 +1,581 @@
+//! Lowering: typed trees to register code.
+//!
+//! In: expressions, predicates, substitutions, and where their variables stand. Out: `Code`, and the
+//! pieces that are evaluated on values because they have no lowering (yet).
+//! The fast path speaks only of what is well-defined and fits its layout. Everywhere else control
+//! goes to `misfit`, and the whole piece is done again on exact values: so the meaning of undefined
+//! and oversized values is told in one place, the interpreter.
+
+mod comprehension;
+mod expr;
+mod guard;
+mod member;
+mod pred;
+mod relation;
+mod search;
+mod stmt;
+
+pub use guard::{Emission, EventCode, written};
+pub use stmt::updated;
+
+use super::carrier::Carrier;
+use super::ir::{Code, DROPPED, GeneralTouch, Label, NOWHERE, Op, Reg};
+use super::layout::Layout;
+use super::plan::Estimates;
+use super::pool::Pool;
+use crate::base::Int;
+use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
+use crate::model::value::Value;
+use std::collections::{BTreeMap, HashMap};
+
+/// No lowering exists; in words, for people who look at why a model is slow.
+#[derive(Clone, Debug)]
+pub struct Unsupported(pub String);
+
+pub type Low<T> = Result<T, Unsupported>;
+
+pub(super) fn unsupported<T>(why: impl Into<String>) -> Low<T> {
+    Err(Unsupported(why.into()))
+}
+
+/// Evaluation at compile time, done by the interpreter.
+pub trait Folder {
+    /// The value of an expression over constants alone; `None` when it has none or is not a listed set.
+    fn value(&self, e: &Expr) -> Option<Value>;
+    /// Whether `v` belongs to a set over constants alone, which may be infinite.
+    fn member(&self, v: &Value, set: &Expr) -> Option<bool>;
+}
+
+/// What lowering knows about the model.
+pub struct World<'w> {
+    pub machine: &'w Machine,
+    pub pool: &'w Pool,
+    pub folder: &'w dyn Folder,
+    /// The constants, with their values in the valuation at hand.
+    pub constants: &'w BTreeMap<VarId, Value>,
+}
+
+/// A value in registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    pub reg: Reg,
+    pub layout: Layout,
+}
+
+impl Operand {
+    pub fn words(&self) -> u16 {
+        self.layout.words()
+    }
+
+    fn halves(&self) -> Option<(Operand, Operand)> {
+        match &self.layout {
+            Layout::Pair(p) => Some((
+                Operand { reg: self.reg, layout: p.0.clone() },
+                Operand { reg: self.reg + p.0.words(), layout: p.1.clone() },
+            )),
+            _ => None,
+        }
+    }
+
+    fn field(&self, i: usize) -> Option<Operand> {
+        match &self.layout {
+            Layout::Rec(fields) => {
+                let before: u16 = fields[..i].iter().map(Layout::words).sum();
+                Some(Operand { reg: self.reg + before, layout: fields[i].clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The carrier of a bit-set.
+    fn carrier(&self) -> Low<&Carrier> {
+        match &self.layout {
+            Layout::Bits(c) => Ok(c),
+            other => unsupported(format!("a set as {other}")),
+        }
+    }
+
+    /// Rows and columns of a bit matrix.
+    fn matrix(&self) -> Low<(&Carrier, &Carrier)> {
+        match &self.layout {
+            Layout::Bits(Carrier::Pair(p)) => Ok((&p.0, &p.1)),
+            other => unsupported(format!("a relation as {other}")),
+        }
+    }
+}
+
+/// Where variables stand.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    pub now: BTreeMap<VarId, Operand>,
+    pub old: BTreeMap<VarId, Operand>,
+}
+
+impl Env {
+    pub fn with(&self, v: VarId, x: Operand) -> Env {
+        let mut env = self.clone();
+        env.now.insert(v, x);
+        env
+    }
+}
+
+/// A piece that is evaluated on values.
+#[derive(Clone, Debug)]
+pub enum General {
+    Expr {
+        expr: Expr,
+        inputs: Vec<Input>,
+        out: Operand,
+    },
+    Pred {
+        pred: Pred,
+        inputs: Vec<Input>,
+        out: Reg,
+    },
+    /// The same value in another layout.
+    Convert {
+        from: Operand,
+        to: Operand,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub var: VarId,
+    pub old: bool,
+    pub from: Operand,
+}
+
+/// Finished code with its tables.
+pub struct Lowered {
+    pub code: Code,
+    pub generals: Vec<General>,
+    pub emissions: Vec<Emission>,
+}
+
+pub struct Lower<'w> {
+    w: &'w World<'w>,
+    pub code: Code,
+    pub generals: Vec<General>,
+    /// Places of labels; operations hold label numbers until `finish`.
+    labels: Vec<Option<u32>>,
+    constants: HashMap<Vec<u64>, Reg>,
+    /// Single-word constants by register, to use immediate forms.
+    known: HashMap<Reg, i64>,
+    tables: HashMap<(Carrier, Carrier, bool), u16>,
+    /// Layouts of the variables of the state.
+    pub declared: BTreeMap<VarId, Layout>,
+    pub emissions: Vec<Emission>,
+    misfit: Label,
+    /// Where control goes when the expression at hand is undefined.
+    wd: Label,
+}
+
+/// Registers beyond this are not given out: the frame has 65,536.
+const LAST_REGISTER: usize = 65_000;
+
+impl<'w> Lower<'w> {
+    pub fn new(w: &'w World<'w>) -> Lower<'w> {
+        let mut l = Lower {
+            w,
+            code: Code::default(),
+            generals: Vec::new(),
+            labels: Vec::new(),
+            constants: HashMap::new(),
+            known: HashMap::new(),
+            tables: HashMap::new(),
+            declared: BTreeMap::new(),
+            emissions: Vec::new(),
+            misfit: 0,
+            wd: 0,
+        };
+        l.misfit = l.label();
+        l.wd = l.misfit;
+        l
+    }
+
+    /// Gives every label its place. The code may be extended no more.
+    pub fn finish(mut self) -> Lowered {
+        let misfit = self.misfit;
+        self.place(misfit);
+        self.emit(Op::Misfit);
+        for op in &mut self.code.ops {
+            if let Some(l) = op.touches().label {
+                let place = self.labels[l as usize].expect("every label that is used has a place");
+                op.set_label(place);
+            }
+        }
+        Lowered { code: self.code, generals: self.generals, emissions: self.emissions }
+    }
+
+    /// Registers for the variables of the state, before any other.
+    pub fn input(&mut self, layout: Layout) -> Low<Operand> {
+        let x = self.fresh(layout)?;
+        self.code.inputs.push((x.reg, x.words()));
+        Ok(x)
+    }
+
+    /// Where the next operation will stand.
+    pub fn here(&self) -> u32 {
+        self.code.ops.len() as u32
+    }
+
+    /// Forgets what was emitted since `mark`, after a lowering that failed half-way.
+    pub fn rewind(&mut self, mark: u32) {
+        self.code.ops.truncate(mark as usize);
+    }
+
+    pub(super) fn emit(&mut self, op: Op) {
+        self.code.ops.push(op);
+    }
+
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        (self.labels.len() - 1) as Label
+    }
+
+    pub(super) fn place(&mut self, l: Label) {
+        self.labels[l as usize] = Some(self.here());
+    }
+
+    fn alloc(&mut self, words: u16) -> Low<Reg> {
+        let reg = self.code.registers;
+        if reg + words as usize > LAST_REGISTER {
+            return unsupported("too many registers");
+        }
+        self.code.registers += words as usize;
+        Ok(reg as Reg)
+    }
+
+    fn fresh(&mut self, layout: Layout) -> Low<Operand> {
+        Ok(Operand { reg: self.alloc(layout.words())?, layout })
+    }
+
+    fn with_wd<T>(&mut self, wd: Label, f: impl FnOnce(&mut Self) -> T) -> T {
+        let saved = std::mem::replace(&mut self.wd, wd);
+        let result = f(self);
+        self.wd = saved;
+        result
+    }
+
+    // --- Constants.
+
+    fn constant(&mut self, words: Vec<u64>) -> Low<Reg> {
+        if let Some(r) = self.constants.get(&words) {
+            return Ok(*r);
+        }
+        let reg = self.alloc(words.len() as u16)?;
+        if words.len() == 1 {
+            self.known.insert(reg, words[0] as i64);
+        }
+        self.code.constants.push((reg, words.clone()));
+        self.constants.insert(words, reg);
+        Ok(reg)
+    }
+
+    fn integer(&mut self, n: i64) -> Low<Operand> {
+        Ok(Operand { reg: self.constant(vec![n as u64])?, layout: Layout::Int })
+    }
+
+    /// The known number in a register, if it fits an immediate.
+    fn immediate(&self, x: &Operand) -> Option<i32> {
+        self.known.get(&x.reg).and_then(|n| i32::try_from(*n).ok())
+    }
+
+    /// A value that is known now.
+    fn literal(&mut self, v: &Value, ty: &Type, want: Option<&Layout>) -> Low<Operand> {
+        let natural = self.natural(v, ty);
+        for layout in want.into_iter().chain(natural.as_ref()) {
+            let mut words = vec![0; layout.words() as usize];
+            if layout.encode(v, self.w.pool, &mut words) {
+                return Ok(Operand { reg: self.constant(words)?, layout: layout.clone() });
+            }
+        }
+        unsupported("a constant without a layout")
+    }
+
+    /// The tightest layout for a known value.
+    fn natural(&self, v: &Value, ty: &Type) -> Option<Layout> {
+        let sizes = |s: SetId| self.w.machine.set(s).elems.len();
+        if v.mentions_symbolic() {
+            return None;
+        }
+        Some(match (v, ty) {
+            (Value::Int(Int::Small(_)), _) => Layout::Int,
+            (Value::Bool(_) | Value::Elem(..), _) => Layout::Code(Carrier::of_type(ty, &sizes)?),
+            (Value::Pair(p), Type::Prod(a, b)) => {
+                Layout::pair(self.natural(&p.0, a)?, self.natural(&p.1, b)?)
+            }
+            (Value::Rec(vs), Type::Struct(fields)) => Layout::Rec(
+                vs.iter().zip(fields.iter()).map(|(v, (_, t))| self.natural(v, t)).collect::<Option<_>>()?,
+            ),
+            (Value::Set(elems), Type::Pow(t)) => match Carrier::of_type(t, &sizes) {
+                Some(c) => Layout::Bits(c),
+                None => match Carrier::of_values(elems.iter(), t, &sizes) {
+                    Some(c) => Layout::Bits(c),
+                    None if elems.is_empty() => match self.tiny(t) {
+                        Some(c) => Layout::Bits(c),
+                        None => Layout::Pool,
+                    },
+                    None => Layout::Pool,
+                },
+            },
+            _ => Layout::Pool,
+        })
+    }
+
+    /// Some carrier for a type, for sets that are empty anyway.
+    fn tiny(&self, ty: &Type) -> Option<Carrier> {
+        Some(match ty {
+            Type::Integer => Carrier::Ints { lo: 0, n: 1 },
+            Type::Prod(a, b) => Carrier::pair(self.tiny(a)?, self.tiny(b)?),
+            Type::Struct(fields) => {
+                Carrier::Rec(fields.iter().map(|(_, t)| self.tiny(t)).collect::<Option<_>>()?)
+            }
+            _ => Carrier::of_type(ty, &|s| self.w.machine.set(s).elems.len())?,
+        })
+    }
+
+    /// The layout that every value of a type fits, if there is one in words.
+    pub fn of_type(&self, ty: &Type) -> Option<Layout> {
+        let sizes = |s: SetId| self.w.machine.set(s).elems.len();
+        Some(match ty {
+            Type::Integer => Layout::Int,
+            Type::Bool | Type::Set(_) => Layout::Code(Carrier::of_type(ty, &sizes)?),
+            Type::Pow(t) => Layout::Bits(Carrier::of_type(t, &sizes)?),
+            Type::Prod(a, b) => Layout::pair(self.of_type(a)?, self.of_type(b)?),
+            Type::Struct(fields) => {
+                Layout::Rec(fields.iter().map(|(_, t)| self.of_type(t)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        })
+    }
+
+    // --- Moving values between layouts.
+
+    fn copy(&mut self, from: &Operand, to: Reg) {
+        if from.reg != to {
+            self.emit(Op::Copy { d: to, a: from.reg, n: from.words() });
+        }
+    }
+
+    /// A copy in registers of its own, to be changed in place.
+    fn duplicate(&mut self, x: &Operand) -> Low<Operand> {
+        let d = self.fresh(x.layout.clone())?;
+        self.copy(x, d.reg);
+        Ok(d)
+    }
+
+    /// The same value in another layout; a value without a place there is a misfit.
+    fn convert(&mut self, x: Operand, to: &Layout) -> Low<Operand> {
+        if x.layout == *to {
+            return Ok(x);
+        }
+        match (&x.layout, to) {
+            (Layout::Bits(_), Layout::Bits(c)) => self.remap(&x, c, false),
+            (Layout::Pair(_), Layout::Pair(t)) => {
+                let (a, b) = x.halves().expect("the layout is a pair");
+                let (a, b) = (self.convert(a, &t.0)?, self.convert(b, &t.1)?);
+                self.join(&[a, b], to.clone())
+            }
+            (Layout::Rec(fields), Layout::Rec(ts)) if fields.len() == ts.len() => {
+                let mut parts = Vec::new();
+                for (i, t) in ts.iter().enumerate() {
+                    let part = x.field(i).expect("the layout is a record");
+                    parts.push(self.convert(part, t)?);
+                }
+                self.join(&parts, to.clone())
+            }
+            (Layout::Pool, _) | (_, Layout::Pool) => {
+                let d = self.fresh(to.clone())?;
+                let touch = GeneralTouch { reads: vec![(x.reg, x.words())], write: Some((d.reg, d.words())) };
+                self.general(General::Convert { from: x, to: d.clone() }, touch)?;
+                Ok(d)
+            }
+            _ => unsupported(format!("{} as {to}", x.layout)),
+        }
+    }
+
+    /// Parts side by side in consecutive registers.
+    fn join(&mut self, parts: &[Operand], layout: Layout) -> Low<Operand> {
+        let d = self.fresh(layout)?;
+        let mut at = d.reg;
+        for p in parts {
+            self.copy(p, at);
+            at += p.words();
+        }
+        Ok(d)
+    }
+
+    /// A bit-set over another carrier. Elements that have no place there are dropped or a misfit.
+    fn remap(&mut self, x: &Operand, to: &Carrier, clip: bool) -> Low<Operand> {
+        let from = x.carrier()?.clone();
+        if from == *to {
+            return Ok(x.clone());
+        }
+        let key = (from.clone(), to.clone(), clip);
+        let table = match self.tables.get(&key) {
+            Some(t) => *t,
+            None => {
+                let lost = if clip { DROPPED } else { NOWHERE };
+                let places =
+                    (0..from.card()).map(|c| to.code(&from.value(c)).map_or(lost, |p| p as u16)).collect();
+                self.code.tables.push(places);
+                let t = (self.code.tables.len() - 1) as u16;
+                self.tables.insert(key, t);
+                t
+            }
+        };
+        let d = self.fresh(Layout::Bits(to.clone()))?;
+        self.emit(Op::Remap { d: d.reg, a: x.reg, n: from.words(), m: to.words(), table });
+        Ok(d)
+    }
+
+    /// The code of a value in a carrier; `miss` when it has none.
+    fn encode(&mut self, x: &Operand, c: &Carrier, miss: Label) -> Low<Reg> {
+        match (&x.layout, c) {
+            (Layout::Int, Carrier::Ints { lo, n }) => {
+                let d = self.alloc(1)?;
+                self.emit(Op::CodeOfInt { d, a: x.reg, lo: *lo, n: *n, l: miss });
+                Ok(d)
+            }
+            (Layout::Code(_), Carrier::Bool | Carrier::Set(..)) => Ok(x.reg),
+            (Layout::Pair(_), Carrier::Pair(p)) => {
+                let (a, b) = x.halves().expect("the layout is a pair");
+                let (a, b) = (self.encode(&a, &p.0, miss)?, self.encode(&b, &p.1, miss)?);
+                let d = self.alloc(1)?;
+                self.emit(Op::PairCode { d, a, b, k: p.1.card() as u16 });
+                Ok(d)
+            }
+            (Layout::Rec(_), Carrier::Rec(fields)) => {
+                let mut code: Option<Reg> = None;
+                for (i, f) in fields.iter().enumerate() {
+                    let part = x.field(i).expect("the layout is a record");
+                    let b = self.encode(&part, f, miss)?;
+                    code = Some(match code {
+                        None => b,
+                        Some(a) => {
+                            let d = self.alloc(1)?;
+                            self.emit(Op::PairCode { d, a, b, k: f.card() as u16 });
+                            d
+                        }
+                    });
+                }
+                code.map_or_else(|| unsupported("a record without fields"), Ok)
+            }
+            (Layout::Pool, _) => {
+                let plain = self.convert(x.clone(), &Layout::of_element(c))?;
+                self.encode(&plain, c, miss)
+            }
+            _ => unsupported(format!("{} as an element of {c}", x.layout)),
+        }
+    }
+
+    /// The element of a carrier that has the code in `code`.
+    fn decode(&mut self, code: Reg, c: &Carrier) -> Low<Operand> {
+        match c {
+            Carrier::Bool | Carrier::Set(..) => Ok(Operand { reg: code, layout: Layout::Code(c.clone()) }),
+            Carrier::Ints { lo: 0, .. } => Ok(Operand { reg: code, layout: Layout::Int }),
+            Carrier::Ints { lo, .. } => {
+                let d = self.alloc(1)?;
+                self.emit(Op::AddImm { d, a: code, i: *lo });
+                Ok(Operand { reg: d, layout: Layout::Int })
+            }
+            Carrier::Pair(p) => {
+                let k = p.1.card() as u16;
+                let (row, col) = (self.alloc(1)?, self.alloc(1)?);
+                self.emit(Op::RowOf { d: row, a: code, k });
+                self.emit(Op::ColOf { d: col, a: code, k });
+                let (a, b) = (self.decode(row, &p.0)?, self.decode(col, &p.1)?);
+                self.join(&[a, b], Layout::of_element(c))
+            }
+            Carrier::Rec(fields) => {
+                let mut parts = Vec::new();
+                let mut rest = code;
+                for f in fields.iter().rev() {
+                    let k = f.card() as u16;
+                    let (col, next) = (self.alloc(1)?, self.alloc(1)?);
+                    self.emit(Op::ColOf { d: col, a: rest, k });
+                    self.emit(Op::RowOf { d: next, a: rest, k });
+                    parts.push(self.decode(col, f)?);
+                    rest = next;
+                }
+                parts.reverse();
+                self.join(&parts, Layout::of_element(c))
+            }
+        }
+    }
+
+    // --- Evaluation on values.
+
+    fn general(&mut self, g: General, touch: GeneralTouch) -> Low<()> {
+        if self.generals.len() >= usize::from(u16::MAX) {
+            return unsupported("too many pieces on values");
+        }
+        self.generals.push(g);
+        self.code.generals.push(touch);
+        let l = self.wd;
+        self.emit(Op::General { g: (self.generals.len() - 1) as u16, l });
+        Ok(())
+    }
+}
+
+impl Estimates for Lower<'_> {
+    fn size(&self, set: &Expr) -> f64 {
+        match &set.kind {
+            ExprKind::SetExt(es) | ExprKind::SeqExt(es) => es.len() as f64,
+            ExprKind::Binary(BinOp::Interval, a, b) => match (&a.kind, &b.kind) {
+                (ExprKind::Int(a), ExprKind::Int(b)) => b
+                    .small()
+                    .zip(a.small())
+                    .map_or(f64::INFINITY, |(b, a)| (b as f64 - a as f64 + 1.0).max(0.0)),
+                _ => 20.0,
+            },
+            ExprKind::Natural | ExprKind::Natural1 => f64::INFINITY,
+            ExprKind::TypeSet(t) => self.type_size(t),
+            ExprKind::Var(v) => match self.w.constants.get(v) {
+                Some(Value::Set(elems)) => elems.len() as f64,
+                Some(_) => f64::INFINITY,
+                None => match &set.ty {
+                    Type::Pow(t) => 1.0 + self.type_size(t).min(60.0) / 2.0,
+                    _ => 20.0,
+                },
+            },
+            ExprKind::Binary(BinOp::Cartesian, a, b) => self.size(a) * self.size(b),
+            ExprKind::Binary(BinOp::Inter, a, b) => self.size(a).min(self.size(b)),
+            ExprKind::Binary(BinOp::SetMinus, a, _) => self.size(a),
+            ExprKind::Binary(BinOp::Union, a, b) => self.size(a) + self.size(b),
+            ExprKind::Unary(UnOp::Dom | UnOp::Ran | UnOp::Inverse, a) => self.size(a),
+            ExprKind::Unary(UnOp::Pow | UnOp::Fin | UnOp::Pow1 | UnOp::Fin1, a) => {
+                2f64.powf(self.size(a).min(1000.0))
+            }
+            ExprKind::Function(_)
+            | ExprKind::Constructor(..)
+            | ExprKind::Destructor(..)
+            | ExprKind::Symbolic(_) => f64::INFINITY,
+            ExprKind::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1, _) => f64::INFINITY,
+            _ => match &set.ty {
+                Type::Pow(t) => 1.0 + self.type_size(t).min(60.0) / 2.0,
+                _ => 50.0,
+            },
+        }
+    }
+
+    fn type_size(&self, ty: &Type) -> f64 {
+        match ty {
+            Type::Bool => 2.0,
+            Type::Set(s) => self.w.machine.set(*s).elems.len() as f64,
+            Type::Prod(a, b) => self.type_size(a) * self.type_size(b),
+            Type::Struct(fields) => fields.iter().map(|(_, t)| self.type_size(t)).product(),
+            Type::Pow(t) => {
+                let n = self.type_size(t);
+                if n.is_finite() { 2f64.powf(n) } else { n }
+            }
+            Type::Integer | Type::String | Type::Real | Type::Free(_) | Type::Any => f64::INFINITY,
+        }
+    }
+
+    fn type_of(&self, v: VarId) -> Type {
+        self.w.machine.var(v).ty.clone()
+    }
+}

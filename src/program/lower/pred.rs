@@ -1,0 +1,360 @@
+//! Predicates as jumps: control falls through or leaves.
+//!
+//! A conjunction is false when one conjunct is, even if an earlier one is undefined; so an undefined
+//! conjunct that is not the last is a misfit and left to the interpreter. The other connectives go
+//! from left to right and hand undefinedness on.
+
+use super::*;
+use crate::model::typed::{PredKind, RelOp};
+use crate::program::plan;
+use crate::program::uses::Uses;
+
+impl Lower<'_> {
+    /// Falls through when `p` holds, else goes to `l`.
+    pub fn jump_unless(&mut self, p: &Pred, env: &Env, l: Label) -> Low<()> {
+        self.branch(p, env, l, false)
+    }
+
+    /// Falls through when `p` does not hold, else goes to `l`.
+    pub fn jump_if(&mut self, p: &Pred, env: &Env, l: Label) -> Low<()> {
+        self.branch(p, env, l, true)
+    }
+
+    /// Goes to `l` when the truth of `p` is `when`.
+    fn branch(&mut self, p: &Pred, env: &Env, l: Label, when: bool) -> Low<()> {
+        let mark = self.here();
+        match self.branch_kind(p, env, l, when) {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                self.rewind(mark);
+                self.general_pred(p, env, l, when)
+            }
+        }
+    }
+
+    fn branch_kind(&mut self, p: &Pred, env: &Env, l: Label, when: bool) -> Low<()> {
+        match &p.kind {
+            PredKind::True | PredKind::False => {
+                if matches!(p.kind, PredKind::True) == when {
+                    self.emit(Op::Jump { l });
+                }
+                Ok(())
+            }
+            PredKind::Label(_, q) => self.branch(q, env, l, when),
+            PredKind::Not(q) => self.branch(q, env, l, !when),
+            PredKind::And(ps) => {
+                let end = self.label();
+                let misfit = self.misfit;
+                for (i, q) in ps.iter().enumerate() {
+                    let last = i + 1 == ps.len();
+                    let wd = if last { self.wd } else { misfit };
+                    self.with_wd(wd, |s| match (when, last) {
+                        (false, _) => s.jump_unless(q, env, l),
+                        (true, true) => s.jump_if(q, env, l),
+                        (true, false) => s.jump_unless(q, env, end),
+                    })?;
+                }
+                if ps.is_empty() && when {
+                    self.emit(Op::Jump { l });
+                }
+                self.place(end);
+                Ok(())
+            }
+            PredKind::Or(ps) => {
+                let end = self.label();
+                for (i, q) in ps.iter().enumerate() {
+                    match (when, i + 1 == ps.len()) {
+                        (true, _) => self.jump_if(q, env, l)?,
+                        (false, true) => self.jump_unless(q, env, l)?,
+                        (false, false) => self.jump_if(q, env, end)?,
+                    }
+                }
+                if ps.is_empty() && !when {
+                    self.emit(Op::Jump { l });
+                }
+                self.place(end);
+                Ok(())
+            }
+            PredKind::Implies(a, b) => {
+                if when {
+                    self.jump_unless(a, env, l)?;
+                    self.jump_if(b, env, l)
+                } else {
+                    let end = self.label();
+                    self.jump_unless(a, env, end)?;
+                    self.jump_unless(b, env, l)?;
+                    self.place(end);
+                    Ok(())
+                }
+            }
+            PredKind::Iff(a, b) => {
+                let (x, y) = (self.alloc(1)?, self.alloc(1)?);
+                self.truth(a, env, x)?;
+                self.truth(b, env, y)?;
+                self.emit(if when { Op::JumpEq { a: x, b: y, l } } else { Op::JumpNe { a: x, b: y, l } });
+                Ok(())
+            }
+            PredKind::If(c, a, b) => {
+                let (other, end) = (self.label(), self.label());
+                self.jump_unless(c, env, other)?;
+                self.branch(a, env, l, when)?;
+                self.emit(Op::Jump { l: end });
+                self.place(other);
+                self.branch(b, env, l, when)?;
+                self.place(end);
+                Ok(())
+            }
+            PredKind::Let(bindings, body) => {
+                let mut env = env.clone();
+                for (v, e) in bindings {
+                    let x = self.expr(e, &env, None)?;
+                    env.now.insert(*v, x);
+                }
+                self.branch(body, &env, l, when)
+            }
+            PredKind::Rel(op, a, b) => self.comparison(*op, a, b, env, l, when),
+            PredKind::Forall(vars, body) => {
+                let (hypotheses, conclusion) = antecedents(body);
+                let end = self.label();
+                let misfit = self.misfit;
+                let no = if when { end } else { l };
+                self.with_wd(misfit, |s| {
+                    s.search(vars, hypotheses, env, &mut |s, env, _| match &conclusion {
+                        Some(q) => s.jump_unless(q, env, no),
+                        None => {
+                            s.emit(Op::Jump { l: no });
+                            Ok(())
+                        }
+                    })
+                })?;
+                if when {
+                    self.emit(Op::Jump { l });
+                }
+                self.place(end);
+                Ok(())
+            }
+            PredKind::Exists(vars, body) => {
+                let end = self.label();
+                let misfit = self.misfit;
+                let yes = if when { l } else { end };
+                self.with_wd(misfit, |s| {
+                    s.search(vars, plan::conjuncts(body), env, &mut |s, _, _| {
+                        s.emit(Op::Jump { l: yes });
+                        Ok(())
+                    })
+                })?;
+                if !when {
+                    self.emit(Op::Jump { l });
+                }
+                self.place(end);
+                Ok(())
+            }
+            PredKind::Finite(e) => {
+                self.bits(e, env, None)?;
+                if when {
+                    self.emit(Op::Jump { l });
+                }
+                Ok(())
+            }
+            PredKind::Partition(..) | PredKind::External(..) => unsupported("no lowering"),
+        }
+    }
+
+    /// The truth of `p` as 0 or 1.
+    pub(super) fn truth(&mut self, p: &Pred, env: &Env, d: Reg) -> Low<()> {
+        let (no, end) = (self.label(), self.label());
+        self.jump_unless(p, env, no)?;
+        self.emit(Op::Const { d, v: 1 });
+        self.emit(Op::Jump { l: end });
+        self.place(no);
+        self.emit(Op::Const { d, v: 0 });
+        self.place(end);
+        Ok(())
+    }
+
+    fn general_pred(&mut self, p: &Pred, env: &Env, l: Label, when: bool) -> Low<()> {
+        let inputs = self.inputs(&Uses::of_pred(p), env)?;
+        let out = self.alloc(1)?;
+        let touch = GeneralTouch {
+            reads: inputs.iter().map(|i| (i.from.reg, i.from.words())).collect(),
+            write: Some((out, 1)),
+        };
+        self.general(General::Pred { pred: p.clone(), inputs, out }, touch)?;
+        self.emit(if when { Op::JumpNeImm { a: out, i: 0, l } } else { Op::JumpEqImm { a: out, i: 0, l } });
+        Ok(())
+    }
+
+    fn comparison(&mut self, op: RelOp, a: &Expr, b: &Expr, env: &Env, l: Label, when: bool) -> Low<()> {
+        match op {
+            RelOp::NotEqual => self.comparison(RelOp::Equal, a, b, env, l, !when),
+            RelOp::NotIn => self.comparison(RelOp::In, a, b, env, l, !when),
+            RelOp::NotSubset => self.comparison(RelOp::Subset, a, b, env, l, !when),
+            RelOp::NotStrictSubset => self.comparison(RelOp::StrictSubset, a, b, env, l, !when),
+            RelOp::Equal => {
+                // `S = {}` needs no second set.
+                for (set, other) in [(a, b), (b, a)] {
+                    if matches!(&other.kind, ExprKind::SetExt(es) if es.is_empty()) {
+                        let x = self.bits(set, env, None)?;
+                        let (a, n) = (x.reg, x.words());
+                        self.emit(if when {
+                            Op::JumpEmpty { a, n, l }
+                        } else {
+                            Op::JumpNotEmpty { a, n, l }
+                        });
+                        return Ok(());
+                    }
+                }
+                let wish = if matches!(a.ty, Type::Pow(_)) {
+                    let (x, y) = self.alike(a, b, env, None)?;
+                    return self.equal(&x, &y, l, when);
+                } else {
+                    None
+                };
+                let (x, y) = (self.expr(a, env, wish)?, self.expr(b, env, wish)?);
+                self.equal(&x, &y, l, when)
+            }
+            RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
+                if a.ty != Type::Integer {
+                    return unsupported("reals");
+                }
+                let (x, y) = (self.int(a, env)?, self.int(b, env)?);
+                self.order(op, &x, &y, l, when);
+                Ok(())
+            }
+            RelOp::In => self.membership(a, b, env, l, when),
+            RelOp::Subset => {
+                let x = self.bits(a, env, None)?;
+                self.inclusion(&x, b, env, l, when)
+            }
+            RelOp::StrictSubset => {
+                let (x, y) = self.alike(a, b, env, None)?;
+                let (a, b, n) = (x.reg, y.reg, x.words());
+                if when {
+                    let end = self.label();
+                    self.emit(Op::JumpNotSubset { a, b, n, l: end });
+                    self.emit(Op::JumpDiffer { a, b, n, l });
+                    self.place(end);
+                } else {
+                    self.emit(Op::JumpNotSubset { a, b, n, l });
+                    self.emit(Op::JumpSame { a, b, n, l });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes to `l` when the equality of two values is `when`.
+    pub(super) fn equal(&mut self, x: &Operand, y: &Operand, l: Label, when: bool) -> Low<()> {
+        match (&x.layout, &y.layout) {
+            (Layout::Int, Layout::Int) | (Layout::Code(_), Layout::Code(_)) => {
+                let (x, i) = match (self.immediate(x), self.immediate(y)) {
+                    (_, Some(i)) => (x, Some(i)),
+                    (Some(i), _) => (y, Some(i)),
+                    _ => (x, None),
+                };
+                self.emit(match (i, when) {
+                    (Some(i), true) => Op::JumpEqImm { a: x.reg, i, l },
+                    (Some(i), false) => Op::JumpNeImm { a: x.reg, i, l },
+                    (None, true) => Op::JumpEq { a: x.reg, b: y.reg, l },
+                    (None, false) => Op::JumpNe { a: x.reg, b: y.reg, l },
+                });
+                Ok(())
+            }
+            (Layout::Bits(_), Layout::Bits(_)) => {
+                let (x, y) = self.unified(x.clone(), y.clone())?;
+                let (a, b, n) = (x.reg, y.reg, x.words());
+                self.emit(if when { Op::JumpSame { a, b, n, l } } else { Op::JumpDiffer { a, b, n, l } });
+                Ok(())
+            }
+            (Layout::Pair(_), Layout::Pair(_)) => {
+                let (Some((a, b)), Some((c, d))) = (x.halves(), y.halves()) else {
+                    return unsupported("a pair in two forms");
+                };
+                if when {
+                    let end = self.label();
+                    self.equal(&a, &c, end, false)?;
+                    self.equal(&b, &d, l, true)?;
+                    self.place(end);
+                    Ok(())
+                } else {
+                    self.equal(&a, &c, l, false)?;
+                    self.equal(&b, &d, l, false)
+                }
+            }
+            (Layout::Rec(fields), Layout::Rec(_)) => {
+                let end = self.label();
+                let n = fields.len();
+                for i in 0..n {
+                    let (Some(a), Some(b)) = (x.field(i), y.field(i)) else {
+                        return unsupported("a record in two forms");
+                    };
+                    if when && i + 1 == n {
+                        self.equal(&a, &b, l, true)?;
+                    } else {
+                        self.equal(&a, &b, if when { end } else { l }, false)?;
+                    }
+                }
+                self.place(end);
+                Ok(())
+            }
+            _ => unsupported("values in the pool"),
+        }
+    }
+
+    pub(super) fn order(&mut self, op: RelOp, x: &Operand, y: &Operand, l: Label, when: bool) {
+        // `x op y` with its negation turned into the opposite comparison.
+        let op = match (op, when) {
+            (op, true) => op,
+            (RelOp::Less, false) => RelOp::GreaterEqual,
+            (RelOp::LessEqual, false) => RelOp::Greater,
+            (RelOp::Greater, false) => RelOp::LessEqual,
+            (_, false) => RelOp::Less,
+        };
+        let (a, b) = (x.reg, y.reg);
+        let right = self.immediate(y);
+        let left = self.immediate(x);
+        let next = |i: i32| i.checked_add(1);
+        let last = |i: i32| i.checked_sub(1);
+        let op = match op {
+            RelOp::Less => match (right, left) {
+                (Some(i), _) => Op::JumpLtImm { a, i, l },
+                (_, Some(i)) => Op::JumpGtImm { a: b, i, l },
+                _ => Op::JumpLt { a, b, l },
+            },
+            RelOp::LessEqual => match (right.and_then(next), left.and_then(last)) {
+                (Some(i), _) => Op::JumpLtImm { a, i, l },
+                (_, Some(i)) => Op::JumpGtImm { a: b, i, l },
+                _ => Op::JumpLe { a, b, l },
+            },
+            RelOp::Greater => match (right, left) {
+                (Some(i), _) => Op::JumpGtImm { a, i, l },
+                (_, Some(i)) => Op::JumpLtImm { a: b, i, l },
+                _ => Op::JumpLt { a: b, b: a, l },
+            },
+            _ => match (right.and_then(last), left.and_then(next)) {
+                (Some(i), _) => Op::JumpGtImm { a, i, l },
+                (_, Some(i)) => Op::JumpLtImm { a: b, i, l },
+                _ => Op::JumpLe { a: b, b: a, l },
+            },
+        };
+        self.emit(op);
+    }
+}
+
+/// `P => (Q => R)` as the conjuncts of P and Q, and R.
+fn antecedents(body: &Pred) -> (Vec<Pred>, Option<Pred>) {
+    match &body.kind {
+        PredKind::Label(_, p) => antecedents(p),
+        PredKind::Implies(p, q) => {
+            let mut all = plan::conjuncts(p);
+            let (more, conclusion) = match &q.kind {
+                PredKind::Implies(..) => antecedents(q),
+                PredKind::False => (Vec::new(), None),
+                _ => (Vec::new(), Some((**q).clone())),
+            };
+            all.extend(more);
+            (all, conclusion)
+        }
+        _ => (Vec::new(), Some(body.clone())),
+    }
+}

@@ -1,0 +1,295 @@
+//! Plans as loops: quantifiers, comprehensions, parameters and ANY share these.
+//!
+//! In: variables, conjuncts, and what to do with each solution. Out: nested loops; `next`, handed to
+//! the innermost part, is where the search goes on.
+
+use super::*;
+use crate::model::typed::PredKind;
+use crate::program::plan::{self, Plan, PlanStep, Source};
+use crate::program::uses::Uses;
+
+/// What to emit for each solution: the environment, and where the search goes on.
+pub(super) type Body<'b, 'w> = dyn FnMut(&mut Lower<'w>, &Env, Label) -> Low<()> + 'b;
+
+impl<'w> Lower<'w> {
+    /// Loops over all values of `vars` that satisfy `conjuncts`. Control comes out behind the loops.
+    /// An undefined conjunct goes to `self.wd`.
+    pub(super) fn search(
+        &mut self,
+        vars: &[VarId],
+        conjuncts: Vec<Pred>,
+        env: &Env,
+        body: &mut Body<'_, 'w>,
+    ) -> Low<()> {
+        let plan = plan::plan(vars, conjuncts, self);
+        if plan.unbounded.is_some() {
+            return unsupported("an unbounded variable");
+        }
+        let end = self.label();
+        let wd = self.wd;
+        self.steps(
+            &plan,
+            0,
+            env,
+            end,
+            &mut |s, i, env, next| s.with_wd(wd, |s| s.jump_unless(&plan.conjuncts[i], env, next)),
+            body,
+        )?;
+        self.place(end);
+        Ok(())
+    }
+
+    /// Carries out the steps of a plan from step `at`; `test` emits the test of a conjunct.
+    pub(super) fn steps(
+        &mut self,
+        plan: &Plan,
+        at: usize,
+        env: &Env,
+        next: Label,
+        test: &mut dyn FnMut(&mut Self, usize, &Env, Label) -> Low<()>,
+        body: &mut Body<'_, 'w>,
+    ) -> Low<()> {
+        // A source that is undefined leaves open whether other conjuncts are false: a misfit.
+        let misfit = self.misfit;
+        match plan.steps.get(at) {
+            None => {
+                body(self, env, next)?;
+                self.emit(Op::Jump { l: next });
+                Ok(())
+            }
+            Some(PlanStep::Test(i)) => {
+                test(self, *i, env, next)?;
+                self.steps(plan, at + 1, env, next, test, body)
+            }
+            Some(PlanStep::Bind(v, Source::Equal(e))) => {
+                let want = self.of_type(&self.w.machine.var(*v).ty);
+                let x = self.with_wd(misfit, |s| s.expr(e, env, want.as_ref()))?;
+                self.steps(plan, at + 1, &env.with(*v, x), next, test, body)
+            }
+            Some(PlanStep::Bind(v, source)) => {
+                let ty = self.w.machine.var(*v).ty.clone();
+                let (x, head, exit) = self.with_wd(misfit, |s| s.open_loop(source, &ty, env))?;
+                self.steps(plan, at + 1, &env.with(*v, x), head, test, body)?;
+                self.place(exit);
+                self.emit(Op::Jump { l: next });
+                Ok(())
+            }
+            Some(PlanStep::Match { pattern, set, binds }) => {
+                let (inner, head, exit) = self.with_wd(misfit, |s| s.open_match(pattern, set, binds, env))?;
+                self.steps(plan, at + 1, &inner, head, test, body)?;
+                self.place(exit);
+                self.emit(Op::Jump { l: next });
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts a loop: the loop variable, where the next round begins, where the loop ends.
+    pub(super) fn open_loop(
+        &mut self,
+        source: &Source,
+        ty: &Type,
+        env: &Env,
+    ) -> Low<(Operand, Label, Label)> {
+        match source {
+            Source::Equal(_) => unreachable!("an equation is no loop"),
+            Source::Range { lo, hi } => {
+                let lo = self.bound(lo, true, env)?;
+                let hi = self.bound(hi, false, env)?;
+                self.integer_loop(&lo, &hi)
+            }
+            Source::Member(set) => match &set.kind {
+                ExprKind::Binary(BinOp::Interval, a, b) => {
+                    let (lo, hi) = (self.int(a, env)?, self.int(b, env)?);
+                    self.integer_loop(&lo, &hi)
+                }
+                ExprKind::TypeSet(t) => self.type_loop(&t.clone()),
+                _ => {
+                    let s = self.bits(set, env, None)?;
+                    self.element_loop(&s)
+                }
+            },
+            Source::Subset(set) => {
+                let s = self.bits(set, env, None)?;
+                self.subset_loop(&s)
+            }
+            Source::Type(_) => self.type_loop(ty),
+        }
+    }
+
+    fn bound(&mut self, es: &[Expr], greatest: bool, env: &Env) -> Low<Operand> {
+        let mut x = self.int(&es[0], env)?;
+        for e in &es[1..] {
+            let y = self.int(e, env)?;
+            let d = self.fresh(Layout::Int)?;
+            self.emit(if greatest {
+                Op::Max { d: d.reg, a: x.reg, b: y.reg }
+            } else {
+                Op::Min { d: d.reg, a: x.reg, b: y.reg }
+            });
+            x = d;
+        }
+        Ok(x)
+    }
+
+    fn integer_loop(&mut self, lo: &Operand, hi: &Operand) -> Low<(Operand, Label, Label)> {
+        let x = self.fresh(Layout::Int)?;
+        let (head, exit) = (self.label(), self.label());
+        self.emit(Op::AddImm { d: x.reg, a: lo.reg, i: -1 });
+        self.place(head);
+        self.emit(Op::NextInt { d: x.reg, b: hi.reg, l: exit });
+        self.emit(Op::Tick);
+        Ok((x, head, exit))
+    }
+
+    pub(super) fn element_loop(&mut self, s: &Operand) -> Low<(Operand, Label, Label)> {
+        let c = s.carrier()?.clone();
+        // The set is copied when it may change while the loop runs: it never does, since every
+        // value lives in registers of its own.
+        let cursor = self.alloc(1)?;
+        let (head, exit) = (self.label(), self.label());
+        self.emit(Op::Const { d: cursor, v: -1 });
+        self.place(head);
+        self.emit(Op::Next { d: cursor, a: s.reg, n: s.words(), l: exit });
+        let x = self.decode(cursor, &c)?;
+        Ok((x, head, exit))
+    }
+
+    fn subset_loop(&mut self, s: &Operand) -> Low<(Operand, Label, Label)> {
+        s.carrier()?;
+        let x = self.fresh(s.layout.clone())?;
+        let (first, head, exit) = (self.label(), self.label(), self.label());
+        self.emit(Op::Clear { d: x.reg, n: x.words() });
+        self.emit(Op::Jump { l: first });
+        self.place(head);
+        self.emit(Op::NextSubset { d: x.reg, a: s.reg, n: x.words(), l: exit });
+        self.emit(Op::Tick);
+        self.place(first);
+        Ok((x, head, exit))
+    }
+
+    fn type_loop(&mut self, ty: &Type) -> Low<(Operand, Label, Label)> {
+        let Some(layout) = self.of_type(ty) else { return unsupported("an infinite type") };
+        match &layout {
+            Layout::Code(c) => {
+                let (lo, hi) = (self.integer(0)?, self.integer(c.card() as i64 - 1)?);
+                let (x, head, exit) = self.integer_loop(&lo, &hi)?;
+                Ok((Operand { reg: x.reg, layout: layout.clone() }, head, exit))
+            }
+            Layout::Bits(c) => {
+                let full = self.full(c)?;
+                self.subset_loop(&full)
+            }
+            _ => match Carrier::of_type(ty, &|s| self.w.machine.set(s).elems.len()) {
+                Some(c) => {
+                    let full = self.full(&c)?;
+                    self.element_loop(&full)
+                }
+                None => unsupported("a type that is not listed"),
+            },
+        }
+    }
+
+    /// Starts a loop over the elements of a set of pairs that agree with a pattern.
+    fn open_match(
+        &mut self,
+        pattern: &Expr,
+        set: &Expr,
+        binds: &[VarId],
+        env: &Env,
+    ) -> Low<(Env, Label, Label)> {
+        // `p = E` as the only element of `{E}`.
+        if let ExprKind::SetExt(es) = &set.kind
+            && let [only] = &es[..]
+        {
+            let x = self.expr(only, env, None)?;
+            let (head, exit) = (self.label(), self.label());
+            let (once, done) = (self.alloc(1)?, self.label());
+            self.emit(Op::Const { d: once, v: 0 });
+            self.emit(Op::Jump { l: done });
+            self.place(head);
+            self.emit(Op::Jump { l: exit });
+            self.place(done);
+            let inner = self.destructure(pattern, &x, binds, env, head)?;
+            return Ok((inner, head, exit));
+        }
+        let s = self.bits(set, env, None)?;
+        if let ExprKind::Pair(a, b) = &pattern.kind {
+            let (rc, cc) = s.matrix()?;
+            let (rc, cc) = (rc.clone(), cc.clone());
+            let (rows, cols) = (rc.card() as u16, cc.card() as u16);
+            let known = |e: &Expr| Uses::of_expr(e).reads.iter().all(|v| !binds.contains(v));
+            if known(a) {
+                // One row of a known relation.
+                let x = self.expr(a, env, None)?;
+                let exit = self.label();
+                let r = self.encode(&x, &rc, exit)?;
+                let row = self.fresh(Layout::Bits(cc))?;
+                self.emit(Op::Row { d: row.reg, m: s.reg, r, rows, cols });
+                let (y, head, end) = self.element_loop(&row)?;
+                let inner = self.destructure(b, &y, binds, env, head)?;
+                self.same_place(exit, end);
+                return Ok((inner, head, end));
+            }
+            if known(b) {
+                // One column.
+                let y = self.expr(b, env, None)?;
+                let exit = self.label();
+                let c = self.encode(&y, &cc, exit)?;
+                let all = self.full(&rc)?;
+                let cursor = self.alloc(1)?;
+                let head = self.label();
+                self.emit(Op::Const { d: cursor, v: -1 });
+                self.place(head);
+                self.emit(Op::Next { d: cursor, a: all.reg, n: all.words(), l: exit });
+                let i = self.alloc(1)?;
+                self.emit(Op::PairCode { d: i, a: cursor, b: c, k: cols });
+                self.emit(Op::JumpNoBit { a: s.reg, i, n: s.words(), l: head });
+                let x = self.decode(cursor, &rc)?;
+                let inner = self.destructure(a, &x, binds, env, head)?;
+                return Ok((inner, head, exit));
+            }
+        }
+        let (x, head, exit) = self.element_loop(&s)?;
+        let inner = self.destructure(pattern, &x, binds, env, head)?;
+        Ok((inner, head, exit))
+    }
+
+    /// Makes `a` a second name of the label `b`, which is placed later.
+    fn same_place(&mut self, a: Label, b: Label) {
+        for op in &mut self.code.ops {
+            if op.touches().label == Some(a) {
+                op.set_label(b);
+            }
+        }
+    }
+
+    /// Binds the variables of a pattern to the parts of `x`; parts that are known already must agree.
+    fn destructure(
+        &mut self,
+        pattern: &Expr,
+        x: &Operand,
+        binds: &[VarId],
+        env: &Env,
+        next: Label,
+    ) -> Low<Env> {
+        match &pattern.kind {
+            ExprKind::Var(v) if binds.contains(v) && !env.now.contains_key(v) => Ok(env.with(*v, x.clone())),
+            ExprKind::Pair(a, b) if x.halves().is_some() => {
+                let Some((p, q)) = x.halves() else { return unsupported("a pooled pair") };
+                let env = self.destructure(a, &p, binds, env, next)?;
+                self.destructure(b, &q, binds, &env, next)
+            }
+            _ => {
+                let y = self.expr(pattern, env, None)?;
+                self.equal(x, &y, next, false)?;
+                Ok(env.clone())
+            }
+        }
+    }
+
+    /// Whether a predicate can be undefined.
+    pub(super) fn may_be_undefined(p: &Pred) -> bool {
+        !matches!(p.kind, PredKind::True | PredKind::False) && Uses::of_pred(p).partial
+    }
+}

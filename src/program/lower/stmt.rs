@@ -1,0 +1,340 @@
+//! Substitutions: every way through becomes a path that ends in what comes after it.
+//!
+//! In: a substitution, where variables stand, and a continuation that emits what follows one outcome.
+//! Out: code that falls out at its end when all outcomes were tried. Writes go to fresh registers, so
+//! nothing has to be undone between outcomes, and `||` reads the old values without copying.
+
+use super::*;
+use crate::model::typed::{Step, Stmt, StmtKind, Target};
+use crate::program::plan::{self, Source};
+use crate::program::uses::Uses;
+
+/// Where variables stand that were written on the way.
+pub(super) type Writes = BTreeMap<VarId, Operand>;
+/// Emits what follows one outcome.
+pub(super) type After<'k, 'w> = dyn FnMut(&mut Lower<'w>, &Writes) -> Low<()> + 'k;
+
+impl<'w> Lower<'w> {
+    /// `tail`: the continuation is short, so that several copies of it are cheaper than a call.
+    pub(super) fn stmt(&mut self, s: &Stmt, env: &Env, tail: bool, k: &mut After<'_, 'w>) -> Low<()> {
+        let misfit = self.misfit;
+        match &s.kind {
+            StmtKind::Skip | StmtKind::External(..) => k(self, &Writes::new()),
+            StmtKind::Assign(pairs) => {
+                let mut writes = Writes::new();
+                for (target, e) in pairs {
+                    let value = updated(target, e, self.w.machine);
+                    let want = self.variable_layout(target.var, env);
+                    let x = self.expr(&value, env, want.as_ref())?;
+                    if writes.insert(target.var, x).is_some() {
+                        return unsupported("a variable assigned twice");
+                    }
+                }
+                k(self, &writes)
+            }
+            StmtKind::BecomesIn(vars, set) => {
+                let [v] = &vars[..] else { return unsupported("several variables from one set") };
+                let ty = self.w.machine.var(*v).ty.clone();
+                let (x, head, exit) = self.open_loop(&Source::Member(set.clone()), &ty, env)?;
+                let want = self.variable_layout(*v, env);
+                let x = match want {
+                    Some(l) => self.convert(x, &l)?,
+                    None => x,
+                };
+                k(self, &Writes::from([(*v, x)]))?;
+                self.emit(Op::Jump { l: head });
+                self.place(exit);
+                Ok(())
+            }
+            StmtKind::BecomesSuch(vars, p) => {
+                let mut inner = env.clone();
+                for v in vars {
+                    if let Some(x) = inner.now.remove(v) {
+                        inner.old.insert(*v, x);
+                    }
+                }
+                let layouts: Vec<Option<Layout>> =
+                    vars.iter().map(|v| self.variable_layout(*v, env)).collect();
+                self.search(vars, plan::conjuncts(p), &inner, &mut |s, env, _| {
+                    let mut writes = Writes::new();
+                    for (v, layout) in vars.iter().zip(&layouts) {
+                        let x = env.now[v].clone();
+                        let x = match layout {
+                            Some(l) => s.convert(x, l)?,
+                            None => x,
+                        };
+                        writes.insert(*v, x);
+                    }
+                    k(s, &writes)
+                })
+            }
+            // The interpreter reports what does not hold.
+            StmtKind::Pre(p, s) | StmtKind::Assert(p, s) | StmtKind::Witness(p, s) => {
+                self.jump_unless(p, env, misfit)?;
+                self.stmt(s, env, tail, k)
+            }
+            StmtKind::Choice(ss) => {
+                self.branches(&ss.iter().collect::<Vec<_>>(), env, tail, k, &mut |lower, k| {
+                    for s in ss {
+                        lower.stmt(s, env, tail, k)?;
+                    }
+                    Ok(())
+                })
+            }
+            StmtKind::If(cases, other) => {
+                let mut all: Vec<&Stmt> = cases.iter().map(|(_, s)| s).collect();
+                all.extend(other.as_deref());
+                self.branches(&all, env, tail, k, &mut |lower, k| {
+                    let end = lower.label();
+                    for (p, s) in cases {
+                        let next = lower.label();
+                        lower.jump_unless(p, env, next)?;
+                        lower.stmt(s, env, tail, k)?;
+                        lower.emit(Op::Jump { l: end });
+                        lower.place(next);
+                    }
+                    match other {
+                        Some(s) => lower.stmt(s, env, tail, k)?,
+                        None => k(lower, &Writes::new())?,
+                    }
+                    lower.place(end);
+                    Ok(())
+                })
+            }
+            StmtKind::Select(cases, other) => {
+                let mut all: Vec<&Stmt> = cases.iter().map(|(_, s)| s).collect();
+                all.extend(other.as_deref());
+                self.branches(&all, env, tail, k, &mut |lower, k| {
+                    let taken = lower.alloc(1)?;
+                    lower.emit(Op::Const { d: taken, v: 0 });
+                    for (p, s) in cases {
+                        let next = lower.label();
+                        lower.jump_unless(p, env, next)?;
+                        lower.emit(Op::Const { d: taken, v: 1 });
+                        lower.stmt(s, env, tail, k)?;
+                        lower.place(next);
+                    }
+                    if let Some(s) = other {
+                        let end = lower.label();
+                        lower.emit(Op::JumpNeImm { a: taken, i: 0, l: end });
+                        lower.stmt(s, env, tail, k)?;
+                        lower.place(end);
+                    }
+                    Ok(())
+                })
+            }
+            StmtKind::Case(e, cases, other) => {
+                let x = self.expr(e, env, None)?;
+                let mut all: Vec<&Stmt> = cases.iter().map(|(_, s)| s).collect();
+                all.extend(other.as_deref());
+                self.branches(&all, env, tail, k, &mut |lower, k| {
+                    let end = lower.label();
+                    for (labels, s) in cases {
+                        let (here, next) = (lower.label(), lower.label());
+                        for l in labels {
+                            let y = lower.expr(l, env, None)?;
+                            lower.equal(&x, &y, here, true)?;
+                        }
+                        lower.emit(Op::Jump { l: next });
+                        lower.place(here);
+                        lower.stmt(s, env, tail, k)?;
+                        lower.emit(Op::Jump { l: end });
+                        lower.place(next);
+                    }
+                    match other {
+                        Some(s) => lower.stmt(s, env, tail, k)?,
+                        None => k(lower, &Writes::new())?,
+                    }
+                    lower.place(end);
+                    Ok(())
+                })
+            }
+            StmtKind::Any(vars, p, s) => {
+                self.search(vars, plan::conjuncts(p), env, &mut |lower, env, _| lower.stmt(s, env, tail, k))
+            }
+            StmtKind::Let(bindings, s) => {
+                let mut env = env.clone();
+                for (v, e) in bindings {
+                    let x = self.expr(e, &env, None)?;
+                    env.now.insert(*v, x);
+                }
+                self.stmt(s, &env, tail, k)
+            }
+            StmtKind::Var(vars, s) => {
+                let mut env = env.clone();
+                for v in vars {
+                    env.now.remove(v);
+                }
+                self.stmt(s, &env, tail, k)
+            }
+            StmtKind::Seq(ss) => self.sequence(ss, env, &Writes::new(), tail, k),
+            StmtKind::Par(ss) => self.parallel(ss, env, &Writes::new(), tail, k),
+            StmtKind::Call { op, args, results } => {
+                if results.iter().any(|t| !t.path.is_empty()) {
+                    return unsupported("a result into a part of a variable");
+                }
+                let callee = self.w.machine.op(*op);
+                let mut inner = env.clone();
+                for (p, a) in callee.params.iter().zip(args) {
+                    let want = self.of_type(&self.w.machine.var(*p).ty);
+                    let x = self.expr(a, env, want.as_ref())?;
+                    inner.now.insert(*p, x);
+                }
+                for r in &callee.results {
+                    inner.now.remove(r);
+                }
+                self.stmt(&callee.body, &inner, tail, &mut |lower, writes| {
+                    let mut out = writes.clone();
+                    for (r, t) in callee.results.iter().zip(results) {
+                        let Some(x) = out.remove(r) else { return unsupported("a result without a value") };
+                        let x = match lower.variable_layout(t.var, env) {
+                            Some(l) => lower.convert(x, &l)?,
+                            None => x,
+                        };
+                        out.insert(t.var, x);
+                    }
+                    k(lower, &out)
+                })
+            }
+            StmtKind::While { .. } => unsupported("no lowering"),
+        }
+    }
+
+    /// The layout that the values of a variable are brought into when it is written.
+    fn variable_layout(&self, v: VarId, env: &Env) -> Option<Layout> {
+        self.declared
+            .get(&v)
+            .cloned()
+            .or_else(|| self.of_type(&self.w.machine.var(v).ty))
+            .or_else(|| env.now.get(&v).map(|x| x.layout.clone()))
+    }
+
+    fn sequence(
+        &mut self,
+        ss: &[Stmt],
+        env: &Env,
+        before: &Writes,
+        tail: bool,
+        k: &mut After<'_, 'w>,
+    ) -> Low<()> {
+        let [first, rest @ ..] = ss else { return k(self, before) };
+        self.stmt(first, env, tail && rest.is_empty(), &mut |lower, writes| {
+            let mut env = env.clone();
+            let mut all = before.clone();
+            for (v, x) in writes {
+                env.now.insert(*v, x.clone());
+                all.insert(*v, x.clone());
+            }
+            lower.sequence(rest, &env, &all, tail, k)
+        })
+    }
+
+    fn parallel(
+        &mut self,
+        ss: &[Stmt],
+        env: &Env,
+        before: &Writes,
+        tail: bool,
+        k: &mut After<'_, 'w>,
+    ) -> Low<()> {
+        let [first, rest @ ..] = ss else { return k(self, before) };
+        self.stmt(first, env, tail && rest.is_empty(), &mut |lower, writes| {
+            let mut all = before.clone();
+            for (v, x) in writes {
+                if all.insert(*v, x.clone()).is_some() {
+                    return unsupported("a variable assigned twice");
+                }
+            }
+            lower.parallel(rest, env, &all, tail, k)
+        })
+    }
+
+    /// Emits several alternatives that share what follows: as copies when it is short, else as a
+    /// subroutine that finds the written variables in fixed registers.
+    fn branches(
+        &mut self,
+        all: &[&Stmt],
+        env: &Env,
+        tail: bool,
+        k: &mut After<'_, 'w>,
+        emit: &mut dyn FnMut(&mut Self, &mut After<'_, 'w>) -> Low<()>,
+    ) -> Low<()> {
+        if tail {
+            return emit(self, k);
+        }
+        let mut merged = Writes::new();
+        for v in all.iter().flat_map(|s| Uses::of_stmt(s, self.w.machine).writes) {
+            if merged.contains_key(&v) {
+                continue;
+            }
+            let Some(layout) = self.variable_layout(v, env) else {
+                return unsupported("a variable without a layout after a choice");
+            };
+            let x = self.fresh(layout)?;
+            merged.insert(v, x);
+        }
+        let (sub, end) = (self.label(), self.label());
+        emit(self, &mut |lower, writes| {
+            for (v, to) in &merged {
+                let Some(x) = writes.get(v).or_else(|| env.now.get(v)) else {
+                    return unsupported("a variable without a value after a choice");
+                };
+                let x = lower.convert(x.clone(), &to.layout)?;
+                lower.copy(&x, to.reg);
+            }
+            lower.emit(Op::Call { l: sub });
+            Ok(())
+        })?;
+        self.emit(Op::Jump { l: end });
+        self.place(sub);
+        k(self, &merged)?;
+        self.emit(Op::Ret);
+        self.place(end);
+        Ok(())
+    }
+}
+
+/// The new value of the whole variable when a part of it is assigned.
+pub fn updated(target: &Target, value: &Expr, machine: &Machine) -> Expr {
+    fn at(base: Expr, path: &[Step], value: &Expr) -> Expr {
+        let span = value.span;
+        match path {
+            [] => value.clone(),
+            [Step::Index(i), rest @ ..] => {
+                let (Type::Pow(pair), ty) = (&base.ty, base.ty.clone()) else {
+                    unreachable!("an indexed target is a function")
+                };
+                let Type::Prod(_, range) = &**pair else { unreachable!("a function is a set of pairs") };
+                let old = Expr {
+                    kind: ExprKind::Apply(Box::new(base.clone()), Box::new(i.clone())),
+                    ty: (**range).clone(),
+                    span,
+                };
+                let new = at(old, rest, value);
+                let maplet = Expr {
+                    ty: (**pair).clone(),
+                    kind: ExprKind::Pair(Box::new(i.clone()), Box::new(new)),
+                    span,
+                };
+                let single = Expr { kind: ExprKind::SetExt(vec![maplet]), ty: ty.clone(), span };
+                Expr { kind: ExprKind::Binary(BinOp::Override, Box::new(base), Box::new(single)), ty, span }
+            }
+            [Step::Field(k), rest @ ..] => {
+                let Type::Struct(fields) = base.ty.clone() else { unreachable!("a record has fields") };
+                let parts = fields
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (_, t))| {
+                        let old =
+                            Expr { kind: ExprKind::Field(Box::new(base.clone()), i), ty: t.clone(), span };
+                        if i == *k { at(old, rest, value) } else { old }
+                    })
+                    .collect();
+                Expr { kind: ExprKind::Rec(parts), ty: base.ty, span }
+            }
+        }
+    }
+    let base =
+        Expr { kind: ExprKind::Var(target.var), ty: machine.var(target.var).ty.clone(), span: target.span };
+    at(base, &target.path, value)
+}

@@ -1,0 +1,201 @@
+//! The compiled model: layouts, register code, query plans, and the `System` they make.
+//!
+//! In: `model::typed::Machine`. Out: `Program`, which the explorer drives through `system::System`.
+//! Never here: who visits a state when, how results are shown.
+//!
+//! The way of a model: `promise` reads ranges off the invariant, `state` packs the variables, `plan`
+//! orders conjuncts, `lower` makes register code (`ir`), `exec` runs it; whatever has no code or no
+//! place goes to the interpreter through `exact`.
+
+pub mod carrier;
+pub mod compile;
+pub mod effects;
+pub mod exact;
+pub mod exec;
+pub mod ir;
+pub mod layout;
+pub mod lower;
+pub mod plan;
+pub mod pool;
+pub mod promise;
+pub mod state;
+pub mod system;
+pub mod uses;
+pub mod validate;
+
+pub use system::{Program, TransitionDetails, Worker};
+
+use crate::base::budget::{Budget, Stop};
+use crate::model::reference::{ErrorKind, Interpreter};
+use crate::model::typed::{Machine, SetId, Type, VarId};
+use crate::model::value::Value;
+use carrier::Carrier;
+use effects::Effects;
+use exact::Constant;
+use layout::Layout;
+use promise::{Promise, Reader};
+use state::StateLayout;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
+use uses::Uses;
+
+/// How a model is compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Keep every variable in the value pool and every event on values; for tests.
+    pub plain: bool,
+    /// Do not evaluate the invariant; it still promises ranges.
+    pub skip_invariant: bool,
+    pub skip_assertions: bool,
+    /// An undefined guard is a finding.
+    pub strict_guards: bool,
+}
+
+/// Valuations whose promises are looked at when layouts are chosen; later ones may escape.
+const LOOKED_AT: usize = 16;
+
+/// Sets up the constants and chooses layouts. Code is made when a valuation is first met.
+pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> Result<Program<'m>, Stop> {
+    let interpreter = Interpreter::new(machine, budget);
+    let (valuations, setup_errors, setup_incomplete) = match interpreter.constants() {
+        Ok(found) => (found.values, found.errors, found.incomplete),
+        Err(e) => match e.kind() {
+            ErrorKind::Stopped(stop) => return Err(stop),
+            _ => (Vec::new(), Vec::new(), vec![e]),
+        },
+    };
+    let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
+    for (i, constants) in valuations.iter().take(LOOKED_AT).enumerate() {
+        let folder = Constant::new(&interpreter, constants);
+        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
+        reader.read();
+        for v in &machine.variables {
+            let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
+            let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
+            promises.insert(*v, all);
+        }
+    }
+    let blind = compile::Blind;
+    let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
+    let vars = machine
+        .variables
+        .iter()
+        .map(|v| {
+            let promise = promises.remove(v).unwrap_or(Promise::Nothing);
+            let layout = reader.layout(&machine.var(*v).ty, &promise).unwrap_or(Layout::Pool);
+            if options.plain { (*v, Layout::Pool, Promise::Nothing) } else { (*v, layout, promise) }
+        })
+        .collect();
+    let layout = StateLayout::new(vars, valuations.len());
+    let labels = machine
+        .events
+        .iter()
+        .map(|op| {
+            let op = machine.op(*op);
+            op.params.iter().chain(&op.results).map(|v| label_layout(machine, &machine.var(*v).ty)).collect()
+        })
+        .collect();
+    let statics = machine
+        .assertions
+        .iter()
+        .map(|c| Uses::of_pred(&c.pred).all().iter().all(|v| !machine.variables.contains(v)))
+        .collect();
+    Ok(Program {
+        machine,
+        budget: budget.clone(),
+        pool: Default::default(),
+        pools: layout.slots.iter().any(|s| s.layout.has_pool()),
+        layout,
+        compiled: valuations.iter().map(|_| OnceLock::new()).collect(),
+        valuations,
+        effects: Effects::of(machine),
+        names: machine.events.iter().map(|op| machine.op(*op).name.to_string()).collect(),
+        setup_errors,
+        setup_incomplete,
+        statics,
+        labels,
+        texts: Mutex::default(),
+        options: options.clone(),
+    })
+}
+
+/// The layout in which a parameter or result is hashed: a function of its type alone.
+pub(crate) fn label_layout(machine: &Machine, ty: &Type) -> Layout {
+    fn words(machine: &Machine, ty: &Type) -> Option<Layout> {
+        let sizes = |s: SetId| machine.set(s).elems.len();
+        Some(match ty {
+            Type::Integer => Layout::Int,
+            Type::Bool | Type::Set(_) => Layout::Code(Carrier::of_type(ty, &sizes)?),
+            Type::Pow(t) => Layout::Bits(Carrier::of_type(t, &sizes)?),
+            Type::Prod(a, b) => Layout::pair(words(machine, a)?, words(machine, b)?),
+            Type::Struct(fields) => {
+                Layout::Rec(fields.iter().map(|(_, t)| words(machine, t)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        })
+    }
+    words(machine, ty).unwrap_or(Layout::Pool)
+}
+
+impl Program<'_> {
+    /// Layout of every variable and bits per state, for `bombus info`.
+    pub fn layout_text(&self) -> String {
+        self.layout.describe(self.machine)
+    }
+
+    /// Why events and conjuncts are evaluated on values, for `bombus info`.
+    pub fn uncompiled(&self) -> Vec<String> {
+        let interpreter = Interpreter::new(self.machine, &self.budget);
+        if self.valuations.is_empty() {
+            return Vec::new();
+        }
+        let compiled = self.compiled(0, &interpreter);
+        let events = compiled
+            .events
+            .iter()
+            .zip(&self.names)
+            .filter_map(|(e, name)| e.as_ref().err().map(|why| format!("{name}: {}", why.0)));
+        let clauses = compiled
+            .invariant
+            .iter()
+            .zip(&self.machine.invariant)
+            .filter(|(entry, _)| entry.is_none())
+            .map(|(_, c)| c.text.clone());
+        events.chain(clauses).collect()
+    }
+
+    /// The code of the first valuation, printed.
+    pub fn code_text(&self) -> String {
+        let interpreter = Interpreter::new(self.machine, &self.budget);
+        if self.valuations.is_empty() {
+            String::new()
+        } else {
+            self.compiled(0, &interpreter).code.to_string()
+        }
+    }
+
+    /// Distinct values in the pool.
+    pub fn pooled(&self) -> usize {
+        self.pool.len()
+    }
+
+    /// Checks the code of the first valuation; the first fault in words.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.valuations.is_empty() {
+            return Ok(());
+        }
+        let interpreter = Interpreter::new(self.machine, &self.budget);
+        let compiled = self.compiled(0, &interpreter);
+        let mut entries: Vec<u32> = compiled.events.iter().flatten().map(|e| e.entry).collect();
+        let tests = compiled.invariant.iter().chain(&compiled.assertions).chain(&compiled.after);
+        entries.extend(tests.flatten());
+        entries.extend(compiled.goal);
+        entries.extend(compiled.scope);
+        validate::validate(&compiled.code, &entries)
+    }
+
+    /// A variable of the pool: the values of constants.
+    pub fn valuation(&self, number: usize) -> Vec<(VarId, Value)> {
+        self.machine.constants.iter().copied().zip(self.valuations[number].iter().cloned()).collect()
+    }
+}

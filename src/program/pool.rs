@@ -1,0 +1,170 @@
+//! The value pool: every value that has no place in words, once, with a number.
+//!
+//! In: values from any thread. Out: a `ValueId`; two ids are equal exactly if the values are. Values
+//! are never removed: the pool grows with the number of distinct values that a run meets.
+//! Never here: what a value is used for.
+
+use crate::model::value::{Value, digest};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ValueId(pub u32);
+
+const SHARDS: usize = 64;
+/// The first segment has `1 << FIRST` places, each next one twice as many.
+const FIRST: u32 = 10;
+
+struct Entry {
+    value: Value,
+    /// Of the stable bytes: the same in every run, unlike the id.
+    content: u64,
+}
+
+type Shard = HashMap<Value, u32, BuildHasherDefault<Fold>>;
+
+pub struct Pool {
+    shards: Vec<Mutex<Shard>>,
+    segments: [OnceLock<Box<[OnceLock<Entry>]>>; 22],
+    next: AtomicU32,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        Pool {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            segments: std::array::from_fn(|_| OnceLock::new()),
+            next: AtomicU32::new(0),
+        }
+    }
+}
+
+impl Pool {
+    pub fn intern(&self, value: &Value) -> ValueId {
+        let mut hasher = Fold::default();
+        value.hash(&mut hasher);
+        let shard = &self.shards[(hasher.finish() >> 58) as usize % SHARDS];
+        // A thread that panicked while holding the lock left a map that is still whole.
+        let mut map = shard.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(id) = map.get(value) {
+            return ValueId(*id);
+        }
+        // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (segment, at) = place(id);
+        let places = self.segments[segment]
+            .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
+        let entry = Entry { value: value.clone(), content: content_hash(value) };
+        assert!(places[at].set(entry).is_ok(), "a place of the pool is filled once");
+        map.insert(value.clone(), id);
+        ValueId(id)
+    }
+
+    pub fn get(&self, id: ValueId) -> &Value {
+        &self.entry(id).value
+    }
+
+    /// A hash of the value that is the same in every run.
+    pub fn content(&self, id: ValueId) -> u64 {
+        self.entry(id).content
+    }
+
+    pub fn len(&self) -> usize {
+        self.next.load(Ordering::Relaxed) as usize
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn entry(&self, id: ValueId) -> &Entry {
+        let (segment, at) = place(id.0);
+        self.segments[segment].get().and_then(|s| s[at].get()).expect("ids come from `intern`")
+    }
+}
+
+pub fn content_hash(value: &Value) -> u64 {
+    let mut bytes = Vec::new();
+    value.encode(&mut bytes);
+    digest::hash128(&bytes) as u64
+}
+
+/// Segment and place of an id.
+fn place(id: u32) -> (usize, usize) {
+    let n = u64::from(id) + (1 << FIRST);
+    let segment = 63 - n.leading_zeros() - FIRST;
+    (segment as usize, (n - (1u64 << (segment + FIRST))) as usize)
+}
+
+/// A fixed, fast hash for maps inside one run.
+#[derive(Clone, Copy, Default)]
+pub struct Fold(u64);
+
+impl Hasher for Fold {
+    fn finish(&self) -> u64 {
+        let h = self.0 ^ self.0 >> 32;
+        h.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x51_7c_c1_b7_27_22_0a_95);
+    }
+
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_i64(&mut self, n: i64) {
+        self.write_u64(n as u64);
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_get_equal_ids_on_every_thread() {
+        let pool = Pool::default();
+        let value = |i: i64| Value::set(vec![Value::int(i), Value::int(i / 2)]);
+        let ids: Vec<Vec<ValueId>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..4)
+                .map(|t| {
+                    let (pool, value) = (&pool, &value);
+                    scope.spawn(move || {
+                        let mut ids = vec![ValueId(0); 5000];
+                        for k in 0..5000 {
+                            let i = (k * 7 + t * 1111) % 5000;
+                            ids[i] = pool.intern(&value(i as i64));
+                        }
+                        ids
+                    })
+                })
+                .collect();
+            handles.into_iter().map(|h| h.join().expect("no thread panics")).collect()
+        });
+        assert!(ids.iter().all(|v| *v == ids[0]));
+        assert_eq!(pool.len(), 5000);
+        for (i, id) in ids[0].iter().enumerate() {
+            assert_eq!(*pool.get(*id), value(i as i64));
+        }
+    }
+}

@@ -1,0 +1,608 @@
+//! The compiled model as a `System`: successors and checks on packed states.
+//!
+//! In: packed states from the explorer. Out: edges and findings. Each event runs as code; an event
+//! that has none, or that meets a value without a place, is done by the interpreter instead, from the
+//! same state and in full. Edges of one event are held back until it is through, so that the two
+//! ways never mix.
+
+use super::Options;
+use super::compile::{self, Compiled, LabelHash, Source};
+use super::effects::Effects;
+use super::exact::{self, Constant};
+use super::exec::{self, Answer, Exit, FRAME, Frame, Host};
+use super::layout::Layout;
+use super::lower::General;
+use super::pool::{Pool, ValueId};
+use super::state::StateLayout;
+use crate::base::budget::Budget;
+use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, State};
+use crate::model::typed::{Machine, Pred, VarId};
+use crate::model::value::{Value, digest};
+use crate::system::{EventId, Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
+
+pub struct Program<'m> {
+    pub(super) machine: &'m Machine,
+    pub(super) budget: Budget,
+    pub(super) pool: Pool,
+    pub(super) layout: StateLayout,
+    /// Some variable stands in the value pool.
+    pub(super) pools: bool,
+    pub(super) valuations: Vec<Constants>,
+    pub(super) compiled: Vec<OnceLock<Compiled>>,
+    pub(super) effects: Effects,
+    pub(super) names: Vec<String>,
+    /// Errors met while the constants were set up, told with the initial states.
+    pub(super) setup_errors: Vec<Error>,
+    pub(super) setup_incomplete: Vec<Error>,
+    /// Assertions about constants alone: checked once for each valuation.
+    pub(super) statics: Vec<bool>,
+    /// Layouts in which parameters and results are hashed, for each event.
+    pub(super) labels: Vec<Vec<Layout>>,
+    /// Words for findings and reasons, by a hash of themselves: the number of a text must not depend
+    /// on which thread met it first.
+    pub(super) texts: Mutex<BTreeMap<u32, String>>,
+    pub(super) options: Options,
+}
+
+/// Scratch memory of one thread.
+pub struct Worker<'m> {
+    frame: Frame,
+    /// The valuation whose constants stand in the frame.
+    loaded: Option<usize>,
+    interpreter: Interpreter<'m>,
+    pieces: Option<(usize, Pieces)>,
+    edges: Edges,
+    /// Pieces that were done on values: whole events and conjuncts.
+    pub fallbacks: u64,
+}
+
+/// The transitions of one event, held back.
+#[derive(Default)]
+struct Edges {
+    labels: Vec<u64>,
+    targets: Vec<u64>,
+}
+
+impl Edges {
+    fn clear(&mut self) {
+        self.labels.clear();
+        self.targets.clear();
+    }
+}
+
+impl<'m> Program<'m> {
+    pub(super) fn compiled(&self, valuation: usize, interpreter: &Interpreter<'m>) -> &Compiled {
+        self.compiled[valuation].get_or_init(|| {
+            let constants = &self.valuations[valuation];
+            let folder = Constant::new(interpreter, constants);
+            let map: BTreeMap<VarId, Value> =
+                self.machine.constants.iter().copied().zip(constants.iter().cloned()).collect();
+            compile::compile(&Source {
+                machine: self.machine,
+                pool: &self.pool,
+                folder: &folder,
+                constants: &map,
+                layout: &self.layout,
+                touched: &self.effects.touched,
+            })
+        })
+    }
+
+    pub fn machine(&self) -> &'m Machine {
+        self.machine
+    }
+
+    /// Valuations of the constants, the empty one of a model without constants included.
+    pub fn valuations(&self) -> usize {
+        self.valuations.len()
+    }
+
+    /// The state as the interpreter knows it.
+    pub fn values(&self, state: &[u64]) -> State {
+        State {
+            constants: self.valuations[self.layout.valuation(state)].clone(),
+            variables: self.layout.unpack(state, &self.pool).into(),
+        }
+    }
+
+    /// The variables of a state with their values.
+    pub fn state_values(&self, state: &[u64]) -> Vec<(VarId, Value)> {
+        self.layout.slots.iter().map(|s| s.var).zip(self.layout.unpack(state, &self.pool)).collect()
+    }
+
+    /// The constants that a state was set up with.
+    pub fn constants_of(&self, state: &[u64]) -> Vec<(VarId, Value)> {
+        let values = &self.valuations[self.layout.valuation(state)];
+        self.machine.constants.iter().copied().zip(values.iter().cloned()).collect()
+    }
+
+    /// The packed form of a state of the interpreter; `None` when its constants are not a valuation.
+    pub fn pack(&self, state: &State) -> Option<Vec<u64>> {
+        let valuation = self.valuations.iter().position(|c| *c == state.constants)?;
+        let mut packed = Vec::new();
+        self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
+        Some(packed)
+    }
+
+    /// Parameters and results of the transitions of `event` from `state` to `target`, for traces.
+    pub fn transition_details(
+        &self,
+        worker: &mut Worker<'m>,
+        state: &[u64],
+        event: EventId,
+        label: u64,
+        target: &[u64],
+    ) -> Option<TransitionDetails> {
+        let from = self.values(state);
+        let steps = worker.interpreter.steps_of(&from, event.0 as usize).ok()?;
+        let mut packed = Vec::new();
+        steps.transitions.into_iter().find_map(|t| {
+            self.layout.pack(self.layout.valuation(state), &t.target.variables, &self.pool, &mut packed);
+            let same = packed == target && self.label(event, &t.params, &t.results) == label;
+            same.then(|| TransitionDetails { params: t.params.to_vec(), results: t.results.to_vec() })
+        })
+    }
+
+    /// The label of a transition: a function of its parameters and results alone.
+    pub fn label(&self, event: EventId, params: &[Value], results: &[Value]) -> u64 {
+        let layouts = &self.labels[event.0 as usize];
+        let values: Vec<(Layout, &Value)> =
+            layouts.iter().cloned().zip(params.iter().chain(results.iter())).collect();
+        compile::label_of(&values, &self.pool)
+    }
+
+    fn text(&self, words: String) -> u32 {
+        let mut hash = LabelHash::default();
+        words.bytes().for_each(|b| hash.word(u64::from(b)));
+        let number = hash.0 as u32;
+        self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(number, words);
+        number
+    }
+
+    fn words_of(&self, number: u32) -> String {
+        let texts = self.texts.lock().unwrap_or_else(|e| e.into_inner());
+        texts.get(&number).cloned().unwrap_or_default()
+    }
+
+    fn tell(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
+        if e.is_finding() {
+            let kind = match e.kind() {
+                ErrorKind::Precondition => FindingKind::Precondition,
+                ErrorKind::Assertion => FindingKind::Assertion,
+                ErrorKind::Refinement => FindingKind::Refinement,
+                ErrorKind::Variant => FindingKind::Variant,
+                _ => FindingKind::WellDefinedness,
+            };
+            // Assertions of the ASSERTIONS clause have small numbers; texts stay above them.
+            let property = self.text(exact::words(e)) | 1 << 31;
+            self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(property, exact::words(e));
+            sink.finding(Finding { kind, property, event });
+        } else {
+            let words = match event {
+                Some(e_) => format!("{}: {}", self.names[e_.0 as usize], exact::words(e)),
+                None => exact::words(e),
+            };
+            sink.incomplete(self.text(words));
+        }
+    }
+
+    /// Loads constants and state into the frame.
+    fn enter(&self, worker: &mut Worker<'m>, compiled: &Compiled, state: &[u64]) {
+        let valuation = self.layout.valuation(state);
+        if worker.loaded != Some(valuation) {
+            for (r, words) in &compiled.code.constants {
+                worker.frame.regs[*r as usize..*r as usize + words.len()].copy_from_slice(words);
+            }
+            worker.loaded = Some(valuation);
+        }
+        self.layout.load(state, &mut worker.frame.regs[..]);
+    }
+
+    /// The transitions of one event, by the interpreter.
+    fn exact_event(
+        &self,
+        worker: &mut Worker<'m>,
+        from: &State,
+        state: &[u64],
+        event: EventId,
+        sink: &mut dyn Sink,
+    ) {
+        worker.fallbacks += 1;
+        match worker.interpreter.steps_of(from, event.0 as usize) {
+            Ok(steps) => {
+                let mut packed = Vec::new();
+                for t in &steps.transitions {
+                    self.layout.pack(
+                        self.layout.valuation(state),
+                        &t.target.variables,
+                        &self.pool,
+                        &mut packed,
+                    );
+                    sink.edge(event, self.label(event, &t.params, &t.results), &packed);
+                }
+                let mut told: Vec<ErrorKind> = Vec::new();
+                for (_, e) in &steps.errors {
+                    if !told.contains(&e.kind()) {
+                        told.push(e.kind());
+                        self.tell(e, Some(event), sink);
+                    }
+                }
+                if let Some((_, e)) = steps.undefined_guards.first() {
+                    sink.undefined_guard(event);
+                    if self.options.strict_guards {
+                        self.tell(e, Some(event), sink);
+                    }
+                }
+                steps.incomplete.iter().for_each(|(_, e)| self.tell(e, Some(event), sink));
+            }
+            Err(e) => self.tell(&e, Some(event), sink),
+        }
+    }
+
+    /// A predicate by its code, or by the interpreter.
+    fn holds(
+        &self,
+        worker: &mut Worker<'m>,
+        compiled: &Compiled,
+        entry: Option<u32>,
+        pred: &Pred,
+        state: &[u64],
+    ) -> Result<bool, Error> {
+        if let Some(entry) = entry
+            && !self.layout.is_escaped(state)
+        {
+            match self.run(worker, compiled, entry, state) {
+                Exit::Done | Exit::Holds => return Ok(true),
+                Exit::Fails => return Ok(false),
+                Exit::Ill | Exit::Misfit | Exit::Stopped => {}
+            }
+        }
+        worker.fallbacks += 1;
+        worker.interpreter.eval_pred(pred, Some(&self.values(state)))
+    }
+
+    fn run(&self, worker: &mut Worker<'m>, compiled: &Compiled, entry: u32, state: &[u64]) -> Exit {
+        worker.edges.clear();
+        let Worker { frame, interpreter, pieces, edges, .. } = worker;
+        let mut host =
+            Running { program: self, compiled, interpreter, pieces, edges, state, undefined: false };
+        exec::run(&compiled.code, entry, frame, &mut host)
+    }
+}
+
+/// Parameters and results of one transition.
+#[derive(Clone, Debug)]
+pub struct TransitionDetails {
+    pub params: Vec<Value>,
+    pub results: Vec<Value>,
+}
+
+/// One run of code.
+struct Running<'r, 'm> {
+    program: &'r Program<'m>,
+    compiled: &'r Compiled,
+    interpreter: &'r Interpreter<'m>,
+    pieces: &'r mut Option<(usize, Pieces)>,
+    edges: &'r mut Edges,
+    state: &'r [u64],
+    undefined: bool,
+}
+
+impl Host for Running<'_, '_> {
+    #[inline]
+    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
+        let packing = &self.compiled.packings[t as usize];
+        let start = self.edges.targets.len();
+        self.edges.targets.extend_from_slice(self.state);
+        let target = &mut self.edges.targets[start..];
+        for (field, reg) in &packing.fields {
+            if !field.store(&regs[*reg as usize..], target) {
+                return Answer::Misfit;
+            }
+        }
+        let mut label = LabelHash::default();
+        for (r, n, pooled) in &packing.label {
+            for w in &regs[*r as usize..(*r + *n) as usize] {
+                label.word(if *pooled { self.program.pool.content(ValueId(*w as u32)) } else { *w });
+            }
+        }
+        self.edges.labels.push(label.0);
+        Answer::Go
+    }
+
+    fn undefined(&mut self) {
+        self.undefined = true;
+    }
+
+    fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer {
+        let pool = &self.program.pool;
+        let inputs = match &self.compiled.generals[g as usize] {
+            General::Convert { from, to } => {
+                let v = from.layout.decode(&regs[from.reg as usize..], pool);
+                let fits = to.layout.encode(&v, pool, &mut regs[to.reg as usize..]);
+                return if fits { Answer::Go } else { Answer::Misfit };
+            }
+            General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
+        };
+        let valuation = self.program.layout.valuation(self.state);
+        if self.pieces.as_ref().is_none_or(|(v, _)| *v != valuation) {
+            let constants = &self.program.valuations[valuation];
+            *self.pieces = Some((valuation, Pieces::new(self.interpreter, constants)));
+        }
+        let Some((_, pieces)) = self.pieces else { return Answer::Misfit };
+        for i in inputs {
+            pieces.bind(i.var, i.old, i.from.layout.decode(&regs[i.from.reg as usize..], pool));
+        }
+        let answer = match &self.compiled.generals[g as usize] {
+            General::Expr { expr, out, .. } => match self.interpreter.piece_value(expr, pieces) {
+                Ok(v) if out.layout.encode(&v, pool, &mut regs[out.reg as usize..]) => Answer::Go,
+                Ok(_) => Answer::Misfit,
+                Err(e) => undecided(&e),
+            },
+            General::Pred { pred, out, .. } => match self.interpreter.piece_holds(pred, pieces) {
+                Ok(b) => {
+                    regs[*out as usize] = u64::from(b);
+                    Answer::Go
+                }
+                Err(e) => undecided(&e),
+            },
+            General::Convert { .. } => Answer::Misfit,
+        };
+        for i in inputs {
+            pieces.unbind(i.var, i.old);
+        }
+        answer
+    }
+
+    fn tick(&mut self) -> bool {
+        self.program.budget.check().is_ok()
+    }
+}
+
+/// Undefined values have a place to go to; anything else is the interpreter's to tell.
+fn undecided(e: &Error) -> Answer {
+    if e.is_undefined() { Answer::Jump } else { Answer::Misfit }
+}
+
+impl<'m> System for Program<'m> {
+    type Worker = Worker<'m>;
+
+    fn worker(&self) -> Worker<'m> {
+        Worker {
+            frame: Frame::default(),
+            loaded: None,
+            interpreter: Interpreter::new(self.machine, &self.budget),
+            pieces: None,
+            edges: Edges::default(),
+            fallbacks: 0,
+        }
+    }
+
+    fn words(&self) -> usize {
+        self.layout.words
+    }
+
+    fn event_names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn constant_valuations(&self) -> usize {
+        if self.machine.constants.is_empty() { 0 } else { self.valuations.len() }
+    }
+
+    fn initial(&self, worker: &mut Worker<'m>, sink: &mut dyn Sink) {
+        self.setup_errors.iter().chain(&self.setup_incomplete).for_each(|e| self.tell(e, None, sink));
+        if self.valuations.is_empty() {
+            if self.setup_errors.is_empty() && self.setup_incomplete.is_empty() {
+                sink.finding(Finding { kind: FindingKind::Properties, property: 0, event: None });
+            }
+            return;
+        }
+        let mut packed = Vec::new();
+        for (valuation, constants) in self.valuations.iter().enumerate() {
+            match worker.interpreter.initial_states(constants) {
+                Ok(found) => {
+                    let nothing = found.values.is_empty();
+                    if nothing && found.errors.is_empty() && found.incomplete.is_empty() {
+                        sink.finding(Finding { kind: FindingKind::Properties, property: 1, event: None });
+                    }
+                    found.errors.iter().chain(&found.incomplete).for_each(|e| self.tell(e, None, sink));
+                    for state in &found.values {
+                        self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
+                        sink.edge(EventId(0), 0, &packed);
+                    }
+                    if let Some(first) = found.values.first() {
+                        self.check_statics(worker, first, sink);
+                    }
+                }
+                Err(e) => self.tell(&e, None, sink),
+            }
+        }
+    }
+
+    fn successors(&self, worker: &mut Worker<'m>, state: &[u64], sink: &mut dyn Sink) {
+        if self.layout.is_escaped(state) {
+            let from = self.values(state);
+            for e in 0..self.names.len() {
+                self.exact_event(worker, &from, state, EventId(e as u32), sink);
+            }
+            return;
+        }
+        let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
+        self.enter(worker, compiled, state);
+        let mut from: Option<State> = None;
+        for (e, code) in compiled.events.iter().enumerate() {
+            let event = EventId(e as u32);
+            if let Ok(code) = code {
+                worker.edges.clear();
+                let Worker { frame, interpreter, pieces, edges, .. } = worker;
+                let mut host =
+                    Running { program: self, compiled, interpreter, pieces, edges, state, undefined: false };
+                let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
+                let undefined = host.undefined;
+                // The interpreter has the words for what is undefined.
+                let in_words = undefined && self.options.strict_guards;
+                if exit == Exit::Done && !in_words {
+                    if undefined {
+                        sink.undefined_guard(event);
+                    }
+                    self.deliver(worker, event, code.may_repeat, sink);
+                    continue;
+                }
+            }
+            let from = from.get_or_insert_with(|| self.values(state));
+            self.exact_event(worker, from, state, event, sink);
+        }
+    }
+
+    fn check(
+        &self,
+        worker: &mut Worker<'m>,
+        state: &[u64],
+        changed_by: Option<EventId>,
+        sink: &mut dyn Sink,
+    ) {
+        let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
+        let escaped = self.layout.is_escaped(state);
+        if !escaped {
+            self.enter(worker, compiled, state);
+        }
+        let which = changed_by.map_or(compiled.after.len() - 1, |e| e.0 as usize);
+        let quick = match compiled.after[which] {
+            Some(entry) if !escaped => self.run(worker, compiled, entry, state) == Exit::Holds,
+            _ => false,
+        };
+        if !quick && !self.options.skip_invariant {
+            let mut first = true;
+            for (i, clause) in self.machine.invariant.iter().enumerate() {
+                match self.holds(worker, compiled, compiled.invariant[i], &clause.pred, state) {
+                    Ok(true) => {}
+                    // One finding per state: the first conjunct that is broken names it.
+                    Ok(false) if first => {
+                        first = false;
+                        sink.finding(Finding {
+                            kind: FindingKind::Invariant,
+                            property: i as u32,
+                            event: None,
+                        });
+                    }
+                    Ok(false) => {}
+                    Err(e) => self.tell(&e, None, sink),
+                }
+            }
+        }
+        for (i, clause) in self.machine.assertions.iter().enumerate() {
+            if self.statics[i] || self.options.skip_assertions {
+                continue;
+            }
+            match self.holds(worker, compiled, compiled.assertions[i], &clause.pred, state) {
+                Ok(true) => {}
+                Ok(false) => {
+                    sink.finding(Finding { kind: FindingKind::Assertion, property: i as u32, event: None });
+                }
+                Err(e) => self.tell(&e, None, sink),
+            }
+        }
+        if let Some(goal) = &self.machine.goal {
+            match self.holds(worker, compiled, compiled.goal, goal, state) {
+                Ok(true) => sink.finding(Finding { kind: FindingKind::Goal, property: 0, event: None }),
+                Ok(false) => {}
+                Err(e) => sink.incomplete(self.text(format!("goal: {}", exact::words(&e)))),
+            }
+        }
+    }
+
+    fn in_scope(&self, worker: &mut Worker<'m>, state: &[u64]) -> bool {
+        let Some(scope) = &self.machine.scope else { return true };
+        let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
+        if !self.layout.is_escaped(state) {
+            self.enter(worker, compiled, state);
+        }
+        // A scope without a truth value does not narrow the search.
+        self.holds(worker, compiled, compiled.scope, scope, state).unwrap_or(true)
+    }
+
+    fn fingerprint(&self, _worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
+        // Pool numbers depend on who met a value first; everything else is the same in every run.
+        if !self.pools && !self.layout.is_escaped(state) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        bytes.extend_from_slice(&(self.layout.valuation(state) as u64).to_le_bytes());
+        self.layout.unpack(state, &self.pool).iter().for_each(|v| v.encode(&mut bytes));
+        Some(digest::hash128(&bytes))
+    }
+
+    fn property(&self, finding: &Finding) -> String {
+        let clause = |clauses: &[crate::model::typed::Clause]| {
+            clauses.get(finding.property as usize).map(|c| c.text.clone()).unwrap_or_default()
+        };
+        match finding.kind {
+            FindingKind::Invariant => clause(&self.machine.invariant),
+            FindingKind::Assertion if finding.property >> 31 == 0 => clause(&self.machine.assertions),
+            FindingKind::Deadlock => "no operation is enabled".into(),
+            FindingKind::Goal => "the goal is reached".into(),
+            FindingKind::Properties if finding.property == 0 => {
+                "no valuation of the constants satisfies PROPERTIES".into()
+            }
+            FindingKind::Properties if finding.property == NO_INITIAL_STATE => {
+                "there is no initial state".into()
+            }
+            FindingKind::Properties => "INITIALISATION has no outcome".into(),
+            _ => self.words_of(finding.property),
+        }
+    }
+
+    fn reason(&self, reason: u32) -> String {
+        self.words_of(reason)
+    }
+
+    fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
+        self.state_values(state)
+            .into_iter()
+            .map(|(v, x)| {
+                let decl = self.machine.var(v);
+                (decl.name.to_string(), x.show(self.machine, &decl.ty))
+            })
+            .collect()
+    }
+}
+
+impl<'m> Program<'m> {
+    /// Hands the edges of one event on, each distinct one once.
+    #[inline]
+    fn deliver(&self, worker: &mut Worker<'m>, event: EventId, may_repeat: bool, sink: &mut dyn Sink) {
+        let w = self.layout.words;
+        let edges = &worker.edges;
+        if !may_repeat || edges.labels.len() < 2 {
+            for (label, target) in edges.labels.iter().zip(edges.targets.chunks_exact(w)) {
+                sink.edge(event, *label, target);
+            }
+            return;
+        }
+        let mut all: Vec<(u64, &[u64])> =
+            edges.labels.iter().copied().zip(edges.targets.chunks_exact(w)).collect();
+        all.sort_unstable();
+        all.dedup();
+        for (label, target) in all {
+            sink.edge(event, label, target);
+        }
+    }
+
+    fn check_statics(&self, worker: &mut Worker<'m>, state: &State, sink: &mut dyn Sink) {
+        if self.options.skip_assertions {
+            return;
+        }
+        for (i, clause) in self.machine.assertions.iter().enumerate().filter(|(i, _)| self.statics[*i]) {
+            match worker.interpreter.eval_pred(&clause.pred, Some(state)) {
+                Ok(true) => {}
+                Ok(false) => {
+                    sink.finding(Finding { kind: FindingKind::Assertion, property: i as u32, event: None });
+                }
+                Err(e) => self.tell(&e, None, sink),
+            }
+        }
+    }
+}

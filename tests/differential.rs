@@ -1,0 +1,81 @@
+//! The compiled engine against the reference interpreter: random machines, and models named from
+//! outside.
+//!
+//! `BOMBUS_DIFFERENTIAL_MACHINES=n` sets how many random machines are tried (seeds from
+//! `BOMBUS_DIFFERENTIAL_SEED`), `BOMBUS_DIFFERENTIAL_FILES=list` compares the models of a list
+//! instead. Both engines must agree step by step: initial states, transitions with parameters and
+//! results, findings, undefined guards, truth of every clause.
+
+#[path = "support/agreement.rs"]
+mod agreement;
+mod support;
+
+use agreement::{Limits, agree};
+use bombus::model::{LoadOptions, load};
+use std::path::Path;
+use support::{machines, number_from_env as setting, with_stack as on_large_stack};
+
+/// Loads and compares; `Ok(None)` when the text is no model.
+fn compare(path: &Path, limits: &Limits) -> Result<Option<usize>, String> {
+    let loaded = load(path, &LoadOptions::default());
+    let Some(model) = &loaded.model else { return Ok(None) };
+    agree(&model.machine, limits).map(Some)
+}
+
+#[test]
+fn random_machines_mean_the_same_in_both_engines() {
+    on_large_stack(|| {
+        let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 1500);
+        let first = setting("BOMBUS_DIFFERENTIAL_SEED", 1);
+        let dir = tempfile::tempdir().expect("a directory for models");
+        let path = dir.path().join("Random.mch");
+        let limits = Limits { states: 60, seconds: 5 };
+        let (mut loaded, mut compared) = (0, 0);
+        for seed in first..first + machines {
+            let machine = machines::random(seed);
+            std::fs::write(&path, machine.to_string()).expect("the model is written");
+            match compare(&path, &limits) {
+                Ok(None) => {}
+                Ok(Some(states)) => {
+                    loaded += 1;
+                    compared += states;
+                }
+                Err(why) => {
+                    let small = machine.shrink(|candidate| {
+                        std::fs::write(&path, candidate.to_string()).expect("the model is written");
+                        compare(&path, &limits).is_err()
+                    });
+                    std::fs::write(&path, small.to_string()).expect("the model is written");
+                    let why = compare(&path, &limits).err().unwrap_or(why);
+                    panic!("seed {seed}: {why}\n{}", small.to_string());
+                }
+            }
+        }
+        assert!(loaded * 10 >= machines * 8, "only {loaded} of {machines} random machines are well typed");
+        assert!(compared >= loaded as usize, "{compared} states compared");
+    });
+}
+
+#[test]
+fn models_named_from_outside_mean_the_same_in_both_engines() {
+    let Ok(list) = std::env::var("BOMBUS_DIFFERENTIAL_FILES") else { return };
+    on_large_stack(move || {
+        let limits = Limits {
+            states: setting("BOMBUS_DIFFERENTIAL_STATES", 300) as usize,
+            seconds: setting("BOMBUS_DIFFERENTIAL_SECONDS", 5),
+        };
+        let files = std::fs::read_to_string(list).expect("the list is a file");
+        let mut failures = Vec::new();
+        for file in files.lines() {
+            match compare(Path::new(file), &limits) {
+                Ok(None) => eprintln!("not loaded: {file}"),
+                Ok(Some(n)) => eprintln!("agree on {n} states: {file}"),
+                Err(why) => {
+                    eprintln!("DISAGREE: {file}: {why}");
+                    failures.push(file.to_string());
+                }
+            }
+        }
+        assert!(failures.is_empty(), "{failures:#?}");
+    });
+}

@@ -1,0 +1,181 @@
+//! Step-by-step comparison of the compiled engine with the reference interpreter.
+
+use bombus::base::budget::Budget;
+use bombus::model::reference::search::{self, SearchOptions};
+use bombus::model::reference::{Error, ErrorKind, Interpreter, State};
+use bombus::model::typed::Machine;
+use bombus::program::{self, Options, Program};
+use bombus::system::{EventId, Finding, FindingKind, Sink, System};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+pub struct Limits {
+    pub states: usize,
+    pub seconds: u64,
+}
+
+#[derive(Default)]
+struct Heard {
+    edges: Vec<(u32, u64, Vec<u64>)>,
+    findings: BTreeSet<(FindingKind, Option<u32>)>,
+    incomplete: bool,
+    undefined: BTreeSet<u32>,
+}
+
+impl Sink for Heard {
+    fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
+        self.edges.push((event.0, label, target.to_vec()));
+    }
+    fn finding(&mut self, f: Finding) {
+        self.findings.insert((f.kind, f.event.map(|e| e.0)));
+    }
+    fn incomplete(&mut self, _: u32) {
+        self.incomplete = true;
+    }
+    fn undefined_guard(&mut self, event: EventId) {
+        self.undefined.insert(event.0);
+    }
+}
+
+fn kind(e: &Error) -> FindingKind {
+    match e.kind() {
+        ErrorKind::Precondition => FindingKind::Precondition,
+        ErrorKind::Assertion => FindingKind::Assertion,
+        _ => FindingKind::WellDefinedness,
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: T, theirs: T) -> Result<(), String> {
+    if ours == theirs { Ok(()) } else { Err(format!("{what}: compiled {ours:?}, reference {theirs:?}")) }
+}
+
+/// Compares both engines on the states that the interpreter finds first; the number of states.
+pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
+    let mut budget = Budget::unlimited();
+    budget.time_limit = Some(Duration::from_secs(limits.seconds));
+    let options =
+        SearchOptions { keep_going: true, max_states: Some(limits.states as u64), ..Default::default() };
+    let reference = search::explore(machine, &budget, &options);
+    if budget.check().is_err() {
+        return Ok(0);
+    }
+    let interpreter = Interpreter::new(machine, &Budget::unlimited());
+    let program = program::compile(machine, &Budget::unlimited(), &Options::default())
+        .map_err(|stop| format!("stopped: {stop:?}"))?;
+    program.validate()?;
+    let mut worker = program.worker();
+    let mut heard = Heard::default();
+    program.initial(&mut worker, &mut heard);
+    same("initial states", heard.edges.len() as u64, reference.initial)?;
+    for (_, _, words) in &heard.edges {
+        let values: Vec<_> = program.state_values(words).into_iter().map(|(_, v)| v).collect();
+        let constants: Vec<_> = program.constants_of(words).into_iter().map(|(_, v)| v).collect();
+        let known = reference.states.iter().any(|s| *s.variables == *values && *s.constants == *constants);
+        if !known {
+            return Err(format!("initial state {values:?} is not one of the reference"));
+        }
+    }
+    let mut compared = 0;
+    for state in reference.states.iter().take(limits.states) {
+        if budget.check().is_err() {
+            break;
+        }
+        one_state(machine, &program, &interpreter, state).map_err(|e| {
+            let shown: Vec<String> = machine
+                .variables
+                .iter()
+                .zip(state.variables.iter())
+                .map(|(v, x)| format!("{}={}", machine.var(*v).name, x.show(machine, &machine.var(*v).ty)))
+                .collect();
+            format!("in {}: {e}", shown.join(", "))
+        })?;
+        compared += 1;
+    }
+    Ok(compared)
+}
+
+fn one_state(
+    machine: &Machine,
+    program: &Program<'_>,
+    interpreter: &Interpreter<'_>,
+    state: &State,
+) -> Result<(), String> {
+    let mut worker = program.worker();
+    let words = program.pack(state).ok_or("the constants are not a valuation")?;
+    let back: Vec<_> = program.state_values(&words).into_iter().map(|(_, v)| v).collect();
+    same("the packed state", &back[..], &state.variables[..])?;
+    let steps = match interpreter.transitions(state) {
+        Ok(steps) => steps,
+        Err(_) => return Ok(()),
+    };
+    let mut heard = Heard::default();
+    program.successors(&mut worker, &words, &mut heard);
+    let mut expected = Vec::new();
+    for t in &steps.transitions {
+        let event = EventId(t.event as u32);
+        let target = program.pack(&t.target).ok_or("a target without a valuation")?;
+        expected.push((event.0, program.label(event, &t.params, &t.results), target));
+    }
+    expected.sort();
+    let mut edges = heard.edges.clone();
+    edges.sort();
+    if edges != expected {
+        let show = |list: &[(u32, u64, Vec<u64>)], other: &[(u32, u64, Vec<u64>)]| -> Vec<String> {
+            list.iter()
+                .filter(|e| !other.contains(e))
+                .take(3)
+                .map(|(e, l, t)| {
+                    format!("{} {l:x} {:?}", program.event_names()[*e as usize], program.describe(t))
+                })
+                .collect()
+        };
+        return Err(format!(
+            "transitions: {} compiled, {} reference; only compiled {:?}; only reference {:?}",
+            edges.len(),
+            expected.len(),
+            show(&edges, &expected),
+            show(&expected, &edges)
+        ));
+    }
+    let findings: BTreeSet<_> = steps.errors.iter().map(|(e, err)| (kind(err), Some(*e as u32))).collect();
+    same("findings of actions", &heard.findings, &findings)?;
+    same("incomplete", heard.incomplete, !steps.incomplete.is_empty())?;
+    let undefined: BTreeSet<u32> = steps.undefined_guards.iter().map(|(e, _)| *e as u32).collect();
+    // Whether an instance whose guard is undefined is met at all depends on how far bounds alone
+    // exclude it, so the engines may differ in the warning; the interpreter's must be among ours.
+    if !undefined.is_subset(&heard.undefined) {
+        same("undefined guards", &heard.undefined, &undefined)?;
+    }
+
+    let broken = match interpreter.check_state(state, false) {
+        Ok(b) => b,
+        Err(_) => return Ok(()),
+    };
+    let mut heard = Heard::default();
+    program.check(&mut worker, &words, None, &mut heard);
+    let mut expected: BTreeSet<(FindingKind, Option<u32>)> = BTreeSet::new();
+    if !broken.invariant.is_empty() {
+        expected.insert((FindingKind::Invariant, None));
+    }
+    if !broken.assertions.is_empty() {
+        expected.insert((FindingKind::Assertion, None));
+    }
+    expected.extend(broken.undefined.iter().map(|(_, _, e)| (kind(e), None)));
+    if let Some(goal) = &machine.goal
+        && matches!(interpreter.eval_pred(goal, Some(state)), Ok(true))
+    {
+        expected.insert((FindingKind::Goal, None));
+    }
+    same("findings of the state", &heard.findings, &expected)?;
+    // Conjuncts that an event cannot change need no second look.
+    if broken.invariant.is_empty() && broken.undefined.is_empty() && broken.incomplete.is_empty() {
+        for t in steps.transitions.iter().take(20) {
+            let target = program.pack(&t.target).ok_or("a target without a valuation")?;
+            let (mut whole, mut part) = (Heard::default(), Heard::default());
+            program.check(&mut worker, &target, None, &mut whole);
+            program.check(&mut worker, &target, Some(EventId(t.event as u32)), &mut part);
+            same("findings after an event", &part.findings, &whole.findings)?;
+        }
+    }
+    Ok(())
+}
