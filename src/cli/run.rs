@@ -29,6 +29,8 @@ pub fn main() -> u8 {
         Command::Check(args) => check(*args),
         Command::Eval(args) => eval(&args),
         Command::Info(args) => info(&args),
+        Command::Batch(args) => super::batch::run(&args),
+        Command::Scale(args) => super::scale::run(&args),
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }

@@ -76,9 +76,8 @@ fn record(datatype: &Datatype) -> Vec<(Name, DefItem)> {
         items.push(define(&constructor.name, locals, tuple));
     }
     let value: Name = "value·".into();
-    let project = |of: Const, e: Expr| {
-        node(ExprKind::Apply(Box::new(node(ExprKind::Const(of), span)), vec![e]), span)
-    };
+    let project =
+        |of: Const, e: Expr| node(ExprKind::Apply(Box::new(node(ExprKind::Const(of), span)), vec![e]), span);
     for (i, name) in names.iter().enumerate() {
         // Pairs nest to the left: the last component is the second of the whole.
         let mut e = ident(&value, span);
