@@ -7,6 +7,7 @@
 mod apply;
 mod bounds;
 mod cases;
+mod choice;
 mod each;
 mod env;
 mod error;
@@ -40,7 +41,7 @@ pub use operation::Steps;
 pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Sets up to this size are listed where an operator wants elements.
@@ -106,6 +107,8 @@ pub struct Interpreter<'m> {
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
+    /// Variables of ANY substitutions.
+    any: HashSet<VarId>,
 }
 
 impl<'m> Interpreter<'m> {
@@ -121,6 +124,7 @@ impl<'m> Interpreter<'m> {
             operations: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),
+            any: choice::of_substitutions(machine),
         }
     }
 

@@ -7,16 +7,17 @@
 //! bounded interval, and the whole type only as the last resort. A variable that nothing bounds is
 //! the error `Unbounded`; nothing is ever cut silently.
 
-use super::Interpreter;
 use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::eval::interval;
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
 use super::pred::worse;
 use super::size::Card;
 use super::subsets::Subsets;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use super::{Interpreter, choice};
+use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use std::sync::Arc;
 
@@ -147,6 +148,12 @@ impl Interpreter<'_> {
                 return Ok(Flow::Go);
             }
         }
+        if !pending.as_ref().is_some_and(Error::is_finding)
+            && let Some(var) =
+                unknown.iter().find(|v| choice::is_integer_choice(self.machine, &self.any, **v))
+        {
+            return self.try_scope(env, unknown, open, pending, *var, sink);
+        }
         let var = unknown[0];
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
@@ -154,6 +161,28 @@ impl Interpreter<'_> {
             Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
         });
         sink(env, Some(&error))
+    }
+
+    /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
+    /// were not tried.
+    fn try_scope(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        pending: Option<Error>,
+        var: VarId,
+        sink: Sink,
+    ) -> Res<Flow> {
+        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let Machine { minint, maxint, .. } = self.machine;
+        let name = &self.machine.var(var).name;
+        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint, --minint)");
+        if sink(env, Some(&Error::unbounded(span, words)))? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        let set = interval(minint, maxint);
+        self.for_each(env, &set, &mut |env, x| self.bound(env, unknown, open, pending.clone(), var, x, sink))
     }
 
     /// Whether a predicate is false although some of its variables are not known; with `undefined_too`,
