@@ -132,4 +132,3 @@ impl Host for Running<'_, '_> {
 fn undecided(e: &Error) -> Answer {
     if e.is_undefined() { Answer::Jump } else { Answer::Misfit }
 }
-

@@ -404,9 +404,27 @@ pub enum Op {
     },
     // --- Tables of `n` rows of `w` words.
     /// The value of row `r`; `l` when it has none.
-    TableGet { d: Reg, t: Reg, r: Reg, n: u16, w: u16, l: Label },
-    TablePut { d: Reg, r: Reg, s: Reg, n: u16, w: u16 },
-    TableDrop { d: Reg, r: Reg, n: u16, w: u16 },
+    TableGet {
+        d: Reg,
+        t: Reg,
+        r: Reg,
+        n: u16,
+        w: u16,
+        l: Label,
+    },
+    TablePut {
+        d: Reg,
+        r: Reg,
+        s: Reg,
+        n: u16,
+        w: u16,
+    },
+    TableDrop {
+        d: Reg,
+        r: Reg,
+        n: u16,
+        w: u16,
+    },
     // --- Control.
     Call {
         l: Label,
@@ -572,12 +590,9 @@ impl Op {
                 rl([many(m, matrix(rows, cols)), None, None], l)
             }
             TableGet { d, t, r, n, w, l } => rwl(many(d, w), [many(t, table(n, w)), one(r), None], l),
-            TablePut { d, r, s, n, w } => Touches {
-                write: many(d, table(n, w)),
-                reads: [one(r), many(s, w), None],
-                updates: true,
-                ..t
-            },
+            TablePut { d, r, s, n, w } => {
+                Touches { write: many(d, table(n, w)), reads: [one(r), many(s, w), None], updates: true, ..t }
+            }
             TableDrop { d, r, n, w } => {
                 Touches { write: many(d, table(n, w)), reads: [one(r), None, None], updates: true, ..t }
             }

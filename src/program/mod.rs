@@ -70,7 +70,8 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
     let mut functions = std::collections::BTreeSet::new();
     for (i, constants) in valuations.iter().take(LOOKED_AT).enumerate() {
         let folder = Constant::new(&interpreter, constants);
-        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new(), functions: Default::default() };
+        let mut reader =
+            Reader { machine, folder: &folder, known: BTreeMap::new(), functions: Default::default() };
         reader.read();
         functions.append(&mut reader.functions);
         for v in &machine.variables {

@@ -237,7 +237,13 @@ impl<'m> Program<'m> {
 
     /// Answers an event from memory, if the variables it reads had the same values before. The frame
     /// holds the state; what the event writes is a function of what it reads.
-    fn remembered(&self, worker: &mut Worker<'m>, state: &[u64], event: EventId, sink: &mut dyn Sink) -> bool {
+    fn remembered(
+        &self,
+        worker: &mut Worker<'m>,
+        state: &[u64],
+        event: EventId,
+        sink: &mut dyn Sink,
+    ) -> bool {
         let e = event.0 as usize;
         let Worker { frame, steps, interpreter, .. } = worker;
         let known = steps.ask(e, |key| {

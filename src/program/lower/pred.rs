@@ -207,7 +207,8 @@ impl Lower<'_> {
                     }
                 }
                 if matches!(a.ty, Type::Pow(_)) {
-                    let table = |h: Option<Layout>| h.filter(|l| matches!(l, Layout::Table(_)) && !l.has_pool());
+                    let table =
+                        |h: Option<Layout>| h.filter(|l| matches!(l, Layout::Table(_)) && !l.has_pool());
                     if let Some(layout) = table(self.hint(a, env)).or_else(|| table(self.hint(b, env))) {
                         let x = self.expr(a, env, Some(&layout))?;
                         let y = self.expr(b, env, Some(&layout))?;

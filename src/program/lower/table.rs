@@ -37,7 +37,13 @@ impl<'w> Lower<'w> {
     }
 
     /// Writes maplets into `d`. With `fresh_only` a key that is there already is a misfit.
-    pub(super) fn table_maplets(&mut self, d: &Operand, maplets: &[Expr], env: &Env, fresh_only: bool) -> Low<()> {
+    pub(super) fn table_maplets(
+        &mut self,
+        d: &Operand,
+        maplets: &[Expr],
+        env: &Env,
+        fresh_only: bool,
+    ) -> Low<()> {
         let Some((rows, value)) = d.table() else { return unsupported("no table") };
         let (rows, value) = (rows.clone(), value.clone());
         let misfit = self.misfit;
