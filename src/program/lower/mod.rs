@@ -318,11 +318,42 @@ impl<'w> Lower<'w> {
                         Some(c) => Layout::Bits(c),
                         None => Layout::Pool,
                     },
-                    None => Layout::Pool,
+                    None => self.natural_table(elems, t).unwrap_or(Layout::Pool),
                 },
             },
             _ => Layout::Pool,
         })
+    }
+
+    /// The layout of a known function that has no place as a matrix.
+    fn natural_table(&self, maplets: &[Value], ty: &Type) -> Option<Layout> {
+        let sizes = |s: SetId| self.w.machine.set(s).elems.len();
+        let Type::Prod(a, b) = ty else { return None };
+        let pairs: Vec<(&Value, &Value)> = maplets.iter().map(Value::as_pair).collect::<Option<_>>()?;
+        // Sorted by the first component, so a second value for an argument stands beside the first.
+        if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
+            return None;
+        }
+        let rows = Carrier::of_type(a, &sizes)
+            .or_else(|| Carrier::of_values(pairs.iter().map(|p| p.0), a, &sizes))?;
+        let value = match self.of_type(b) {
+            Some(l) => l,
+            None => {
+                let mut all: Option<Layout> = None;
+                for (_, v) in &pairs {
+                    let one = self.natural(v, b)?;
+                    all = Some(match (all, one) {
+                        (None, l) => l,
+                        (Some(Layout::Bits(x)), Layout::Bits(y)) => Layout::Bits(x.join(&y)?),
+                        (Some(x), y) if x == y => x,
+                        _ => Layout::Pool,
+                    });
+                }
+                all?
+            }
+        };
+        let small = rows.card() <= 512 && rows.card() * value.words() as usize <= 1024;
+        small.then(|| Layout::table(rows, value))
     }
 
     /// Some carrier for a type, for sets that are empty anyway.
