@@ -158,7 +158,6 @@ fn quick_rows_of_the_manifest_come_out_at_one_worker_and_at_two() {
 }
 
 #[test]
-#[ignore = "takes minutes; run with --ignored"]
 fn medium_rows_of_the_manifest_come_out_at_one_worker_and_at_two() {
     all_of("medium");
 }
