@@ -177,7 +177,7 @@ impl Interpreter<'_> {
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
-        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint, --minint)");
+        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
         if sink(env, Some(&Error::unbounded(span, words)))? == Flow::Stop {
             return Ok(Flow::Stop);
         }
