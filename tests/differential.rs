@@ -47,7 +47,7 @@ fn random_machines_mean_the_same_in_both_engines() {
                     });
                     std::fs::write(&path, small.to_string()).expect("the model is written");
                     let why = compare(&path, &limits).err().unwrap_or(why);
-                    panic!("seed {seed}: {why}\n{}", small.to_string());
+                    panic!("seed {seed}: {why}\n{}", small);
                 }
             }
         }
