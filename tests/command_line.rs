@@ -108,7 +108,7 @@ fn an_error_names_file_line_column_and_shows_a_caret() {
     let o = bombus(&["check", &model]);
     assert_eq!(o.status.code(), Some(2));
     let err = text(&o.stderr);
-    assert!(err.contains("bad.mch:3:24"), "{err}");
+    assert!(err.contains("bad.mch:3:22"), "{err}");
     assert!(err.contains('^'), "{err}");
     // All errors are shown, not only the first.
     assert!(err.matches("error:").count() >= 2, "{err}");

@@ -131,6 +131,8 @@ struct Shared<'a, S: System> {
     progress: &'a Progress,
     /// Whether there was a finding; read at the end of each level.
     any_finding: AtomicBool,
+    /// Whether the last level that was expanded to its end found states that were not expanded.
+    beyond: AtomicBool,
     panic: Mutex<Option<String>>,
 }
 
@@ -169,6 +171,7 @@ impl<S: System> Shared<'_, S> {
     /// were found. Nobody works meanwhile.
     fn next_stage(&self, stage: Stage, frontier: u64) -> Option<Stage> {
         if !self.keeps_searching() || frontier == 0 {
+            self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
         self.progress.depth.store(stage.depth + 1, Ordering::Relaxed);
@@ -248,6 +251,7 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         meter,
         progress: &options.progress,
         any_finding: AtomicBool::new(false),
+        beyond: AtomicBool::new(false),
         panic: Mutex::new(None),
     };
     let records = run(&shared, lanes);
@@ -345,7 +349,12 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
     outcome.exhausted = exhausted;
     if shared.options.order == Order::Bfs && books.fresh > 0 {
         // A search that was ended early has found states one level beyond the one it expanded.
-        let beyond = shared.visited.bound() > stage.level.filling;
+        // Inside a level only the reserved ids tell, and some of those may be unused.
+        let beyond = if shared.queues.is_stopped() {
+            shared.visited.bound() > stage.level.filling
+        } else {
+            shared.beyond.load(Ordering::Relaxed)
+        };
         outcome.depth = Some(stage.depth + beyond as u32);
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);
