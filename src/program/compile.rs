@@ -131,6 +131,8 @@ pub fn compile(source: &Source<'_>) -> Compiled {
 
 /// A subroutine that returns when `p` holds and ends the code with `Fails` when not.
 fn test(lower: &mut Lower<'_>, p: &Pred, env: &Env) -> Low<u32> {
+    // Tests are called one after the other, never inside each other.
+    lower.begin_piece();
     let entry = lower.here();
     lower.test(p, env).inspect_err(|_| lower.rewind(entry))?;
     Ok(entry)

@@ -72,19 +72,10 @@ impl Lower<'_> {
                 None => self.natural(self.w.constants.get(v)?, &e.ty),
             },
             ExprKind::Old(v) => env.old.get(v).map(|x| x.layout.clone()),
-            ExprKind::Unary(UnOp::Dom, a) if matches!(self.hint(a, env), Some(Layout::Table(_))) => {
-                match self.hint(a, env) {
-                    Some(Layout::Table(t)) => Some(Layout::Bits(t.0.clone())),
-                    _ => None,
-                }
-            }
-            ExprKind::Apply(f, _) if matches!(self.hint(f, env), Some(Layout::Table(_))) => {
-                match self.hint(f, env) {
-                    Some(Layout::Table(t)) => Some(t.1.clone()),
-                    _ => None,
-                }
-            }
-            ExprKind::Unary(UnOp::Dom, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.0.clone())),
+            ExprKind::Unary(UnOp::Dom, a) => match self.hint(a, env)? {
+                Layout::Table(t) => Some(Layout::Bits(t.0.clone())),
+                l => rel(Some(l)).map(|p| Layout::Bits(p.0.clone())),
+            },
             ExprKind::Unary(UnOp::Ran, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.1.clone())),
             ExprKind::Unary(UnOp::Inverse, a) => {
                 rel(self.hint(a, env)).map(|p| Layout::Bits(Carrier::pair(p.1.clone(), p.0.clone())))
@@ -108,7 +99,10 @@ impl Lower<'_> {
                 _ => None,
             },
             ExprKind::If(_, a, b) => self.hint(a, env).or_else(|| self.hint(b, env)),
-            ExprKind::Apply(f, _) => rel(self.hint(f, env)).map(|p| Layout::of_element(&p.1)),
+            ExprKind::Apply(f, _) => match self.hint(f, env)? {
+                Layout::Table(t) => Some(t.1.clone()),
+                l => rel(Some(l)).map(|p| Layout::of_element(&p.1)),
+            },
             ExprKind::Pair(a, b) => Some(Layout::pair(self.hint(a, env)?, self.hint(b, env)?)),
             ExprKind::Compr(vars, p) => self.comprehension_carrier(vars, p, None, env).map(Layout::Bits),
             ExprKind::Big(BigOp::Lambda, vars, p, body) => {

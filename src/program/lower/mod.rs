@@ -168,6 +168,10 @@ pub struct Lower<'w> {
     pub declared: BTreeMap<VarId, Layout>,
     pub emissions: Vec<Emission>,
     misfit: Label,
+    /// The next register, the first behind the inputs, and the first of the constants.
+    next: usize,
+    floor: usize,
+    ceiling: usize,
     /// Where control goes when the expression at hand is undefined.
     wd: Label,
 }
@@ -179,7 +183,7 @@ impl<'w> Lower<'w> {
     pub fn new(w: &'w World<'w>) -> Lower<'w> {
         let mut l = Lower {
             w,
-            code: Code::default(),
+            code: Code { registers: LAST_REGISTER, ..Code::default() },
             generals: Vec::new(),
             labels: Vec::new(),
             constants: HashMap::new(),
@@ -188,6 +192,9 @@ impl<'w> Lower<'w> {
             declared: BTreeMap::new(),
             emissions: Vec::new(),
             misfit: 0,
+            next: 0,
+            floor: 0,
+            ceiling: LAST_REGISTER,
             wd: 0,
         };
         l.misfit = l.label();
@@ -213,6 +220,7 @@ impl<'w> Lower<'w> {
     pub fn input(&mut self, layout: Layout) -> Low<Operand> {
         let x = self.fresh(layout)?;
         self.code.inputs.push((x.reg, x.words()));
+        self.floor = self.next;
         Ok(x)
     }
 
@@ -240,12 +248,18 @@ impl<'w> Lower<'w> {
     }
 
     fn alloc(&mut self, words: u16) -> Low<Reg> {
-        let reg = self.code.registers;
-        if reg + words as usize > LAST_REGISTER {
+        let reg = self.next;
+        if reg + words as usize > self.ceiling {
             return unsupported("too many registers");
         }
-        self.code.registers += words as usize;
+        self.next += words as usize;
         Ok(reg as Reg)
+    }
+
+    /// Starts a piece of code that runs by itself: its registers may be those of another piece. Inputs
+    /// and constants keep theirs.
+    pub fn begin_piece(&mut self) {
+        self.next = self.floor;
     }
 
     fn fresh(&mut self, layout: Layout) -> Low<Operand> {
@@ -265,7 +279,12 @@ impl<'w> Lower<'w> {
         if let Some(r) = self.constants.get(&words) {
             return Ok(*r);
         }
-        let reg = self.alloc(words.len() as u16)?;
+        // Constants grow downwards from the end of the frame.
+        if self.next + words.len() > self.ceiling {
+            return unsupported("too many registers");
+        }
+        self.ceiling -= words.len();
+        let reg = self.ceiling as Reg;
         if words.len() == 1 {
             self.known.insert(reg, words[0] as i64);
         }
