@@ -83,3 +83,16 @@ fn becomes_such_that_relates_the_values_before_and_after() {
     );
     assert_eq!((seen.states, seen.transitions), (3, 3));
 }
+
+/// An application that a hypothesis guards must not rule out functions that are undefined there.
+#[test]
+fn a_guarded_application_leaves_partial_functions_alone() {
+    // Nine partial functions between sets of two; 1=1 excludes none. For the second: each point is
+    // undefined (marked or not) or mapped to one of two and marked, so 4 ways for each of two points.
+    let sets = "sets U R constants u1 u2 r1 r2 loc au axioms
+        @u partition(U,{u1},{u2}) @r partition(R,{r1},{r2}) @loc loc∈U⇸R @au au⊆U";
+    let nine = check(&format!("context C {sets} @none au=∅ @all ∀x,r·x∈dom(loc) ∧ loc(x)=r ⇒ 1=1 end"));
+    assert_eq!(nine.states, 9);
+    let sixteen = check(&format!("context C {sets} @all ∀x,r·x∈dom(loc) ∧ loc(x)=r ⇒ x∈au end"));
+    assert_eq!(sixteen.states, 16);
+}
