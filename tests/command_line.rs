@@ -185,6 +185,23 @@ fn the_scope_of_a_verdict_is_named() {
     assert!(text(&bombus(&["check", &model]).stdout).contains("S = 2 (default)"));
 }
 
+/// A valuation for which PROPERTIES has no truth value must not vanish without a word.
+#[test]
+fn an_undefined_property_is_a_finding() {
+    let files = Files::new();
+    let model = files.write(
+        "m.mch",
+        "MACHINE m CONSTANTS c PROPERTIES c : 0..3 & 10 / c > 3
+         VARIABLES x INVARIANT x = 0 INITIALISATION x := 0 OPERATIONS nop = skip END",
+    );
+    for engine in ["reference", "compiled"] {
+        let j = json(&bombus(&["check", &model, "--json", "--keep-going", "--engine", engine]));
+        assert_eq!(j["violation"]["kind"], "well-definedness", "{engine}");
+        // 10/1 and 10/2 exceed 3, 10/3 does not, 10/0 has no value.
+        assert_eq!(j["constants"], 2);
+    }
+}
+
 /// No valuation of the constants, or no initial state, is a finding and never a success.
 #[test]
 fn nothing_to_explore_is_not_verified() {

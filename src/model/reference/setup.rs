@@ -142,11 +142,6 @@ impl Interpreter<'_> {
             }
             partial = next;
         }
-        // A candidate for which the properties are undefined is no valuation; that is worth telling
-        // only when it leaves none.
-        if !partial.is_empty() {
-            found.errors.clear();
-        }
         for valuation in partial {
             found.values.push(
                 self.machine
