@@ -92,6 +92,25 @@ fn a_merged_event_needs_one_of_the_abstract_guards() {
 }
 
 #[test]
+fn merged_events_may_do_different_things_further_up() {
+    // One level up both halves look alike; two levels up the even one counts and the odd one does not.
+    let seen = check(
+        "machine C refines B variables x events
+           event INITIALISATION then @ini x≔0 end
+           event step refines even odd when @g x<4 then @act x≔x+1 end end
+         machine B refines A variables x invariants @x x∈0‥4 @n n=(x+1)÷2 events
+           event INITIALISATION then @ini x≔0 end
+           event even refines count when @g x mod 2=0 ∧ x<4 then @act x≔x+1 end
+           event odd refines rest when @g x mod 2=1 then @act x≔x+1 end end
+         machine A variables n invariants @i n∈0‥2 events
+           event INITIALISATION then @ini n≔0 end
+           event count when @g n<2 then @act n≔n+1 end
+           event rest end end",
+    );
+    assert_eq!(seen, Seen { states: 5, transitions: 4, findings: vec![] });
+}
+
+#[test]
 fn a_false_theorem_among_the_guards_is_found_and_does_not_disable() {
     let seen = check(
         "machine M variables x invariants @i x∈0‥2 events
