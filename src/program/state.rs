@@ -61,7 +61,7 @@ impl StateLayout {
             let word = if width > 64 {
                 let at = used.len();
                 used.extend(std::iter::repeat_n(64, width / 64));
-                if width % 64 > 0 {
+                if !width.is_multiple_of(64) {
                     used.push(width % 64);
                 }
                 slots[s].fields[f].offset = (at * 64) as u32;

@@ -152,7 +152,7 @@ impl<'m> Interpreter<'m> {
     fn tick(&self) -> Res<()> {
         let n = self.ticks.get().wrapping_add(1);
         self.ticks.set(n);
-        if n % TICKS == 0 {
+        if n.is_multiple_of(TICKS) {
             self.budget.check().map_err(Error::stopped)?;
         }
         Ok(())
