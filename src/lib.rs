@@ -27,6 +27,7 @@ pub mod ltl;
 pub mod model;
 pub mod program;
 pub mod report;
+pub mod runs;
 pub mod source;
 pub mod syntax;
 pub mod system;

@@ -17,9 +17,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("ltl", &["system", "graph"]),
     ("report", &["source", "syntax", "model", "system", "graph"]),
     ("driver", &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report"]),
+    // Many checks as processes of their own: stands beside `driver`, knows a check by its JSON alone.
+    ("runs", &["report"]),
     (
         "cli",
-        &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report", "driver"],
+        &[
+            "source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report", "driver",
+            "runs",
+        ],
     ),
 ];
 

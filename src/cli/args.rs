@@ -21,6 +21,10 @@ pub enum Command {
     Eval(Eval),
     /// Show what a model consists of: sets and sizes, constants, variables, events, definitions
     Info(Info),
+    /// Run many checks from a jobs file; go on where it was after a kill
+    Batch(super::batch::Batch),
+    /// Measure how a check speeds up with more workers
+    Scale(super::scale::Scale),
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.

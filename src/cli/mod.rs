@@ -3,8 +3,10 @@
 //! Never here: what a check does. The only place that prints.
 
 pub mod args;
+pub mod batch;
 pub mod progress;
 pub mod run;
+pub mod scale;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).
 pub mod status {

@@ -29,6 +29,8 @@ pub fn main() -> u8 {
         Command::Check(args) => check(*args),
         Command::Eval(args) => eval(&args),
         Command::Info(args) => info(&args),
+        Command::Batch(args) => super::batch::run(&args),
+        Command::Scale(args) => super::scale::run(&args),
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }
@@ -247,10 +249,16 @@ fn eval(args: &args::Eval) -> u8 {
     }
 }
 
+/// Layouts depend on the constants; `info` does not look for them longer than this.
+const LAYOUT_TIME: Duration = Duration::from_secs(10);
+
 fn info(args: &args::Info) -> u8 {
     match driver::load(&args.model, &loading(&args.loading)) {
         Ok((model, sources, diagnostics)) => {
-            say(&describe(&model.machine));
+            let mut budget = Budget::unlimited();
+            budget.time_limit = Some(LAYOUT_TIME);
+            let layouts = driver::layouts(&model.machine, &budget);
+            say(&format!("{}{}", describe(&model.machine), layouts.join("\n")));
             for d in &diagnostics {
                 complain(&sources.render(d));
             }

@@ -167,6 +167,7 @@ impl Interpreter<'_> {
         for (v, x) in self.machine.constants.iter().zip(constants.iter()) {
             env.bind(*v, x.clone());
         }
+        env.valuation = Some(self.memo.borrow_mut().valuation(constants));
         let mut out = Outcomes::default();
         self.exec(&mut env, &self.machine.initialisation, &mut out)?;
         let mut found = Found::new();

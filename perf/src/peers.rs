@@ -1,0 +1,298 @@
+//! The same models in other checkers, side by side: SPIN if it is installed, TLC if its jar is given.
+//!
+//! A peer that finds another number of states is not timed but reported: then the two models are not the same. Times
+//! are of exploration alone; what a peer needs before (SPIN's C compiler) is shown apart.
+
+use crate::manifest::{self, Row, home};
+use crate::models::{Subject, time};
+use crate::record::{Record, said};
+use crate::{median, option, switch, values, words};
+use bombus::runs::scale::tables::columns;
+use bombus::runs::units;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+pub const USAGE: &str = "peers [--model WORD,…] [--workers 1,2] [--repeat 3] [--tla-jar PATH] [--binary PATH] [--time-limit 600] [--record NAME]";
+
+#[derive(Deserialize)]
+struct Peers {
+    peer: Vec<Peer>,
+}
+
+#[derive(Deserialize)]
+struct Peer {
+    row: String,
+    spin: Option<Spin>,
+    tla: Option<Tla>,
+}
+
+#[derive(Deserialize)]
+struct Spin {
+    file: String,
+    #[serde(default)]
+    define: Vec<String>,
+    #[serde(default)]
+    extra: u64,
+}
+
+#[derive(Deserialize)]
+struct Tla {
+    module: String,
+    #[serde(default)]
+    constants: BTreeMap<String, i64>,
+}
+
+/// What a peer said of one run.
+struct Said {
+    states: u64,
+    seconds: f64,
+    bytes: Option<u64>,
+    /// Seconds before the search could begin.
+    before: f64,
+}
+
+pub fn run(arguments: &[String]) -> Result<bool, String> {
+    let folder = home().join("peers");
+    let text = std::fs::read_to_string(folder.join("peers.toml")).map_err(|e| e.to_string())?;
+    let peers: Peers = toml::from_str(&text).map_err(|e| e.to_string())?;
+    let chosen = words(arguments, "--model");
+    let rows = manifest::rows(&[], &[])?;
+    let counts: Vec<u32> = match words(arguments, "--workers").as_slice() {
+        [] => vec![1, 2],
+        all => all.iter().filter_map(|w| w.parse().ok()).collect(),
+    };
+    let repeat: u32 = option(arguments, "--repeat", 3);
+    let limit: f64 = option(arguments, "--time-limit", 600.0);
+    let jar = values(arguments, "--tla-jar").map(PathBuf::from);
+    let spin = said("spin", &["-V"]);
+    if spin == "unknown" {
+        eprintln!("spin is not installed: its columns stay empty");
+    }
+    if jar.is_none() {
+        eprintln!("no --tla-jar: TLC's column stays empty");
+    }
+    let subject = Subject::new("bombus", values(arguments, "--binary").map(PathBuf::from), "")?;
+    let mut record = Record::start(switch(arguments, "--record"), &[&subject])?;
+    record.raw(&json!({"spin": spin, "tla_jar": jar, "cc": said("cc", &["--version"])}));
+
+    let mut header = vec!["model".to_string(), "states".to_string()];
+    header.extend(counts.iter().map(|w| format!("bombus {w}")));
+    header.extend(["spin", "spin/bombus 1", "(cc)", "TLC"].map(String::from));
+    let mut table = vec![header];
+    let mut wrong = Vec::new();
+    for peer in &peers.peer {
+        if !chosen.is_empty() && !chosen.iter().any(|w| peer.row.contains(w.as_str())) {
+            continue;
+        }
+        let Some(row) = rows.iter().find(|r| r.name == peer.row) else {
+            return Err(format!("peers.toml: the manifest has no row '{}'", peer.row));
+        };
+        let side = Side { peer, row, folder: &folder, repeat, limit };
+        let mut line = vec![row.name.clone(), row.states.map_or("–".into(), units::count)];
+        let mut first = None;
+        for workers in &counts {
+            let ours = side.ours(&subject, *workers, &mut record);
+            first = first.or(ours.as_ref().ok().copied());
+            line.push(cell(ours, &mut wrong, &format!("bombus {}", row.name)));
+        }
+        let theirs = if spin == "unknown" { Ok(None) } else { side.spin(&mut record) };
+        let ratio = match (&theirs, first) {
+            (Ok(Some((seconds, _))), Some(ours)) => format!("{:.2}", seconds / ours),
+            _ => "–".into(),
+        };
+        let before = theirs.as_ref().ok().and_then(|t| t.map(|t| units::seconds(t.1)));
+        line.push(match theirs {
+            Ok(None) => "–".into(),
+            Ok(Some((seconds, _))) => units::seconds(seconds),
+            Err(e) => cell(Err(e), &mut wrong, &format!("spin {}", row.name)),
+        });
+        line.push(ratio);
+        line.push(before.unwrap_or("–".into()));
+        line.push(match (&jar, &peer.tla) {
+            (Some(jar), Some(tla)) => {
+                cell(side.tlc(jar, tla, &counts, &mut record), &mut wrong, &format!("TLC {}", row.name))
+            }
+            _ => "–".into(),
+        });
+        eprintln!("{}", line.join("  "));
+        table.push(line);
+    }
+    let width = table.iter().map(|r| r[0].chars().count()).max().unwrap_or(0);
+    for r in &mut table {
+        r[0] = format!("{:<width$}", r[0]);
+    }
+    let mut text = format!(
+        "median of {repeat} runs, seconds of exploration; 'spin/bombus 1' above 1 means that one worker of ours is faster than {spin}\n\
+         (spin: safety, no reduction, gcc -O2, whose time is in the column cc; TLC with {} workers)\n",
+        counts.last().copied().unwrap_or(1)
+    );
+    text.push_str(&columns(&table));
+    for w in &wrong {
+        text.push_str(&format!("WRONG {w}\n"));
+    }
+    print!("{text}");
+    record.finish(&text)?;
+    Ok(wrong.is_empty())
+}
+
+fn cell(seconds: Result<f64, String>, wrong: &mut Vec<String>, what: &str) -> String {
+    match seconds {
+        Ok(s) => units::seconds(s),
+        Err(e) => {
+            wrong.push(format!("{what}: {e}"));
+            "wrong".into()
+        }
+    }
+}
+
+struct Side<'a> {
+    peer: &'a Peer,
+    row: &'a Row,
+    folder: &'a Path,
+    repeat: u32,
+    limit: f64,
+}
+
+impl Side<'_> {
+    fn ours(&self, subject: &Subject, workers: u32, record: &mut Record) -> Result<f64, String> {
+        let mut all = Vec::new();
+        for repeat in 1..=self.repeat {
+            let t = time(subject, self.row, workers, self.limit)?;
+            record.raw(&json!({"checker": "bombus", "model": self.row.name, "workers": workers, "repeat": repeat,
+                "seconds": t.explore, "states": t.states, "transitions": t.transitions, "peak_memory_bytes": t.peak}));
+            all.push(t.explore);
+        }
+        Ok(median(all))
+    }
+
+    /// Median seconds of the search and of the preparation; `None` if there is no such model.
+    fn spin(&self, record: &mut Record) -> Result<Option<(f64, f64)>, String> {
+        let Some(spin) = &self.peer.spin else { return Ok(None) };
+        let scratch = Scratch::new()?;
+        for file in [spin.file.as_str(), "each.h"] {
+            std::fs::copy(self.folder.join("spin").join(file), scratch.0.join(file))
+                .map_err(|e| e.to_string())?;
+        }
+        let begun = Instant::now();
+        let defines: Vec<String> = spin.define.iter().map(|d| format!("-D{d}")).collect();
+        let mut generate = Command::new("spin");
+        done(generate.arg("-a").args(&defines).arg(&spin.file).current_dir(&scratch.0))?;
+        let mut compile = Command::new("cc");
+        done(
+            compile
+                .args(["-O2", "-DSAFETY", "-DNOREDUCE", "-w", "-o", "pan", "pan.c"])
+                .current_dir(&scratch.0),
+        )?;
+        let before = begun.elapsed().as_secs_f64();
+        let mut all = Vec::new();
+        for repeat in 1..=self.repeat {
+            let begun = Instant::now();
+            let text = done(Command::new(scratch.0.join("pan")).arg("-m4000000").current_dir(&scratch.0))?;
+            let said = pan(&text, begun.elapsed().as_secs_f64(), before)?;
+            let states = said.states - spin.extra;
+            record.raw(&json!({"checker": "spin", "model": self.row.name, "workers": 1, "repeat": repeat,
+                "seconds": said.seconds, "states": states, "prepare_seconds": said.before, "peak_memory_bytes": said.bytes}));
+            self.agrees(states)?;
+            all.push(said.seconds);
+        }
+        Ok(Some((median(all), before)))
+    }
+
+    fn tlc(&self, jar: &Path, tla: &Tla, counts: &[u32], record: &mut Record) -> Result<f64, String> {
+        let scratch = Scratch::new()?;
+        let module = format!("{}.tla", tla.module);
+        std::fs::copy(self.folder.join("tla").join(&module), scratch.0.join(&module))
+            .map_err(|e| e.to_string())?;
+        let constants: String = tla.constants.iter().map(|(k, v)| format!("CONSTANT {k} = {v}\n")).collect();
+        let config = format!("INIT Init\nNEXT Next\nINVARIANT Inv\n{constants}");
+        std::fs::write(scratch.0.join("model.cfg"), config).map_err(|e| e.to_string())?;
+        let workers = counts.last().copied().unwrap_or(1);
+        let mut all = Vec::new();
+        for repeat in 1..=self.repeat {
+            let mut java = Command::new("java");
+            java.args(["-XX:+UseParallelGC", "-cp"]).arg(jar).args([
+                "tlc2.TLC",
+                "-config",
+                "model.cfg",
+                "-workers",
+            ]);
+            java.arg(workers.to_string()).arg(&module).current_dir(&scratch.0);
+            let begun = Instant::now();
+            let text = done(&mut java)?;
+            let seconds = begun.elapsed().as_secs_f64();
+            let line = text.lines().rfind(|l| l.contains("distinct states found")).ok_or("no count")?;
+            let words: Vec<String> = line.split_whitespace().map(|w| w.replace(',', "")).collect();
+            let at = words.iter().position(|w| w == "distinct").ok_or("no count")?;
+            let states: u64 = words.get(at.wrapping_sub(1)).and_then(|w| w.parse().ok()).ok_or("no count")?;
+            record
+                .raw(&json!({"checker": "tlc", "model": self.row.name, "workers": workers, "repeat": repeat,
+                "seconds": seconds, "states": states}));
+            self.agrees(states)?;
+            all.push(seconds);
+        }
+        Ok(median(all))
+    }
+
+    fn agrees(&self, states: u64) -> Result<(), String> {
+        match self.row.states {
+            Some(ours) if ours != states => Err(format!("{states} states, not {ours}: not the same model")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// SPIN's own clock has hundredths of a second; ours is used when it shows less than half a second.
+fn pan(text: &str, wall: f64, before: f64) -> Result<Said, String> {
+    let number = |marker: &str| -> Option<f64> {
+        let line = text.lines().find(|l| l.contains(marker))?;
+        line.split_whitespace().find_map(|w| w.parse().ok())
+    };
+    let states = number("states, stored").ok_or_else(|| format!("no count:\n{text}"))?;
+    if !text.contains("errors: 0") {
+        return Err("it found an error".into());
+    }
+    if text.contains("max search depth too small") {
+        return Err("its search was cut".into());
+    }
+    let own = text.lines().find_map(|l| l.strip_prefix("pan: elapsed time "));
+    let own = own.and_then(|l| l.split(' ').next()?.parse::<f64>().ok()).unwrap_or(0.0);
+    Ok(Said {
+        states: states as u64,
+        seconds: if own < 0.5 { wall } else { own },
+        bytes: number("total actual memory usage").map(|mib| (mib * 1048576.0) as u64),
+        before,
+    })
+}
+
+/// What a program printed, or what it complained of.
+fn done(command: &mut Command) -> Result<String, String> {
+    let out = command.output().map_err(|e| format!("{:?}: {e}", command.get_program()))?;
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    if out.status.success() {
+        return Ok(text);
+    }
+    Err(format!("{:?} failed: {}{text}", command.get_program(), String::from_utf8_lossy(&out.stderr)))
+}
+
+/// A folder that goes away with its owner.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch, String> {
+        let nanos =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+        let path = std::env::temp_dir().join(format!("bombus-perf-{}-{nanos}", std::process::id()));
+        std::fs::create_dir(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

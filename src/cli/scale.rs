@@ -1,0 +1,173 @@
+//! `bombus scale`: how much faster a check gets with more workers, measured and fitted.
+
+use super::args::Loading;
+use super::batch::write_whole;
+use super::status;
+use crate::runs::child::{Checker, Limits};
+use crate::runs::scale::{Plan, figure, measure, tables};
+use crate::runs::units;
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Options of `check` go after `--`, such as: bombus scale m.mch --workers 1,2,4 -- --no-deadlock\n\
+Exit status: 0 measured, 2 the command line was rejected, 4 a run failed or the runs disagree."
+)]
+pub struct Scale {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub loading: Loading,
+    /// Worker counts to measure [default: powers of two up to the number of cores]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub workers: Vec<u32>,
+    /// Runs of each count
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeats: u32,
+    /// Give up on a run after so many seconds
+    #[arg(long, value_name = "S")]
+    pub time_limit: Option<f64>,
+    /// Write every run as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write table, fits and runs as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the plot as SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Do not print each run as it ends
+    #[arg(long)]
+    pub quiet: bool,
+
+    /// The program to run instead of this one; it takes the same arguments
+    #[arg(long, value_name = "PROGRAM", hide = true)]
+    pub checker: Option<PathBuf>,
+    /// Pretend to have so many cores
+    #[arg(long, value_name = "N", hide = true)]
+    pub cores: Option<u32>,
+    /// Options of `check`
+    #[arg(last = true, value_name = "OPTIONS")]
+    pub options: Vec<OsString>,
+}
+
+pub fn run(args: &Scale) -> u8 {
+    let cores =
+        args.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u32));
+    let workers = if args.workers.is_empty() { powers_up_to(cores) } else { distinct(&args.workers) };
+    if args.time_limit.is_some_and(|s| !(s > 0.0 && s < 1e9)) {
+        eprintln!("bombus: --time-limit needs a positive number of seconds");
+        return status::REJECTED;
+    }
+    for option in &args.options {
+        let text = option.to_string_lossy();
+        if ["--json", "--workers"].iter().any(|o| text == *o || text.starts_with(&format!("{o}="))) {
+            eprintln!("bombus: {text} is set by scale itself");
+            return status::REJECTED;
+        }
+    }
+    let beyond: Vec<String> = workers.iter().filter(|w| **w > cores).map(u32::to_string).collect();
+    if !beyond.is_empty() {
+        eprintln!("bombus: warning: {} workers on {cores} cores will share them", beyond.join(", "));
+    }
+    let checker = match &args.checker {
+        Some(program) => Checker::other(program.clone()),
+        None => Checker::ourselves(),
+    };
+    let checker = match checker {
+        Ok(c) => c,
+        Err(e) => {
+            eprintln!("bombus: cannot find this program itself: {e}");
+            return status::INTERNAL;
+        }
+    };
+    let limits = Limits { seconds: args.time_limit, bytes: None };
+    let plan = Plan { args: check_args(args), workers, repeats: args.repeats, cores, limits };
+    let total = plan.workers.len() as u32 * plan.repeats;
+    let mut done = 0;
+    let measured = measure(&checker, &plan, |r| {
+        done += 1;
+        if !args.quiet {
+            eprintln!("[{done}/{total}] {} workers: {}", r.workers, units::seconds(r.explore));
+        }
+    });
+    let measured = match measured {
+        Ok(m) => m,
+        Err(message) => {
+            eprintln!("bombus: {message}");
+            return status::INTERNAL;
+        }
+    };
+    print!("{}", tables::text(&measured));
+    let json = || format!("{:#}\n", tables::json(&measured));
+    let files: [(&Option<PathBuf>, &dyn Fn() -> String); 3] = [
+        (&args.csv, &|| tables::csv(&measured)),
+        (&args.json, &json),
+        (&args.svg, &|| figure::figure(&measured)),
+    ];
+    for (path, render) in files {
+        if let Some(path) = path
+            && let Err(e) = write_whole(path, &render())
+        {
+            eprintln!("bombus: cannot write {}: {e}", path.display());
+            return status::INTERNAL;
+        }
+    }
+    status::OK
+}
+
+fn powers_up_to(cores: u32) -> Vec<u32> {
+    let mut all: Vec<u32> =
+        std::iter::successors(Some(1u32), |w| w.checked_mul(2)).take_while(|w| *w < cores).collect();
+    all.push(cores);
+    all
+}
+
+/// Each count once, in the order given.
+fn distinct(counts: &[u32]) -> Vec<u32> {
+    let mut all: Vec<u32> = Vec::new();
+    for c in counts {
+        if !all.contains(c) {
+            all.push(*c);
+        }
+    }
+    all
+}
+
+fn check_args(args: &Scale) -> Vec<OsString> {
+    let mut line: Vec<OsString> = vec![args.model.clone().into_os_string()];
+    let l = &args.loading;
+    for (name, size) in &l.sets {
+        line.extend(["--set".into(), format!("{name}={size}").into()]);
+    }
+    let numbers = [("--set-size", l.set_size.map(i64::from)), ("--maxint", l.maxint), ("--minint", l.minint)];
+    for (option, value) in numbers {
+        if let Some(v) = value {
+            line.extend([option.into(), v.to_string().into()]);
+        }
+    }
+    for dir in &l.include {
+        line.extend(["--include".into(), dir.clone().into_os_string()]);
+    }
+    if let Some(s) = args.time_limit {
+        line.extend(["--time-limit".into(), s.to_string().into()]);
+    }
+    line.extend(args.options.iter().cloned());
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worker_counts_default_to_powers_of_two_and_all_cores() {
+        assert_eq!(powers_up_to(1), [1]);
+        assert_eq!(powers_up_to(6), [1, 2, 4, 6]);
+        assert_eq!(powers_up_to(8), [1, 2, 4, 8]);
+        assert_eq!(distinct(&[2, 1, 2]), [2, 1]);
+    }
+}

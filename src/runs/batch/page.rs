@@ -1,0 +1,288 @@
+//! The report of a batch as one HTML page that needs nothing else: tables, plots, every counterexample.
+//!
+//! Everything that comes from a model or a message is escaped; the page holds no script and loads nothing.
+
+use super::super::child::steps;
+use super::super::plot::{Axis, Bar, Chart, Point, Series, Style, bars, svg};
+use super::super::units::{self, escape};
+use super::summary::{assignments, call, headline, verdict};
+use super::{Entry, Finished};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Longer counterexamples are shown by their beginning and their end.
+const MOST_STEPS: usize = 200;
+
+const STYLE: &str = "
+body { font: 15px/1.45 system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; margin: 2rem auto; max-width: 76rem;
+  padding: 0 1.2rem; color: #1b1b1b; background: #fff; }
+h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top; }
+th { border-bottom: 2px solid #888; white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
+tr.bad td { background: #fdeee6; } .ok { color: #00664b; } .no { color: #a83a00; font-weight: 600; }
+.why { color: #a83a00; } .muted { color: #666; } code, pre, .state { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 13px; }
+pre { background: #f5f5f5; padding: .6rem; overflow-x: auto; white-space: pre-wrap; } details { margin: .8rem 0; }
+summary { cursor: pointer; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg, .wide svg { max-width: 100%; height: auto; }
+.state b { color: #a83a00; font-weight: 600; } td.state { word-break: break-word; }
+";
+
+pub fn page(f: &Finished) -> String {
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
+        escape(&f.name),
+        escape(&f.name)
+    );
+    let colour = if f.unmet() + f.left() == 0 { "ok" } else { "no" };
+    let _ = writeln!(out, "<p class=\"{colour}\">{}</p>", escape(&headline(f)));
+    let time: f64 = f.entries.iter().filter_map(|e| e.record.as_ref()).map(|r| r.wall_seconds).sum();
+    let states: u64 = f.entries.iter().filter_map(|e| e.record.as_ref()?.number("states")).sum();
+    let _ = writeln!(
+        out,
+        "<p class=\"muted\">bombus {}; {} of checking in all, {} states.</p>",
+        env!("CARGO_PKG_VERSION"),
+        units::seconds(time),
+        units::count(states)
+    );
+    results(&mut out, f);
+    sweeps(&mut out, f);
+    longest(&mut out, f);
+    counterexamples(&mut out, f);
+    messages(&mut out, f);
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn results(out: &mut String, f: &Finished) {
+    out.push_str(
+        "<h2>Results</h2>\n<table>\n<tr><th>run</th><th>verdict</th><th>expected</th><th>outcome</th><th class=\"n\">states</th>\
+         <th class=\"n\">transitions</th><th class=\"n\">time</th><th class=\"n\">states/s</th><th class=\"n\">memory</th></tr>\n",
+    );
+    for (i, e) in f.entries.iter().enumerate() {
+        let bad = e.unmet.is_some();
+        let number = |field| e.record.as_ref().and_then(|r| r.number(field)).map_or("–".into(), units::count);
+        let (time, memory) = e.record.as_ref().map_or(("–".into(), "–".into()), |r| {
+            (units::seconds(r.wall_seconds), units::bytes(r.peak_memory_bytes))
+        });
+        let why =
+            e.unmet.as_ref().map(|w| format!("<div class=\"why\">{}</div>", escape(w))).unwrap_or_default();
+        let shown = if has_trace(e) {
+            format!("<a href=\"#ce{i}\">{}</a>", escape(&verdict(e)))
+        } else {
+            escape(&verdict(e))
+        };
+        let _ = writeln!(
+            out,
+            "<tr{}><td>{}<div class=\"muted\">{}</div></td><td>{shown}</td><td>{}</td><td>{}{why}</td>\
+             <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{time}</td><td class=\"n\">{}</td><td class=\"n\">{memory}</td></tr>",
+            if bad { " class=\"bad\"" } else { "" },
+            escape(&e.instance.name),
+            escape(&e.instance.model.file_name().unwrap_or_default().to_string_lossy()),
+            escape(&e.instance.expect.words()),
+            if bad { "<span class=\"no\">no</span>" } else { "<span class=\"ok\">as expected</span>" },
+            number("states"),
+            number("transitions"),
+            speed(e).map_or("–".into(), units::rate),
+        );
+    }
+    out.push_str("</table>\n");
+}
+
+fn speed(e: &Entry) -> Option<f64> {
+    let result = e.record.as_ref()?.result.as_ref()?;
+    let seconds = result["seconds"]["explore"].as_f64().filter(|s| *s > 0.0)?;
+    Some(result["states"].as_u64()? as f64 / seconds)
+}
+
+/// For each job that was swept: states and time along each axis that has several values.
+fn sweeps(out: &mut String, f: &Finished) {
+    let mut jobs: Vec<&str> = Vec::new();
+    for e in f.entries.iter().filter(|e| !e.instance.point.is_empty()) {
+        if !jobs.contains(&e.instance.job.as_str()) {
+            jobs.push(&e.instance.job);
+        }
+    }
+    if jobs.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Sweeps</h2>\n");
+    for job in jobs {
+        let mine: Vec<&Entry> = f.entries.iter().filter(|e| e.instance.job == job).collect();
+        let Some((axis, _)) = mine.first().and_then(|e| e.instance.point.first()) else { continue };
+        let states = series(&mine, axis, |e| e.record.as_ref()?.number("states").map(|n| n as f64));
+        let times = series(&mine, axis, |e| e.record.as_ref().map(|r| r.wall_seconds));
+        let _ = writeln!(out, "<h3>{}</h3>\n<div class=\"plots\">", escape(job));
+        for (title, label, series) in
+            [("states", "states", states), ("time", "time of the whole run (s)", times)]
+        {
+            if series.iter().any(|s| s.points.len() > 1) {
+                out.push_str(&chart(&format!("{job}: {title}"), axis, label, series));
+            }
+        }
+        out.push_str("</div>\n");
+    }
+}
+
+/// Values along one axis; runs that differ elsewhere are series of their own.
+fn series(entries: &[&Entry], axis: &str, value: impl Fn(&Entry) -> Option<f64>) -> Vec<Series> {
+    let mut groups: BTreeMap<String, Vec<Point>> = BTreeMap::new();
+    for e in entries {
+        let rest: Vec<String> =
+            e.instance.point.iter().filter(|(n, _)| n != axis).map(|(n, v)| format!("{n}={v}")).collect();
+        let x = e.instance.point.iter().find(|(n, _)| n == axis).map(|(_, v)| *v as f64);
+        if let (Some(x), Some(y)) = (x, value(e)) {
+            groups.entry(rest.join(" ")).or_default().push(Point::at(x, y));
+        }
+    }
+    groups
+        .into_iter()
+        .enumerate()
+        .map(|(i, (name, mut points))| {
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Series { name, points, style: Style::Measured, colour: i }
+        })
+        .collect()
+}
+
+fn chart(title: &str, x: &str, y: &str, series: Vec<Series>) -> String {
+    let mut ticks: Vec<f64> = series.iter().flat_map(|s| s.points.iter().map(|p| p.x)).collect();
+    ticks.sort_by(f64::total_cmp);
+    ticks.dedup();
+    let all = || series.iter().flat_map(|s| s.points.iter().map(|p| p.y));
+    let least = all().fold(f64::INFINITY, f64::min);
+    let most = all().fold(0.0, f64::max);
+    // Growth by more than a factor of ten is readable only on a logarithmic axis.
+    let log = least > 0.0 && most / least > 10.0;
+    svg(&Chart {
+        title: title.into(),
+        x: Axis { label: x.into(), ticks, ..Axis::default() },
+        y: Axis { label: y.into(), log, from_zero: true, ..Axis::default() },
+        series,
+        width: 560.0,
+        height: 320.0,
+        note: None,
+    })
+}
+
+/// Where the time went.
+fn longest(out: &mut String, f: &Finished) {
+    let mut ran: Vec<&Entry> = f.entries.iter().filter(|e| e.record.is_some()).collect();
+    if ran.len() < 2 {
+        return;
+    }
+    let wall = |e: &Entry| e.record.as_ref().map_or(0.0, |r| r.wall_seconds);
+    ran.sort_by(|a, b| wall(b).total_cmp(&wall(a)));
+    let top: Vec<Bar> = ran
+        .iter()
+        .take(20)
+        .map(|e| Bar {
+            name: e.instance.name.clone(),
+            value: wall(e),
+            text: units::seconds(wall(e)),
+            good: e.unmet.is_none(),
+        })
+        .collect();
+    let title = if ran.len() > 20 { "The twenty longest runs" } else { "Time of each run" };
+    let _ = writeln!(out, "<h2>Time</h2>\n<div class=\"wide\">{}</div>", bars(title, &top, 900.0));
+}
+
+fn violation(e: &Entry) -> Option<&Value> {
+    let v = &e.record.as_ref()?.result.as_ref()?["violation"];
+    v.is_object().then_some(v)
+}
+
+fn has_trace(e: &Entry) -> bool {
+    violation(e).is_some_and(|v| v["trace"].as_array().is_some_and(|t| !t.is_empty()))
+}
+
+fn counterexamples(out: &mut String, f: &Finished) {
+    if !f.entries.iter().any(has_trace) {
+        return;
+    }
+    out.push_str("<h2>Counterexamples</h2>\n");
+    for (i, e) in f.entries.iter().enumerate().filter(|(_, e)| has_trace(e)) {
+        let Some(v) = violation(e) else { continue };
+        let empty = Vec::new();
+        let trace = v["trace"].as_array().unwrap_or(&empty);
+        let length = e.record.as_ref().and_then(|r| r.result.as_ref()).and_then(steps).unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "<details id=\"ce{i}\"{}><summary><b>{}</b>: {} <code>{}</code>, {length} steps</summary>",
+            if e.unmet.is_some() { " open" } else { "" },
+            escape(&e.instance.name),
+            escape(v["kind"].as_str().unwrap_or_default()),
+            escape(v["property"].as_str().unwrap_or_default()),
+        );
+        for l in v["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let _ = writeln!(out, "<div class=\"muted\">{}</div>", escape(l));
+        }
+        steps_table(out, trace, v["loop_start"].as_u64());
+        out.push_str("</details>\n");
+    }
+}
+
+fn steps_table(out: &mut String, trace: &[Value], loop_start: Option<u64>) {
+    out.push_str(
+        "<table>\n<tr><th class=\"n\">#</th><th>event</th><th>state (what changed is marked)</th></tr>\n",
+    );
+    let mut before = &Value::Null;
+    for (i, step) in trace.iter().enumerate() {
+        let hidden = trace.len().saturating_sub(MOST_STEPS);
+        if hidden > 0 && i == MOST_STEPS / 2 {
+            let _ = writeln!(
+                out,
+                "<tr><td></td><td colspan=\"2\" class=\"muted\">{hidden} steps are left out</td></tr>"
+            );
+        }
+        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= trace.len() - MOST_STEPS / 2;
+        if shown {
+            let mark =
+                if loop_start == Some(i as u64) { " <span class=\"muted\">(loop starts)</span>" } else { "" };
+            let _ = writeln!(
+                out,
+                "<tr><td class=\"n\">{i}</td><td><code>{}</code>{mark}</td><td class=\"state\">{}</td></tr>",
+                escape(&call(step)),
+                state(before, &step["state"])
+            );
+        }
+        before = &step["state"];
+    }
+    out.push_str("</table>\n");
+}
+
+/// The state with the variables that differ from the one before in bold.
+fn state(before: &Value, now: &Value) -> String {
+    let Some(now_object) = now.as_object() else { return escape(&assignments(now, ", ")) };
+    let cells: Vec<String> = now_object
+        .iter()
+        .map(|(name, value)| {
+            let text = escape(&format!("{name} = {}", value.as_str().unwrap_or_default()));
+            let changed = before.is_object() && before.get(name) != Some(value);
+            if changed { format!("<b>{text}</b>") } else { text }
+        })
+        .collect();
+    cells.join("<br>")
+}
+
+fn messages(out: &mut String, f: &Finished) {
+    let with: Vec<(&Entry, &str)> = f
+        .entries
+        .iter()
+        .filter_map(|e| e.record.as_ref().map(|r| (e, r.messages.as_str())))
+        .filter(|(_, m)| !m.is_empty())
+        .collect();
+    if with.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Messages</h2>\n");
+    for (e, m) in with {
+        let _ = writeln!(
+            out,
+            "<details open><summary><b>{}</b></summary><pre>{}</pre></details>",
+            escape(&e.instance.name),
+            escape(m)
+        );
+    }
+}

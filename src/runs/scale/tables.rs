@@ -1,0 +1,195 @@
+//! A speed-up measurement as text, CSV and JSON. Predictions are always marked as predictions.
+
+use super::super::units;
+use super::{Law, Measured};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Worker counts beyond those measured for which a law is asked: powers of two up to eight times the largest.
+pub fn beyond(m: &Measured) -> Vec<u32> {
+    let largest = m.rows.iter().filter(|r| !r.oversubscribed).map(|r| r.workers).max().unwrap_or(1);
+    let mut p = largest.next_power_of_two();
+    let mut all = Vec::new();
+    while p < largest * 8 {
+        p *= 2;
+        all.push(p);
+    }
+    all
+}
+
+/// The best law there is: the universal one if it could be fitted.
+pub fn best(m: &Measured) -> Option<(&'static str, Law)> {
+    m.universal.map(|l| ("USL", l)).or(m.amdahl.map(|l| ("Amdahl", l)))
+}
+
+pub fn text(m: &Measured) -> String {
+    let mut out = String::new();
+    let repeats = m.runs.iter().map(|r| r.repeat).max().unwrap_or(0);
+    let _ = writeln!(
+        out,
+        "{}   {} states, {} transitions, {}   {} repeats, interleaved; {} cores",
+        m.machine,
+        units::count(m.found.states),
+        units::count(m.found.transitions),
+        m.found.verdict,
+        repeats,
+        m.cores
+    );
+    let names: Vec<&str> =
+        m.rows.first().map(|r| r.shares.iter().map(|(n, _)| n.as_str()).collect()).unwrap_or_default();
+    let mut table = vec![
+        ["workers", "time", "range", "speed-up", "efficiency", "states/s", "memory"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    table[0].extend(names.iter().map(|n| n.to_string()));
+    for r in &m.rows {
+        let mut line = vec![
+            format!("{}{}", r.workers, if r.oversubscribed { "*" } else { "" }),
+            units::seconds(r.median),
+            format!("{} – {}", units::seconds(r.least), units::seconds(r.most)),
+            format!("{:.2}", r.speedup),
+            format!("{:.0} %", r.efficiency * 100.0),
+            units::rate(r.states_per_second),
+            units::bytes(r.peak),
+        ];
+        line.extend(names.iter().map(|n| {
+            let share = r.shares.iter().find(|(k, _)| k == n).map(|(_, v)| *v);
+            share.map_or("–".into(), |v| format!("{:.0} %", v * 100.0))
+        }));
+        table.push(line);
+    }
+    out.push_str(&columns(&table));
+    if m.rows.iter().any(|r| r.oversubscribed) {
+        out.push_str("  * more workers than cores\n");
+    }
+    out.push('\n');
+    laws(&mut out, m);
+    for w in &m.warnings {
+        let _ = writeln!(out, "warning: {w}");
+    }
+    out
+}
+
+fn laws(out: &mut String, m: &Measured) {
+    match m.amdahl {
+        Some(l) => {
+            let _ = writeln!(
+                out,
+                "  Amdahl       serial fraction {:.2} % (at most {} times faster), error {:.1} %",
+                l.sigma * 100.0,
+                if l.sigma > 1e-6 { format!("{:.1}", 1.0 / l.sigma) } else { "any number of".into() },
+                l.error * 100.0
+            );
+        }
+        None => out.push_str(
+            "  Amdahl       not determined: two different worker counts within the cores are needed\n",
+        ),
+    }
+    match m.universal {
+        Some(l) => {
+            let peak = l.peak().map_or(String::new(), |p| format!(", best at {p:.0} workers"));
+            let _ = writeln!(
+                out,
+                "  USL          contention {:.2} %, coherence {:.4} %{peak}, error {:.1} %",
+                l.sigma * 100.0,
+                l.kappa * 100.0,
+                l.error * 100.0
+            );
+        }
+        None => out.push_str(
+            "  USL          not determined: three different worker counts within the cores are needed\n",
+        ),
+    }
+    if let Some((name, law)) = best(m) {
+        let all: Vec<String> =
+            beyond(m).iter().map(|p| format!("{p} workers {:.1}", law.speedup(f64::from(*p)))).collect();
+        let _ = writeln!(out, "  prediction   by {name}, not measured: speed-up with {}", all.join(", "));
+    }
+}
+
+/// Right-aligned columns with two blanks between them.
+pub fn columns(table: &[Vec<String>]) -> String {
+    let width =
+        |c: usize| table.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for row in table {
+        out.push_str("  ");
+        let cells: Vec<String> = row
+            .iter()
+            .enumerate()
+            .map(|(c, t)| format!("{}{t}", " ".repeat(width(c) - t.chars().count())))
+            .collect();
+        out.push_str(cells.join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// One line per run: raw numbers for other tools.
+pub fn csv(m: &Measured) -> String {
+    let mut out = String::from(
+        "workers,repeat,explore_seconds,wall_seconds,states,transitions,states_per_second,peak_memory_bytes\n",
+    );
+    for r in &m.runs {
+        let _ = writeln!(
+            out,
+            "{},{},{},{},{},{},{},{}",
+            r.workers,
+            r.repeat,
+            r.explore,
+            r.wall,
+            m.found.states,
+            m.found.transitions,
+            m.found.states as f64 / r.explore,
+            r.peak
+        );
+    }
+    out
+}
+
+pub fn json(m: &Measured) -> Value {
+    let law = |l: &Law| {
+        json!({"one_worker_seconds": l.one, "serial_fraction": l.sigma, "coherence": l.kappa,
+               "relative_error": l.error, "best_workers": l.peak()})
+    };
+    let predicted: Vec<Value> = best(m)
+        .map(|(name, l)| {
+            beyond(m)
+                .into_iter()
+                .map(|p| {
+                    let p64 = f64::from(p);
+                    json!({"workers": p, "speedup": l.speedup(p64), "seconds": l.seconds(p64), "law": name, "prediction": true})
+                })
+                .collect()
+        })
+        .unwrap_or_default();
+    json!({
+        "bombus": m.version,
+        "model": {"file": m.model, "machine": m.machine},
+        "engine": m.engine,
+        "cores": m.cores,
+        "verdict": m.found.verdict,
+        "states": m.found.states,
+        "transitions": m.found.transitions,
+        "digest": m.found.digest,
+        "rows": m.rows.iter().map(|r| json!({
+            "workers": r.workers,
+            "seconds": {"median": r.median, "least": r.least, "most": r.most, "wall_median": r.wall},
+            "speedup": r.speedup,
+            "efficiency": r.efficiency,
+            "states_per_second": r.states_per_second,
+            "peak_memory_bytes": r.peak,
+            "time_shares": r.shares.iter().map(|(k, v)| (k.clone(), json!(v))).collect::<serde_json::Map<_, _>>(),
+            "more_workers_than_cores": r.oversubscribed,
+        })).collect::<Vec<_>>(),
+        "amdahl": m.amdahl.as_ref().map(law),
+        "usl": m.universal.as_ref().map(law),
+        "predicted": predicted,
+        "runs": m.runs.iter().map(|r| json!({
+            "workers": r.workers, "repeat": r.repeat, "explore_seconds": r.explore, "wall_seconds": r.wall,
+            "peak_memory_bytes": r.peak,
+        })).collect::<Vec<_>>(),
+        "warnings": m.warnings,
+    })
+}

@@ -1,0 +1,127 @@
+//! Numbers for people: seconds, bytes and counts with the precision that means something.
+
+/// Seconds with three significant digits, minutes and hours when they are long.
+pub fn seconds(s: f64) -> String {
+    if !s.is_finite() {
+        return "–".into();
+    }
+    if s < 0.0995 {
+        format!("{:.0} ms", s * 1e3)
+    } else if s < 9.995 {
+        format!("{s:.2} s")
+    } else if s < 99.95 {
+        format!("{s:.1} s")
+    } else if s < 3600.0 {
+        format!("{}:{:02} min", s as u64 / 60, s as u64 % 60)
+    } else {
+        format!("{}:{:02} h", s as u64 / 3600, s as u64 % 3600 / 60)
+    }
+}
+
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 || value >= 99.95 {
+        format!("{value:.0} {}", UNITS[unit])
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
+}
+
+/// Digits in groups of three, with a narrow no-break space between them.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A rate with an SI prefix: 1.25 M, 830 k.
+pub fn rate(x: f64) -> String {
+    if !x.is_finite() || x <= 0.0 {
+        return "–".into();
+    }
+    let (value, prefix) = match x {
+        x if x >= 1e9 => (x / 1e9, "G"),
+        x if x >= 1e6 => (x / 1e6, "M"),
+        x if x >= 1e3 => (x / 1e3, "k"),
+        x => (x, ""),
+    };
+    let text = if value >= 99.95 {
+        format!("{value:.0}")
+    } else if value >= 9.995 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    };
+    if prefix.is_empty() { text } else { format!("{text} {prefix}") }
+}
+
+/// A size such as `512M` or `8G` in bytes.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1u64,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        "T" | "TB" | "TIB" => 1 << 40,
+        _ => return Err(format!("'{text}' is not a size such as 512M or 8G")),
+    };
+    match digits.trim().parse::<f64>() {
+        Ok(n) if n > 0.0 && n * (unit as f64) < 1e18 => Ok((n * unit as f64) as u64),
+        _ => Err(format!("'{text}' is not a size such as 512M or 8G")),
+    }
+}
+
+/// Text for XML and HTML; characters that XML cannot hold become the replacement character.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\r' | '\t' => out.push(c),
+            c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_three_digits() {
+        assert_eq!(seconds(0.012), "12 ms");
+        assert_eq!(seconds(1.234), "1.23 s");
+        assert_eq!(seconds(75.0), "75.0 s");
+        assert_eq!(seconds(150.0), "2:30 min");
+        assert_eq!(seconds(7260.0), "2:01 h");
+        assert_eq!(rate(1_234_567.0), "1.23 M");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(count(1234567), "1\u{202f}234\u{202f}567");
+        assert_eq!(parse_bytes("1.5G"), Ok(3 << 29));
+    }
+
+    #[test]
+    fn escaped_text_cannot_open_a_tag() {
+        assert_eq!(escape("<a b=\"c\">&\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}");
+    }
+}
