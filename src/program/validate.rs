@@ -12,9 +12,10 @@ pub fn validate(code: &Code, entries: &[u32]) -> Result<(), String> {
     let mut dense = vec![u32::MAX; code.registers];
     let mut count = 0u32;
     let mut number = |r: Reg, n: u16| {
-        for r in r as usize..(r as usize + n as usize).min(code.registers) {
-            if dense[r] == u32::MAX {
-                dense[r] = count;
+        let end = (r as usize + n as usize).min(code.registers);
+        for place in &mut dense[(r as usize).min(end)..end] {
+            if *place == u32::MAX {
+                *place = count;
                 count += 1;
             }
         }
