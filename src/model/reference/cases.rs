@@ -45,6 +45,8 @@ impl Interpreter<'_> {
                 at += 1;
                 continue;
             }
+            // Thousands of disjunctions take longer than many a search: the budget is asked here too.
+            self.tick()?;
             let mut failed = open[at].failed;
             let mut left = None;
             let mut count = 0;
