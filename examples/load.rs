@@ -1,7 +1,9 @@
 //! Loads models and prints for each whether it loads, or its first error.
 //!
-//! `load FILE…` prints all messages; `load --list expected.csv ROOT` loads every classical row of the list.
+//! `load FILE…` prints all messages; `load --list expected.csv ROOT` loads every classical row of the list and
+//! prints verdict, recorded states, path, seconds, first error, constants/deferred sets as loaded and as recorded.
 
+use bombus::model::typed::SetKind;
 use bombus::model::{LoadOptions, load};
 use std::path::{Path, PathBuf};
 
@@ -50,7 +52,12 @@ fn whole_list(list: &Path, root: &Path) {
             });
             format!("{}{at}", d.message)
         });
-        println!("{verdict}\t{}\t{}\t{seconds:.2}\t{message}", cells[3], cells[0]);
+        let figures = loaded.model.as_ref().map_or(String::new(), |m| {
+            let deferred = m.machine.sets.iter().filter(|s| s.kind != SetKind::Enumerated).count();
+            format!("{}/{}", m.machine.constants.len(), deferred)
+        });
+        let recorded = format!("{}/{}", cells[8], cells[9]);
+        println!("{verdict}\t{}\t{}\t{seconds:.2}\t{message}\t{figures}\t{recorded}", cells[3], cells[0]);
     }
     println!("counted rows: {counted}, loaded: {loaded_of_counted}");
 }

@@ -24,36 +24,54 @@ fn compare(path: &Path, limits: &Limits) -> Result<Option<usize>, String> {
 
 #[test]
 fn random_machines_mean_the_same_in_both_engines() {
-    on_large_stack(|| {
-        let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 1500);
-        let first = setting("BOMBUS_DIFFERENTIAL_SEED", 1);
-        let dir = tempfile::tempdir().expect("a directory for models");
-        let path = dir.path().join("Random.mch");
-        let limits = Limits { states: 60, seconds: 5 };
-        let (mut loaded, mut compared) = (0, 0);
-        for seed in first..first + machines {
-            let machine = machines::random(seed);
-            std::fs::write(&path, machine.to_string()).expect("the model is written");
-            match compare(&path, &limits) {
-                Ok(None) => {}
-                Ok(Some(states)) => {
-                    loaded += 1;
-                    compared += states;
-                }
-                Err(why) => {
-                    let small = machine.shrink(|candidate| {
-                        std::fs::write(&path, candidate.to_string()).expect("the model is written");
-                        compare(&path, &limits).is_err()
-                    });
-                    std::fs::write(&path, small.to_string()).expect("the model is written");
-                    let why = compare(&path, &limits).err().unwrap_or(why);
-                    panic!("seed {seed}: {why}\n{}", small.to_string());
-                }
+    let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 4000);
+    let first = setting("BOMBUS_DIFFERENTIAL_SEED", 1);
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get()) as u64;
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads)
+            .map(|t| {
+                scope.spawn(move || {
+                    on_large_stack(move || some_machines(first + t, first + machines, threads))
+                })
+            })
+            .collect();
+        for thread in all {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
             }
         }
-        assert!(loaded * 10 >= machines * 8, "only {loaded} of {machines} random machines are well typed");
-        assert!(compared >= loaded as usize, "{compared} states compared");
     });
+}
+
+/// Compares machines with seeds from `first` in steps of `step`.
+fn some_machines(first: u64, end: u64, step: u64) {
+    let dir = tempfile::tempdir().expect("a directory for models");
+    let path = dir.path().join("Random.mch");
+    let limits = Limits { states: 60, seconds: 20 };
+    let (mut tried, mut loaded, mut compared) = (0, 0, 0);
+    for seed in (first..end).step_by(step as usize) {
+        let machine = machines::random(seed);
+        std::fs::write(&path, machine.to_string()).expect("the model is written");
+        tried += 1;
+        match compare(&path, &limits) {
+            Ok(None) => {}
+            Ok(Some(states)) => {
+                loaded += 1;
+                compared += states;
+            }
+            Err(why) => {
+                let small = machine.shrink(|candidate| {
+                    std::fs::write(&path, candidate.to_string()).expect("the model is written");
+                    compare(&path, &limits).is_err()
+                });
+                std::fs::write(&path, small.to_string()).expect("the model is written");
+                let why = compare(&path, &limits).err().unwrap_or(why);
+                panic!("seed {seed}: {why}\n{small}");
+            }
+        }
+    }
+    assert!(loaded * 10 >= tried * 8, "only {loaded} of {tried} random machines are well typed");
+    assert!(compared >= loaded, "{compared} states compared");
 }
 
 #[test]

@@ -7,19 +7,22 @@
 //! publication of the id in a table slot (Release) and its reading (Acquire).
 
 use crate::Trouble;
-use crate::memory::{Meter, Zeroed, Zeros};
+use crate::memory::{Meter, Pages, Zeroed, Zeros};
 use crate::shim::{AtomicPtr, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Ids per chunk, as a power of two.
-const BITS: u32 = if cfg!(loom) { 2 } else { 16 };
+const BITS: u32 = if cfg!(loom) { 2 } else { 18 };
 /// Chunks at most: together they cover every 32-bit id.
-const CHUNKS: usize = if cfg!(loom) { 2 } else { 1 << 16 };
+const CHUNKS: usize = if cfg!(loom) { 2 } else { 1 << 14 };
 
 /// `per` elements for each id.
 pub struct Chunks<T: Zeroed> {
-    /// Null until somebody needs the chunk; set once by compare-exchange, never changed after.
-    directory: Vec<AtomicPtr<Zeros<T>>>,
+    /// Null until somebody needs the chunk, then the first element of a chunk in `owned`; set once
+    /// by compare-exchange, never changed after.
+    directory: Vec<AtomicPtr<T>>,
+    /// Keeps the chunks; entered after a chunk is published, once per 262,144 ids.
+    owned: Mutex<Vec<Zeros<T>>>,
     per: usize,
     meter: Arc<Meter>,
 }
@@ -30,7 +33,7 @@ impl<T: Zeroed> Chunks<T> {
         meter.claim((CHUNKS * size_of::<usize>()) as u64)?;
         directory.try_reserve_exact(CHUNKS).map_err(|_| Trouble::OutOfMemory)?;
         directory.extend((0..CHUNKS).map(|_| AtomicPtr::new(std::ptr::null_mut())));
-        Ok(Chunks { directory, per, meter: meter.clone() })
+        Ok(Chunks { directory, owned: Mutex::default(), per, meter: meter.clone() })
     }
 
     /// Makes sure that ids `from..to` have elements. To be called before such an id is used.
@@ -43,15 +46,17 @@ impl<T: Zeroed> Chunks<T> {
             if !place.load(Ordering::Acquire).is_null() {
                 continue;
             }
-            let fresh = Box::into_raw(Box::new(Zeros::new(self.per << BITS, &self.meter)?));
-            // Release publishes the zeroed chunk; its partner is the Acquire load in `of`.
+            // A small run touches little of the first chunk, and huge pages would make it pay for all.
+            let pages = if chunk == 0 { Pages::Small } else { Pages::Huge };
+            let fresh = Zeros::<T>::new(self.per << BITS, pages, &self.meter)?;
+            let start = fresh.as_ptr().cast_mut();
+            // Release publishes the zeroed chunk; its partner is the Acquire load in `of`. A chunk
+            // that came second is dropped here, unseen.
             if place
-                .compare_exchange(std::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire)
-                .is_err()
+                .compare_exchange(std::ptr::null_mut(), start, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
             {
-                // SAFETY: `fresh` came from `Box::into_raw` above and, the exchange having failed,
-                // was never published: nobody else knows it.
-                drop(unsafe { Box::from_raw(fresh) });
+                self.owned.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(fresh);
             }
         }
         Ok(())
@@ -62,24 +67,17 @@ impl<T: Zeroed> Chunks<T> {
     pub fn of(&self, id: u32) -> &[T] {
         let chunk = self.directory[(id >> BITS) as usize].load(Ordering::Acquire);
         assert!(!chunk.is_null(), "an id without storage was used");
-        // SAFETY: a non-null directory entry was published by `ensure` (Release/Acquire) and is
-        // freed only when `self` is dropped, which the borrow of `self` excludes.
-        let chunk: &Zeros<T> = unsafe { &*chunk };
         let at = (id as usize & ((1 << BITS) - 1)) * self.per;
-        &chunk[at..at + self.per]
+        // SAFETY: a non-null entry is the start of a chunk of `per << BITS` elements, published by
+        // `ensure` (Release/Acquire); `at + per` is within it because the masked id is below
+        // `1 << BITS`. The chunk's memory does not move when `owned` does and is freed only with
+        // `self`, which is borrowed. The elements are atomics, so shared references suffice.
+        unsafe { std::slice::from_raw_parts(chunk.add(at), self.per) }
     }
 }
 
 impl<T: Zeroed> Drop for Chunks<T> {
     fn drop(&mut self) {
-        for place in &self.directory {
-            let chunk = place.load(Ordering::Relaxed);
-            if !chunk.is_null() {
-                // SAFETY: `&mut self` means no reader is left; the pointer came from
-                // `Box::into_raw` in `ensure` and is freed once.
-                drop(unsafe { Box::from_raw(chunk) });
-            }
-        }
         self.meter.release((CHUNKS * size_of::<usize>()) as u64);
     }
 }
@@ -93,13 +91,13 @@ mod tests {
     fn elements_start_at_zero_and_keep_what_is_written() {
         let meter = Meter::new(None);
         let chunks: Chunks<AtomicU64> = Chunks::new(2, &meter).unwrap();
-        chunks.ensure(0, 200_000).unwrap();
-        for id in [0, 65_535, 65_536, 199_999u32] {
+        chunks.ensure(0, 600_000).unwrap();
+        for id in [0, 262_143, 262_144, 599_999u32] {
             assert_eq!(chunks.of(id)[1].load(Ordering::Relaxed), 0);
             chunks.of(id)[1].store(id as u64 + 7, Ordering::Relaxed);
         }
-        assert_eq!(chunks.of(65_536)[1].load(Ordering::Relaxed), 65_543);
-        assert_eq!(chunks.of(65_536)[0].load(Ordering::Relaxed), 0);
+        assert_eq!(chunks.of(262_144)[1].load(Ordering::Relaxed), 262_151);
+        assert_eq!(chunks.of(262_144)[0].load(Ordering::Relaxed), 0);
     }
 
     #[test]

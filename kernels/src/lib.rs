@@ -5,6 +5,7 @@
 
 pub mod bits;
 pub mod chunks;
+mod fold;
 pub mod hash;
 pub mod memory;
 pub mod parents;

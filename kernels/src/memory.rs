@@ -95,6 +95,15 @@ macro_rules! zeroed {
 }
 zeroed!(AtomicU8, AtomicU16, AtomicU32, AtomicU64);
 
+/// How the operating system should hold an array, if it is large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Pay for each page when it is touched.
+    Small,
+    /// Save TLB misses of random accesses all over it.
+    Huge,
+}
+
 /// A fixed array of zero values, owned, its bytes claimed from a meter.
 pub struct Zeros<T: Zeroed> {
     #[cfg(loom)]
@@ -110,7 +119,9 @@ pub struct Zeros<T: Zeroed> {
 }
 
 impl<T: Zeroed> Zeros<T> {
-    pub fn new(len: usize, meter: &Arc<Meter>) -> Result<Self, Trouble> {
+    pub fn new(len: usize, pages: Pages, meter: &Arc<Meter>) -> Result<Self, Trouble> {
+        #[cfg(loom)]
+        let _ = pages;
         let bytes = len.checked_mul(size_of::<T>()).ok_or(Trouble::OutOfMemory)?;
         meter.claim(bytes as u64)?;
         #[cfg(loom)]
@@ -118,7 +129,7 @@ impl<T: Zeroed> Zeros<T> {
             Zeros { items: (0..len).map(|_| T::zero()).collect(), bytes: bytes as u64, meter: meter.clone() };
         #[cfg(not(loom))]
         let it = Zeros {
-            region: region::Region::new(bytes).inspect_err(|_| meter.release(bytes as u64))?,
+            region: region::Region::new(bytes, pages).inspect_err(|_| meter.release(bytes as u64))?,
             len,
             bytes: bytes as u64,
             meter: meter.clone(),
@@ -155,6 +166,7 @@ impl<T: Zeroed> Drop for Zeros<T> {
 /// Zeroed bytes from the operating system or the allocator.
 #[cfg(not(loom))]
 mod region {
+    use super::Pages;
     use crate::Trouble;
     use std::alloc::Layout;
     use std::ptr::NonNull;
@@ -177,12 +189,12 @@ mod region {
     unsafe impl Sync for Region {}
 
     impl Region {
-        pub fn new(bytes: usize) -> Result<Region, Trouble> {
+        pub fn new(bytes: usize, pages: Pages) -> Result<Region, Trouble> {
             if bytes == 0 {
                 return Ok(Region { start: NonNull::dangling(), bytes, mapped: false });
             }
             if cfg!(target_os = "linux") && !cfg!(miri) && bytes >= MAP_FROM {
-                return Region::map(bytes);
+                return Region::map(bytes, pages);
             }
             let layout = Layout::from_size_align(bytes, ALIGN).map_err(|_| Trouble::OutOfMemory)?;
             // SAFETY: the layout has a non-zero size.
@@ -191,7 +203,7 @@ mod region {
             Ok(Region { start, bytes, mapped: false })
         }
 
-        fn map(bytes: usize) -> Result<Region, Trouble> {
+        fn map(bytes: usize, pages: Pages) -> Result<Region, Trouble> {
             // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no
             // memory of ours.
             let at = unsafe {
@@ -207,7 +219,7 @@ mod region {
             if at == libc::MAP_FAILED {
                 return Err(Trouble::OutOfMemory);
             }
-            if bytes >= HUGE_FROM {
+            if bytes >= HUGE_FROM && pages == Pages::Huge {
                 // SAFETY: exactly the mapping just made; a refusal of the advice changes nothing.
                 unsafe { libc::madvise(at, bytes, libc::MADV_HUGEPAGE) };
             }

@@ -2,7 +2,7 @@
 //!
 //! The system costs almost nothing to evaluate, so the figures are those of the explorer itself.
 
-use crate::{median, option};
+use crate::{cpu_seconds, median, option};
 use bombus::base::budget::Budget;
 use bombus::explore::{Options, Order, Store, explore};
 use bombus::system::{EventId, Finding, Sink, System};
@@ -137,13 +137,4 @@ pub fn run(arguments: &[String]) {
             shares.idle.as_secs_f64() / total,
         );
     }
-}
-
-/// Processor time of all threads so far: on a machine that others use too, it says more than the clock.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name in parentheses, user and system time are fields 12 and 13, in hundredths.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / 100.0
 }

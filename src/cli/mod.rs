@@ -4,6 +4,7 @@
 
 pub mod args;
 pub mod batch;
+pub mod progress;
 pub mod run;
 pub mod scale;
 

@@ -1,7 +1,7 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
 use super::args::{self, Cli, Command, Engine, Order, Por, Store, Symmetry};
-use super::status;
+use super::{progress, status};
 use crate::base::Int;
 use crate::base::budget::Budget;
 use crate::driver::{self, CheckOptions, Failure, Rejected};
@@ -136,7 +136,11 @@ fn check(mut args: args::Check) -> u8 {
         keep_going: args.keep_going,
         progress: Default::default(),
     };
-    match driver::check(&model, &options, &budget) {
+    let line = (args.progress == args::Progress::Auto && !args.quiet)
+        .then(|| progress::Line::start(options.progress.clone()));
+    let result = driver::check(&model, &options, &budget);
+    drop(line);
+    match result {
         Ok(outcome) => show(&args, &outcome),
         Err(Failure::Rejected(r)) => rejected(&r),
         Err(Failure::Internal(message)) => internal(&message),
@@ -245,10 +249,16 @@ fn eval(args: &args::Eval) -> u8 {
     }
 }
 
+/// Layouts depend on the constants; `info` does not look for them longer than this.
+const LAYOUT_TIME: Duration = Duration::from_secs(10);
+
 fn info(args: &args::Info) -> u8 {
     match driver::load(&args.model, &loading(&args.loading)) {
         Ok((model, sources, diagnostics)) => {
-            say(&describe(&model.machine));
+            let mut budget = Budget::unlimited();
+            budget.time_limit = Some(LAYOUT_TIME);
+            let layouts = driver::layouts(&model.machine, &budget);
+            say(&format!("{}{}", describe(&model.machine), layouts.join("\n")));
             for d in &diagnostics {
                 complain(&sources.render(d));
             }

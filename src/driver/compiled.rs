@@ -120,6 +120,20 @@ pub fn explore(
     })
 }
 
+/// How the compiled engine keeps a machine's states: layout of each variable, bits per state, and
+/// which events and conjuncts are left to the interpreter.
+pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
+    match program::compile(machine, budget, &program::Options::default()) {
+        Ok(program) => {
+            let mut lines: Vec<String> =
+                program.layout_text().lines().map(|l| format!("layout      {l}")).collect();
+            lines.extend(program.uncompiled().iter().map(|l| format!("interpreted {l}")));
+            lines
+        }
+        Err(stop) => vec![format!("layout      unknown: {} while the constants were set up", stop.reason())],
+    }
+}
+
 /// The outcome when the constants could not be set up in time.
 fn nothing(machine: &Machine, reason: &str, options: &CheckOptions) -> Explored {
     let mut ledger = Ledger::default();

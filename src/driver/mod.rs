@@ -7,6 +7,7 @@ mod compiled;
 mod eval;
 mod reference;
 
+pub use compiled::layouts;
 pub use eval::eval;
 
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};

@@ -13,6 +13,8 @@ pub const BATCH: usize = 64;
 pub struct Batch {
     words: usize,
     ids: Vec<u32>,
+    /// Fingerprints: computed when a state is new, needed again when it is expanded.
+    prints: Vec<u128>,
     states: Vec<u64>,
     /// Positions of states in which a check failed or could not be computed, ascending.
     flawed: Vec<u32>,
@@ -22,27 +24,30 @@ pub struct Batch {
 
 impl Batch {
     pub fn new(words: usize, meter: &Arc<Meter>) -> Result<Batch, Trouble> {
-        let bytes = (BATCH * (words * 8 + 4)) as u64;
+        let bytes = (BATCH * (words * 8 + 16 + 4)) as u64;
         meter.claim(bytes)?;
         let mut batch = Batch {
             words,
             ids: Vec::new(),
+            prints: Vec::new(),
             states: Vec::new(),
             flawed: Vec::new(),
             bytes,
             meter: meter.clone(),
         };
         let reserved = batch.ids.try_reserve_exact(BATCH).is_ok()
+            && batch.prints.try_reserve_exact(BATCH).is_ok()
             && batch.states.try_reserve_exact(BATCH * words).is_ok();
         if reserved { Ok(batch) } else { Err(Trouble::OutOfMemory) }
     }
 
-    pub fn push(&mut self, id: u32, state: &[u64], flawed: bool) {
+    pub fn push(&mut self, id: u32, print: u128, state: &[u64], flawed: bool) {
         debug_assert!(!self.is_full());
         if flawed {
             self.flawed.push(self.ids.len() as u32);
         }
         self.ids.push(id);
+        self.prints.push(print);
         self.states.extend_from_slice(state);
     }
 
@@ -58,6 +63,10 @@ impl Batch {
         self.ids[at]
     }
 
+    pub fn print(&self, at: usize) -> u128 {
+        self.prints[at]
+    }
+
     pub fn state(&self, at: usize) -> &[u64] {
         &self.states[at * self.words..(at + 1) * self.words]
     }
@@ -69,6 +78,7 @@ impl Batch {
     /// Empties the batch for another use.
     pub fn clear(&mut self) {
         self.ids.clear();
+        self.prints.clear();
         self.states.clear();
         self.flawed.clear();
     }

@@ -31,6 +31,11 @@ impl Ledger {
         *entries.entry(reason).or_default() += times;
     }
 
+    /// Enters a reason that counts once however many noticed it.
+    pub fn enter_once(&self, reason: Reason) {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).entry(reason).or_insert(1);
+    }
+
     /// The reasons in their order, with how often each was met.
     pub fn close(self) -> Vec<(Reason, u64)> {
         let entries = self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -11,10 +11,12 @@
 
 mod audit;
 mod batch;
+
 mod findings;
 mod ledger;
 mod order;
 mod outcome;
+mod sink;
 mod trace;
 mod worker;
 
@@ -40,11 +42,12 @@ use bombus_kernels::visited::{Mode, Shape, Visited};
 use findings::Findings;
 use ledger::Ledger;
 use order::{Lane, Queues, Stage};
+use sink::Record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use worker::{Record, Worker};
+use worker::Worker;
 
 /// How to explore.
 #[derive(Clone, Debug)]
@@ -128,24 +131,30 @@ struct Shared<'a, S: System> {
     progress: &'a Progress,
     /// Whether there was a finding; read at the end of each level.
     any_finding: AtomicBool,
-    limit_entered: AtomicBool,
+    /// Whether the last level that was expanded to its end found states that were not expanded.
+    beyond: AtomicBool,
     panic: Mutex<Option<String>>,
 }
 
 impl<S: System> Shared<'_, S> {
+    /// Ends the run because of a limit. Many workers may notice the same one; it is one reason.
     fn stop_for(&self, reason: Reason) {
-        // Many workers may notice the same limit; it is one reason.
         if !self.queues.is_stopped() {
-            self.ledger.enter(reason, 1);
+            self.ledger.enter_once(reason);
         }
         self.queues.stop();
     }
 
-    fn reached_state_limit(&self, limit: u64) {
-        if !self.limit_entered.swap(true, Ordering::Relaxed) {
-            self.ledger.enter(Reason::States(limit), 1);
+    /// Looks at the limits. Reads the clock: for once per batch.
+    fn watch(&self) {
+        if let Err(stop) = self.budget.check() {
+            self.stop_for(stop.into());
         }
-        self.queues.stop();
+        if let Some(limit) = self.budget.max_states
+            && self.states.load(Ordering::Relaxed) >= limit
+        {
+            self.stop_for(Reason::States(limit));
+        }
     }
 
     fn found(&self, count: u64) {
@@ -162,6 +171,7 @@ impl<S: System> Shared<'_, S> {
     /// were found. Nobody works meanwhile.
     fn next_stage(&self, stage: Stage, frontier: u64) -> Option<Stage> {
         if !self.keeps_searching() || frontier == 0 {
+            self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
         self.progress.depth.store(stage.depth + 1, Ordering::Relaxed);
@@ -241,7 +251,7 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         meter,
         progress: &options.progress,
         any_finding: AtomicBool::new(false),
-        limit_entered: AtomicBool::new(false),
+        beyond: AtomicBool::new(false),
         panic: Mutex::new(None),
     };
     let records = run(&shared, lanes);
@@ -339,7 +349,12 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
     outcome.exhausted = exhausted;
     if shared.options.order == Order::Bfs && books.fresh > 0 {
         // A search that was ended early has found states one level beyond the one it expanded.
-        let beyond = shared.visited.bound() > stage.level.filling;
+        // Inside a level only the reserved ids tell, and some of those may be unused.
+        let beyond = if shared.queues.is_stopped() {
+            shared.visited.bound() > stage.level.filling
+        } else {
+            shared.beyond.load(Ordering::Relaxed)
+        };
         outcome.depth = Some(stage.depth + beyond as u32);
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);

@@ -4,7 +4,7 @@
 //! Never here: what an edge means.
 //!
 //! Nodes are numbered by the fingerprint of their state, the edges of a node are ordered by event,
-//! label and target: the graph is the same for any number of workers.
+//! target and label: the graph is the same for any number of workers.
 
 use crate::system::{EventId, System};
 use bombus_kernels::hash;

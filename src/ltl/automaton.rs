@@ -38,15 +38,17 @@ pub(super) struct Automaton {
     unsure_ends: Bits,
     /// (control, class) pairs with nothing left to ask for, whatever follows.
     discharged: Bits,
-    /// No cycle of controls can be accepting: only ends and discharged controls matter.
-    pub terminal: bool,
+    /// Controls on a cycle that may be accepting.
+    cyclic: Vec<bool>,
 }
 
 /// The formula needs an automaton beyond reason; the check is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
-const MAX_TABLE: usize = 1 << 24;
+const MAX_TABLE: usize = 1 << 21;
+/// Expansions of a control at a letter under a guess; each takes microseconds.
+const MAX_WORK: usize = 1 << 22;
 const MAX_BRANCHES: usize = 1 << 12;
 const MAX_PROPHECIES: usize = 10;
 
@@ -61,6 +63,7 @@ impl Automaton {
             controls: Vec::new(),
             rows: Vec::new(),
             unsure: Vec::new(),
+            work: 0,
         };
         let letters = alphabet.letters.len();
         let initial = builder.control(vec![root], normal.past.start());
@@ -109,6 +112,16 @@ impl Automaton {
         self.moves[at as usize]
     }
 
+    /// No cycle can be accepting: only ends and discharged controls matter.
+    pub fn is_terminal(&self) -> bool {
+        !self.cyclic.contains(&true)
+    }
+
+    /// Whether an accepting cycle may pass here.
+    pub fn is_cyclic(&self, control: u32) -> bool {
+        self.cyclic[control as usize]
+    }
+
     pub fn any_unsure(&self) -> bool {
         !self.unsure.is_empty()
     }
@@ -154,6 +167,7 @@ struct Builder<'n> {
     /// For each control and letter, in that order.
     rows: Vec<Vec<Move>>,
     unsure: Vec<bool>,
+    work: usize,
 }
 
 impl Builder<'_> {
@@ -213,6 +227,10 @@ impl Builder<'_> {
         let mut row: Vec<Move> = Vec::new();
         let mut unsure = false;
         for guess in 0..self.guesses(&self.controls[control].1) {
+            self.work += 1;
+            if self.work > MAX_WORK {
+                return Err(TooLarge);
+            }
             let (todo, values) = self.guessed(control, letter, guess);
             let mut expansion = Expansion::new(self.normal, letter, &values, Beyond::Next);
             expansion.run(todo, Vec::new(), Vec::new(), 0)?;
@@ -480,9 +498,9 @@ impl Draft {
         };
     }
 
-    /// Whether no cycle of controls loses every until bit. A control discharged in every class needs no
+    /// The controls on a cycle that loses every until bit. A control discharged in every class needs no
     /// cycle: it has accepted.
-    fn is_terminal(&self) -> bool {
+    fn cyclic(&self) -> Vec<bool> {
         let count = self.controls();
         let settled = |c: usize| self.discharged[c * self.classes..(c + 1) * self.classes].iter().all(|d| *d);
         let reach = |from: usize| {
@@ -501,9 +519,9 @@ impl Draft {
         };
         let reached: Vec<Vec<bool>> =
             (0..count).map(|c| if settled(c) { vec![false; count] } else { reach(c) }).collect();
-        (0..count).all(|c| {
+        let accepts = |c: usize| {
             if !reached[c][c] {
-                return true;
+                return false;
             }
             let mut always = !0u64;
             for d in (0..count).filter(|&d| reached[c][d] && reached[d][c]) {
@@ -514,14 +532,15 @@ impl Draft {
                     }
                 }
             }
-            always != 0
-        })
+            always == 0
+        };
+        (0..count).map(accepts).collect()
     }
 
     fn freeze(self) -> Automaton {
         const SMALL: usize = 256;
         let controls = self.controls();
-        let terminal = controls <= SMALL && self.is_terminal();
+        let cyclic = if controls <= SMALL { self.cyclic() } else { vec![true; controls] };
         let bits = |values: &[bool]| Bits::from_fn(values.len(), |i| values[i]);
         let mut first = Vec::with_capacity(self.rows.len() + 1);
         let mut moves = Vec::new();
@@ -541,7 +560,7 @@ impl Draft {
             ends: bits(&self.ends),
             unsure_ends: bits(&self.unsure_ends),
             discharged: bits(&self.discharged),
-            terminal,
+            cyclic,
         }
     }
 }

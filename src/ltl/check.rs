@@ -117,7 +117,7 @@ impl<'a, G: Graph> Checker<'a, G> {
         }
         let found = match self.engine {
             Engine::Automaton => self.by_automaton(property),
-            Engine::Tableau => tableau::search(property, &self.table),
+            Engine::Tableau => tableau::search(property, &self.table, self.budget),
         };
         match found {
             Err(reason) => Verdict::Incomplete(vec![reason]),
@@ -196,7 +196,7 @@ impl<'a, G: Graph> Checker<'a, G> {
     }
 
     fn explore(&self, product: &Product<'_, G>, assumption: &Assumption) -> Result<Found, Stop> {
-        if product.automaton.terminal {
+        if product.automaton.is_terminal() {
             return shortest(product, None, self.budget);
         }
         let every = assumption.every_weak || assumption.every_strong;
@@ -204,7 +204,7 @@ impl<'a, G: Graph> Checker<'a, G> {
         let judge = Judge { table: &self.table, assumption, labels };
         let mut components = Components::new(product.size());
         let mut accepting = Bits::new(product.size() as usize);
-        let mut split: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        let mut split: Vec<Hindered> = Vec::new();
         let (mut any, mut unsure) = (false, false);
         let mut enter = |node: u32| {
             let visit = product.visit(node);
@@ -212,21 +212,24 @@ impl<'a, G: Graph> Checker<'a, G> {
             any |= visit.stop.is_some();
             visit.stop.is_none()
         };
-        let mut decide =
-            |components: &Components, nodes: &[u32], split: &mut Vec<(Vec<u32>, Vec<u32>)>| match judge
-                .decide(product, components, nodes)
-            {
+        let mut decide = |components: &Components, nodes: &[u32], split: &mut Vec<Hindered>| {
+            // PERF: spares a second pass over components in which some until is always put off.
+            if !product.is_cyclic(nodes[0]) {
+                return;
+            }
+            match judge.decide(product, components, nodes) {
                 Judgement::Accepting => nodes.iter().for_each(|&n| {
                     accepting.insert(n as usize);
                 }),
                 Judgement::Rejected => {}
-                Judgement::Without(hindering) => split.push((nodes.to_vec(), hindering)),
-            };
+                Judgement::Without(hindering) => split.push(Hindered { nodes: nodes.to_vec(), hindering }),
+            }
+        };
         for root in product.initial() {
             components
                 .search(product, root, self.budget, &mut enter, |c, nodes| decide(c, nodes, &mut split))?;
         }
-        while let Some((nodes, hindering)) = split.pop() {
+        while let Some(Hindered { nodes, hindering }) = split.pop() {
             nodes.iter().for_each(|&n| components.reset(n));
             hindering.iter().for_each(|&n| components.remove(n));
             for &root in &nodes {
@@ -247,6 +250,12 @@ impl<'a, G: Graph> Checker<'a, G> {
         let found = shortest(product, Some((&components, &accepting, &judge)), self.budget)?;
         Ok(Found { unsure: unsure || found.unsure, ..found })
     }
+}
+
+/// A component that can only be fair without some of its nodes.
+struct Hindered {
+    nodes: Vec<u32>,
+    hindering: Vec<u32>,
 }
 
 /// The conjuncts of the formula, in order.

@@ -17,6 +17,7 @@ pub mod ctl_parse;
 pub mod evaluate;
 mod fairness;
 pub mod formula;
+pub mod frozen;
 pub mod ground;
 mod lasso;
 mod normal;
@@ -35,8 +36,6 @@ mod fairness_tests;
 mod seed_tests;
 #[cfg(test)]
 mod semantics_tests;
-#[cfg(test)]
-mod speed_tests;
 #[cfg(test)]
 mod testing;
 

@@ -81,6 +81,11 @@ impl<'a, G: Graph> Product<'a, G> {
         State(node / self.automaton.controls)
     }
 
+    /// Whether an accepting cycle may pass through `node`, as far as the automaton tells.
+    pub fn is_cyclic(&self, node: u32) -> bool {
+        self.automaton.is_cyclic(node % self.automaton.controls)
+    }
+
     pub fn initial(&self) -> impl Iterator<Item = u32> + '_ {
         self.graph.initial().iter().map(|&s| self.node(s, self.automaton.initial))
     }

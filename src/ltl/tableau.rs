@@ -15,6 +15,7 @@ use super::ground::{Assumption, Ground, Node, NodeId, Property, constraint_formu
 use super::lasso::Found;
 use super::path::{End, Path};
 use super::view::{Edge, Graph, State};
+use crate::base::budget::{Budget, Stop};
 use crate::system::EventId;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -65,7 +66,11 @@ type BySignature = BTreeMap<u32, Vec<(Taken, Guess)>>;
 const MAX_GUESSES: usize = 13;
 
 /// Searches for a path that violates the property.
-pub(super) fn search<G: Graph>(property: &Property, table: &Table<'_, G>) -> Result<Found, String> {
+pub(super) fn search<G: Graph>(
+    property: &Property,
+    table: &Table<'_, G>,
+    budget: &Budget,
+) -> Result<Found, String> {
     let graph = table.graph();
     if !graph.is_complete() {
         return Err(NOT_EXPLORED.into());
@@ -100,7 +105,7 @@ pub(super) fn search<G: Graph>(property: &Property, table: &Table<'_, G>) -> Res
             }
         }
     }
-    tableau.build();
+    tableau.build(budget).map_err(|stop| stop.reason().to_string())?;
     Ok(Found { path: tableau.counterexample(&initial), unsure: false })
 }
 
@@ -386,8 +391,11 @@ impl<G: Graph> Tableau<'_, '_, G> {
         self.atoms.len() - 1
     }
 
-    fn build(&mut self) {
+    fn build(&mut self, budget: &Budget) -> Result<(), Stop> {
         while self.edges.len() < self.atoms.len() {
+            if self.edges.len().is_multiple_of(1 << 10) {
+                budget.check()?;
+            }
             let (state, kind, guess) = self.atoms[self.edges.len()].clone();
             let mut successors = Vec::new();
             let mut yesterday = 0;
@@ -408,6 +416,7 @@ impl<G: Graph> Tableau<'_, '_, G> {
             }
             self.edges.push(successors);
         }
+        Ok(())
     }
 
     /// Components by two depth-first passes (Kosaraju); each atom gets the number of its component.

@@ -131,6 +131,8 @@ pub fn compile(source: &Source<'_>) -> Compiled {
 
 /// A subroutine that returns when `p` holds and ends the code with `Fails` when not.
 fn test(lower: &mut Lower<'_>, p: &Pred, env: &Env) -> Low<u32> {
+    // Tests are called one after the other, never inside each other.
+    lower.begin_piece();
     let entry = lower.here();
     lower.test(p, env).inspect_err(|_| lower.rewind(entry))?;
     Ok(entry)
@@ -139,7 +141,9 @@ fn test(lower: &mut Lower<'_>, p: &Pred, env: &Env) -> Low<u32> {
 /// The registers of a value, with a mark on pool numbers.
 pub fn leaves(x: &Operand) -> Vec<(Reg, u16, bool)> {
     match &x.layout {
-        Layout::Int | Layout::Code(_) | Layout::Bits(_) => vec![(x.reg, x.words(), false)],
+        Layout::Int | Layout::Code(_) | Layout::Bits(_) | Layout::Table(_) => {
+            vec![(x.reg, x.words(), false)]
+        }
         Layout::Pool => vec![(x.reg, 1, true)],
         Layout::Pair(p) => {
             let second = Operand { reg: x.reg + p.0.words(), layout: p.1.clone() };

@@ -107,6 +107,15 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
             }
         };
     }
+    // Loops over integers and subsets may be long; the host is asked once in a while.
+    macro_rules! tick {
+        () => {
+            ticks = ticks.wrapping_add(1);
+            if ticks & 0xffff == 0 && !host.tick() {
+                return Exit::Stopped;
+            }
+        };
+    }
     macro_rules! exact {
         ($d:expr, $value:expr) => {
             match $value {
@@ -243,6 +252,7 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                     pc = l as usize;
                 } else {
                     f[d as usize] = (int(f, d) + 1) as u64;
+                    tick!();
                 }
             }
             Op::NextSubset { d, a, n, l } => {
@@ -250,6 +260,7 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 let more = bits::next_subset(&mut cursor[..n as usize], slice(f, a, n as usize));
                 f[d as usize..d as usize + n as usize].copy_from_slice(&cursor[..n as usize]);
                 jump_if!(!more, l);
+                tick!();
             }
             Op::Interval { d, a, b, lo, bits: size } => {
                 let n = words(size as usize);
@@ -431,6 +442,27 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                 let n = words(rows as usize * cols as usize);
                 jump_if!(!matrix::is_injective(slice(f, m, n), shape(rows, cols)), l);
             }
+            Op::TableGet { d, t, r, n, w, l } => {
+                let row = f[r as usize] as usize;
+                if f[t as usize + row / 64] >> (row % 64) & 1 == 0 {
+                    pc = l as usize;
+                } else {
+                    let at = t as usize + words(n as usize) + row * w as usize;
+                    f.copy_within(at..at + w as usize, d as usize);
+                }
+            }
+            Op::TablePut { d, r, s, n, w } => {
+                let row = f[r as usize] as usize;
+                f[d as usize + row / 64] |= 1 << (row % 64);
+                let at = d as usize + words(n as usize) + row * w as usize;
+                f.copy_within(s as usize..s as usize + w as usize, at);
+            }
+            Op::TableDrop { d, r, n, w } => {
+                let row = f[r as usize] as usize;
+                f[d as usize + row / 64] &= !(1 << (row % 64));
+                let at = d as usize + words(n as usize) + row * w as usize;
+                f[at..at + w as usize].fill(0);
+            }
             Op::Call { l } => {
                 calls.push(pc as u32);
                 pc = l as usize;
@@ -441,12 +473,6 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
             },
             Op::Halt => return Exit::Done,
             Op::Misfit => return Exit::Misfit,
-            Op::Tick => {
-                ticks += 1;
-                if ticks & 0xfff == 0 && !host.tick() {
-                    return Exit::Stopped;
-                }
-            }
             Op::Emit { t } => match host.emit(t, f) {
                 Answer::Go => {}
                 Answer::Jump | Answer::Misfit => return Exit::Misfit,

@@ -402,6 +402,29 @@ pub enum Op {
         cols: u16,
         l: Label,
     },
+    // --- Tables of `n` rows of `w` words.
+    /// The value of row `r`; `l` when it has none.
+    TableGet {
+        d: Reg,
+        t: Reg,
+        r: Reg,
+        n: u16,
+        w: u16,
+        l: Label,
+    },
+    TablePut {
+        d: Reg,
+        r: Reg,
+        s: Reg,
+        n: u16,
+        w: u16,
+    },
+    TableDrop {
+        d: Reg,
+        r: Reg,
+        n: u16,
+        w: u16,
+    },
     // --- Control.
     Call {
         l: Label,
@@ -410,8 +433,6 @@ pub enum Op {
     Halt,
     /// Leaves the code: the value at hand has no place in its layout.
     Misfit,
-    /// A place where a long loop may be stopped.
-    Tick,
     // --- The host.
     /// A transition, packed as `Code::emits[t]` says.
     Emit {
@@ -448,6 +469,10 @@ fn words(bits: usize) -> u16 {
 
 fn matrix(rows: u16, cols: u16) -> u16 {
     words(rows as usize * cols as usize)
+}
+
+fn table(rows: u16, words_each: u16) -> u16 {
+    words(rows as usize) + rows * words_each
 }
 
 impl Op {
@@ -564,8 +589,15 @@ impl Op {
             JumpNotFunctional { m, rows, cols, l } | JumpNotInjective { m, rows, cols, l } => {
                 rl([many(m, matrix(rows, cols)), None, None], l)
             }
+            TableGet { d, t, r, n, w, l } => rwl(many(d, w), [many(t, table(n, w)), one(r), None], l),
+            TablePut { d, r, s, n, w } => {
+                Touches { write: many(d, table(n, w)), reads: [one(r), many(s, w), None], updates: true, ..t }
+            }
+            TableDrop { d, r, n, w } => {
+                Touches { write: many(d, table(n, w)), reads: [one(r), None, None], updates: true, ..t }
+            }
             General { l, .. } => rl([None; 3], l),
-            Ret | Halt | Misfit | Tick | Emit { .. } | Undefined | Holds | Fails | Ill => t,
+            Ret | Halt | Misfit | Emit { .. } | Undefined | Holds | Fails | Ill => t,
         }
     }
 
@@ -600,6 +632,7 @@ impl Op {
             | NextInt { l, .. }
             | NextSubset { l, .. }
             | Single { l, .. }
+            | TableGet { l, .. }
             | JumpNotFunctional { l, .. }
             | JumpNotInjective { l, .. }
             | Call { l }

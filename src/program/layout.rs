@@ -22,6 +22,9 @@ pub enum Layout {
     Code(Carrier),
     /// A set over a carrier; over a carrier of pairs this is a bit matrix.
     Bits(Carrier),
+    /// A function from a carrier: a bit for each argument that has a value, then the values side by
+    /// side, zero where there is none.
+    Table(Arc<(Carrier, Layout)>),
     Pair(Arc<(Layout, Layout)>),
     Rec(Arc<[Layout]>),
     /// The number of the value in the pool.
@@ -29,6 +32,10 @@ pub enum Layout {
 }
 
 impl Layout {
+    pub fn table(rows: Carrier, value: Layout) -> Layout {
+        Layout::Table(Arc::new((rows, value)))
+    }
+
     pub fn pair(a: Layout, b: Layout) -> Layout {
         Layout::Pair(Arc::new((a, b)))
     }
@@ -38,6 +45,7 @@ impl Layout {
         match self {
             Layout::Int | Layout::Code(_) | Layout::Pool => 1,
             Layout::Bits(c) => c.words(),
+            Layout::Table(t) => t.0.words() + t.0.card() as u16 * t.1.words(),
             Layout::Pair(p) => p.0.words() + p.1.words(),
             Layout::Rec(fields) => fields.iter().map(Layout::words).sum(),
         }
@@ -57,6 +65,7 @@ impl Layout {
     pub fn has_pool(&self) -> bool {
         match self {
             Layout::Pool => true,
+            Layout::Table(t) => t.1.has_pool(),
             Layout::Pair(p) => p.0.has_pool() || p.1.has_pool(),
             Layout::Rec(fields) => fields.iter().any(Layout::has_pool),
             _ => false,
@@ -81,6 +90,20 @@ impl Layout {
                 let out = &mut out[..c.words() as usize];
                 out.fill(0);
                 elems.iter().all(|e| c.code(e).map(|code| bits::insert(out, code)).is_some())
+            }
+            (Layout::Table(t), Value::Set(elems)) => {
+                let (rows, value) = (&t.0, &t.1);
+                let (present, w) = (rows.words() as usize, value.words() as usize);
+                out[..self.words() as usize].fill(0);
+                elems.iter().all(|e| {
+                    let Value::Pair(p) = e else { return false };
+                    let Some(row) = rows.code(&p.0) else { return false };
+                    if bits::get(out, row) {
+                        return false;
+                    }
+                    bits::insert(out, row);
+                    value.encode(&p.1, pool, &mut out[present + row * w..])
+                })
             }
             (Layout::Pair(l), Value::Pair(p)) => {
                 let (a, b) = out.split_at_mut(l.0.words() as usize);
@@ -112,6 +135,14 @@ impl Layout {
             Layout::Bits(c) => {
                 Value::sorted_set(bits::iter(&words[..c.words() as usize]).map(|b| c.value(b)).collect())
             }
+            Layout::Table(t) => {
+                let (present, w) = (t.0.words() as usize, t.1.words() as usize);
+                let rows = bits::iter(&words[..present]);
+                Value::sorted_set(
+                    rows.map(|r| Value::pair(t.0.value(r), t.1.decode(&words[present + r * w..], pool)))
+                        .collect(),
+                )
+            }
             Layout::Pair(l) => {
                 let at = l.0.words() as usize;
                 Value::pair(l.0.decode(words, pool), l.1.decode(&words[at..], pool))
@@ -140,6 +171,7 @@ impl fmt::Display for Layout {
             Layout::Code(c) => write!(f, "code of {c}"),
             Layout::Bits(c) if c.sides().is_some() => write!(f, "bit matrix {c}"),
             Layout::Bits(c) => write!(f, "bit-set {c}"),
+            Layout::Table(t) => write!(f, "table {} → {}", t.0, t.1),
             Layout::Pair(p) => write!(f, "pair({}, {})", p.0, p.1),
             Layout::Rec(fields) => {
                 write!(f, "record(")?;

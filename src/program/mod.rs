@@ -12,9 +12,11 @@ pub mod compile;
 pub mod effects;
 pub mod exact;
 pub mod exec;
+mod host;
 pub mod ir;
 pub mod layout;
 pub mod lower;
+pub mod memo;
 pub mod plan;
 pub mod pool;
 pub mod promise;
@@ -65,10 +67,13 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         },
     };
     let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
+    let mut functions = std::collections::BTreeSet::new();
     for (i, constants) in valuations.iter().take(LOOKED_AT).enumerate() {
         let folder = Constant::new(&interpreter, constants);
-        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
+        let mut reader =
+            Reader { machine, folder: &folder, known: BTreeMap::new(), functions: Default::default() };
         reader.read();
+        functions.append(&mut reader.functions);
         for v in &machine.variables {
             let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
             let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
@@ -76,13 +81,13 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         }
     }
     let blind = compile::Blind;
-    let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
+    let reader = Reader { machine, folder: &blind, known: BTreeMap::new(), functions: Default::default() };
     let vars = machine
         .variables
         .iter()
         .map(|v| {
             let promise = promises.remove(v).unwrap_or(Promise::Nothing);
-            let layout = reader.layout(&machine.var(*v).ty, &promise).unwrap_or(Layout::Pool);
+            let layout = reader.variable(*v, &promise, functions.contains(v)).unwrap_or(Layout::Pool);
             if options.plain { (*v, Layout::Pool, Promise::Nothing) } else { (*v, layout, promise) }
         })
         .collect();
@@ -162,6 +167,29 @@ impl Program<'_> {
             .filter(|(entry, _)| entry.is_none())
             .map(|(_, c)| c.text.clone());
         events.chain(clauses).collect()
+    }
+
+    /// Places of the formulas that are evaluated on values inside compiled code.
+    pub fn on_values(&self) -> Vec<crate::base::Span> {
+        let interpreter = Interpreter::new(self.machine, &self.budget);
+        if self.valuations.is_empty() {
+            return Vec::new();
+        }
+        let compiled = self.compiled(0, &interpreter);
+        let mut used: Vec<u16> = compiled
+            .code
+            .ops
+            .iter()
+            .filter_map(|op| if let ir::Op::General { g, .. } = op { Some(*g) } else { None })
+            .collect();
+        used.dedup();
+        used.iter()
+            .filter_map(|g| match &compiled.generals[*g as usize] {
+                lower::General::Expr { expr, .. } => Some(expr.span),
+                lower::General::Pred { pred, .. } => Some(pred.span),
+                lower::General::Convert { .. } => None,
+            })
+            .collect()
     }
 
     /// The code of the first valuation, printed.

@@ -149,11 +149,11 @@ pub fn plan(vars: &[VarId], conjuncts: Vec<Pred>, est: &dyn Estimates) -> Plan {
 
 /// Emits the tests of conjuncts that have become ground.
 fn tests(infos: &mut [Conjunct], open: &BTreeSet<VarId>, steps: &mut Vec<PlanStep>) {
-    for i in 0..infos.len() {
-        if infos[i].done || !infos[i].vars.is_disjoint(open) {
+    for (i, info) in infos.iter_mut().enumerate() {
+        if info.done || !info.vars.is_disjoint(open) {
             continue;
         }
-        infos[i].done = true;
+        info.done = true;
         steps.push(PlanStep::Test(i));
     }
 }

@@ -10,7 +10,7 @@ use crate::base::Int;
 use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::Value;
 use crate::program::plan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sets and relations of a state variable with more elements than this are pooled.
 const MAX_STATE_BITS: usize = 512;
@@ -91,7 +91,13 @@ pub struct Reader<'r> {
     pub machine: &'r Machine,
     pub folder: &'r dyn Folder,
     pub known: BTreeMap<VarId, Promise>,
+    /// Variables that are declared as functions.
+    pub functions: BTreeSet<VarId>,
 }
+
+/// Rows and registers of the largest function that is kept as a table.
+const MAX_ROWS: usize = 512;
+const MAX_TABLE: usize = 1024;
 
 impl Reader<'_> {
     /// The promises that the invariant makes; two passes, since one may rest on another.
@@ -117,6 +123,20 @@ impl Reader<'_> {
         let PredKind::Rel(op, a, b) = &c.kind else { return };
         match (op, &a.kind, &b.kind) {
             (RelOp::In, ExprKind::Var(v), _) => {
+                if let ExprKind::Binary(
+                    BinOp::PartialFunction
+                    | BinOp::TotalFunction
+                    | BinOp::PartialInjection
+                    | BinOp::TotalInjection
+                    | BinOp::PartialSurjection
+                    | BinOp::TotalSurjection
+                    | BinOp::PartialBijection
+                    | BinOp::TotalBijection,
+                    ..,
+                ) = b.kind
+                {
+                    self.functions.insert(*v);
+                }
                 let p = self.element(b);
                 self.tell(*v, p);
             }
@@ -262,6 +282,33 @@ impl Reader<'_> {
                 None => Nothing,
             },
         }
+    }
+
+    /// The layout of a variable under a promise: a function that has no place as a matrix may have
+    /// one as a table.
+    pub fn variable(&self, v: VarId, promise: &Promise, function: bool) -> Option<Layout> {
+        let ty = &self.machine.var(v).ty;
+        let layout = self.layout(ty, promise)?;
+        if layout == Layout::Pool
+            && function
+            && let Type::Pow(pair) = ty
+            && let Type::Prod(a, b) = &**pair
+        {
+            let (from, to) = match promise {
+                Promise::Set(p) => match &**p {
+                    Promise::Pair(p) => (&p.0, &p.1),
+                    _ => (&Nothing, &Nothing),
+                },
+                _ => (&Nothing, &Nothing),
+            };
+            if let (Some(rows), Some(value)) = (self.carrier(a, from), self.layout(b, to))
+                && rows.card() <= MAX_ROWS
+                && rows.card() * value.words() as usize <= MAX_TABLE
+            {
+                return Some(Layout::table(rows, value));
+            }
+        }
+        Some(layout)
     }
 
     /// The layout of a variable of this type under a promise.

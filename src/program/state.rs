@@ -61,7 +61,7 @@ impl StateLayout {
             let word = if width > 64 {
                 let at = used.len();
                 used.extend(std::iter::repeat_n(64, width / 64));
-                if width % 64 > 0 {
+                if !width.is_multiple_of(64) {
                     used.push(width % 64);
                 }
                 slots[s].fields[f].offset = (at * 64) as u32;
@@ -161,6 +161,8 @@ fn may_escape(l: &Layout) -> bool {
         Layout::Int => true,
         Layout::Code(_) | Layout::Pool => false,
         Layout::Bits(c) => !c.is_whole_type(),
+        // A relation that is no function has no place in a table.
+        Layout::Table(_) => true,
         Layout::Pair(p) => may_escape(&p.0) || may_escape(&p.1),
         Layout::Rec(fields) => fields.iter().any(may_escape),
     }
@@ -188,6 +190,29 @@ fn split(l: &Layout, p: &Promise, part: u16, out: &mut Vec<Field>) {
             out.push(Field { part, offset: 0, width: c.card() as u16, kind: FieldKind::Bits });
         }
         Layout::Pool => out.push(Field { part, offset: 0, width: 32, kind: FieldKind::Code }),
+        Layout::Table(t) => {
+            let range = match p {
+                Promise::Set(q) => match &**q {
+                    Promise::Pair(q) => &q.1,
+                    _ => &Promise::Nothing,
+                },
+                _ => &Promise::Nothing,
+            };
+            out.push(Field { part, offset: 0, width: t.0.card() as u16, kind: FieldKind::Bits });
+            for row in 0..t.0.card() as u16 {
+                let first = out.len();
+                split(&t.1, range, part + t.0.words() + row * t.1.words(), out);
+                // An absent row is zero, which an offset would turn into something that does not fit.
+                for f in &mut out[first..] {
+                    if let FieldKind::Int { lo } = f.kind {
+                        let hi = lo.saturating_add(((1u128 << f.width) - 1) as i64);
+                        let (lo, hi) = (lo.min(0), hi.max(0));
+                        f.width = width_of(hi.wrapping_sub(lo) as u64);
+                        f.kind = if f.width >= 64 { FieldKind::Code } else { FieldKind::Int { lo } };
+                    }
+                }
+            }
+        }
         Layout::Pair(ls) => {
             let (a, b) = match p {
                 Promise::Pair(ps) => (&ps.0, &ps.1),

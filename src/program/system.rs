@@ -9,10 +9,11 @@ use super::Options;
 use super::compile::{self, Compiled, LabelHash, Source};
 use super::effects::Effects;
 use super::exact::{self, Constant};
-use super::exec::{self, Answer, Exit, FRAME, Frame, Host};
+use super::exec::{self, Answer, Exit, Frame};
+use super::host::{Edges, Running};
 use super::layout::Layout;
-use super::lower::General;
-use super::pool::{Pool, ValueId};
+use super::memo::Memo;
+use super::pool::Pool;
 use super::state::StateLayout;
 use crate::base::budget::Budget;
 use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, State};
@@ -54,22 +55,12 @@ pub struct Worker<'m> {
     interpreter: Interpreter<'m>,
     pieces: Option<(usize, Pieces)>,
     edges: Edges,
+    /// Answers of pieces that were evaluated on values: how it went, and the words written.
+    answers: Memo<(Answer, Box<[u64]>)>,
+    /// Transitions of events that were done on values: labels, and the registers of what is written.
+    steps: Memo<Vec<(u64, Box<[u64]>)>>,
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
-}
-
-/// The transitions of one event, held back.
-#[derive(Default)]
-struct Edges {
-    labels: Vec<u64>,
-    targets: Vec<u64>,
-}
-
-impl Edges {
-    fn clear(&mut self) {
-        self.labels.clear();
-        self.targets.clear();
-    }
 }
 
 impl<'m> Program<'m> {
@@ -196,6 +187,9 @@ impl<'m> Program<'m> {
                 worker.frame.regs[*r as usize..*r as usize + words.len()].copy_from_slice(words);
             }
             worker.loaded = Some(valuation);
+            // Pieces are numbered for each valuation anew.
+            worker.answers.forget();
+            worker.steps.forget();
         }
         self.layout.load(state, &mut worker.frame.regs[..]);
     }
@@ -241,6 +235,86 @@ impl<'m> Program<'m> {
         }
     }
 
+    /// Answers an event from memory, if the variables it reads had the same values before. The frame
+    /// holds the state; what the event writes is a function of what it reads.
+    fn remembered(
+        &self,
+        worker: &mut Worker<'m>,
+        state: &[u64],
+        event: EventId,
+        sink: &mut dyn Sink,
+    ) -> bool {
+        let e = event.0 as usize;
+        let Worker { frame, steps, interpreter, .. } = worker;
+        let known = steps.ask(e, |key| {
+            // A variable that some path leaves alone keeps its value: what is written counts as read.
+            let effect = &self.effects.events[e];
+            let touched = |v: &VarId| effect.reads.contains(v) || effect.writes.contains(v);
+            for slot in self.layout.slots.iter().filter(|s| touched(&s.var)) {
+                let at = slot.reg as usize;
+                key.extend_from_slice(&frame.regs[at..at + slot.layout.words() as usize]);
+            }
+        });
+        let writes = || self.layout.slots.iter().filter(|s| self.effects.events[e].writes.contains(&s.var));
+        let mut target = state.to_vec();
+        match known {
+            None => return false,
+            Some(Some(list)) => {
+                for (label, words) in list {
+                    target.copy_from_slice(state);
+                    let mut at = 0;
+                    for slot in writes() {
+                        for f in &slot.fields {
+                            let fits = f.store(&words[at + f.part as usize..], &mut target);
+                            debug_assert!(fits, "only what fits is remembered");
+                        }
+                        at += slot.layout.words() as usize;
+                    }
+                    sink.edge(event, *label, &target);
+                }
+                return true;
+            }
+            Some(None) => {}
+        }
+        let Ok(done) = interpreter.steps_of(&self.values(state), e) else { return false };
+        if !done.errors.is_empty() || !done.undefined_guards.is_empty() || !done.incomplete.is_empty() {
+            return false;
+        }
+        let mut list = Vec::with_capacity(done.transitions.len());
+        let mut size = 0;
+        for t in &done.transitions {
+            let mut words = Vec::new();
+            for (slot, value) in self.layout.slots.iter().zip(t.target.variables.iter()) {
+                if !self.effects.events[e].writes.contains(&slot.var) {
+                    continue;
+                }
+                let at = words.len();
+                words.resize(at + slot.layout.words() as usize, 0);
+                let fits = slot.layout.encode(value, &self.pool, &mut words[at..])
+                    && slot.fields.iter().all(|f| f.store(&words[at + f.part as usize..], &mut target));
+                if !fits {
+                    return false;
+                }
+            }
+            size += words.len() + 4;
+            list.push((self.label(event, &t.params, &t.results), words.into_boxed_slice()));
+        }
+        worker.fallbacks += 1;
+        for (label, words) in &list {
+            target.copy_from_slice(state);
+            let mut at = 0;
+            for slot in writes() {
+                for f in &slot.fields {
+                    f.store(&words[at + f.part as usize..], &mut target);
+                }
+                at += slot.layout.words() as usize;
+            }
+            sink.edge(event, *label, &target);
+        }
+        worker.steps.learn(list, size);
+        true
+    }
+
     /// A predicate by its code, or by the interpreter.
     fn holds(
         &self,
@@ -265,9 +339,9 @@ impl<'m> Program<'m> {
 
     fn run(&self, worker: &mut Worker<'m>, compiled: &Compiled, entry: u32, state: &[u64]) -> Exit {
         worker.edges.clear();
-        let Worker { frame, interpreter, pieces, edges, .. } = worker;
+        let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
         let mut host =
-            Running { program: self, compiled, interpreter, pieces, edges, state, undefined: false };
+            Running { program: self, compiled, interpreter, pieces, edges, answers, state, undefined: false };
         exec::run(&compiled.code, entry, frame, &mut host)
     }
 }
@@ -277,93 +351,6 @@ impl<'m> Program<'m> {
 pub struct TransitionDetails {
     pub params: Vec<Value>,
     pub results: Vec<Value>,
-}
-
-/// One run of code.
-struct Running<'r, 'm> {
-    program: &'r Program<'m>,
-    compiled: &'r Compiled,
-    interpreter: &'r Interpreter<'m>,
-    pieces: &'r mut Option<(usize, Pieces)>,
-    edges: &'r mut Edges,
-    state: &'r [u64],
-    undefined: bool,
-}
-
-impl Host for Running<'_, '_> {
-    #[inline]
-    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
-        let packing = &self.compiled.packings[t as usize];
-        let start = self.edges.targets.len();
-        self.edges.targets.extend_from_slice(self.state);
-        let target = &mut self.edges.targets[start..];
-        for (field, reg) in &packing.fields {
-            if !field.store(&regs[*reg as usize..], target) {
-                return Answer::Misfit;
-            }
-        }
-        let mut label = LabelHash::default();
-        for (r, n, pooled) in &packing.label {
-            for w in &regs[*r as usize..(*r + *n) as usize] {
-                label.word(if *pooled { self.program.pool.content(ValueId(*w as u32)) } else { *w });
-            }
-        }
-        self.edges.labels.push(label.0);
-        Answer::Go
-    }
-
-    fn undefined(&mut self) {
-        self.undefined = true;
-    }
-
-    fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer {
-        let pool = &self.program.pool;
-        let inputs = match &self.compiled.generals[g as usize] {
-            General::Convert { from, to } => {
-                let v = from.layout.decode(&regs[from.reg as usize..], pool);
-                let fits = to.layout.encode(&v, pool, &mut regs[to.reg as usize..]);
-                return if fits { Answer::Go } else { Answer::Misfit };
-            }
-            General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
-        };
-        let valuation = self.program.layout.valuation(self.state);
-        if self.pieces.as_ref().is_none_or(|(v, _)| *v != valuation) {
-            let constants = &self.program.valuations[valuation];
-            *self.pieces = Some((valuation, Pieces::new(self.interpreter, constants)));
-        }
-        let Some((_, pieces)) = self.pieces else { return Answer::Misfit };
-        for i in inputs {
-            pieces.bind(i.var, i.old, i.from.layout.decode(&regs[i.from.reg as usize..], pool));
-        }
-        let answer = match &self.compiled.generals[g as usize] {
-            General::Expr { expr, out, .. } => match self.interpreter.piece_value(expr, pieces) {
-                Ok(v) if out.layout.encode(&v, pool, &mut regs[out.reg as usize..]) => Answer::Go,
-                Ok(_) => Answer::Misfit,
-                Err(e) => undecided(&e),
-            },
-            General::Pred { pred, out, .. } => match self.interpreter.piece_holds(pred, pieces) {
-                Ok(b) => {
-                    regs[*out as usize] = u64::from(b);
-                    Answer::Go
-                }
-                Err(e) => undecided(&e),
-            },
-            General::Convert { .. } => Answer::Misfit,
-        };
-        for i in inputs {
-            pieces.unbind(i.var, i.old);
-        }
-        answer
-    }
-
-    fn tick(&mut self) -> bool {
-        self.program.budget.check().is_ok()
-    }
-}
-
-/// Undefined values have a place to go to; anything else is the interpreter's to tell.
-fn undecided(e: &Error) -> Answer {
-    if e.is_undefined() { Answer::Jump } else { Answer::Misfit }
 }
 
 impl<'m> System for Program<'m> {
@@ -376,6 +363,8 @@ impl<'m> System for Program<'m> {
             interpreter: Interpreter::new(self.machine, &self.budget),
             pieces: None,
             edges: Edges::default(),
+            answers: Memo::default(),
+            steps: Memo::default(),
             fallbacks: 0,
         }
     }
@@ -437,9 +426,17 @@ impl<'m> System for Program<'m> {
             let event = EventId(e as u32);
             if let Ok(code) = code {
                 worker.edges.clear();
-                let Worker { frame, interpreter, pieces, edges, .. } = worker;
-                let mut host =
-                    Running { program: self, compiled, interpreter, pieces, edges, state, undefined: false };
+                let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
+                let mut host = Running {
+                    program: self,
+                    compiled,
+                    interpreter,
+                    pieces,
+                    edges,
+                    answers,
+                    state,
+                    undefined: false,
+                };
                 let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
                 let undefined = host.undefined;
                 // The interpreter has the words for what is undefined.
@@ -451,6 +448,9 @@ impl<'m> System for Program<'m> {
                     self.deliver(worker, event, code.may_repeat, sink);
                     continue;
                 }
+            }
+            if self.remembered(worker, state, event, sink) {
+                continue;
             }
             let from = from.get_or_insert_with(|| self.values(state));
             self.exact_event(worker, from, state, event, sink);

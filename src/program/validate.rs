@@ -8,7 +8,26 @@ use bombus_kernels::bits;
 
 /// The first fault of `code` when it is entered at one of `entries`.
 pub fn validate(code: &Code, entries: &[u32]) -> Result<(), String> {
-    let words = bits::words_for(code.registers).max(1);
+    // Only registers that occur are tracked, under dense numbers.
+    let mut dense = vec![u32::MAX; code.registers];
+    let mut count = 0u32;
+    let mut number = |r: Reg, n: u16| {
+        let end = (r as usize + n as usize).min(code.registers);
+        for place in &mut dense[(r as usize).min(end)..end] {
+            if *place == u32::MAX {
+                *place = count;
+                count += 1;
+            }
+        }
+    };
+    for op in &code.ops {
+        let touches = op.touches();
+        touches.reads.iter().flatten().chain(touches.write.iter()).for_each(|(r, n)| number(*r, *n));
+    }
+    code.generals.iter().flat_map(|g| g.reads.iter().chain(&g.write)).for_each(|(r, n)| number(*r, *n));
+    code.constants.iter().for_each(|(r, w)| number(*r, w.len() as u16));
+    code.inputs.iter().for_each(|(r, n)| number(*r, *n));
+    let words = bits::words_for(count as usize).max(1);
     let inside = |r: Reg, n: u16| (r as usize) + (n as usize) <= code.registers;
     for (pc, op) in code.ops.iter().enumerate() {
         let touches = op.touches();
@@ -40,7 +59,7 @@ pub fn validate(code: &Code, entries: &[u32]) -> Result<(), String> {
     let mut start = vec![0u64; words];
     let given = code.constants.iter().map(|(r, w)| (*r, w.len() as u16)).chain(code.inputs.iter().copied());
     for (r, n) in given {
-        (r..r + n).for_each(|r| bits::insert(&mut start, r as usize));
+        (r..r + n).for_each(|r| bits::insert(&mut start, dense[r as usize] as usize));
     }
     let mut before: Vec<Option<Vec<u64>>> = vec![None; code.ops.len()];
     let mut todo: Vec<u32> = entries.to_vec();
@@ -62,13 +81,13 @@ pub fn validate(code: &Code, entries: &[u32]) -> Result<(), String> {
             write = general.write;
         }
         for (r, n) in reads {
-            if let Some(r) = (r..r + n).find(|r| !bits::get(&now, *r as usize)) {
+            if let Some(r) = (r..r + n).find(|r| !bits::get(&now, dense[*r as usize] as usize)) {
                 return Err(format!("{pc}: {op:?} reads r{r} before it is written"));
             }
         }
         let jumped = now.clone();
         if let Some((r, n)) = write {
-            (r..r + n).for_each(|r| bits::insert(&mut now, r as usize));
+            (r..r + n).for_each(|r| bits::insert(&mut now, dense[r as usize] as usize));
         }
         let mut flow = |to: u32, set: &[u64]| match &mut before[to as usize] {
             slot @ None => {

@@ -4,6 +4,9 @@ use super::ledger::Verdict;
 use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
 use std::fmt::Write;
 
+/// Longer values are cut where people read them; files and `--verbose` have them whole.
+const LONGEST_VALUE: usize = 300;
+
 /// How much to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
@@ -22,7 +25,8 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
     figures(&mut out, o);
     if let Some(v) = &o.violation {
         out.push('\n');
-        violation(&mut out, v);
+        let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
+        violation_within(&mut out, v, longest);
     }
     for t in &o.temporal {
         let name = t.name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
@@ -123,16 +127,25 @@ fn verbose(out: &mut String, o: &Outcome) {
     }
 }
 
+/// The violation with its whole trace.
 pub fn violation(out: &mut String, v: &Violation) {
+    violation_within(out, v, usize::MAX);
+}
+
+fn violation_within(out: &mut String, v: &Violation, longest: usize) {
     let _ = writeln!(out, "{}: {}", v.kind, one_line(&v.property));
     for line in &v.explanation {
         let _ = writeln!(out, "    {line}");
     }
-    trace(out, &v.trace, v.loop_start);
+    trace_within(out, &v.trace, v.loop_start, longest);
 }
 
 /// The trace, each state shown by what changed.
 pub fn trace(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
+    trace_within(out, steps, loop_start, usize::MAX);
+}
+
+fn trace_within(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>, longest: usize) {
     let mut before: &[(String, String)] = &[];
     for (i, s) in steps.iter().enumerate() {
         let mark = if loop_start == Some(i) { "  <- the loop starts here" } else { "" };
@@ -140,7 +153,14 @@ pub fn trace(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
         for (name, value) in &s.state {
             let same = before.iter().any(|(n, v)| n == name && v == value);
             if !same {
-                let _ = writeln!(out, "          {name} = {value}");
+                match value.char_indices().nth(longest) {
+                    Some((cut, _)) => {
+                        let _ = writeln!(out, "          {name} = {}… (--verbose shows all)", &value[..cut]);
+                    }
+                    None => {
+                        let _ = writeln!(out, "          {name} = {value}");
+                    }
+                }
             }
         }
         before = &s.state;

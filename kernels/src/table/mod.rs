@@ -8,12 +8,13 @@
 pub mod gate;
 
 use crate::Trouble;
-use crate::memory::{Meter, Zeros, prefetch};
+use crate::memory::{Meter, Pages, Zeros, prefetch};
 use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use std::sync::Arc;
 
-/// Parts grow one after the other, so that a growth needs little memory beyond the new table.
-pub(crate) const PARTS: u32 = if cfg!(loom) { 1 } else { 64 };
+/// Parts grow one after the other, so that a growth needs little memory beyond the new table; few
+/// enough that those of a large table fill huge pages.
+pub(crate) const PARTS: u32 = if cfg!(loom) { 1 } else { 16 };
 const PART_BITS: u32 = PARTS.trailing_zeros();
 /// Slots of a line: one cache line of words.
 const LINE: usize = if cfg!(loom) { 2 } else { 8 };
@@ -162,7 +163,9 @@ impl Table {
             let mut line = part.home(tag);
             let mut written = false;
             for _ in 0..part.lines {
-                for slot in &part.slots[line * LINE..(line + 1) * LINE] {
+                let slots = &part.slots[line * LINE..(line + 1) * LINE];
+                for step in 0..LINE {
+                    let slot = &slots[(tag as usize + step) % LINE];
                     // Acquire: the record of the id in it is visible; partner: the exchange below.
                     let mut word = slot.load(Ordering::Acquire);
                     if word == 0 {
@@ -208,8 +211,9 @@ impl Table {
             let home = part.home(tag);
             for step in 0..part.lines as usize {
                 let line = (home + step) % part.lines as usize;
-                for slot in &part.slots[line * LINE..(line + 1) * LINE] {
-                    let word = slot.load(Ordering::Acquire);
+                let slots = &part.slots[line * LINE..(line + 1) * LINE];
+                for step in 0..LINE {
+                    let word = slots[(tag as usize + step) % LINE].load(Ordering::Acquire);
                     if word == 0 {
                         return None;
                     }
@@ -285,7 +289,7 @@ impl Table {
 
 impl Part {
     fn new(lines: u32, meter: &Arc<Meter>) -> Result<Part, Trouble> {
-        Ok(Part { slots: Zeros::new(lines as usize * LINE, meter)?, lines })
+        Ok(Part { slots: Zeros::new(lines as usize * LINE, Pages::Huge, meter)?, lines })
     }
 
     /// The first line of a tag: monotone in the tag, so that a growth reads and writes in order.
@@ -300,11 +304,20 @@ impl Part {
             if word == 0 {
                 continue;
             }
-            let mut at = self.home((word >> 32) as u32) * LINE;
-            while self.slots[at].load(Ordering::Relaxed) != 0 {
-                at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
+            let tag = (word >> 32) as u32;
+            let mut line = self.home(tag);
+            // The search path of the key, as in `find_or_put`.
+            'put: loop {
+                let slots = &self.slots[line * LINE..(line + 1) * LINE];
+                for step in 0..LINE {
+                    let slot = &slots[(tag as usize + step) % LINE];
+                    if slot.load(Ordering::Relaxed) == 0 {
+                        slot.store(word, Ordering::Relaxed);
+                        break 'put;
+                    }
+                }
+                line = if line + 1 == self.lines as usize { 0 } else { line + 1 };
             }
-            self.slots[at].store(word, Ordering::Relaxed);
         }
     }
 }

@@ -7,7 +7,9 @@ use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::model::checks::{Checks, recursion};
 use crate::model::project::Relation;
 use crate::model::settle::Settle;
-use crate::model::typed::{Clause, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind};
+use crate::model::typed::{
+    Clause, External, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
+};
 use crate::model::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
 use crate::syntax::ast::DefBody;
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,8 +153,10 @@ impl Composer<'_> {
         }
         self.elaborator
             .diagnostics
-            .push(Diagnostic::warning(def.name.span, format!("`{name}` is ignored, see above")));
-        None
+            .push(Diagnostic::warning(def.name.span, format!("`{name}` cannot be evaluated, see above")));
+        // A predicate that no engine evaluates: the run will say that it is incomplete.
+        let external = External { name: name.into() };
+        Some(Pred { kind: PredKind::External(external, Vec::new()), span: def.name.span })
     }
 
     /// Settled bodies of all operations, indexed by `OpId`.

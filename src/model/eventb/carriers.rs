@@ -32,8 +32,13 @@ pub fn settle(sets: &[Ident], constants: &[Ident], axioms: &[Expr]) -> Carriers 
     };
     let distinct = distinct_pairs(axioms);
     let mut enumerated: BTreeMap<Name, Vec<Ident>> = BTreeMap::new();
+    // A partition into parts that are partitioned themselves down to single constants enumerates too.
+    let partitions: BTreeMap<Name, Vec<Expr>> =
+        axioms.iter().flat_map(conjuncts).filter_map(enumerable_parts).collect();
     for axiom in axioms.iter().flat_map(conjuncts) {
-        let Some((set, elems)) = enumeration(axiom, &distinct) else { continue };
+        let Some((set, elems)) = enumeration(axiom, &distinct).or_else(|| nested(axiom, &partitions)) else {
+            continue;
+        };
         let all_free = elems.iter().all(|e| out.constants.iter().any(|c| c.name == e.name));
         if sets.iter().any(|s| s.name == set) && !enumerated.contains_key(&set) && all_free {
             out.constants.retain(|c| !elems.iter().any(|e| e.name == c.name));
@@ -137,6 +142,38 @@ fn enumeration(p: &Expr, distinct: &BTreeSet<(Name, Name)>) -> Option<(Name, Vec
         }
         _ => None,
     }
+}
+
+/// The set and the parts of `partition(S,A,{b},…)`.
+fn enumerable_parts(p: &Expr) -> Option<(Name, Vec<Expr>)> {
+    let ExprKind::Builtin(Builtin::Partition, parts) = &p.kind else { return None };
+    let (set, parts) = parts.split_first()?;
+    match &set.kind {
+        ExprKind::Ident(set) => Some((set.clone(), parts.to_vec())),
+        _ => None,
+    }
+}
+
+/// The set and its elements, if each part is a single constant or a constant that is partitioned so.
+fn nested(p: &Expr, partitions: &BTreeMap<Name, Vec<Expr>>) -> Option<(Name, Vec<Ident>)> {
+    let (set, parts) = enumerable_parts(p)?;
+    let mut elems = Vec::new();
+    let mut open = parts;
+    let mut expanded: BTreeSet<Name> = BTreeSet::from([set.clone()]);
+    open.reverse();
+    while let Some(part) = open.pop() {
+        match &part.kind {
+            ExprKind::SetExt(one) if one.len() == 1 => elems.push(one[0].clone()),
+            ExprKind::Ident(name) if expanded.insert(name.clone()) => {
+                open.extend(partitions.get(name)?.iter().rev().cloned());
+            }
+            _ => return None,
+        }
+    }
+    if elems.is_empty() {
+        return None;
+    }
+    Some((set, names_of(&elems)?))
 }
 
 /// What is left of an axiom when elements of enumerated sets are known to be different elements.

@@ -4,17 +4,17 @@
 //! Never here: the notations themselves (`syntax::eventb`), the meaning of refinement (`lockstep`).
 
 use super::{Options, flatten};
-use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::{FileId, Name};
 use crate::model::definitions::Definitions;
 use crate::model::project::{LoadedMachine, MachineId, Project};
 use crate::model::{LoadOptions, Loaded, finish};
-use crate::source::Reader;
 use crate::source::project::{ComponentFile, ProjectFiles, read_project};
+use crate::source::{Found, Reader};
 use crate::syntax::ast::{ClauseKind, DefItem};
 use crate::syntax::eventb::rodin::{self, Component, InternalNames};
-use crate::syntax::eventb::{self, Context, Machine, package, proofs};
-use std::collections::BTreeMap;
+use crate::syntax::eventb::{self, Context, Machine, camille, package, proofs};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,6 +40,9 @@ pub fn components(
 ) -> Result<eventb::Project, Vec<Diagnostic>> {
     if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("eventb")) && !path.is_dir() {
         let file = Reader::new(path, &options.include).read(path, sources).map_err(|d| vec![d])?;
+        if camille::is_camille(&sources.get(file).text) {
+            return text_project(path, file, options, sources);
+        }
         let mut project = package::read(sources, file)?;
         if let Some(name) = &options.machine {
             choose(&mut project, Some(name))?;
@@ -49,6 +52,46 @@ pub fn components(
     let files = read_project(path, sources).map_err(|d| vec![d])?;
     let mut project = rodin_project(&files, sources)?;
     choose(&mut project, options.machine.as_deref().or(files.chosen.as_deref()))?;
+    Ok(project)
+}
+
+/// Components in plain text: those of the file itself, and those it needs from files beside it, which
+/// are named after them.
+fn text_project(
+    path: &Path,
+    file: FileId,
+    options: &LoadOptions,
+    sources: &mut Sources,
+) -> Result<eventb::Project, Vec<Diagnostic>> {
+    let mut project = camille::read(sources, file)?;
+    let mut reader = Reader::new(path, &options.include);
+    let mut asked: BTreeSet<Name> = BTreeSet::new();
+    let own: Vec<Name> = project.machines.iter().map(|m| m.name.clone()).collect();
+    loop {
+        let machines = project.machines.iter().filter_map(|m| m.refines.as_ref());
+        let contexts = project.machines.iter().flat_map(|m| &m.sees);
+        let extended = project.contexts.iter().flat_map(|c| &c.extends);
+        let needed: Vec<Name> = machines.chain(contexts).chain(extended).map(|i| i.name.clone()).collect();
+        let has = |name: &Name| {
+            project.machines.iter().any(|m| m.name == *name)
+                || project.contexts.iter().any(|c| c.name == *name)
+        };
+        let Some(missing) = needed.into_iter().find(|n| !has(n) && !asked.contains(n)) else { break };
+        asked.insert(missing.clone());
+        let Found::File(found) = reader.find(Some(path), &[format!("{missing}.eventb")]) else { continue };
+        let id = reader.read(&found, sources).map_err(|d| vec![d])?;
+        if camille::is_camille(&sources.get(id).text) {
+            let more = camille::read(sources, id)?;
+            project.machines.extend(more.machines);
+            project.contexts.extend(more.contexts);
+        }
+    }
+    match &options.machine {
+        Some(name) => choose(&mut project, Some(name))?,
+        // The machine the user wrote in this file is the one to check, whatever refines it elsewhere.
+        None if own.len() == 1 => choose(&mut project, own.first().map(AsRef::as_ref))?,
+        None => choose(&mut project, None)?,
+    }
     Ok(project)
 }
 

@@ -38,6 +38,18 @@ enum Wrap {
     Any(Vec<Ident>, Expr),
     Let(Ident, Expr),
     Assert(Expr),
+    Select(Expr),
+}
+
+/// What the guards of an abstract event are to the concrete one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guards {
+    /// They must follow from the concrete guards.
+    Check,
+    /// They tell which of several abstract events happens.
+    Select,
+    /// They have been looked at already.
+    Known,
 }
 
 #[derive(Clone, Default)]
@@ -215,50 +227,45 @@ impl<'a> Lockstep<'a> {
                 }
                 frame.finish(event.span)
             }
-            [only] => self.refine(level, event, only, frame, renaming, true),
+            [only] => self.refine(level, event, only, frame, renaming, Guards::Check),
             several => {
-                // A merge: the abstract events state the same actions; one of their guards must hold.
-                let guards: Vec<Expr> = several
-                    .iter()
-                    .map(|a| {
-                        let parts = a.guards.iter().filter(|g| !g.theorem).map(|g| g.expr.clone()).collect();
-                        conjunction(parts, event.span)
-                    })
-                    .collect();
-                let plain = several
-                    .iter()
-                    .all(|a| a.params.iter().all(|p| event.params.iter().any(|q| q.name == p.name)));
-                if plain && !guards.iter().any(|g| g.kind == ExprKind::Const(Const::BTrue)) {
-                    let mut either = node(ExprKind::Or(guards), event.span);
-                    replace(&mut either, renaming);
-                    let names: Vec<&str> = several.iter().map(|a| a.name.as_ref()).collect();
-                    frame.wraps.push(obligation(&self.place(level, event), &names.join(", "), "MRG", either));
-                }
+                // A merge: one of the abstract events must be possible, and one that is happens too.
+                let possible: Vec<Expr> =
+                    several.iter().map(|a| self.possible(event, a, &frame, renaming)).collect();
+                let names: Vec<&str> = several.iter().map(|a| a.name.as_ref()).collect();
+                let either = node(ExprKind::Or(possible), event.span);
+                frame.wraps.push(obligation(&self.place(level, event), &names.join(", "), "MRG", either));
                 let outer = std::mem::take(&mut frame.wraps);
-                let same = several.windows(2).all(|w| same_actions(w[0], w[1]));
-                let chosen: Vec<&Event> = if plain && same { vec![several[0]] } else { several.to_vec() };
-                let mut branches: Vec<Stmt> = Vec::new();
-                for a in chosen.iter().copied() {
-                    let body = self.refine(level, event, a, frame.clone(), renaming, false);
-                    let parts: Vec<Expr> =
-                        a.guards.iter().filter(|g| !g.theorem).map(|g| g.expr.clone()).collect();
-                    let open = chosen.len() > 1 && plain && !parts.is_empty();
-                    branches.push(if open {
-                        let mut guard = conjunction(parts, event.span);
-                        replace(&mut guard, renaming);
-                        stmt(StmtKind::Select(vec![(guard, body)], None), event.span)
-                    } else {
-                        body
-                    });
-                }
-                let body = if branches.len() == 1 {
-                    branches.remove(0)
+                // Which one happens makes no difference when they do the same at this level and above.
+                let same = several.windows(2).all(|w| same_effect(w[0], w[1]));
+                let body = if same {
+                    self.refine(level, event, several[0], frame, renaming, Guards::Known)
                 } else {
-                    stmt(StmtKind::Choice(branches), event.span)
+                    let branch =
+                        |a: &&Event| self.refine(level, event, a, frame.clone(), renaming, Guards::Select);
+                    stmt(StmtKind::Choice(several.iter().map(branch).collect()), event.span)
                 };
                 wrap_all(outer, body)
             }
         }
+    }
+
+    /// Whether an abstract event could happen along with `event`: its guards hold for parameters that
+    /// the witnesses allow.
+    fn possible(&self, event: &Event, base: &Event, frame: &Frame, renaming: &Renaming) -> Expr {
+        let vanished: Vec<Ident> =
+            base.params.iter().filter(|p| !event.params.iter().any(|q| q.name == p.name)).cloned().collect();
+        let witnesses = vanished.iter().filter_map(|p| witness_for(event, &p.name));
+        let guards = base.guards.iter().filter(|g| !g.theorem);
+        let mut pred = conjunction(witnesses.chain(guards).map(|f| f.expr.clone()).collect(), event.span);
+        let mut names = renaming.clone();
+        names.retain(|name, _| !vanished.iter().any(|v| v.name == *name));
+        replace(&mut pred, &names);
+        self.settle_primes(&mut pred, frame);
+        if vanished.is_empty() {
+            return pred;
+        }
+        node(ExprKind::Quant(Quant::Exists, vanished, Box::new(pred)), event.span)
     }
 
     /// `event` of `level` against the abstract event `base` that it refines.
@@ -269,7 +276,7 @@ impl<'a> Lockstep<'a> {
         base: &Event,
         mut frame: Frame,
         renaming: &Renaming,
-        check_guards: bool,
+        role: Guards,
     ) -> Stmt {
         let above = &self.levels[level + 1];
         let place = self.place(level, event);
@@ -320,7 +327,7 @@ impl<'a> Lockstep<'a> {
             frame.wraps.push(obligation(&place, &base.name, "GRD", exists));
             frame.wraps.push(Wrap::Any(locals, pred));
         }
-        for guard in guards.iter().filter(|_| check_guards) {
+        for guard in guards.iter().filter(|_| role != Guards::Known) {
             let renamed = !of_base.is_empty() && free(&guard.expr).iter().any(|n| of_base.contains_key(n));
             let stated = !renamed && event.guards.iter().any(|g| g.expr == guard.expr);
             if stated || !free(&guard.expr).is_disjoint(&chosen) {
@@ -328,7 +335,10 @@ impl<'a> Lockstep<'a> {
             }
             let mut pred = guard.expr.clone();
             replace(&mut pred, &of_base);
-            frame.wraps.push(obligation(&place, &guard.label, "GRD", pred));
+            frame.wraps.push(match role {
+                Guards::Select => Wrap::Select(pred),
+                _ => obligation(&place, &guard.label, "GRD", pred),
+            });
         }
         self.simulate(level, event, base, &of_base, &witness_names, &mut frame);
         self.up(level + 1, base, frame, &of_base)
@@ -524,12 +534,20 @@ fn wrap_all(wraps: Vec<Wrap>, body: Stmt) -> Stmt {
                 let span = pred.span;
                 stmt(StmtKind::Assert(pred, body), span)
             }
+            Wrap::Select(pred) => {
+                let span = pred.span;
+                stmt(StmtKind::Select(vec![(pred, *body)], None), span)
+            }
         }
     })
 }
 
-fn same_actions(a: &Event, b: &Event) -> bool {
-    a.actions.len() == b.actions.len() && a.actions.iter().all(|x| b.actions.iter().any(|y| x.stmt == y.stmt))
+fn same_effect(a: &Event, b: &Event) -> bool {
+    a.params == b.params
+        && a.refines == b.refines
+        && a.convergence == b.convergence
+        && a.actions.len() == b.actions.len()
+        && a.actions.iter().all(|x| b.actions.iter().any(|y| x.stmt == y.stmt))
 }
 
 /// The witness of a parameter `p` or variable `v'`; one that does not speak of it says nothing.

@@ -2,8 +2,9 @@
 //!
 //! In: the theories of a project and the names its formulas use. Out: definitions that the front end
 //! expands, for operators with a direct definition and for those whose author mapped them to a built-in
-//! function. Operators over datatypes that are defined by recursion, and those described by axioms
-//! alone, cannot be computed: using one is an error that says so.
+//! function, and for datatypes with one constructor. Other datatypes, operators over them that are
+//! defined by recursion, and those described by axioms alone, cannot be computed: using one is an
+//! error that says so.
 //!
 //! Bound names of a body are renamed, so that no argument is captured; a type parameter used as a set
 //! becomes the set of all values of its type.
@@ -13,7 +14,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident};
 use crate::syntax::eventb::names::free;
-use crate::syntax::eventb::{Operator, OperatorDefinition, Theory};
+use crate::syntax::eventb::{Datatype, Operator, OperatorDefinition, Theory};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Definitions of all operators that `used` needs, directly or by way of other operators.
@@ -25,14 +26,17 @@ pub fn definitions(theories: &[Theory], used: &BTreeSet<Name>) -> Result<Vec<Def
         }
     }
     let mut items = Vec::new();
-    let mut errors = datatypes_used(theories, used);
-    let mut open: Vec<Name> = used.iter().filter(|n| known.contains_key(n)).cloned().collect();
+    let mut errors = Vec::new();
+    let records: BTreeMap<Name, DefItem> =
+        theories.iter().flat_map(|t| &t.datatypes).flat_map(record).collect();
+    let mut open: Vec<Name> = used.iter().cloned().collect();
     let mut done: BTreeSet<Name> = BTreeSet::new();
     while let Some(name) = open.pop() {
-        let Some((theory, operator)) = known.get(&name) else { continue };
         if !done.insert(name.clone()) {
             continue;
         }
+        items.extend(records.get(&name).cloned());
+        let Some((theory, operator)) = known.get(&name) else { continue };
         match body(theory, operator) {
             Ok(body) => {
                 open.extend(free(&body));
@@ -42,19 +46,62 @@ pub fn definitions(theories: &[Theory], used: &BTreeSet<Name>) -> Result<Vec<Def
             Err(message) => errors.push(Diagnostic::plain(message)),
         }
     }
+    errors.extend(datatypes_used(theories, &done));
     if errors.is_empty() { Ok(items) } else { Err(errors) }
+}
+
+/// A datatype with one constructor is a product under another name: `mk(a,b)` is `a↦b`, its
+/// destructors are the projections, and the type over sets is their product.
+fn record(datatype: &Datatype) -> Vec<(Name, DefItem)> {
+    let [constructor] = datatype.constructors.as_slice() else { return Vec::new() };
+    let args = &constructor.args;
+    if args.is_empty() || args.iter().any(|(_, t)| free(t).contains(&datatype.name)) {
+        return Vec::new();
+    }
+    let span = Span::default();
+    let define = |name: &Name, params: Vec<Name>, body: Expr| {
+        let params = params.into_iter().map(|name| Ident { name, span }).collect();
+        let name = Ident { name: name.clone(), span };
+        (name.name.clone(), DefItem::Def(Definition { name, params, body: DefBody::Expr(body) }))
+    };
+    let join = |op, parts: Vec<Expr>| parts.into_iter().reduce(|a, b| binary(op, a, b));
+    let names: Vec<Name> = args.iter().map(|(d, _)| d.clone()).collect();
+    let mut items = Vec::new();
+    if let Some(set) = join(BinOp::Cartesian, args.iter().map(|(_, t)| t.clone()).collect()) {
+        items.push(define(&datatype.name, datatype.params.clone(), set));
+    }
+    // The destructors' names are names of definitions too, so the arguments get others.
+    let locals: Vec<Name> = names.iter().map(|n| format!("{n}·").into()).collect();
+    if let Some(tuple) = join(BinOp::Maplet, locals.iter().map(|n| ident(n, span)).collect()) {
+        items.push(define(&constructor.name, locals, tuple));
+    }
+    let value: Name = "value·".into();
+    let project =
+        |of: Const, e: Expr| node(ExprKind::Apply(Box::new(node(ExprKind::Const(of), span)), vec![e]), span);
+    for (i, name) in names.iter().enumerate() {
+        // Pairs nest to the left: the last component is the second of the whole.
+        let mut e = ident(&value, span);
+        for _ in i + 1..names.len() {
+            e = project(Const::Prj1, e);
+        }
+        if i > 0 {
+            e = project(Const::Prj2, e);
+        }
+        items.push(define(name, vec![value.clone()], e));
+    }
+    items
 }
 
 fn datatypes_used(theories: &[Theory], used: &BTreeSet<Name>) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     for theory in theories {
-        for datatype in &theory.datatypes {
+        for datatype in theory.datatypes.iter().filter(|d| record(d).is_empty()) {
             let constructors = datatype.constructors.iter();
             let names =
                 constructors.flat_map(|c| std::iter::once(&c.name).chain(c.args.iter().map(|(d, _)| d)));
             if let Some(name) = std::iter::once(&datatype.name).chain(names).find(|n| used.contains(*n)) {
                 errors.push(Diagnostic::plain(format!(
-                    "`{name}` belongs to the datatype {} of the theory {}: datatypes of theories cannot be evaluated yet",
+                    "`{name}` belongs to the datatype {} of the theory {}: datatypes with several constructors cannot be evaluated yet",
                     datatype.name, theory.name
                 )));
             }

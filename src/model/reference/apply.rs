@@ -85,9 +85,11 @@ impl Interpreter<'_> {
         }
         self.tick()?;
         env.depth += 1;
+        let valuation = env.valuation.take();
         let saved: Vec<_> = c.captured.iter().map(|(v, x)| (*v, env.replace(*v, Some(x.clone())))).collect();
         let result = f(self, env);
         env.restore(saved);
+        env.valuation = valuation;
         env.depth -= 1;
         result
     }

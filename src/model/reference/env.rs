@@ -22,6 +22,8 @@ pub struct Env {
     pub searching: bool,
     /// Nested applications of closures, to stop runaway recursion.
     pub depth: u32,
+    /// The valuation of the constants, where expressions over constants alone may be remembered.
+    pub valuation: Option<u32>,
 }
 
 impl Env {

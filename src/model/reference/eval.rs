@@ -6,6 +6,7 @@
 
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::memo::is_costly;
 use super::{Interpreter, LIST, free};
 use crate::base::{Int, Span};
 use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, Type, UnOp, VarId};
@@ -18,10 +19,14 @@ use std::sync::Arc;
 
 impl Interpreter<'_> {
     pub(super) fn eval(&self, env: &mut Env, e: &Expr) -> Res<Value> {
-        self.eval_kind(env, e).map_err(|err| err.at(e.span))
+        let value = match env.valuation {
+            Some(valuation) if is_costly(e) => self.remembered(env, e, valuation),
+            _ => self.eval_kind(env, e),
+        };
+        value.map_err(|err| err.at(e.span))
     }
 
-    fn eval_kind(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+    pub(super) fn eval_kind(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         Ok(match &e.kind {
             ExprKind::Int(n) => Value::Int(n.clone()),
             ExprKind::Real(text) => Value::real(parse_real(text).ok_or_else(|| {

@@ -10,6 +10,15 @@ use std::collections::BTreeSet;
 struct Uses {
     used: BTreeSet<VarId>,
     bound: BTreeSet<VarId>,
+    /// Whether a value from before (`x$0`) is read.
+    old: bool,
+}
+
+/// Whether an expression reads only variables that satisfy the test, and no `x$0`.
+pub fn reads_only(e: &Expr, test: &dyn Fn(VarId) -> bool) -> bool {
+    let mut u = Uses::default();
+    u.expr(e);
+    !u.old && u.used.difference(&u.bound).all(|v| test(*v))
 }
 
 /// Whether an expression mentions a variable that satisfies the test.
@@ -70,13 +79,13 @@ impl Uses {
             | ExprKind::Str(_)
             | ExprKind::Bool(_)
             | ExprKind::Elem(..)
-            | ExprKind::Old(_)
             | ExprKind::TypeSet(_)
             | ExprKind::Natural
             | ExprKind::Natural1
             | ExprKind::Function(_)
             | ExprKind::Constructor(..)
             | ExprKind::Destructor(..) => {}
+            ExprKind::Old(_) => self.old = true,
             ExprKind::Var(v) => {
                 self.used.insert(*v);
             }

@@ -12,6 +12,7 @@ use super::plan::Conjunct;
 use super::solve::{Item, Sink, applications};
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
+use crate::model::walk::{Visit, visit_expr};
 use std::sync::Arc;
 
 impl Interpreter<'_> {
@@ -53,7 +54,9 @@ impl Interpreter<'_> {
         let about: Vec<Arc<Conjunct>> = open
             .iter()
             .map(|i| &i.conjunct)
-            .filter(|c| c.free.contains(&var) && !c.derived && prunable(&c.pred))
+            // One that speaks of other unknowns as well is seldom false yet.
+            .filter(|c| c.free.contains(&var) && c.free.iter().all(|v| *v == var || !unknown.contains(v)))
+            .filter(|c| !c.derived && prunable(&c.pred))
             .cloned()
             .collect();
         let range = match set {
@@ -232,14 +235,15 @@ struct Rows<'a, 'm> {
     about: Vec<Arc<Conjunct>>,
     var: VarId,
     range: Value,
-    /// Points may be left out; a conjunct that applies the function there cannot be true any more.
+    /// Points may be left out; a conjunct that applies the function there cannot be true any more,
+    /// unless something that is not known yet guards the application.
     partial: bool,
 }
 
 impl Hooks for Rows<'_, '_> {
     fn check(&mut self, env: &mut Env) -> Res<bool> {
         for c in &self.about {
-            if self.interpreter.refuted(env, &c.pred, self.partial)? {
+            if self.interpreter.refuted(env, &c.pred, self.partial && unguarded(&c.pred))? {
                 return Ok(false);
             }
         }
@@ -312,6 +316,33 @@ fn prunable(p: &Pred) -> bool {
         PredKind::Forall(_, q) => prunable(q),
         _ => false,
     }
+}
+
+/// Whether every application in a conjunct is needed for its truth. In `x : dom(f) => f(x) = y`, say,
+/// the hypothesis may turn out false, so an undefined `f(x)` refutes nothing.
+fn unguarded(p: &Pred) -> bool {
+    match &p.kind {
+        PredKind::Rel(_, a, b) => strict(a) && strict(b),
+        PredKind::And(ps) => ps.iter().all(unguarded),
+        PredKind::Label(_, q) => unguarded(q),
+        _ => false,
+    }
+}
+
+/// Whether an expression is evaluated as a whole: no predicate inside decides about its parts.
+fn strict(e: &Expr) -> bool {
+    struct Guards(bool);
+    impl Visit for Guards {
+        fn expr(&mut self, e: &Expr) {
+            self.0 |= matches!(
+                e.kind,
+                ExprKind::BoolOf(_) | ExprKind::Compr(..) | ExprKind::Big(..) | ExprKind::If(..)
+            );
+        }
+    }
+    let mut guards = Guards(false);
+    visit_expr(e, &mut guards);
+    !guards.0
 }
 
 fn has_application(e: &Expr) -> bool {

@@ -6,6 +6,8 @@
 
 mod apply;
 mod bounds;
+mod cases;
+mod choice;
 mod each;
 mod env;
 mod error;
@@ -16,6 +18,7 @@ mod free;
 mod functions;
 mod matching;
 mod member;
+mod memo;
 mod operation;
 mod operators;
 mod piece;
@@ -38,7 +41,7 @@ pub use operation::Steps;
 pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Sets up to this size are listed where an operator wants elements.
@@ -57,10 +60,28 @@ pub type Constants = Arc<[Value]>;
 
 /// A state: the constants it was set up with and the values of the variables, in the order of
 /// `Machine::variables`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State {
     pub constants: Constants,
     pub variables: Arc<[Value]>,
+}
+
+/// The constants may be large, so only their outermost parts are hashed; that tells valuations apart
+/// well enough.
+impl std::hash::Hash for State {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        for value in self.constants.iter() {
+            match value {
+                Value::Set(elems) if elems.len() > 16 => {
+                    elems.len().hash(hasher);
+                    elems[..4].hash(hasher);
+                    elems[elems.len() - 4..].hash(hasher);
+                }
+                other => other.hash(hasher),
+            }
+        }
+        self.variables.hash(hasher);
+    }
 }
 
 /// A step from one state to another.
@@ -85,6 +106,9 @@ pub struct Interpreter<'m> {
     operations: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
+    memo: RefCell<memo::Memo>,
+    /// Variables of ANY substitutions.
+    any: HashSet<VarId>,
 }
 
 impl<'m> Interpreter<'m> {
@@ -99,6 +123,8 @@ impl<'m> Interpreter<'m> {
             codes: RefCell::default(),
             operations: RefCell::default(),
             becomes: RefCell::default(),
+            memo: RefCell::default(),
+            any: choice::of_substitutions(machine),
         }
     }
 
@@ -109,13 +135,16 @@ impl<'m> Interpreter<'m> {
     /// The value of an expression in a state, or without one.
     pub fn eval_expr(&self, e: &Expr, state: Option<&State>) -> Res<Value> {
         let mut env = self.env(state);
+        env.valuation = None;
         let v = self.eval(&mut env, e)?;
         self.canon(&mut env, v)
     }
 
     /// The truth of a predicate in a state, or without one.
     pub fn eval_pred(&self, p: &Pred, state: Option<&State>) -> Res<bool> {
-        self.holds(&mut self.env(state), p)
+        let mut env = self.env(state);
+        env.valuation = None;
+        self.holds(&mut env, p)
     }
 
     /// The environment of a state; `x$0` is the value in it.
@@ -128,6 +157,7 @@ impl<'m> Interpreter<'m> {
     }
 
     fn load(&self, env: &mut Env, state: &State) {
+        env.valuation = Some(self.memo.borrow_mut().valuation(&state.constants));
         for (v, x) in self.machine.constants.iter().zip(state.constants.iter()) {
             env.bind(*v, x.clone());
         }
@@ -152,7 +182,7 @@ impl<'m> Interpreter<'m> {
     fn tick(&self) -> Res<()> {
         let n = self.ticks.get().wrapping_add(1);
         self.ticks.set(n);
-        if n % TICKS == 0 {
+        if n.is_multiple_of(TICKS) {
             self.budget.check().map_err(Error::stopped)?;
         }
         Ok(())

@@ -13,7 +13,6 @@ use crate::model::typed::{Machine, Pred};
 use crate::model::value::Value;
 use crate::model::value::digest::SetDigest;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
@@ -189,7 +188,8 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         index: HashMap::new(),
         reasons: BTreeSet::new(),
         warnings: BTreeSet::new(),
-        valuations: HashMap::new(),
+        numbers: HashMap::new(),
+        asserted: BTreeSet::new(),
         statics: machine.assertions.iter().map(|_| false).collect(),
     };
     for (i, clause) in machine.assertions.iter().enumerate() {
@@ -218,8 +218,10 @@ struct Search<'m> {
     index: HashMap<State, usize>,
     reasons: BTreeSet<String>,
     warnings: BTreeSet<String>,
-    /// Valuations whose static assertions were checked.
-    valuations: HashMap<Arc<[Value]>, ()>,
+    /// Numbers of the valuations, by the address of the list that all their states share.
+    numbers: HashMap<usize, u64>,
+    /// Valuations whose static assertions were checked, by number.
+    asserted: BTreeSet<u64>,
     statics: Vec<bool>,
 }
 
@@ -244,6 +246,9 @@ impl Search<'_> {
         }
         if has_setup(self.machine) {
             self.result.constants = constants.values.len() as u64;
+        }
+        for (number, valuation) in constants.values.iter().enumerate() {
+            self.numbers.insert(valuation.as_ptr() as usize, number as u64);
         }
         let mut frontier = Vec::new();
         for valuation in &constants.values {
@@ -371,10 +376,10 @@ impl Search<'_> {
         let at = self.result.states.len();
         let depth = from.as_ref().map_or(0, |(before, _)| self.result.origins[*before].depth + 1);
         self.result.depth = self.result.depth.max(depth);
-        let mut bytes = Vec::new();
-        for v in state.constants.iter().chain(state.variables.iter()) {
-            v.encode(&mut bytes);
-        }
+        // The number of the valuation stands for the constants, which may be large.
+        let number = self.numbers.get(&(state.constants.as_ptr() as usize)).copied().unwrap_or(0);
+        let mut bytes = number.to_le_bytes().to_vec();
+        state.variables.iter().for_each(|v| v.encode(&mut bytes));
         self.result.digest.add(&bytes);
         self.result.origins.push(Origin { from, depth });
         self.result.states.push(state.clone());
@@ -385,7 +390,8 @@ impl Search<'_> {
     fn check(&mut self, at: usize) -> Result<Going, Error> {
         let state = self.result.states[at].clone();
         let mut env = self.interpreter.env(Some(&state));
-        let first = self.valuations.insert(state.constants.clone(), ()).is_none();
+        let number = self.numbers.get(&(state.constants.as_ptr() as usize)).copied().unwrap_or(0);
+        let first = self.asserted.insert(number);
         let check_assertions = self.options.check_assertions;
         let statics = &self.statics;
         let broken: Broken = self.interpreter.check_in(&mut env, &|_, clause| {

@@ -142,11 +142,6 @@ impl Interpreter<'_> {
             }
             partial = next;
         }
-        // A candidate for which the properties are undefined is no valuation; that is worth telling
-        // only when it leaves none.
-        if !partial.is_empty() {
-            found.errors.clear();
-        }
         for valuation in partial {
             found.values.push(
                 self.machine
@@ -167,6 +162,7 @@ impl Interpreter<'_> {
         for (v, x) in self.machine.constants.iter().zip(constants.iter()) {
             env.bind(*v, x.clone());
         }
+        env.valuation = Some(self.memo.borrow_mut().valuation(constants));
         let mut out = Outcomes::default();
         self.exec(&mut env, &self.machine.initialisation, &mut out)?;
         let mut found = Found::new();

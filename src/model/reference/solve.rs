@@ -7,15 +7,17 @@
 //! bounded interval, and the whole type only as the last resort. A variable that nothing bounds is
 //! the error `Unbounded`; nothing is ever cut silently.
 
-use super::Interpreter;
+use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::eval::interval;
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
 use super::pred::worse;
 use super::size::Card;
 use super::subsets::Subsets;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use super::{Interpreter, choice};
+use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use std::sync::Arc;
 
@@ -27,7 +29,7 @@ pub(super) struct Item {
     pub(super) conjunct: Arc<Conjunct>,
     pub(super) set: Option<Value>,
     /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
-    failed: u64,
+    pub(super) failed: u64,
 }
 
 impl Item {
@@ -60,17 +62,11 @@ enum Binder {
     Argument { at: usize, var: VarId, set: Value },
 }
 
-enum Propagation {
-    Nothing,
-    Refuted,
-    /// A conjunct was replaced by the only case left of it.
-    Forced,
-}
-
 /// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
 const TYPE_COST: f64 = 1.0;
-const CASES_COST: f64 = 12.0;
 const ARGUMENT_COST: f64 = 64.0;
+/// A function that is defined by itself is taken as it is when nothing else tells its value.
+const RECURSIVE_COST: f64 = 45.0;
 /// Functions into an infinite set wait until what their rows depend on is known.
 const OPEN_ROWS_COST: f64 = 48.0;
 
@@ -138,66 +134,6 @@ impl Interpreter<'_> {
         self.bind_by(env, unknown, open, pending, binder, sink)
     }
 
-    /// Disjunctions, implications and the like of which all cases but one are known to fail give way to
-    /// that case.
-    fn propagate(&self, env: &mut Env, unknown: &[VarId], open: &mut Vec<Item>) -> Res<Propagation> {
-        let mut at = 0;
-        while at < open.len() {
-            let conjunct = open[at].conjunct.clone();
-            if !conjunct.has_cases() {
-                at += 1;
-                continue;
-            }
-            let Some(Split::Cases(cases)) = conjunct.split() else {
-                at += 1;
-                continue;
-            };
-            if cases.len() > 64 || cases.iter().any(|c| !c.vars.is_empty()) {
-                at += 1;
-                continue;
-            }
-            let mut failed = open[at].failed;
-            let mut left = None;
-            let mut count = 0;
-            for (i, case) in cases.iter().enumerate() {
-                if failed & (1 << i) != 0 {
-                    continue;
-                }
-                let mut fails = false;
-                for c in case.conjuncts.iter().filter(|c| !c.derived) {
-                    if c.free.iter().any(|v| unknown.contains(v)) {
-                        continue;
-                    }
-                    match self.holds(env, &c.pred) {
-                        Ok(false) => {
-                            fails = true;
-                            break;
-                        }
-                        Err(e) if e.is_stop() => return Err(e),
-                        _ => {}
-                    }
-                }
-                if fails {
-                    failed |= 1 << i;
-                } else {
-                    count += 1;
-                    left = Some(i);
-                }
-            }
-            open[at].failed = failed;
-            match (count, left) {
-                (0, _) => return Ok(Propagation::Refuted),
-                (1, Some(i)) => {
-                    open.remove(at);
-                    open.extend(items(&cases[i]));
-                    return Ok(Propagation::Forced);
-                }
-                _ => at += 1,
-            }
-        }
-        Ok(Propagation::Nothing)
-    }
-
     /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
     fn give_up(
         &self,
@@ -212,6 +148,12 @@ impl Interpreter<'_> {
                 return Ok(Flow::Go);
             }
         }
+        if !pending.as_ref().is_some_and(Error::is_finding)
+            && let Some(var) =
+                unknown.iter().find(|v| choice::is_integer_choice(self.machine, &self.any, **v))
+        {
+            return self.try_scope(env, unknown, open, pending, *var, sink);
+        }
         let var = unknown[0];
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
@@ -219,6 +161,28 @@ impl Interpreter<'_> {
             Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
         });
         sink(env, Some(&error))
+    }
+
+    /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
+    /// were not tried.
+    fn try_scope(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        pending: Option<Error>,
+        var: VarId,
+        sink: Sink,
+    ) -> Res<Flow> {
+        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let Machine { minint, maxint, .. } = self.machine;
+        let name = &self.machine.var(var).name;
+        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
+        if sink(env, Some(&Error::unbounded(span, words)))? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        let set = interval(minint, maxint);
+        self.for_each(env, &set, &mut |env, x| self.bound(env, unknown, open, pending.clone(), var, x, sink))
     }
 
     /// Whether a predicate is false although some of its variables are not known; with `undefined_too`,
@@ -252,15 +216,6 @@ impl Interpreter<'_> {
                 }
                 if !c.left.iter().any(is_unknown) && self.binds(unknown, b) {
                     return Ok(Some(Some(Binder::Equation { at, pattern_left: false })));
-                }
-                for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
-                    if let ExprKind::Var(v) = x.kind
-                        && unknown.contains(&v)
-                        && is_comprehension(y)
-                        && free.iter().all(|w| *w == v || !unknown.contains(w))
-                    {
-                        return Ok(Some(Some(Binder::Recursive { at, pattern_left })));
-                    }
                 }
             }
         }
@@ -315,6 +270,15 @@ impl Interpreter<'_> {
                     }
                 }
                 RelOp::Equal => {
+                    for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
+                        if let ExprKind::Var(v) = x.kind
+                            && unknown.contains(&v)
+                            && is_comprehension(y)
+                            && free.iter().all(|w| *w == v || !unknown.contains(w))
+                        {
+                            offer(RECURSIVE_COST, Binder::Recursive { at, pattern_left });
+                        }
+                    }
                     for (x, y_free) in [(a, &c.right), (b, &c.left)] {
                         if !y_free.iter().any(is_unknown)
                             && let Some((f, arg)) = self.known_application(unknown, x)
@@ -373,7 +337,7 @@ impl Interpreter<'_> {
         }
         for (at, item) in open.iter().enumerate() {
             if item.conjunct.split().is_some() {
-                offer(self.cases_cost(&item.conjunct), Binder::Cases { at });
+                offer(self.cases_cost(unknown, &item.conjunct), Binder::Cases { at });
             }
         }
         if best.as_ref().is_none_or(|(cost, _)| *cost > ARGUMENT_COST)
@@ -382,16 +346,6 @@ impl Interpreter<'_> {
             best = Some((cost, binder));
         }
         Ok(Some(best.map(|(_, b)| b)))
-    }
-
-    fn cases_cost(&self, c: &Conjunct) -> f64 {
-        match &c.pred.kind {
-            PredKind::Exists(..) => CASES_COST,
-            PredKind::Or(ps) => CASES_COST + (ps.len() as f64).log2(),
-            PredKind::Rel(..) => CASES_COST + 1.0,
-            // Implications and equivalences bind little.
-            _ => CASES_COST + 30.0,
-        }
     }
 
     /// The set side of a membership, in the form that is best to run through.
@@ -453,7 +407,12 @@ impl Interpreter<'_> {
                 let item = open.remove(at);
                 let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
                 let (pattern, known) = if pattern_left { (a, b) } else { (b, a) };
-                match self.eval(env, known) {
+                let value = match self.eval(env, known) {
+                    // A lambda that is undefined at some points can still be named.
+                    Err(e) if e.is_undefined() && is_comprehension(known) => self.eval_lazy(env, known),
+                    other => other,
+                };
+                match value {
                     Ok(value) => {
                         self.matched(env, unknown, &open, Some(&item), pending, (pattern, &value), sink)
                     }
@@ -649,7 +608,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn items(plan: &Plan) -> Vec<Item> {
+pub(super) fn items(plan: &Plan) -> Vec<Item> {
     plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0 }).collect()
 }
 

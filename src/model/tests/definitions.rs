@@ -139,10 +139,12 @@ fn settings_are_read_from_definitions() {
 }
 
 #[test]
-fn a_goal_that_makes_no_sense_is_a_warning() {
+fn a_goal_that_makes_no_sense_is_a_warning_and_stays_unevaluated() {
     let loaded = load_files(&[("M.mch", "MACHINE M DEFINITIONS GOAL == nosuch = 1 OPERATIONS a = skip END")]);
-    assert!(loaded.messages().contains("`GOAL` is ignored"), "{}", loaded.messages());
-    assert!(loaded.model.is_some());
+    assert!(loaded.messages().contains("`GOAL` cannot be evaluated"), "{}", loaded.messages());
+    // It must not vanish: whoever evaluates it finds that it cannot be done.
+    let goal = loaded.model.as_ref().and_then(|m| m.machine.goal.as_ref());
+    assert!(goal.is_some_and(|g| matches!(g.kind, PredKind::External(..))));
 }
 
 #[test]

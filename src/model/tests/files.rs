@@ -34,9 +34,10 @@ fn a_link_out_of_the_directory_is_refused() {
 }
 
 #[test]
-fn a_directory_and_a_missing_file_are_told_apart() {
+fn an_empty_directory_and_a_missing_file_are_rejected() {
     let dir = tempfile::tempdir().expect("a directory");
-    assert!(load(dir.path(), &LoadOptions::default()).messages().contains("is a directory"));
+    let loaded = load(dir.path(), &LoadOptions::default());
+    assert!(loaded.model.is_none() && !loaded.diagnostics.is_empty());
     assert!(load(&dir.path().join("no.mch"), &LoadOptions::default()).messages().contains("no such file"));
 }
 

@@ -96,3 +96,39 @@ fn the_size_decides_and_says_where_it_comes_from() {
     let m = one("MACHINE M SETS S PROPERTIES card(S) = 3 END");
     assert_eq!(m.sets[0].origin, SizeOrigin::Properties);
 }
+
+/// How many properties were added to break symmetry.
+fn added(text: &str) -> usize {
+    one(&format!("MACHINE M {text} END"))
+        .properties
+        .iter()
+        .filter(|c| c.text.contains("(numbered)") || c.text.starts_with("order of"))
+        .count()
+}
+
+#[test]
+fn a_bijection_onto_a_deferred_set_numbers_its_elements_once() {
+    // Recorded by ProB: one valuation of the first bijection, all of the second.
+    assert_eq!(added("SETS S; T CONSTANTS f,g PROPERTIES f:S>->>T & g:S>->>T"), 1);
+    assert_eq!(added("SETS T CONSTANTS f PROPERTIES f:1..3>->>T"), 1);
+    // A constant names an element of T already.
+    assert_eq!(added("SETS S={a,b}; T CONSTANTS f,c PROPERTIES f:S>->>T & c:T"), 0);
+    assert_eq!(added("SETS S CONSTANTS f PROPERTIES f:S>->>S"), 0);
+}
+
+#[test]
+fn constants_and_parts_of_a_deferred_set_are_ordered() {
+    // Recorded by ProB: c,d of a set of 20 beside two distinct constants have 3+3+4 valuations.
+    assert_eq!(added("SETS D CONSTANTS a,b,c,d PROPERTIES {a,b,c,d} <: D & a/=b & card(D)=20"), 3);
+    // Recorded by ProB: two parts of a set of 4 have 5 valuations.
+    assert_eq!(added("SETS S CONSTANTS P,Q PROPERTIES P \\/ Q = S & P /\\ Q = {} & card(S)=4"), 3);
+    assert_eq!(added("SETS S CONSTANTS P,Q PROPERTIES P \\/ Q = S & card(S)=4"), 0);
+}
+
+#[test]
+fn parts_of_known_size_add_up() {
+    let m = one(
+        "MACHINE M SETS S CONSTANTS P,Q PROPERTIES P \\/ Q = S & P /\\ Q = {} & card(P)=3 & card(Q)=2 END",
+    );
+    assert_eq!(m.sets[0].elems.len(), 5);
+}

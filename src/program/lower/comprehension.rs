@@ -68,6 +68,9 @@ impl Lower<'_> {
         env: &Env,
         want: Option<&Layout>,
     ) -> Low<Operand> {
+        if let (Some(layout @ Layout::Table(t)), Some(e)) = (want, body) {
+            return self.table_of(vars, p, e, env, layout, &t.0.clone(), &t.1.clone());
+        }
         let carrier = match want {
             Some(Layout::Bits(c)) => c.clone(),
             _ => match self.comprehension_carrier(vars, p, body, env) {
@@ -93,6 +96,37 @@ impl Lower<'_> {
                 }
                 let i = s.encode(&x, &carrier, misfit)?;
                 s.emit(Op::Insert { d: d.reg, i, n: d.words() });
+                Ok(())
+            })
+        })?;
+        Ok(d)
+    }
+
+    /// `%vars.(p|body)` as a table.
+    #[allow(clippy::too_many_arguments)]
+    fn table_of(
+        &mut self,
+        vars: &[VarId],
+        p: &Pred,
+        body: &Expr,
+        env: &Env,
+        layout: &Layout,
+        rows: &Carrier,
+        value: &Layout,
+    ) -> Low<Operand> {
+        let d = self.empty_table(layout)?;
+        let misfit = self.misfit;
+        self.with_wd(misfit, |s| {
+            s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                let mut x = env.now[&vars[0]].clone();
+                for v in &vars[1..] {
+                    let y = env.now[v].clone();
+                    let both = Layout::pair(x.layout.clone(), y.layout.clone());
+                    x = s.join(&[x, y], both)?;
+                }
+                let y = s.expr(body, env, Some(value))?;
+                let r = s.encode(&x, rows, misfit)?;
+                s.emit(Op::TablePut { d: d.reg, r, s: y.reg, n: rows.card() as u16, w: y.words() });
                 Ok(())
             })
         })?;

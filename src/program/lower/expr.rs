@@ -72,7 +72,10 @@ impl Lower<'_> {
                 None => self.natural(self.w.constants.get(v)?, &e.ty),
             },
             ExprKind::Old(v) => env.old.get(v).map(|x| x.layout.clone()),
-            ExprKind::Unary(UnOp::Dom, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.0.clone())),
+            ExprKind::Unary(UnOp::Dom, a) => match self.hint(a, env)? {
+                Layout::Table(t) => Some(Layout::Bits(t.0.clone())),
+                l => rel(Some(l)).map(|p| Layout::Bits(p.0.clone())),
+            },
             ExprKind::Unary(UnOp::Ran, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.1.clone())),
             ExprKind::Unary(UnOp::Inverse, a) => {
                 rel(self.hint(a, env)).map(|p| Layout::Bits(Carrier::pair(p.1.clone(), p.0.clone())))
@@ -96,7 +99,10 @@ impl Lower<'_> {
                 _ => None,
             },
             ExprKind::If(_, a, b) => self.hint(a, env).or_else(|| self.hint(b, env)),
-            ExprKind::Apply(f, _) => rel(self.hint(f, env)).map(|p| Layout::of_element(&p.1)),
+            ExprKind::Apply(f, _) => match self.hint(f, env)? {
+                Layout::Table(t) => Some(t.1.clone()),
+                l => rel(Some(l)).map(|p| Layout::of_element(&p.1)),
+            },
             ExprKind::Pair(a, b) => Some(Layout::pair(self.hint(a, env)?, self.hint(b, env)?)),
             ExprKind::Compr(vars, p) => self.comprehension_carrier(vars, p, None, env).map(Layout::Bits),
             ExprKind::Big(BigOp::Lambda, vars, p, body) => {
@@ -242,7 +248,9 @@ impl Lower<'_> {
                 Ok(d)
             }
             UnOp::Card => {
-                let x = self.bits(a, env, None)?;
+                let x = self.expr(a, env, None)?;
+                let x = x.presence().unwrap_or(x);
+                x.carrier()?;
                 let d = self.fresh(Layout::Int)?;
                 self.emit(Op::Count { d: d.reg, a: x.reg, n: x.words() });
                 Ok(d)
@@ -361,6 +369,13 @@ impl Lower<'_> {
             _ => {}
         }
         let m = self.expr(f, env, None)?;
+        if let Some((rows, _)) = m.table() {
+            let rows = rows.clone();
+            let x = self.expr(x, env, None)?;
+            let wd = self.wd;
+            let r = self.encode(&x, &rows, wd)?;
+            return self.table_get(&m, r, wd);
+        }
         let (rows, cols) = m.matrix()?;
         let (rows, cols) = (rows.clone(), cols.clone());
         let x = self.expr(x, env, None)?;
@@ -372,6 +387,11 @@ impl Lower<'_> {
     }
 
     fn set_extension(&mut self, es: &[Expr], e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+        if let Some(layout @ Layout::Table(_)) = want {
+            let d = self.empty_table(layout)?;
+            self.table_maplets(&d, es, env, true)?;
+            return Ok(d);
+        }
         let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
             return unsupported("a set without a carrier");
         };

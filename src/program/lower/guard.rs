@@ -91,6 +91,7 @@ impl Lower<'_> {
         let machine = self.w.machine;
         let operation = machine.op(op);
         let all = alternatives(&operation.params, &operation.body);
+        self.begin_piece();
         let entry = self.here();
         let emissions = self.emissions.len();
         let mut repeat = all.len() > 1;

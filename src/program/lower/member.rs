@@ -136,7 +136,10 @@ impl Lower<'_> {
                 Ok(())
             }
             ExprKind::Unary(UnOp::Dom, r) => {
-                let m = self.bits(r, env, None)?;
+                let m = self.expr(r, env, None)?;
+                if let Some(rows) = m.presence() {
+                    return self.bit_member(x, &rows, l, when);
+                }
                 let (rows, cols) = m.matrix()?;
                 let (rc, cc) = (rows.clone(), cols.clone());
                 let (outside, end) = (self.label(), self.label());
@@ -165,22 +168,27 @@ impl Lower<'_> {
                 // A constant set that is infinite or awkward is a mask over the window that `x` has;
                 // a plain number has none, so the set must be listed.
                 let s = self.bits(set, env, None)?;
-                let c = s.carrier()?.clone();
-                let (outside, end) = (self.label(), self.label());
-                let i = self.encode(x, &c, outside)?;
-                let (a, n) = (s.reg, s.words());
-                if when {
-                    self.emit(Op::JumpBit { a, i, n, l });
-                    self.place(outside);
-                } else {
-                    self.emit(Op::JumpBit { a, i, n, l: end });
-                    self.place(outside);
-                    self.emit(Op::Jump { l });
-                }
-                self.place(end);
-                Ok(())
+                self.bit_member(x, &s, l, when)
             }
         }
+    }
+
+    /// Goes to `l` when the truth of "`x` is an element of the bit-set `s`" is `when`.
+    fn bit_member(&mut self, x: &Operand, s: &Operand, l: Label, when: bool) -> Low<()> {
+        let c = s.carrier()?.clone();
+        let (outside, end) = (self.label(), self.label());
+        let i = self.encode(x, &c, outside)?;
+        let (a, n) = (s.reg, s.words());
+        if when {
+            self.emit(Op::JumpBit { a, i, n, l });
+            self.place(outside);
+        } else {
+            self.emit(Op::JumpBit { a, i, n, l: end });
+            self.place(outside);
+            self.emit(Op::Jump { l });
+        }
+        self.place(end);
+        Ok(())
     }
 
     /// Goes to `l` when the truth of `x <: set` is `when`.
@@ -204,6 +212,9 @@ impl Lower<'_> {
     /// Goes to `no` unless `x` belongs to a set of relations.
     fn function(&mut self, x: &Operand, op: BinOp, from: &Expr, to: &Expr, env: &Env, no: Label) -> Low<()> {
         use BinOp::*;
+        if x.table().is_some() {
+            return self.table_function(x, op, from, to, env, no);
+        }
         let (rc, cc) = x.matrix()?;
         let (rc, cc) = (rc.clone(), cc.clone());
         let (rows, cols) = (rc.card() as u16, cc.card() as u16);

@@ -14,6 +14,7 @@ mod pred;
 mod relation;
 mod search;
 mod stmt;
+mod table;
 
 pub use guard::{Emission, EventCode, written};
 pub use stmt::updated;
@@ -167,6 +168,10 @@ pub struct Lower<'w> {
     pub declared: BTreeMap<VarId, Layout>,
     pub emissions: Vec<Emission>,
     misfit: Label,
+    /// The next register, the first behind the inputs, and the first of the constants.
+    next: usize,
+    floor: usize,
+    ceiling: usize,
     /// Where control goes when the expression at hand is undefined.
     wd: Label,
 }
@@ -178,7 +183,7 @@ impl<'w> Lower<'w> {
     pub fn new(w: &'w World<'w>) -> Lower<'w> {
         let mut l = Lower {
             w,
-            code: Code::default(),
+            code: Code { registers: LAST_REGISTER, ..Code::default() },
             generals: Vec::new(),
             labels: Vec::new(),
             constants: HashMap::new(),
@@ -187,6 +192,9 @@ impl<'w> Lower<'w> {
             declared: BTreeMap::new(),
             emissions: Vec::new(),
             misfit: 0,
+            next: 0,
+            floor: 0,
+            ceiling: LAST_REGISTER,
             wd: 0,
         };
         l.misfit = l.label();
@@ -212,6 +220,7 @@ impl<'w> Lower<'w> {
     pub fn input(&mut self, layout: Layout) -> Low<Operand> {
         let x = self.fresh(layout)?;
         self.code.inputs.push((x.reg, x.words()));
+        self.floor = self.next;
         Ok(x)
     }
 
@@ -239,12 +248,18 @@ impl<'w> Lower<'w> {
     }
 
     fn alloc(&mut self, words: u16) -> Low<Reg> {
-        let reg = self.code.registers;
-        if reg + words as usize > LAST_REGISTER {
+        let reg = self.next;
+        if reg + words as usize > self.ceiling {
             return unsupported("too many registers");
         }
-        self.code.registers += words as usize;
+        self.next += words as usize;
         Ok(reg as Reg)
+    }
+
+    /// Starts a piece of code that runs by itself: its registers may be those of another piece. Inputs
+    /// and constants keep theirs.
+    pub fn begin_piece(&mut self) {
+        self.next = self.floor;
     }
 
     fn fresh(&mut self, layout: Layout) -> Low<Operand> {
@@ -264,7 +279,12 @@ impl<'w> Lower<'w> {
         if let Some(r) = self.constants.get(&words) {
             return Ok(*r);
         }
-        let reg = self.alloc(words.len() as u16)?;
+        // Constants grow downwards from the end of the frame.
+        if self.next + words.len() > self.ceiling {
+            return unsupported("too many registers");
+        }
+        self.ceiling -= words.len();
+        let reg = self.ceiling as Reg;
         if words.len() == 1 {
             self.known.insert(reg, words[0] as i64);
         }
@@ -317,11 +337,42 @@ impl<'w> Lower<'w> {
                         Some(c) => Layout::Bits(c),
                         None => Layout::Pool,
                     },
-                    None => Layout::Pool,
+                    None => self.natural_table(elems, t).unwrap_or(Layout::Pool),
                 },
             },
             _ => Layout::Pool,
         })
+    }
+
+    /// The layout of a known function that has no place as a matrix.
+    fn natural_table(&self, maplets: &[Value], ty: &Type) -> Option<Layout> {
+        let sizes = |s: SetId| self.w.machine.set(s).elems.len();
+        let Type::Prod(a, b) = ty else { return None };
+        let pairs: Vec<(&Value, &Value)> = maplets.iter().map(Value::as_pair).collect::<Option<_>>()?;
+        // Sorted by the first component, so a second value for an argument stands beside the first.
+        if pairs.windows(2).any(|w| w[0].0 == w[1].0) {
+            return None;
+        }
+        let rows = Carrier::of_type(a, &sizes)
+            .or_else(|| Carrier::of_values(pairs.iter().map(|p| p.0), a, &sizes))?;
+        let value = match self.of_type(b) {
+            Some(l) => l,
+            None => {
+                let mut all: Option<Layout> = None;
+                for (_, v) in &pairs {
+                    let one = self.natural(v, b)?;
+                    all = Some(match (all, one) {
+                        (None, l) => l,
+                        (Some(Layout::Bits(x)), Layout::Bits(y)) => Layout::Bits(x.join(&y)?),
+                        (Some(x), y) if x == y => x,
+                        _ => Layout::Pool,
+                    });
+                }
+                all?
+            }
+        };
+        let small = rows.card() <= 512 && rows.card() * value.words() as usize <= 1024;
+        small.then(|| Layout::table(rows, value))
     }
 
     /// Some carrier for a type, for sets that are empty anyway.
@@ -386,7 +437,7 @@ impl<'w> Lower<'w> {
                 }
                 self.join(&parts, to.clone())
             }
-            (Layout::Pool, _) | (_, Layout::Pool) => {
+            (Layout::Pool | Layout::Table(_) | Layout::Bits(_), _) | (_, Layout::Pool) => {
                 let d = self.fresh(to.clone())?;
                 let touch = GeneralTouch { reads: vec![(x.reg, x.words())], write: Some((d.reg, d.words())) };
                 self.general(General::Convert { from: x, to: d.clone() }, touch)?;

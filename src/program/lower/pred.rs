@@ -194,7 +194,9 @@ impl Lower<'_> {
                 // `S = {}` needs no second set.
                 for (set, other) in [(a, b), (b, a)] {
                     if matches!(&other.kind, ExprKind::SetExt(es) if es.is_empty()) {
-                        let x = self.bits(set, env, None)?;
+                        let x = self.expr(set, env, None)?;
+                        let x = x.presence().unwrap_or(x);
+                        x.carrier()?;
                         let (a, n) = (x.reg, x.words());
                         self.emit(if when {
                             Op::JumpEmpty { a, n, l }
@@ -204,13 +206,18 @@ impl Lower<'_> {
                         return Ok(());
                     }
                 }
-                let wish = if matches!(a.ty, Type::Pow(_)) {
+                if matches!(a.ty, Type::Pow(_)) {
+                    let table =
+                        |h: Option<Layout>| h.filter(|l| matches!(l, Layout::Table(_)) && !l.has_pool());
+                    if let Some(layout) = table(self.hint(a, env)).or_else(|| table(self.hint(b, env))) {
+                        let x = self.expr(a, env, Some(&layout))?;
+                        let y = self.expr(b, env, Some(&layout))?;
+                        return self.equal(&x, &y, l, when);
+                    }
                     let (x, y) = self.alike(a, b, env, None)?;
                     return self.equal(&x, &y, l, when);
-                } else {
-                    None
-                };
-                let (x, y) = (self.expr(a, env, wish)?, self.expr(b, env, wish)?);
+                }
+                let (x, y) = (self.expr(a, env, None)?, self.expr(b, env, None)?);
                 self.equal(&x, &y, l, when)
             }
             RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
@@ -258,6 +265,11 @@ impl Lower<'_> {
                     (None, true) => Op::JumpEq { a: x.reg, b: y.reg, l },
                     (None, false) => Op::JumpNe { a: x.reg, b: y.reg, l },
                 });
+                Ok(())
+            }
+            (Layout::Table(_), Layout::Table(_)) if x.layout == y.layout && !x.layout.has_pool() => {
+                let (a, b, n) = (x.reg, y.reg, x.words());
+                self.emit(if when { Op::JumpSame { a, b, n, l } } else { Op::JumpDiffer { a, b, n, l } });
                 Ok(())
             }
             (Layout::Bits(_), Layout::Bits(_)) => {

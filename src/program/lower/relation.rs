@@ -22,7 +22,11 @@ impl Lower<'_> {
             (UnOp::Closure1 | UnOp::Closure, Some(l)) => Some(l.clone()),
             _ => None,
         };
-        let x = self.bits(a, env, inner.as_ref())?;
+        let x = self.expr(a, env, inner.as_ref())?;
+        if let (UnOp::Dom, Some(rows)) = (op, x.presence()) {
+            return Ok(rows);
+        }
+        x.carrier()?;
         if op == UnOp::Id {
             let c = x.carrier()?.clone();
             let d = self.fresh_set(Carrier::pair(c.clone(), c.clone()))?;
@@ -121,6 +125,12 @@ impl Lower<'_> {
             BinOp::Union => {
                 // `s \/ {x}` is an insertion.
                 if let ExprKind::SetExt(es) = &b.kind {
+                    if let Some(layout @ Layout::Table(_)) = want.cloned().or_else(|| self.hint(a, env)) {
+                        let t = self.expr(a, env, Some(&layout))?;
+                        let d = self.duplicate(&t)?;
+                        self.table_maplets(&d, es, env, true)?;
+                        return Ok(d);
+                    }
                     return self.with_elements(a, es, env, want, true);
                 }
                 let (x, y) = self.alike(a, b, env, want)?;
@@ -146,6 +156,11 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::Cartesian => {
+                if let (Some(layout @ Layout::Table(_)), ExprKind::SetExt(es)) = (want, &b.kind)
+                    && let [only] = &es[..]
+                {
+                    return self.table_product(a, only, layout, env);
+                }
                 let (wa, wb) = match want {
                     Some(Layout::Bits(Carrier::Pair(p))) => {
                         (Some(Layout::Bits(p.0.clone())), Some(Layout::Bits(p.1.clone())))
@@ -159,11 +174,22 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::Override => {
+                if let Some(layout @ Layout::Table(_)) = want.cloned().or_else(|| self.hint(a, env)) {
+                    let t = self.expr(a, env, Some(&layout))?;
+                    if let ExprKind::SetExt(es) = &b.kind {
+                        let d = self.duplicate(&t)?;
+                        self.table_maplets(&d, es, env, false)?;
+                        return Ok(d);
+                    }
+                    let other = self.expr(b, env, Some(&layout))?;
+                    return self.table_override(&t, &other);
+                }
                 if let ExprKind::SetExt(es) = &b.kind
-                    && let [only] = &es[..]
-                    && let ExprKind::Pair(k, v) = &only.kind
+                    && !es.is_empty()
+                    && es.len() <= 4
+                    && es.iter().all(|e| matches!(e.kind, ExprKind::Pair(..)))
                 {
-                    return self.update(a, k, v, env, want);
+                    return self.update(a, es, env, want);
                 }
                 let (x, y) = self.alike(a, b, env, want)?;
                 let (r, c) = x.matrix()?;
@@ -173,7 +199,10 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::DomRestrict | BinOp::DomSubtract => {
-                let m = self.bits(b, env, want)?;
+                let m = self.expr(b, env, want)?;
+                if m.table().is_some() {
+                    return self.table_restrict(&m, a, op == BinOp::DomRestrict, env);
+                }
                 let (r, c) = m.matrix()?;
                 let (rows, cols, r) = (size(r), size(c), r.clone());
                 let s = self.set_over(a, r, env)?;
@@ -296,19 +325,30 @@ impl Lower<'_> {
         Ok(d)
     }
 
-    /// `f <+ {k|->v}`.
-    fn update(&mut self, f: &Expr, k: &Expr, v: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
+    /// `f <+ {k|->v, …}`.
+    fn update(&mut self, f: &Expr, maplets: &[Expr], env: &Env, want: Option<&Layout>) -> Low<Operand> {
         let wish = want.cloned().or_else(|| self.hint(f, env));
         let m = self.bits(f, env, wish.as_ref())?;
         let (r, c) = m.matrix()?;
         let (r, c) = (r.clone(), c.clone());
-        let x = self.expr(k, env, Some(&Layout::of_element(&r)))?;
-        let y = self.expr(v, env, Some(&Layout::of_element(&c)))?;
         let misfit = self.misfit;
-        let row = self.encode(&x, &r, misfit)?;
-        let col = self.encode(&y, &c, misfit)?;
+        let mut places: Vec<(Reg, Reg)> = Vec::new();
+        for maplet in maplets {
+            let ExprKind::Pair(k, v) = &maplet.kind else { return unsupported("a maplet that is no pair") };
+            let x = self.expr(k, env, Some(&Layout::of_element(&r)))?;
+            let y = self.expr(v, env, Some(&Layout::of_element(&c)))?;
+            let row = self.encode(&x, &r, misfit)?;
+            let col = self.encode(&y, &c, misfit)?;
+            // Two maplets with one key would both stay; that is left to the interpreter.
+            for (other, _) in &places {
+                self.emit(Op::JumpEq { a: *other, b: row, l: misfit });
+            }
+            places.push((row, col));
+        }
         let d = self.duplicate(&m)?;
-        self.emit(Op::PutSingle { d: d.reg, r: row, c: col, rows: size(&r), cols: size(&c) });
+        for (row, col) in places {
+            self.emit(Op::PutSingle { d: d.reg, r: row, c: col, rows: size(&r), cols: size(&c) });
+        }
         Ok(d)
     }
 

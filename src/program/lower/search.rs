@@ -138,7 +138,6 @@ impl<'w> Lower<'w> {
         self.emit(Op::AddImm { d: x.reg, a: lo.reg, i: -1 });
         self.place(head);
         self.emit(Op::NextInt { d: x.reg, b: hi.reg, l: exit });
-        self.emit(Op::Tick);
         Ok((x, head, exit))
     }
 
@@ -163,7 +162,6 @@ impl<'w> Lower<'w> {
         self.emit(Op::Jump { l: first });
         self.place(head);
         self.emit(Op::NextSubset { d: x.reg, a: s.reg, n: x.words(), l: exit });
-        self.emit(Op::Tick);
         self.place(first);
         Ok((x, head, exit))
     }
@@ -213,7 +211,34 @@ impl<'w> Lower<'w> {
             let inner = self.destructure(pattern, &x, binds, env, head)?;
             return Ok((inner, head, exit));
         }
-        let s = self.bits(set, env, None)?;
+        let s = self.expr(set, env, None)?;
+        if let (ExprKind::Pair(a, b), Some(rows)) = (&pattern.kind, s.presence()) {
+            let c = rows.carrier()?.clone();
+            if Uses::of_expr(a).reads.iter().all(|v| !binds.contains(v)) {
+                // The one value of a known argument.
+                let x = self.expr(a, env, None)?;
+                let (head, exit, start) = (self.label(), self.label(), self.label());
+                self.emit(Op::Jump { l: start });
+                self.place(head);
+                self.emit(Op::Jump { l: exit });
+                self.place(start);
+                let r = self.encode(&x, &c, exit)?;
+                let y = self.table_get(&s, r, exit)?;
+                let inner = self.destructure(b, &y, binds, env, head)?;
+                return Ok((inner, head, exit));
+            }
+            let cursor = self.alloc(1)?;
+            let (head, exit) = (self.label(), self.label());
+            self.emit(Op::Const { d: cursor, v: -1 });
+            self.place(head);
+            self.emit(Op::Next { d: cursor, a: rows.reg, n: rows.words(), l: exit });
+            let y = self.table_get(&s, cursor, exit)?;
+            let x = self.decode(cursor, &c)?;
+            let inner = self.destructure(a, &x, binds, env, head)?;
+            let inner = self.destructure(b, &y, binds, &inner, head)?;
+            return Ok((inner, head, exit));
+        }
+        s.carrier()?;
         if let ExprKind::Pair(a, b) = &pattern.kind {
             let (rc, cc) = s.matrix()?;
             let (rc, cc) = (rc.clone(), cc.clone());

@@ -168,7 +168,17 @@ impl<'w> Lower<'w> {
                 self.stmt(s, &env, tail, k)
             }
             StmtKind::Seq(ss) => self.sequence(ss, env, &Writes::new(), tail, k),
-            StmtKind::Par(ss) => self.parallel(ss, env, &Writes::new(), tail, k),
+            StmtKind::Par(ss) => {
+                // All sides are executed, even if one has no outcome: what goes wrong on a side must
+                // be noticed although an earlier one leaves nothing to combine it with.
+                for (i, s) in ss.iter().enumerate() {
+                    let cut = ss[..i].iter().any(|t| may_be_infeasible(t, self.w.machine));
+                    if cut && may_fail(s, self.w.machine) {
+                        self.stmt(s, env, true, &mut |_, _| Ok(()))?;
+                    }
+                }
+                self.parallel(ss, env, &Writes::new(), tail, k)
+            }
             StmtKind::Call { op, args, results } => {
                 if results.iter().any(|t| !t.path.is_empty()) {
                     return unsupported("a result into a part of a variable");
@@ -292,6 +302,58 @@ impl<'w> Lower<'w> {
         self.place(end);
         Ok(())
     }
+}
+
+/// Whether a substitution may have no outcome.
+fn may_be_infeasible(s: &Stmt, m: &Machine) -> bool {
+    match &s.kind {
+        StmtKind::Skip | StmtKind::Assign(_) | StmtKind::External(..) => false,
+        StmtKind::BecomesIn(..) | StmtKind::BecomesSuch(..) | StmtKind::Any(..) => true,
+        StmtKind::Select(cases, other) => {
+            other.is_none()
+                || cases.iter().any(|(_, s)| may_be_infeasible(s, m))
+                || other.as_ref().is_some_and(|s| may_be_infeasible(s, m))
+        }
+        StmtKind::Pre(_, s) | StmtKind::Assert(_, s) | StmtKind::Witness(_, s) => may_be_infeasible(s, m),
+        StmtKind::Let(_, s) | StmtKind::Var(_, s) => may_be_infeasible(s, m),
+        StmtKind::If(cases, other) => {
+            cases.iter().any(|(_, s)| may_be_infeasible(s, m))
+                || other.as_ref().is_some_and(|s| may_be_infeasible(s, m))
+        }
+        StmtKind::Case(_, cases, other) => {
+            cases.iter().any(|(_, s)| may_be_infeasible(s, m))
+                || other.as_ref().is_some_and(|s| may_be_infeasible(s, m))
+        }
+        StmtKind::Choice(ss) | StmtKind::Seq(ss) | StmtKind::Par(ss) => {
+            ss.iter().any(|s| may_be_infeasible(s, m))
+        }
+        StmtKind::While { body, .. } => may_be_infeasible(body, m),
+        StmtKind::Call { op, .. } => may_be_infeasible(&m.op(*op).body, m),
+    }
+}
+
+/// Whether executing a substitution may run into an error.
+fn may_fail(s: &Stmt, m: &Machine) -> bool {
+    fn obliges(s: &Stmt, m: &Machine) -> bool {
+        match &s.kind {
+            StmtKind::Pre(..) | StmtKind::Assert(..) | StmtKind::Witness(..) | StmtKind::While { .. } => true,
+            StmtKind::Skip
+            | StmtKind::Assign(_)
+            | StmtKind::BecomesIn(..)
+            | StmtKind::BecomesSuch(..)
+            | StmtKind::External(..) => false,
+            StmtKind::Any(_, _, s) | StmtKind::Let(_, s) | StmtKind::Var(_, s) => obliges(s, m),
+            StmtKind::If(cases, other) | StmtKind::Select(cases, other) => {
+                cases.iter().any(|(_, s)| obliges(s, m)) || other.as_ref().is_some_and(|s| obliges(s, m))
+            }
+            StmtKind::Case(_, cases, other) => {
+                cases.iter().any(|(_, s)| obliges(s, m)) || other.as_ref().is_some_and(|s| obliges(s, m))
+            }
+            StmtKind::Choice(ss) | StmtKind::Seq(ss) | StmtKind::Par(ss) => ss.iter().any(|s| obliges(s, m)),
+            StmtKind::Call { op, .. } => obliges(&m.op(*op).body, m),
+        }
+    }
+    Uses::of_stmt(s, m).partial || obliges(s, m)
 }
 
 /// The new value of the whole variable when a part of it is assigned.

@@ -6,6 +6,7 @@
 //! Every formula has a text of its own among the `Sources`, named `M2 / evt_enter / grd3`; all spans of
 //! its tree point into that text. So every later message names the component and the label.
 
+pub mod camille;
 pub mod formula;
 pub mod lexer;
 pub mod names;

@@ -1,0 +1,282 @@
+//! What a system writes to: edges are buffered and looked up together, notes are kept for the worker.
+//!
+//! In: edges, findings and troubles of one state after the other, through `Sink`. Out: new states, claims
+//! on parents, counts, the log of edges.
+//! Never here: checks and queues.
+//!
+//! Edges are buffered until there are enough of them, then all their targets are hashed and asked
+//! for ahead, then inserted: the memory behind the visited set answers while we work.
+
+use super::findings::Findings;
+use super::{Coverage, Shared, Shares};
+use crate::graph::Edge;
+use crate::system::{EventId, Finding, Sink, System};
+use bombus_kernels::Trouble;
+use bombus_kernels::visited::{Key, Seat};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Buffered edges at which their targets are looked up.
+pub(super) const FLUSH: usize = 192;
+
+/// What one worker counted.
+#[derive(Default)]
+pub struct Record {
+    pub generated: u64,
+    pub fresh: u64,
+    pub known: u64,
+    pub digested: u64,
+    pub digest: u128,
+    pub pushed: u64,
+    pub popped: u64,
+    pub transitions: u64,
+    pub initial_edges: u64,
+    pub deadlocks: u64,
+    pub out_of_scope: u64,
+    pub events: Vec<Coverage>,
+    pub undefined_guards: Vec<u64>,
+    pub findings: Findings,
+    pub edges: Vec<Edge>,
+    pub initial: Vec<u32>,
+    pub shares: Shares,
+}
+
+/// The part of a worker that a system writes to while it computes.
+pub(super) struct Core<'a, S: System> {
+    pub(super) shared: &'a Shared<'a, S>,
+    pub(super) seat: Seat,
+    pub(super) record: Record,
+    pub(super) source: Source,
+    pub(super) pending: Pending,
+    pub(super) fresh: Fresh,
+    pub(super) notes: Notes,
+    pub(super) keys: Vec<Key>,
+    pub(super) trouble: Option<Trouble>,
+    /// For each event the last source it was seen in.
+    pub(super) stamps: Vec<u64>,
+    pub(super) stamp: u64,
+    pub(super) mark: Duration,
+}
+
+impl<'a, S: System> Core<'a, S> {
+    pub(super) fn new(shared: &'a Shared<'a, S>, index: usize) -> Self {
+        let events = shared.system.event_names().len();
+        Core {
+            shared,
+            seat: shared.visited.seat(index),
+            record: Record {
+                events: vec![Coverage::default(); events],
+                undefined_guards: vec![0; events],
+                ..Record::default()
+            },
+            source: Source::default(),
+            pending: Pending::default(),
+            fresh: Fresh::default(),
+            notes: Notes::default(),
+            keys: Vec::new(),
+            trouble: None,
+            stamps: vec![0; events],
+            stamp: 0,
+            mark: shared.budget.elapsed(),
+        }
+    }
+}
+
+/// The state whose successors are being computed.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Source {
+    /// `None` while the initial states are computed.
+    pub(super) id: Option<u32>,
+    pub(super) print: u128,
+    pub(super) flawed: bool,
+    pub(super) edges: u64,
+}
+
+/// Edges whose targets have not been looked up.
+#[derive(Default)]
+pub(super) struct Pending {
+    pub(super) sources: Vec<Source>,
+    pub(super) edges: Vec<PendingEdge>,
+    pub(super) targets: Vec<u64>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct PendingEdge {
+    /// Where its source stands among `Pending::sources`.
+    pub(super) source: u32,
+    event: EventId,
+    label: u64,
+}
+
+/// States that were put into the visited set and not yet checked.
+#[derive(Default)]
+pub(super) struct Fresh {
+    pub(super) ids: Vec<u32>,
+    pub(super) changed_by: Vec<Option<EventId>>,
+    pub(super) states: Vec<u64>,
+}
+
+/// What a system said about one state, beside its edges.
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) findings: Vec<Finding>,
+    pub(super) incomplete: Vec<u32>,
+    pub(super) undefined: Vec<EventId>,
+}
+
+impl Notes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.findings.is_empty() && self.incomplete.is_empty() && self.undefined.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.findings.clear();
+        self.incomplete.clear();
+        self.undefined.clear();
+    }
+}
+
+impl Sink for Notes {
+    fn edge(&mut self, _: EventId, _: u64, _: &[u64]) {
+        panic!("a check emitted a transition");
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    fn incomplete(&mut self, reason: u32) {
+        self.incomplete.push(reason);
+    }
+
+    fn undefined_guard(&mut self, event: EventId) {
+        self.undefined.push(event);
+    }
+}
+
+impl<S: System> Sink for Core<'_, S> {
+    fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
+        assert_eq!(target.len(), self.shared.words, "a state of the wrong length");
+        self.source.edges += 1;
+        self.record.generated += 1;
+        if self.source.id.is_some() {
+            let coverage = &mut self.record.events[event.0 as usize];
+            coverage.transitions += 1;
+            if self.stamps[event.0 as usize] != self.stamp {
+                self.stamps[event.0 as usize] = self.stamp;
+                coverage.states += 1;
+            }
+            self.record.transitions += 1;
+        } else {
+            self.record.initial_edges += 1;
+        }
+        if self.pending.sources.is_empty() || self.source.edges == 1 {
+            self.pending.sources.push(self.source);
+        }
+        let source = self.pending.sources.len() as u32 - 1;
+        self.pending.edges.push(PendingEdge { source, event, label });
+        self.pending.targets.extend_from_slice(target);
+        if self.pending.edges.len() >= 2 * FLUSH {
+            self.flush();
+        }
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.notes.finding(finding);
+    }
+
+    fn incomplete(&mut self, reason: u32) {
+        self.notes.incomplete(reason);
+    }
+
+    fn undefined_guard(&mut self, event: EventId) {
+        self.notes.undefined_guard(event);
+    }
+}
+
+impl<S: System> Core<'_, S> {
+    /// Looks up the targets of all buffered edges.
+    pub(super) fn flush(&mut self) {
+        let lap = self.lap();
+        self.record.shares.evaluate += lap;
+        self.shared.watch();
+        let fresh_before = self.record.fresh;
+        if let Err(trouble) = self.look_up() {
+            self.trouble = Some(trouble);
+        }
+        self.pending.sources.clear();
+        self.pending.edges.clear();
+        self.pending.targets.clear();
+        let lap = self.lap();
+        self.record.shares.insert += lap;
+        let found = self.record.fresh - fresh_before;
+        self.shared.states.fetch_add(found, Ordering::Relaxed);
+        self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
+    }
+
+    fn look_up(&mut self) -> Result<(), Trouble> {
+        // After a stop nothing is looked up any more: one state may have millions of successors.
+        if self.pending.edges.is_empty() || self.trouble.is_some() || self.shared.queues.is_stopped() {
+            return Ok(());
+        }
+        if self.shared.options.record_edges {
+            self.make_room_in_log()?;
+        }
+        let words = self.shared.words;
+        let visited = &self.shared.visited;
+        let level = self.seat.level;
+        let target = |i: usize| &self.pending.targets[i * words..(i + 1) * words];
+        let mut session = visited.enter(&mut self.seat)?;
+        self.keys.clear();
+        for i in 0..self.pending.edges.len() {
+            let key = session.key(target(i))?;
+            session.prefetch(key);
+            self.keys.push(key);
+        }
+        for (i, key) in self.keys.iter().enumerate() {
+            let entry = session.insert(*key)?;
+            let PendingEdge { source, event, label } = self.pending.edges[i];
+            let source = self.pending.sources[source as usize];
+            if entry.fresh {
+                self.record.fresh += 1;
+                self.fresh.ids.push(entry.id);
+                self.fresh.changed_by.push((source.id.is_some() && !source.flawed).then_some(event));
+                self.fresh.states.extend_from_slice(target(i));
+            } else {
+                self.record.known += 1;
+            }
+            let Some(parent) = source.id else {
+                self.record.initial.push(entry.id);
+                continue;
+            };
+            match level {
+                Some(level) => visited.parents.claim(level, entry.id, parent, source.print),
+                None if entry.fresh => visited.parents.set(entry.id, parent),
+                None => {}
+            }
+            if self.shared.options.record_edges {
+                self.record.edges.push(Edge { source: parent, target: entry.id, event, label });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that all pending edges can be logged.
+    fn make_room_in_log(&mut self) -> Result<(), Trouble> {
+        let edges = &mut self.record.edges;
+        if edges.len() + self.pending.edges.len() > edges.capacity() {
+            let more = (edges.len() / 2).max(4 * FLUSH);
+            self.shared.meter.claim((more * size_of::<Edge>()) as u64)?;
+            edges.try_reserve_exact(more).map_err(|_| Trouble::OutOfMemory)?;
+        }
+        Ok(())
+    }
+
+    /// Time since the last lap.
+    pub(super) fn lap(&mut self) -> Duration {
+        let now = self.shared.budget.elapsed();
+        let lap = now.saturating_sub(self.mark);
+        self.mark = now;
+        lap
+    }
+}

@@ -1,0 +1,134 @@
+//! One run of code: what happens when it emits a transition or needs a value.
+//!
+//! In: calls from `exec`. Out: transitions packed and held back, pieces evaluated by the interpreter
+//! and remembered. Never here: when code is run and what becomes of the transitions.
+
+use super::compile::{Compiled, LabelHash};
+use super::exec::{Answer, FRAME, Host};
+use super::lower::General;
+use super::memo::Memo;
+use super::pool::ValueId;
+use super::system::Program;
+use crate::model::reference::{Error, Interpreter, Pieces};
+
+/// The transitions of one event, held back.
+#[derive(Default)]
+pub(super) struct Edges {
+    pub(super) labels: Vec<u64>,
+    pub(super) targets: Vec<u64>,
+}
+
+impl Edges {
+    pub(super) fn clear(&mut self) {
+        self.labels.clear();
+        self.targets.clear();
+    }
+}
+
+/// One run of code.
+pub(super) struct Running<'r, 'm> {
+    pub(super) program: &'r Program<'m>,
+    pub(super) compiled: &'r Compiled,
+    pub(super) interpreter: &'r Interpreter<'m>,
+    pub(super) pieces: &'r mut Option<(usize, Pieces)>,
+    pub(super) edges: &'r mut Edges,
+    pub(super) answers: &'r mut Memo<(Answer, Box<[u64]>)>,
+    pub(super) state: &'r [u64],
+    pub(super) undefined: bool,
+}
+
+impl Host for Running<'_, '_> {
+    #[inline]
+    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
+        let packing = &self.compiled.packings[t as usize];
+        let start = self.edges.targets.len();
+        self.edges.targets.extend_from_slice(self.state);
+        let target = &mut self.edges.targets[start..];
+        for (field, reg) in &packing.fields {
+            if !field.store(&regs[*reg as usize..], target) {
+                return Answer::Misfit;
+            }
+        }
+        let mut label = LabelHash::default();
+        for (r, n, pooled) in &packing.label {
+            for w in &regs[*r as usize..(*r + *n) as usize] {
+                label.word(if *pooled { self.program.pool.content(ValueId(*w as u32)) } else { *w });
+            }
+        }
+        self.edges.labels.push(label.0);
+        Answer::Go
+    }
+
+    fn undefined(&mut self) {
+        self.undefined = true;
+    }
+
+    fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer {
+        let pool = &self.program.pool;
+        let inputs = match &self.compiled.generals[g as usize] {
+            General::Convert { from, to } => {
+                let v = from.layout.decode(&regs[from.reg as usize..], pool);
+                let fits = to.layout.encode(&v, pool, &mut regs[to.reg as usize..]);
+                return if fits { Answer::Go } else { Answer::Misfit };
+            }
+            General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
+        };
+        let known = self.answers.ask(g as usize, |key| {
+            for i in inputs {
+                let at = i.from.reg as usize;
+                key.extend_from_slice(&regs[at..at + i.from.words() as usize]);
+            }
+        });
+        let learns = known.is_some();
+        let (at, n) = match &self.compiled.generals[g as usize] {
+            General::Expr { out, .. } => (out.reg as usize, out.words() as usize),
+            General::Pred { out, .. } => (*out as usize, 1),
+            General::Convert { .. } => (0, 0),
+        };
+        if let Some(Some((answer, words))) = known {
+            regs[at..at + words.len()].copy_from_slice(words);
+            return *answer;
+        }
+        let valuation = self.program.layout.valuation(self.state);
+        if self.pieces.as_ref().is_none_or(|(v, _)| *v != valuation) {
+            let constants = &self.program.valuations[valuation];
+            *self.pieces = Some((valuation, Pieces::new(self.interpreter, constants)));
+        }
+        let Some((_, pieces)) = self.pieces else { return Answer::Misfit };
+        for i in inputs {
+            pieces.bind(i.var, i.old, i.from.layout.decode(&regs[i.from.reg as usize..], pool));
+        }
+        let answer = match &self.compiled.generals[g as usize] {
+            General::Expr { expr, out, .. } => match self.interpreter.piece_value(expr, pieces) {
+                Ok(v) if out.layout.encode(&v, pool, &mut regs[out.reg as usize..]) => Answer::Go,
+                Ok(_) => Answer::Misfit,
+                Err(e) => undecided(&e),
+            },
+            General::Pred { pred, out, .. } => match self.interpreter.piece_holds(pred, pieces) {
+                Ok(b) => {
+                    regs[*out as usize] = u64::from(b);
+                    Answer::Go
+                }
+                Err(e) => undecided(&e),
+            },
+            General::Convert { .. } => Answer::Misfit,
+        };
+        for i in inputs {
+            pieces.unbind(i.var, i.old);
+        }
+        // A misfit may have been a stop: it is not learnt.
+        if learns && answer != Answer::Misfit {
+            self.answers.learn((answer, regs[at..at + n].into()), n);
+        }
+        answer
+    }
+
+    fn tick(&mut self) -> bool {
+        self.program.budget.check().is_ok()
+    }
+}
+
+/// Undefined values have a place to go to; anything else is the interpreter's to tell.
+fn undecided(e: &Error) -> Answer {
+    if e.is_undefined() { Answer::Jump } else { Answer::Misfit }
+}

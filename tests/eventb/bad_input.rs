@@ -1,0 +1,133 @@
+//! Bad input: a clear message that names the component and label, and nothing else.
+
+use super::check_with;
+use super::projects::{ABSTRACT, CONTEXT, LIGHTS, write, zipped};
+use bombus::model::LoadOptions;
+use std::fs;
+use std::path::Path;
+
+fn refused(path: &Path) -> String {
+    super::check_path(path, &LoadOptions::default()).expect_err("bad input")
+}
+
+fn refused_text(text: &str) -> String {
+    check_with(text, &LoadOptions::default()).expect_err("bad input")
+}
+
+#[test]
+fn a_broken_archive_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("p.zip");
+    fs::write(&path, b"PK\x03\x04 not really").expect("a file");
+    assert!(refused(&path).contains("no readable archive"));
+    zipped(&path, &[("readme.txt", "nothing")]);
+    assert!(refused(&path).contains("no Event-B components"));
+}
+
+#[test]
+fn an_archive_that_climbs_out_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("p.zip");
+    zipped(&path, &[("../../M0.bum", ABSTRACT)]);
+    assert!(refused(&path).contains("leads out of the archive"));
+}
+
+#[test]
+fn an_archive_that_expands_without_end_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("p.zip");
+    let zeros = " ".repeat(40 << 20);
+    zipped(&path, &[("P/M0.bum", &zeros)]);
+    assert!(fs::metadata(&path).expect("there").len() < 1 << 20);
+    assert!(refused(&path).contains("larger than"));
+}
+
+#[test]
+fn documents_with_entities_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let bomb = r#"<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><org.eventb.core.machineFile>&b;</org.eventb.core.machineFile>"#;
+    write(dir.path(), &[("M0.bum", bomb)]);
+    assert!(refused(dir.path()).contains("no XML file of Rodin"));
+}
+
+#[test]
+fn a_wrong_schema_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), &[("M0.bum", "<html><body/></html>")]);
+    assert!(refused(dir.path()).contains("html"));
+    write(
+        dir.path(),
+        &[(
+            "M0.bum",
+            "<org.eventb.core.machineFile><org.eventb.core.variable name='x'/></org.eventb.core.machineFile>",
+        )],
+    );
+    assert!(refused(dir.path()).contains("has no `identifier`"));
+}
+
+#[test]
+fn a_missing_context_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let without: Vec<(&str, &str)> = LIGHTS.iter().filter(|(n, _)| *n != "C0.buc").copied().collect();
+    write(dir.path(), &without);
+    let message = refused(dir.path());
+    assert!(message.contains("C0") && message.contains("missing"), "{message}");
+}
+
+#[test]
+fn cycles_are_refused() {
+    let message = refused_text("machine A refines B events end machine B refines A events end");
+    assert!(message.contains("refines itself"), "{message}");
+    let message = refused_text("machine M sees C events end context C extends D end context D extends C end");
+    assert!(message.contains("extends itself"), "{message}");
+}
+
+#[test]
+fn a_label_used_twice_is_refused() {
+    let message = refused_text("machine M variables x invariants @i x∈ℕ @i x>0 events end");
+    assert!(message.contains("M / i: the label is used twice"), "{message}");
+    let dir = tempfile::tempdir().expect("a directory");
+    let twice = CONTEXT.replace(
+        "</org.eventb.core.contextFile>",
+        r#"<org.eventb.core.axiom name="e" org.eventb.core.label="axm1" org.eventb.core.predicate="⊤"/></org.eventb.core.contextFile>"#,
+    );
+    write(dir.path(), &[("C0.buc", &twice)]);
+    assert!(refused(dir.path()).contains("C0 / axm1: the label is used twice"));
+}
+
+#[test]
+fn errors_name_component_event_and_label() {
+    let message = refused_text(
+        "machine M2 variables x invariants @i x∈ℕ events
+           event INITIALISATION then @a x≔0 end
+           event evt_enter when @grd3 x+ then @a x≔1 end end",
+    );
+    assert!(message.contains("M2 / evt_enter / grd3"), "{message}");
+    // A type error, found much later, still knows where it stands.
+    let message = refused_text(
+        "machine M2 variables x invariants @i x∈ℕ events
+           event INITIALISATION then @a x≔0 end
+           event evt_enter when @grd3 x=TRUE then @a x≔1 end end",
+    );
+    assert!(message.contains("M2 / evt_enter / grd3"), "{message}");
+}
+
+#[test]
+fn operators_that_cannot_be_evaluated_are_named() {
+    let text = "package(load_event_b_project([],[event_b_context(none,'C',[extends(none,[]),constants(none,[identifier(none,n)]),\
+        axioms(none,[equal(none,identifier(none,n),extended_expr(none,magic,[integer(none,1)],[]))]),theorems(none,[]),sets(none,[])])],\
+        [theory(theory_name('T',spells),[],[],[],[],[axiomatic_def_block(b,[],[opdef(magic,[argument(x,integer_set(none))],[])],[])],[])],_)).";
+    let message = refused_text(text);
+    assert!(message.contains("magic") && message.contains("spells"), "{message}");
+}
+
+#[test]
+fn damaged_packages_never_crash() {
+    let good = "package(load_event_b_project([event_b_model(none,'M',[sees(none,[]),variables(none,[identifier(none,x)]),invariant(none,[]),theorems(none,[]),events(none,[])])],[],[],_)).";
+    for cut in (0..good.len()).step_by(3) {
+        let _ = check_with(&good[..cut], &LoadOptions::default());
+        let mut changed = good.to_string();
+        changed.replace_range(cut..=cut, "[");
+        let _ = check_with(&changed, &LoadOptions::default());
+    }
+}
