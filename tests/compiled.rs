@@ -177,3 +177,48 @@ fn quantifiers_and_comprehensions_are_loops() {
         "5 states, 25 transitions",
     );
 }
+
+/// When a run is stopped, the trace of what it found must still be rebuilt.
+#[test]
+fn a_trace_is_rebuilt_after_the_budget_is_used_up() {
+    struct Count(usize);
+    impl bombus::system::Sink for Count {
+        fn edge(&mut self, _: bombus::system::EventId, _: u64, _: &[u64]) {
+            self.0 += 1;
+        }
+        fn finding(&mut self, _: bombus::system::Finding) {}
+        fn incomplete(&mut self, reason: u32) {
+            panic!("not computed, reason {reason}");
+        }
+        fn undefined_guard(&mut self, _: bombus::system::EventId) {}
+    }
+    with_stack(|| {
+        let dir = tempfile::tempdir().expect("a directory for the model");
+        let path = dir.path().join("M.mch");
+        // A loop long enough to ask the budget many times.
+        let text = "MACHINE M VARIABLES x INVARIANT x : 0..9000 INITIALISATION x := 0
+            OPERATIONS go = VAR i IN i := 0; WHILE i < 9000 DO i := i + 1 INVARIANT i >= 0 VARIANT 9000 - i END;
+              x := i END END";
+        std::fs::write(&path, text).expect("the model is written");
+        let loaded = load(&path, &LoadOptions::default());
+        let Some(model) = &loaded.model else { panic!("{}", loaded.messages()) };
+        let budget = Budget::unlimited();
+        let program = program::compile(&model.machine, &budget, &program::Options::default())
+            .expect("nothing stops the set-up");
+        let mut state = vec![0; program.words()];
+        struct First<'a>(&'a mut [u64]);
+        impl bombus::system::Sink for First<'_> {
+            fn edge(&mut self, _: bombus::system::EventId, _: u64, target: &[u64]) {
+                self.0.copy_from_slice(target);
+            }
+            fn finding(&mut self, _: bombus::system::Finding) {}
+            fn incomplete(&mut self, _: u32) {}
+            fn undefined_guard(&mut self, _: bombus::system::EventId) {}
+        }
+        program.initial(&mut program.worker(), &mut First(&mut state));
+        budget.interrupt_flag().store(true, std::sync::atomic::Ordering::Relaxed);
+        let mut count = Count(0);
+        program.successors(&mut program.replay_worker(), &state, &mut count);
+        assert_eq!(count.0, 1);
+    });
+}

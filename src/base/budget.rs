@@ -36,12 +36,6 @@ impl Budget {
         }
     }
 
-    /// The same without a time limit, for the last words of a run: a trace must be confirmed even
-    /// when the time is up.
-    pub fn without_time(&self) -> Budget {
-        Budget { time_limit: None, ..self.clone() }
-    }
-
     /// The flag a signal handler sets.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
         self.interrupted.clone()

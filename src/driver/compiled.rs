@@ -59,7 +59,7 @@ pub fn explore(
     }
     let violation = match found.findings.first() {
         None => None,
-        Some(v) => Some(violation(&program, sources, &v.finding, v.trace.as_ref(), budget)?),
+        Some(v) => Some(violation(&program, sources, &v.finding, v.trace.as_ref())?),
     };
     if violation.is_some() && !options.keep_going {
         ledger.enter("the search stopped at the first finding");
@@ -175,10 +175,9 @@ fn violation(
     sources: &Sources,
     finding: &Finding,
     trace: Option<&Trace>,
-    budget: &Budget,
 ) -> Result<Violation, String> {
     let machine = program.machine();
-    let interpreter = Interpreter::new(machine, &budget.without_time());
+    let interpreter = Interpreter::new(machine, &Budget::unlimited());
     let mut steps = Vec::new();
     let mut explanation = Vec::new();
     if let Some(event) = finding.event {

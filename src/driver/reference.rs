@@ -24,7 +24,7 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
     for reason in &found.incomplete {
         ledger.enter(reason.clone());
     }
-    let violation = found.findings.first().map(|f| violation(machine, sources, &found, f, budget));
+    let violation = found.findings.first().map(|f| violation(machine, sources, &found, f));
     if violation.is_some() && !options.keep_going {
         ledger.enter("the search stopped at the first finding");
     }
@@ -77,13 +77,7 @@ fn kind_word(kind: FindingKind) -> &'static str {
 }
 
 /// The finding with its trace, and with the parts of the property and their values.
-fn violation(
-    machine: &Machine,
-    sources: &Sources,
-    found: &Exploration,
-    finding: &Finding,
-    budget: &Budget,
-) -> Violation {
+fn violation(machine: &Machine, sources: &Sources, found: &Exploration, finding: &Finding) -> Violation {
     let trace = finding.state.map_or_else(Vec::new, |at| {
         found
             .trace(machine, at)
@@ -102,7 +96,7 @@ fn violation(
         explanation.push(format!("at {}: {text}", sources.locate(error.span())));
     }
     if let Some(at) = finding.state {
-        let interpreter = Interpreter::new(machine, &budget.without_time());
+        let interpreter = Interpreter::new(machine, &Budget::unlimited());
         explanation.extend(explain::state(&interpreter, sources, kind_word(finding.kind), &found.states[at]));
     }
     Violation {

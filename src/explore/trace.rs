@@ -51,7 +51,7 @@ pub(super) fn rebuild<S: System>(
 }
 
 fn replay<S: System>(system: &S, visited: &Visited, chain: &[u32]) -> Result<Trace, InternalError> {
-    let mut scratch = system.worker();
+    let mut scratch = system.replay_worker();
     let mut trace: Trace = Vec::with_capacity(chain.len());
     let mut seat = visited.seat(0);
     for &id in chain {

@@ -124,7 +124,7 @@ impl Host for Running<'_, '_> {
     }
 
     fn tick(&mut self) -> bool {
-        self.program.budget.check().is_ok()
+        self.interpreter.budget().check().is_ok()
     }
 }
 

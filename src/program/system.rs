@@ -90,6 +90,19 @@ impl<'m> Program<'m> {
         self.valuations.len()
     }
 
+    fn worker_with(&self, budget: &Budget) -> Worker<'m> {
+        Worker {
+            frame: Frame::default(),
+            loaded: None,
+            interpreter: Interpreter::new(self.machine, budget),
+            pieces: None,
+            edges: Edges::default(),
+            answers: Memo::default(),
+            steps: Memo::default(),
+            fallbacks: 0,
+        }
+    }
+
     /// The state as the interpreter knows it.
     pub fn values(&self, state: &[u64]) -> State {
         State {
@@ -357,16 +370,11 @@ impl<'m> System for Program<'m> {
     type Worker = Worker<'m>;
 
     fn worker(&self) -> Worker<'m> {
-        Worker {
-            frame: Frame::default(),
-            loaded: None,
-            interpreter: Interpreter::new(self.machine, &self.budget),
-            pieces: None,
-            edges: Edges::default(),
-            answers: Memo::default(),
-            steps: Memo::default(),
-            fallbacks: 0,
-        }
+        self.worker_with(&self.budget)
+    }
+
+    fn replay_worker(&self) -> Worker<'m> {
+        self.worker_with(&Budget::unlimited())
     }
 
     fn words(&self) -> usize {

@@ -93,6 +93,12 @@ pub trait System: Sync {
 
     fn worker(&self) -> Self::Worker;
 
+    /// Scratch memory for rebuilding a trace: no limit of the run applies any more, because a finding
+    /// must be shown even when the time is up.
+    fn replay_worker(&self) -> Self::Worker {
+        self.worker()
+    }
+
     /// Words of one packed state; fixed for a run.
     fn words(&self) -> usize;
 

@@ -128,6 +128,10 @@ impl<'m> Interpreter<'m> {
         }
     }
 
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     pub fn machine(&self) -> &'m Machine {
         self.machine
     }
