@@ -106,6 +106,13 @@ fn check(mut args: args::Check) -> u8 {
             return reject(&format!("--trace {}: use .prob2trace, .json, .txt or .html", trace.display()));
         }
     }
+    let ltl_file = match &args.ltl_file {
+        None => None,
+        Some(path) => match std::fs::read_to_string(path) {
+            Ok(text) => Some((path.display().to_string(), text)),
+            Err(e) => return reject(&format!("--ltl-file: cannot read {}: {e}", path.display())),
+        },
+    };
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     budget.max_states = args.max_states;
@@ -134,6 +141,12 @@ fn check(mut args: args::Check) -> u8 {
         goal: args.goal.clone(),
         strict_wd: args.strict_wd,
         keep_going: args.keep_going,
+        temporal: driver::Asked {
+            ltl: args.ltl.clone(),
+            ltl_file,
+            assertions: args.ltl_assertions,
+            ctl: args.ctl.clone(),
+        },
         progress: Default::default(),
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet)
@@ -170,12 +183,6 @@ fn not_available(args: &args::Check) -> Option<String> {
     }
     if args.por != Por::Off {
         return refuse("--por");
-    }
-    if !args.ltl.is_empty() || args.ltl_file.is_some() || args.ltl_assertions {
-        return refuse("LTL checking");
-    }
-    if !args.ctl.is_empty() {
-        return refuse("CTL checking");
     }
     if args.checkpoint.is_some() || args.resume.is_some() {
         return refuse("--checkpoint and --resume");

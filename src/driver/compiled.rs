@@ -4,6 +4,7 @@
 //! be one of its transitions, and the last state must break what was reported. A trace that is not
 //! confirmed is our fault and ends the run as an internal error.
 
+use super::temporal::{self, Formulas};
 use super::{CheckOptions, Explored};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -22,6 +23,7 @@ pub fn explore(
     machine: &Machine,
     sources: &Sources,
     options: &CheckOptions,
+    formulas: &Formulas,
     budget: &Budget,
 ) -> Result<Explored, String> {
     let started = Instant::now();
@@ -33,7 +35,7 @@ pub fn explore(
     };
     let program = match program::compile(machine, budget, &compiling) {
         Ok(program) => program,
-        Err(stop) => return Ok(nothing(machine, stop.reason(), options)),
+        Err(stop) => return Ok(nothing(machine, stop.reason(), options, formulas)),
     };
     let setup_seconds = started.elapsed().as_secs_f64();
     let how = explore::Options {
@@ -41,7 +43,9 @@ pub fn explore(
         order: options.order,
         store: options.store,
         check_deadlock: !options.no_deadlock,
-        keep_going: options.keep_going,
+        // Temporal formulas speak of all paths, also of those behind a finding.
+        keep_going: options.keep_going || !formulas.is_empty(),
+        record_edges: !formulas.is_empty(),
         progress: options.progress.clone(),
         ..explore::Options::default()
     };
@@ -57,13 +61,17 @@ pub fn explore(
     if found.exhausted {
         ledger.finished();
     }
-    let violation = match found.findings.first() {
+    let mut violation = match found.findings.first() {
         None => None,
         Some(v) => Some(violation(&program, sources, &v.finding, v.trace.as_ref())?),
     };
-    if violation.is_some() && !options.keep_going {
+    if violation.is_some() && !how.keep_going {
         ledger.enter("the search stopped at the first finding");
     }
+    let checking = Instant::now();
+    let checked = temporal::check(&program, &found, formulas, &mut ledger, budget)?;
+    let temporal_seconds = checking.elapsed().as_secs_f64();
+    violation = violation.or(checked.violation);
     let constants = program.constant_valuations() as u64;
     // ProB has a step that sets constants up as soon as there is a constant or a property.
     let setups = if machine.has_setup() { program.valuations() as u64 } else { 0 };
@@ -116,6 +124,8 @@ pub fn explore(
             ..Reductions::default()
         },
         setup_seconds,
+        temporal: checked.verdicts,
+        temporal_seconds,
         details,
     })
 }
@@ -135,7 +145,7 @@ pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
 }
 
 /// The outcome when the constants could not be set up in time.
-fn nothing(machine: &Machine, reason: &str, options: &CheckOptions) -> Explored {
+fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &Formulas) -> Explored {
     let mut ledger = Ledger::default();
     ledger.enter(format!("{reason} while the constants were set up"));
     Explored {
@@ -154,6 +164,8 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions) -> Explored 
         digest: String::new(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,
+        temporal: formulas.undecided(),
+        temporal_seconds: 0.0,
         details: Vec::new(),
     }
 }
@@ -185,7 +197,7 @@ fn violation(
     }
     if let Some(trace) = trace {
         let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-        steps = confirmed_steps(&interpreter, trace, &states)?;
+        steps = confirmed_steps(program, &interpreter, trace, &states)?;
         if let Some(last) = states.last() {
             confirm_finding(&interpreter, finding, last)?;
             explanation.extend(explain::state(&interpreter, sources, finding.kind.word(), last));
@@ -201,7 +213,8 @@ fn violation(
 }
 
 /// The steps as the interpreter makes them; an error if it cannot.
-fn confirmed_steps(
+pub(super) fn confirmed_steps(
+    program: &Program,
     interpreter: &Interpreter,
     trace: &Trace,
     states: &[State],
@@ -231,7 +244,10 @@ fn confirmed_steps(
         let from = states[i - 1].clone();
         let possible = interpreter.steps_of(&from, event.0 as usize).map_err(|e| e.to_string())?;
         let op = machine.op(machine.events[event.0 as usize]);
-        let Some(t) = possible.transitions.iter().find(|t| t.target == *state) else {
+        // Several choices of arguments may lead to one state; the label says which one was made.
+        let same: Vec<_> = possible.transitions.iter().filter(|t| t.target == *state).collect();
+        let chosen = same.iter().find(|t| program.label(event, &t.params, &t.results) == step.label);
+        let Some(t) = chosen.or(same.first()) else {
             return Err(format!("step {i} of a trace, {}, is not a transition of the interpreter", op.name));
         };
         steps.push(TraceStep {
@@ -245,7 +261,11 @@ fn confirmed_steps(
 }
 
 /// The interpreter must see the same fault in the last state.
-fn confirm_finding(interpreter: &Interpreter, finding: &Finding, state: &State) -> Result<(), String> {
+pub(super) fn confirm_finding(
+    interpreter: &Interpreter,
+    finding: &Finding,
+    state: &State,
+) -> Result<(), String> {
     let machine = interpreter.machine();
     let is_false = |clause: Option<&crate::model::typed::Clause>| {
         clause.is_some_and(|c| interpreter.eval_pred(&c.pred, Some(state)).is_ok_and(|holds| !holds))

@@ -6,16 +6,20 @@
 mod compiled;
 mod eval;
 mod reference;
+mod temporal;
 
 pub use compiled::layouts;
 pub use eval::eval;
+pub use temporal::Asked;
 
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::explore::{Order, Progress, Store};
 use crate::model::typed::{Machine, SetKind, SizeOrigin};
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
-use crate::report::{Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Violation};
+use crate::report::{
+    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, Violation,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,6 +51,8 @@ pub struct CheckOptions {
     pub goal: Option<String>,
     pub strict_wd: bool,
     pub keep_going: bool,
+    /// Temporal formulas.
+    pub temporal: Asked,
     pub progress: Arc<Progress>,
 }
 
@@ -89,6 +95,8 @@ struct Explored {
     digest: String,
     reductions: Reductions,
     setup_seconds: f64,
+    temporal: Vec<Temporal>,
+    temporal_seconds: f64,
     details: Vec<String>,
 }
 
@@ -125,6 +133,8 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let (mut model, mut sources, diagnostics) = load(path, &options.loading)?;
     let mut warnings = warnings_of(&sources, &diagnostics);
     set_goal(&mut model, &mut sources, options)?;
+    let formulas = temporal::read(&mut model, &mut sources, options)?;
+    warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
     for conjunct in &machine.unchecked {
         warnings.push(format!("not checked, speaks of variables of the abstraction: {}", one_line(conjunct)));
@@ -135,14 +145,14 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let explored = match options.engine {
         Engine::Reference => reference::explore(machine, &sources, options, budget),
         Engine::Compiled => {
-            compiled::explore(machine, &sources, options, budget).map_err(Failure::Internal)?
+            compiled::explore(machine, &sources, options, &formulas, budget).map_err(Failure::Internal)?
         }
     };
     let seconds = Seconds {
         load: load_seconds,
         setup: explored.setup_seconds,
-        explore: exploring.elapsed().as_secs_f64() - explored.setup_seconds,
-        temporal: 0.0,
+        explore: exploring.elapsed().as_secs_f64() - explored.setup_seconds - explored.temporal_seconds,
+        temporal: explored.temporal_seconds,
     };
 
     for (event, n) in explored.events.iter().zip(&explored.undefined_guards).filter(|(_, n)| **n > 0) {
@@ -161,7 +171,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         warnings,
         counts: explored.counts,
         events: explored.events,
-        temporal: Vec::new(),
+        temporal: explored.temporal,
         digest: explored.digest,
         engine: explored.engine,
         reductions: explored.reductions,

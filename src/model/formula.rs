@@ -22,6 +22,7 @@ pub enum Formula {
 }
 
 /// The names and definitions of the main machine.
+#[derive(Clone)]
 pub struct FormulaScope {
     scope: Scope,
     maxint: Int,

@@ -23,14 +23,14 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
     }
     scope(&mut out, o);
     figures(&mut out, o);
+    for t in &o.temporal {
+        let name = t.name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
+        let _ = writeln!(out, "  temporal     {:10} {name}{}", t.verdict, one_line(&t.formula));
+    }
     if let Some(v) = &o.violation {
         out.push('\n');
         let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
         violation_within(&mut out, v, longest);
-    }
-    for t in &o.temporal {
-        let name = t.name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
-        let _ = writeln!(out, "  temporal     {:10} {name}{}", t.verdict, t.formula);
     }
     let never: Vec<&str> = o.events.iter().filter(|e| e.transitions == 0).map(|e| e.name.as_str()).collect();
     if !never.is_empty() && o.counts.states > 0 {
