@@ -282,7 +282,7 @@ pub fn check(
             Decided::Violated(path, rows) => {
                 checked.verdicts.push(one.verdict("violated"));
                 if checked.violation.is_none() {
-                    checked.violation = Some(violation(program, &frozen, graph, one, &path, &rows, budget)?);
+                    checked.violation = Some(violation(program, &frozen, graph, one, &path, &rows)?);
                 }
             }
             Decided::Incomplete(reasons) => {
@@ -326,7 +326,6 @@ fn violation(
     one: &One,
     path: &Path,
     rows: &[Row],
-    budget: &Budget,
 ) -> Result<Violation, String> {
     let closing = match path.end {
         End::Loop(entry) => Some(path.states[entry]),
@@ -342,7 +341,7 @@ fn violation(
             state: words,
         });
     }
-    let interpreter = Interpreter::new(program.machine(), &budget.without_time());
+    let interpreter = Interpreter::new(program.machine(), &Budget::unlimited());
     let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
     let steps = confirmed_steps(program, &interpreter, &trace, &states)?;
     if let (End::Deadlock, Some(last)) = (path.end, states.last()) {
