@@ -262,7 +262,7 @@ fn results_do_not_depend_on_the_number_of_workers() {
          OPERATIONS ia = a := (a+1) mod 10; ib = b := (b+1) mod 10; ic = c := (c+1) mod 10 END",
     );
     let strip = |mut j: Value| {
-        for key in ["seconds", "peak_memory_bytes", "workers"] {
+        for key in ["seconds", "peak_memory_bytes", "workers", "time_shares"] {
             j.as_object_mut().unwrap().remove(key);
         }
         j

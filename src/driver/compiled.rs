@@ -14,7 +14,8 @@ use crate::model::typed::{Machine, VarId};
 use crate::model::value::Value;
 use crate::program::{self, Program};
 use crate::report::{
-    Counts, EventCoverage, INITIALISE, Ledger, Reductions, SETUP_CONSTANTS, TraceStep, Violation, explain,
+    Counts, EventCoverage, INITIALISE, Ledger, Reductions, SETUP_CONSTANTS, TimeShares, TraceStep, Violation,
+    explain,
 };
 use crate::system::{Finding, FindingKind, System};
 use std::time::Instant;
@@ -124,6 +125,7 @@ pub fn explore(
             ..Reductions::default()
         },
         setup_seconds,
+        time_shares: Some(shares(&found.shares)),
         temporal: checked.verdicts,
         temporal_seconds,
         details,
@@ -141,6 +143,16 @@ pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
             lines
         }
         Err(stop) => vec![format!("layout      unknown: {} while the constants were set up", stop.reason())],
+    }
+}
+
+fn shares(s: &explore::Shares) -> TimeShares {
+    let all = (s.evaluate + s.insert + s.steal + s.idle).as_secs_f64().max(f64::MIN_POSITIVE);
+    TimeShares {
+        evaluate: s.evaluate.as_secs_f64() / all,
+        insert: s.insert.as_secs_f64() / all,
+        steal: s.steal.as_secs_f64() / all,
+        idle: s.idle.as_secs_f64() / all,
     }
 }
 
@@ -164,6 +176,7 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
         digest: String::new(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,
+        time_shares: None,
         temporal: formulas.undecided(),
         temporal_seconds: 0.0,
         details: Vec::new(),

@@ -18,7 +18,8 @@ use crate::explore::{Order, Progress, Store};
 use crate::model::typed::{Machine, SetKind, SizeOrigin};
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
-    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, Violation,
+    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, TimeShares,
+    Violation,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -95,6 +96,7 @@ struct Explored {
     digest: String,
     reductions: Reductions,
     setup_seconds: f64,
+    time_shares: Option<TimeShares>,
     temporal: Vec<Temporal>,
     temporal_seconds: f64,
     details: Vec<String>,
@@ -177,6 +179,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         reductions: explored.reductions,
         workers: explored.workers,
         seconds,
+        time_shares: explored.time_shares,
         peak_memory_bytes: peak_resident_bytes(),
         details: explored.details,
         interrupted: budget.check() == Err(Stop::Interrupted),

@@ -58,6 +58,7 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
         digest: found.digest.to_string(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,
+        time_shares: None,
         temporal: Vec::new(),
         temporal_seconds: 0.0,
         details: Vec::new(),

@@ -67,6 +67,9 @@ pub fn render(o: &Outcome) -> Value {
             "explore": o.seconds.explore,
             "temporal": o.seconds.temporal,
         },
+        "time_shares": o.time_shares.map(|s| {
+            json!({"evaluate": s.evaluate, "insert": s.insert, "steal": s.steal, "idle": s.idle})
+        }),
         "peak_memory_bytes": o.peak_memory_bytes,
     })
 }

@@ -36,6 +36,8 @@ pub struct Outcome {
     pub reductions: Reductions,
     pub workers: usize,
     pub seconds: Seconds,
+    /// Where the workers' time went, as shares of the whole; `None` if the engine does not measure it.
+    pub time_shares: Option<TimeShares>,
     pub peak_memory_bytes: u64,
     /// Lines that only `--verbose` shows.
     pub details: Vec<String>,
@@ -125,6 +127,14 @@ pub struct Seconds {
     pub setup: f64,
     pub explore: f64,
     pub temporal: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimeShares {
+    pub evaluate: f64,
+    pub insert: f64,
+    pub steal: f64,
+    pub idle: f64,
 }
 
 #[derive(Clone, Debug)]

@@ -94,6 +94,10 @@ fn figures(out: &mut String, o: &Outcome) {
             String::new()
         }
     );
+    if o.reductions.store == "hash" {
+        let bound = o.reductions.collision_bound;
+        let _ = writeln!(out, "  store        hashes: a state was missed with probability below {bound:.1e}");
+    }
     let found: Vec<String> =
         o.found.iter().filter(|(_, n)| **n > 0).map(|(k, n)| format!("{n} {k}")).collect();
     if !found.is_empty() {
