@@ -288,6 +288,9 @@ pub fn check(
             Decided::Incomplete(reasons) => {
                 checked.verdicts.push(one.verdict("incomplete"));
                 let called = one.name.as_ref().unwrap_or(&one.text);
+                if reasons.is_empty() {
+                    ledger.enter(format!("{} {called}: not decided", one.formula.word()));
+                }
                 for reason in reasons {
                     ledger.enter(format!("{} {called}: {reason}", one.formula.word()));
                 }
@@ -306,7 +309,9 @@ enum Decided {
 /// Whether the graph has every transition of every reachable state. One that ended in an error of
 /// evaluation is a finding and no transition, so it is missing.
 fn is_complete(found: &explore::Outcome) -> bool {
+    // An assertion may be an ASSERT that ended an event.
     let missing = [
+        FindingKind::Assertion,
         FindingKind::WellDefinedness,
         FindingKind::Precondition,
         FindingKind::Refinement,
