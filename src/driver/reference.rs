@@ -38,7 +38,7 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
         counts: Counts {
             states: found.states.len() as u64,
             transitions: found.transitions,
-            constants: found.constants,
+            constants: if machine.constants.is_empty() { 0 } else { found.constants },
             initial: found.initial,
             depth: u64::from(found.depth),
             prob_states: found.prob_states,
