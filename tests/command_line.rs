@@ -136,6 +136,37 @@ fn what_is_not_available_is_refused_and_not_ignored() {
 }
 
 #[test]
+fn an_option_the_model_gives_no_meaning_to_is_refused() {
+    let files = Files::new();
+    let model = files.write("m.mch", &counter("skip"));
+    for option in
+        [&["--set", "NOSUCH=3"][..], &["--machine", "M"], &["--variants"], &["--abstract-levels", "1"]]
+    {
+        let mut args = vec!["check", &model];
+        args.extend_from_slice(option);
+        let o = bombus(&args);
+        assert_eq!(o.status.code(), Some(2), "{option:?}");
+        assert!(text(&o.stderr).contains(option[0]), "{option:?}");
+    }
+}
+
+/// SCOPE keeps states from being expanded; x = 5, which breaks the invariant, lies beyond it.
+#[test]
+fn states_that_scope_leaves_out_make_the_run_incomplete() {
+    let files = Files::new();
+    let model = files.write(
+        "m.mch",
+        "MACHINE m DEFINITIONS SCOPE == x < 3 VARIABLES x INVARIANT x < 5 INITIALISATION x := 0
+         OPERATIONS inc = x := x + 1 END",
+    );
+    for engine in ["reference", "compiled"] {
+        let o = bombus(&["check", &model, "--engine", engine, "--json"]);
+        assert_eq!(o.status.code(), Some(3), "{engine}");
+        assert!(json(&o)["incomplete_because"][0].as_str().unwrap().contains("SCOPE"), "{engine}");
+    }
+}
+
+#[test]
 fn formulas_are_evaluated_with_and_without_a_model() {
     let files = Files::new();
     let model = files.write("m.mch", &counter("skip"));

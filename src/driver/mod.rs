@@ -123,10 +123,43 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Str
 /// Loads a model of any kind.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<(Model, Sources, Vec<Diagnostic>), Rejected> {
     let Loaded { sources, model, diagnostics } = model::load(path, options);
-    match model {
-        Some(model) => Ok((model, sources, diagnostics)),
-        None => Err(Rejected { sources, diagnostics }),
+    let Some(model) = model else { return Err(Rejected { sources, diagnostics }) };
+    let unused = unused_options(path, &model.machine, options);
+    if unused.is_empty() {
+        Ok((model, sources, diagnostics))
+    } else {
+        Err(Rejected { sources, diagnostics: unused })
     }
+}
+
+/// Options that this model gives no meaning to: refused, because whoever gave them counts on them.
+fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<Diagnostic> {
+    let mut unused = Vec::new();
+    for name in options.set_sizes.keys() {
+        let set = machine.sets.iter().find(|s| *s.name == **name);
+        let why = match set {
+            None => "the model has no such set",
+            Some(s) if s.origin != SizeOrigin::CommandLine => "the model lists the elements of this set",
+            Some(_) => continue,
+        };
+        let names: Vec<&str> = machine.sets.iter().map(|s| &*s.name).collect();
+        unused.push(
+            Diagnostic::plain(format!("--set {name}: {why}"))
+                .help(format!("the sets of the model: {}", names.join(", "))),
+        );
+    }
+    if !model::eventb::is_eventb(path) {
+        let given = [
+            ("--machine", options.machine.is_some()),
+            ("--abstract-levels", options.abstract_levels.is_some()),
+            ("--variants", options.variants),
+        ];
+        for (option, _) in given.iter().filter(|(_, given)| *given) {
+            unused
+                .push(Diagnostic::plain(format!("{option} is for Event-B models, this one is classical B")));
+        }
+    }
+    unused
 }
 
 /// Checks a model exhaustively.

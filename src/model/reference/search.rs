@@ -113,8 +113,6 @@ pub struct Exploration {
     pub found: HashMap<FindingKind, u64>,
     /// Each reason once.
     pub incomplete: Vec<String>,
-    /// What the user should know though it changes no verdict; sorted.
-    pub warnings: Vec<String>,
     /// How often a guard was undefined, by event.
     pub undefined_guards: Vec<u64>,
     pub digest: SetDigest,
@@ -187,7 +185,7 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         },
         index: HashMap::new(),
         reasons: BTreeSet::new(),
-        warnings: BTreeSet::new(),
+        out_of_scope: 0,
         numbers: HashMap::new(),
         asserted: BTreeSet::new(),
         statics: machine.assertions.iter().map(|_| false).collect(),
@@ -203,8 +201,10 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         };
         search.reason(reason);
     }
+    if search.out_of_scope > 0 {
+        search.reason(format!("SCOPE left {} states without their successors", search.out_of_scope));
+    }
     let mut result = search.result;
-    result.warnings = search.warnings.into_iter().collect();
     result.prob_states = result.states.len() as u64 + result.constants;
     result.prob_transitions = result.transitions + result.constants + result.initial;
     result
@@ -217,7 +217,8 @@ struct Search<'m> {
     result: Exploration,
     index: HashMap<State, usize>,
     reasons: BTreeSet<String>,
-    warnings: BTreeSet<String>,
+    /// States that SCOPE keeps from being expanded.
+    out_of_scope: u64,
     /// Numbers of the valuations, by the address of the list that all their states share.
     numbers: HashMap<usize, u64>,
     /// Valuations whose static assertions were checked, by number.
@@ -299,7 +300,10 @@ impl Search<'_> {
         if let Some(scope) = &self.machine.scope {
             match self.interpreter.holds(&mut env, scope) {
                 Ok(true) => {}
-                Ok(false) => return Ok(true),
+                Ok(false) => {
+                    self.out_of_scope += 1;
+                    return Ok(true);
+                }
                 Err(e) if e.is_stop() => return Err(e),
                 Err(e) => self.reason(format!("SCOPE: {}", e.message())),
             }
@@ -442,10 +446,6 @@ impl Search<'_> {
                     ));
                 }
                 Err(e) if e.is_stop() => return Err(e),
-                // Where the goal has no value it is not reached.
-                Err(e) if e.is_finding() => {
-                    self.warnings.insert(format!("the goal is undefined in some state: {}", e.message()));
-                }
                 Err(e) => self.reason(format!("goal: {}", e.message())),
             }
         }
