@@ -150,6 +150,22 @@ fn an_option_the_model_gives_no_meaning_to_is_refused() {
     }
 }
 
+/// A function that we do not have may mean more than the body that stands in for it.
+#[test]
+fn a_stand_in_for_an_external_function_verifies_nothing() {
+    let files = Files::new();
+    let model = files.write(
+        "m.mch",
+        "MACHINE m DEFINITIONS EXTERNAL_FUNCTION_NOSUCH == INTEGER --> INTEGER; NOSUCH(x) == 0
+         VARIABLES x INVARIANT x = 0 INITIALISATION x := 0 OPERATIONS a = x := NOSUCH(5) END",
+    );
+    for engine in ["reference", "compiled"] {
+        let o = bombus(&["check", &model, "--engine", engine]);
+        assert_eq!(o.status.code(), Some(3), "{engine}");
+        assert!(text(&o.stdout).contains("NOSUCH"), "{engine}");
+    }
+}
+
 /// SCOPE keeps states from being expanded; x = 5, which breaks the invariant, lies beyond it.
 #[test]
 fn states_that_scope_leaves_out_make_the_run_incomplete() {

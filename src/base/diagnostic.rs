@@ -22,6 +22,8 @@ pub struct Diagnostic {
     pub labels: Vec<(Span, String)>,
     /// What the user can do about it.
     pub help: Vec<String>,
+    /// What is checked is not quite what was written, so nothing can be verified.
+    pub approximates: bool,
 }
 
 impl Diagnostic {
@@ -31,6 +33,7 @@ impl Diagnostic {
             message: message.into(),
             labels: vec![(span, String::new())],
             help: Vec::new(),
+            approximates: false,
         }
     }
 
@@ -45,7 +48,14 @@ impl Diagnostic {
             message: message.into(),
             labels: Vec::new(),
             help: Vec::new(),
+            approximates: false,
         }
+    }
+
+    /// Marks that a run can no longer be "verified": this message is a reason.
+    pub fn approximating(mut self) -> Self {
+        self.approximates = true;
+        self
     }
 
     /// Text at the caret of the main place.

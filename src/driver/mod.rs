@@ -177,12 +177,15 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let load_seconds = started.elapsed().as_secs_f64();
 
     let exploring = Instant::now();
-    let explored = match options.engine {
+    let mut explored = match options.engine {
         Engine::Reference => reference::explore(machine, &sources, options, budget),
         Engine::Compiled => {
             compiled::explore(machine, &sources, options, &formulas, budget).map_err(Failure::Internal)?
         }
     };
+    for d in diagnostics.iter().filter(|d| d.approximates) {
+        explored.ledger.enter(d.message.clone());
+    }
     let seconds = Seconds {
         load: load_seconds,
         setup: explored.setup_seconds,

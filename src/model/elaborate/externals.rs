@@ -270,10 +270,9 @@ impl Elaborator {
         if SILENT.contains(&&**name) || !self.warned.insert((Span::default(), name.clone())) {
             return;
         }
-        self.diagnostics.push(Diagnostic::warning(
-            span,
-            format!("the external function `{name}` is not provided; the body of its definition is used"),
-        ));
+        let words =
+            format!("the external function `{name}` is not provided; the body of its definition is used");
+        self.diagnostics.push(Diagnostic::warning(span, words).approximating());
     }
 }
 
