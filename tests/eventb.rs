@@ -6,15 +6,19 @@
 mod bad_input;
 #[path = "eventb/formulas.rs"]
 mod formulas;
+#[path = "eventb/obligations.rs"]
+mod obligations;
 #[path = "eventb/projects.rs"]
 mod projects;
 #[path = "eventb/refinement.rs"]
 mod refinement;
+#[path = "eventb/theories.rs"]
+mod theories;
 
 use bombus::base::budget::Budget;
 use bombus::driver::on_large_stack;
 use bombus::model::reference::Interpreter;
-use bombus::model::reference::search::{Exploration, FindingKind, SearchOptions, explore};
+use bombus::model::reference::search::{Exploration, SearchOptions, explore};
 use bombus::model::{LoadOptions, load};
 use std::path::Path;
 
@@ -28,6 +32,13 @@ pub struct Seen {
 
 /// Checks the model at a path; `Err` holds the messages that reject it.
 pub fn check_path(path: &Path, options: &LoadOptions) -> Result<Seen, String> {
+    let mut seen = check_deadlocks(path, options)?;
+    seen.findings.retain(|f| !f.starts_with("Deadlock"));
+    Ok(seen)
+}
+
+/// The same, deadlocks among the findings.
+fn check_deadlocks(path: &Path, options: &LoadOptions) -> Result<Seen, String> {
     on_large_stack(|| {
         let loaded = load(path, options);
         let messages = loaded.messages();
@@ -35,16 +46,20 @@ pub fn check_path(path: &Path, options: &LoadOptions) -> Result<Seen, String> {
         let search = SearchOptions { keep_going: true, ..SearchOptions::default() };
         let found: Exploration = explore(&model.machine, &Budget::unlimited(), &search);
         assert_eq!(found.incomplete, Vec::<String>::new(), "{}", path.display());
-        let mut findings: Vec<String> = found
-            .findings
-            .iter()
-            .filter(|f| f.kind != FindingKind::Deadlock)
-            .map(|f| format!("{:?}: {}", f.kind, f.property))
-            .collect();
+        let mut findings: Vec<String> =
+            found.findings.iter().map(|f| format!("{:?}: {}", f.kind, f.property)).collect();
         findings.sort();
         Ok(Seen { states: found.states.len(), transitions: found.transitions, findings })
     })
     .expect("no panic")
+}
+
+/// Checks a model in plain text notation, deadlocks among the findings.
+pub fn check_all(text: &str, options: &LoadOptions) -> Seen {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("model.eventb");
+    std::fs::write(&path, text).expect("a file");
+    check_deadlocks(&path, options).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Checks a model in plain text notation.

@@ -245,21 +245,36 @@ fn an_atom_that_is_undefined_somewhere_leaves_the_formula_undecided() {
     assert!(j["incomplete_because"].to_string().contains("could not be evaluated"));
 }
 
-/// Rows 57, 58 and 60: fairness counts transitions, and excludes the paths it should.
+/// Row 57: a step that leaves the state as it is is a step, so it satisfies fairness; whoever means
+/// changes says so.
 #[test]
-fn fairness_is_about_transitions() {
+fn a_step_without_a_change_satisfies_fairness() {
     expect(
         "MACHINE M VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0
          OPERATIONS a = SELECT x < 3 THEN x :: {x, x + 1} END; b = SELECT x = 3 THEN skip END END",
         &[],
-        &[("WF(a) => F {x=3}", "violated"), ("GF changed({x}) => F {x=3}", "holds")],
+        &[
+            ("WF(a) => F {x=3}", "violated"),
+            ("SF(a) => F {x=3}", "violated"),
+            ("GF changed({x}) => F {x=3}", "holds"),
+        ],
     );
+}
+
+/// Row 58: the loop must take a transition of the operation; states that look as if it had do not do.
+#[test]
+fn fairness_looks_at_transitions_not_at_states() {
     expect(
         "MACHINE M VARIABLES x INVARIANT x : 0..2 INITIALISATION x := 0
          OPERATIONS a = x := (x + 1) mod 3; b = x :: 0..2 END",
         &[],
-        &[("WF(a) => GF [a]", "holds"), ("GF [a]", "violated")],
+        &[("WF(a) => GF [a]", "holds"), ("GF [a]", "violated"), ("WF(a) => GF {x=1}", "violated")],
     );
+}
+
+/// Row 60: a prefix that no fair path goes on from as it does is no counterexample.
+#[test]
+fn a_prefix_that_fairness_excludes_is_no_counterexample() {
     expect(
         "MACHINE M VARIABLES x INVARIANT x : 1..5 INITIALISATION x := 1
          OPERATIONS next = SELECT x < 5 THEN x := x + 1 END; stay = skip END",
@@ -283,22 +298,177 @@ fn liveness_does_not_depend_on_the_number_of_workers() {
     }
 }
 
-/// Rows 63 and 64.
+/// Row 63: position 0 is an initialised state, and nothing was before it.
 #[test]
-fn paths_begin_after_the_initialisation_and_constants_are_simplified() {
+fn paths_begin_after_the_initialisation() {
+    let machine =
+        RING.replace("x := 0", "x :: 1..2").replace("VARIABLES", "CONSTANTS c PROPERTIES c = 1 VARIABLES");
     let j = expect(
-        RING,
+        &machine,
         &[],
         &[
             ("G {x : 0..3}", "holds"),
+            ("{x : 1..2}", "holds"),
             ("Y true", "violated"),
-            ("G (false => F {x=9})", "holds"),
-            ("G ({x=2} => Y {x=1})", "holds"),
-            ("G true", "holds"),
+            ("H {x : 1..2}", "holds"),
+            ("G ({x=0} => Y {x=3})", "holds"),
+            ("X Y {x : 1..2}", "holds"),
         ],
     );
     assert_eq!(j["violation"]["property"], "Y true");
-    assert_eq!(j["violation"]["trace"].as_array().unwrap().len(), 1);
+    let trace = j["violation"]["trace"].as_array().unwrap();
+    let events: Vec<&str> = trace.iter().map(|s| s["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["$setup_constants", "$initialise_machine"]);
+}
+
+/// Row 64: a constant inside a formula neither hides nor invents a violation.
+#[test]
+fn constants_inside_a_formula_are_simplified_soundly() {
+    expect(
+        RING,
+        &[],
+        &[
+            ("G (false => F {x=9})", "holds"),
+            ("G ({1=2} => F {x=9})", "holds"),
+            ("G true", "holds"),
+            ("F false", "violated"),
+            ("G (true => F {x=3})", "holds"),
+            ("G not (false U {x=9})", "holds"),
+            ("X true", "holds"),
+        ],
+    );
+    // The only state of a machine without operations has no next one.
+    expect(
+        "MACHINE M VARIABLES x INVARIANT x = 0 INITIALISATION x := 0 END",
+        &["--no-deadlock"],
+        &[("X true", "violated"), ("G true", "holds"), ("not X false", "holds")],
+    );
+}
+
+/// A formula that says no more than what each state has to be needs no graph: the search ends at the end
+/// of the level in which it is violated, with a shortest path.
+#[test]
+fn what_every_state_has_to_be_is_decided_while_exploring() {
+    let large = RING.replace("mod 4", "mod 40000").replace("0..3", "0..39999");
+    for workers in ["1", "2"] {
+        let j = expect(&large, &["--workers", workers], &[("G {x < 5}", "violated")]);
+        assert_eq!(j["states"], 6);
+        assert_eq!(j["violation"]["kind"], "ltl");
+        assert_eq!(j["violation"]["property"], "G {x < 5}");
+        assert_eq!(j["violation"]["trace"].as_array().unwrap().len(), 6);
+        // The other formula is still open after the first.
+        let both = [("G {x < 5}", "violated"), ("not F {x = 8}", "violated"), ("G {x < 9}", "violated")];
+        let j = expect(&large, &["--workers", workers], &both);
+        assert_eq!(j["states"], 10);
+        let both = [("G ({x < 5} or {x > 4})", "holds"), ("G ({x /= 3} & {x < 5})", "violated")];
+        assert_eq!(expect(&large, &["--workers", workers], &both)["states"], 40_000);
+    }
+    // Findings of the model itself do not end the search while a formula is open.
+    let broken = large.replace("x : 0..39999", "x < 3");
+    let j = expect(&broken, &[], &[("G {x < 5}", "violated")]);
+    assert_eq!((j["violation"]["kind"].as_str(), j["states"].as_u64()), (Some("invariant"), Some(6)));
+    // Without the graph the hash store is enough.
+    expect(RING, &["--store", "hash"], &[("G {x < 4}", "holds"), ("G {x < 3}", "violated")]);
+    // The graph gives the same answers.
+    let formulas = [("G {x < 3}", "violated"), ("G {x < 4}", "holds"), ("G F {x = 0}", "holds")];
+    let j = expect(RING, &[], &formulas);
+    assert_eq!(j["violation"]["trace"].as_array().unwrap().len(), 4);
+}
+
+/// Row 62: the result says how many of the properties that were asked for were decided.
+#[test]
+fn the_result_counts_the_properties_that_were_checked() {
+    let o = check(RING, &["--ltl", "G F {x=0}", "--ltl", "F {x=9}", "--ctl", "AG EF {x=0}"]);
+    assert!(messages(&o).contains("3 of 3 properties checked"), "{}", messages(&o));
+    let o = check(RING, &["--ltl", "G F {x=0}", "--ltl", "G {6 / x > 0}"]);
+    assert!(messages(&o).contains("1 of 2 properties checked"), "{}", messages(&o));
+}
+
+/// The tableau of the paper gives the same answers as the automaton.
+#[test]
+fn both_engines_give_the_same_verdicts() {
+    let formulas = [
+        ("G F {x=0}", "holds"),
+        ("G {x < 3}", "violated"),
+        ("F G {x=0}", "violated"),
+        ("SF(next) => GF {x=1}", "holds"),
+    ];
+    for engine in ["automaton", "tableau"] {
+        expect(RING, &["--ltl-engine", engine], &formulas);
+    }
+}
+
+/// A file may define patterns, which its formulas use.
+#[test]
+fn patterns_of_a_file_are_expanded() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("patterns.ltl");
+    let name = path.display().to_string();
+    let text = "def response(p, q): G (p => F q)\n\
+                def visits(n:num, p):\n  var r: p\n  count i: 2 up to n:\n    r: p & X F r\n  end\n  F r\n\
+                response({x=1}, {x=0})\nvisits(3, {x=2})\nvisits(2, {x=9})\n";
+    std::fs::write(&path, text).unwrap();
+    let j = json(&check(RING, &["--ltl-file", &name]));
+    let verdicts: Vec<(&str, &str)> = j["temporal"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| (t["formula"].as_str().unwrap(), t["verdict"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("response({x=1}, {x=0})", "holds"),
+        ("visits(3, {x=2})", "holds"),
+        ("visits(2, {x=9})", "violated"),
+    ];
+    assert_eq!(verdicts, expected);
+    std::fs::write(&path, "def f(p): G p\nf({x=1}, {x=2})\n").unwrap();
+    rejected(RING, &["--ltl-file", &name], &["patterns.ltl:2:1", "no pattern `f` has 2 parameters", "^"]);
+    // A fault inside shows the formula as it was expanded.
+    std::fs::write(&path, "def f(p): G p\nf({y=1})\n").unwrap();
+    rejected(RING, &["--ltl-file", &name], &["f({y=1})", "(G ({y=1}))", "^"]);
+}
+
+/// Facts about a state that are no predicate of B.
+#[test]
+fn special_atoms_have_their_meaning() {
+    let machine = "MACHINE M VARIABLES x INVARIANT x : 0..4 INITIALISATION x := 0
+OPERATIONS
+  inc = SELECT x < 3 THEN x := x + 1 END;
+  r <-- ask = SELECT x = 1 THEN r :: {0, 1} END;
+  r <-- get(n) = SELECT x = 2 & n : 0..1 THEN r := n END;
+  wait = SELECT x = 3 THEN skip END;
+  bad = SELECT x = 3 THEN x := 1 / (x - 3) END
+END";
+    expect(
+        machine,
+        &[],
+        &[
+            ("G (det_output => {x = 1})", "incomplete"),
+            ("X not det_output", "violated"),
+            ("not det_output & current & not error", "incomplete"),
+            ("X current", "violated"),
+            ("G not error", "violated"),
+        ],
+    );
+    let whole = machine.replace("1 / (x - 3)", "4");
+    expect(
+        &whole,
+        &[],
+        &[
+            ("G (det_output => {x = 1})", "holds"),
+            ("G ({x = 1} => det_output)", "holds"),
+            ("G (current => {x = 0})", "holds"),
+            ("current", "holds"),
+            ("G not error", "holds"),
+            ("G (sink => {x = 3 or x = 4})", "holds"),
+            ("F sink", "violated"),
+        ],
+    );
+    let o = check(&whole, &["--ctl", "AG (det_output => {x = 1})", "--ctl", "AG (non_det => {x < 4})"]);
+    let j = json(&o);
+    assert_eq!(j["temporal"][0]["verdict"], "holds");
+    assert_eq!(j["temporal"][1]["verdict"], "holds");
+    assert!(messages(&check(&whole, &["--ltl", "current"])).contains("initial states"));
 }
 
 const SETTER: &str = "MACHINE M SETS P = {p, q} VARIABLES x, seen INVARIANT x : 0..2 & seen : P

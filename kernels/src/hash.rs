@@ -22,6 +22,11 @@ pub fn words(state: &[u64]) -> u128 {
     }
 }
 
+/// The same function of plain bytes, for checksums.
+pub fn bytes(bytes: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(bytes)
+}
+
 /// A bijective mixer of one word (the finaliser of splitmix64): spreads keys over a table.
 #[inline(always)]
 pub fn mix(mut z: u64) -> u64 {

@@ -7,6 +7,7 @@ pub mod bits;
 pub mod chunks;
 mod fold;
 pub mod hash;
+pub mod image;
 pub mod memory;
 pub mod parents;
 pub mod shim;

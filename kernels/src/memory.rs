@@ -18,6 +18,8 @@ pub struct Meter {
     used: Counter,
     peak: Counter,
     limit: u64,
+    /// Bytes under the same limit that others use and nobody claims here.
+    others: Counter,
     /// The meter of the whole, which must agree to every claim.
     whole: Option<Arc<Meter>>,
 }
@@ -25,13 +27,27 @@ pub struct Meter {
 impl Meter {
     pub fn new(limit: Option<u64>) -> Arc<Meter> {
         let limit = limit.unwrap_or(u64::MAX);
-        Arc::new(Meter { used: Counter::new(0), peak: Counter::new(0), limit, whole: None })
+        Arc::new(Meter::with(limit, None))
     }
 
     /// A meter for a part of what `whole` measures.
     pub fn within(whole: &Arc<Meter>) -> Arc<Meter> {
-        let whole = Some(whole.clone());
-        Arc::new(Meter { used: Counter::new(0), peak: Counter::new(0), limit: u64::MAX, whole })
+        Arc::new(Meter::with(u64::MAX, Some(whole.clone())))
+    }
+
+    fn with(limit: u64, whole: Option<Arc<Meter>>) -> Meter {
+        Meter { used: Counter::new(0), peak: Counter::new(0), limit, others: Counter::new(0), whole }
+    }
+
+    /// Says how much of the limit others use.
+    pub fn others_use(&self, bytes: u64) {
+        self.others.store(bytes, Ordering::Relaxed);
+    }
+
+    /// How much may still be claimed.
+    pub fn room(&self) -> u64 {
+        let here = self.limit.saturating_sub(self.used()).saturating_sub(self.others.load(Ordering::Relaxed));
+        self.whole.as_ref().map_or(here, |whole| here.min(whole.room()))
     }
 
     /// Claims `bytes` before they are allocated.
@@ -41,7 +57,7 @@ impl Meter {
         }
         let before = self.used.fetch_add(bytes, Ordering::Relaxed);
         let now = before.saturating_add(bytes);
-        if now > self.limit {
+        if now > self.limit.saturating_sub(self.others.load(Ordering::Relaxed)) {
             self.used.fetch_sub(bytes, Ordering::Relaxed);
             return Err(Trouble::OutOfMemory);
         }

@@ -12,8 +12,10 @@
 
 use crate::Trouble;
 use crate::chunks::Chunks;
+use crate::image::{self, Unreadable};
 use crate::memory::Meter;
 use crate::shim::{AtomicU32, AtomicU64, Ordering};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// The ids of the level that is being expanded and of the one that is being filled.
@@ -106,6 +108,53 @@ impl Parents {
         let level = levels.iter().filter(|level| id >= level.filling).max_by_key(|level| level.filling)?;
         let claim = self.claims[level.odd as usize].of(id - level.filling)[0].load(Ordering::Relaxed);
         (claim != 0).then(|| level.expanding + ((claim & ((1 << level.shift()) - 1)) >> 1) as u32)
+    }
+
+    /// Writes the parents of all ids below `bound` and the claims of the levels that are not
+    /// settled: the one being filled first, then the one before. Nobody may be working.
+    pub fn save(&self, bound: u32, levels: &[Level], out: &mut dyn Write) -> io::Result<()> {
+        for id in 0..bound {
+            out.write_all(&self.parent.of(id)[0].load(Ordering::Relaxed).to_le_bytes())?;
+        }
+        let mut end = bound;
+        for level in levels {
+            for at in 0..end - level.filling {
+                let claim = self.claims[level.odd as usize].of(at)[0].load(Ordering::Relaxed);
+                out.write_all(&claim.to_le_bytes())?;
+            }
+            end = level.filling;
+        }
+        Ok(())
+    }
+
+    /// Reads what `save` wrote.
+    pub fn restore(&mut self, bound: u32, levels: &[Level], from: &mut dyn Read) -> Result<(), Unreadable> {
+        self.parent.ensure(0, bound)?;
+        for id in 0..bound {
+            let parent = image::word32(from)?;
+            if parent > bound {
+                return Err(Unreadable::Wrong("a predecessor that does not exist"));
+            }
+            self.parent.of(id)[0].store(parent, Ordering::Relaxed);
+        }
+        let mut end = bound;
+        for level in levels {
+            if level.filling > end || level.expanding > level.filling {
+                return Err(Unreadable::Wrong("levels that overlap"));
+            }
+            let claims = &self.claims[level.odd as usize];
+            claims.ensure(0, end - level.filling)?;
+            for at in 0..end - level.filling {
+                let claim = image::word64(from)?;
+                let parent = u64::from(level.expanding) + ((claim & ((1 << level.shift()) - 1)) >> 1);
+                if claim != 0 && parent >= u64::from(bound) {
+                    return Err(Unreadable::Wrong("a predecessor that does not exist"));
+                }
+                claims.of(at)[0].store(claim, Ordering::Relaxed);
+            }
+            end = level.filling;
+        }
+        Ok(())
     }
 
     /// The parent of a state, `None` for an initial one.

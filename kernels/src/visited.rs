@@ -50,15 +50,15 @@ pub struct Visited {
     /// each flag of the gate has one writer.
     taken: Box<[AtomicBool]>,
     number: u64,
-    store: Store,
-    words: usize,
+    pub(crate) store: Store,
+    pub(crate) words: usize,
     pub parents: Parents,
-    satellites: Option<Chunks<AtomicU8>>,
+    pub(crate) satellites: Option<Chunks<AtomicU8>>,
     /// What the set itself uses, apart from the rest of the run.
     own: Arc<Meter>,
 }
 
-enum Store {
+pub(crate) enum Store {
     Exact { nodes: Interner, roots: Interner },
     Hash { table: Table, prints: Chunks<AtomicU16> },
 }
@@ -240,7 +240,7 @@ impl Visited {
 
 /// A worker inside the set, for one batch.
 pub struct Session<'a> {
-    set: &'a Visited,
+    pub(crate) set: &'a Visited,
     seat: &'a mut Seat,
     seen: u32,
 }

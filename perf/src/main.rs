@@ -1,15 +1,19 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|peers|explore|table …`; without
-//! arguments it says how. Never here: anything a test depends on.
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|peers|corpus|explore|kernels|choose|table|temporal …`;
+//! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
+mod choose;
+mod corpus;
 mod explore;
+mod kernels;
 mod manifest;
 mod models;
 mod peers;
 mod record;
 mod table;
+mod temporal;
 
 use std::process::ExitCode;
 
@@ -24,16 +28,39 @@ fn main() -> ExitCode {
         Some("compare") => models::compare(rest),
         Some("instructions") => callgrind::run(rest),
         Some("peers") => peers::run(rest),
+        Some("corpus") => corpus::run(rest),
         Some("explore") => {
             explore::run(rest);
+            Ok(true)
+        }
+        Some("kernels") => {
+            kernels::run(rest);
+            Ok(true)
+        }
+        Some("choose") => {
+            choose::run(rest);
             Ok(true)
         }
         Some("table") => {
             table::run(rest);
             Ok(true)
         }
+        Some("temporal") => {
+            temporal::run(rest);
+            Ok(true)
+        }
         _ => {
-            let all = [models::USAGE, callgrind::USAGE, peers::USAGE, explore::USAGE, table::USAGE];
+            let all = [
+                models::USAGE,
+                callgrind::USAGE,
+                peers::USAGE,
+                corpus::USAGE,
+                explore::USAGE,
+                kernels::USAGE,
+                choose::USAGE,
+                table::USAGE,
+                temporal::USAGE,
+            ];
             eprintln!("{}", all.join("\n"));
             Ok(false)
         }
@@ -66,6 +93,14 @@ fn cpu_seconds() -> f64 {
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Processor time of all programs that were run so far.
+fn children_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(13) + ticks(14)) / 100.0
 }
 
 /// The value after `--name`, if it is there.

@@ -37,7 +37,9 @@ impl Subject {
 
     pub fn words(&self) -> String {
         let options: Vec<String> = self.options.iter().map(|o| o.to_string_lossy().into_owned()).collect();
-        format!("{} {}", self.checker.program.display(), options.join(" ")).trim_end().to_string()
+        // Where it was built is of no use to whoever reads a record elsewhere.
+        let name = self.checker.program.file_name().unwrap_or_default().to_string_lossy();
+        format!("{name} {}", options.join(" ")).trim_end().to_string()
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::manifest::{self, Row, home};
 use crate::models::{Subject, time};
 use crate::record::{Record, said};
-use crate::{median, option, switch, values, words};
+use crate::{children_seconds, median, option, switch, values, words};
 use bombus::runs::scale::tables::columns;
 use bombus::runs::units;
 use serde::Deserialize;
@@ -37,6 +37,9 @@ struct Spin {
     define: Vec<String>,
     #[serde(default)]
     extra: u64,
+    /// Arguments of the verifier.
+    #[serde(default)]
+    options: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +84,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
 
     let mut header = vec!["model".to_string(), "states".to_string()];
     header.extend(counts.iter().map(|w| format!("bombus {w}")));
-    header.extend(["spin", "spin/bombus 1", "(cc)", "TLC"].map(String::from));
+    header.extend(["spin", "spin/bombus 1", "by processor", "(cc)", "TLC"].map(String::from));
     let mut table = vec![header];
     let mut wrong = Vec::new();
     for peer in &peers.peer {
@@ -93,25 +96,50 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         };
         let side = Side { peer, row, folder: &folder, repeat, limit };
         let mut line = vec![row.name.clone(), row.states.map_or("–".into(), units::count)];
-        let mut first = None;
-        for workers in &counts {
-            let ours = side.ours(&subject, *workers, &mut record);
-            first = first.or(ours.as_ref().ok().copied());
-            line.push(cell(ours, &mut wrong, &format!("bombus {}", row.name)));
+        let prepared = if spin == "unknown" { Ok(None) } else { side.prepare() };
+        // One after the other, again and again: a machine that changes its speed changes it for all.
+        let mut ours: Vec<Result<Vec<Spent>, String>> = counts.iter().map(|_| Ok(Vec::new())).collect();
+        let mut theirs: Result<Vec<Spent>, String> = Ok(Vec::new());
+        for turn in 1..=repeat {
+            for (workers, all) in counts.iter().zip(&mut ours) {
+                if let Ok(spent) = all {
+                    match side.ours(&subject, *workers, turn, &mut record) {
+                        Ok(s) => spent.push(s),
+                        Err(e) => *all = Err(e),
+                    }
+                }
+            }
+            if let (Ok(Some(pan)), Ok(spent)) = (&prepared, &mut theirs) {
+                match side.spin(pan, turn, &mut record) {
+                    Ok(s) => spent.push(s),
+                    Err(e) => theirs = Err(e),
+                }
+            }
         }
-        let theirs = if spin == "unknown" { Ok(None) } else { side.spin(&mut record) };
-        let ratio = match (&theirs, first) {
-            (Ok(Some((seconds, _))), Some(ours)) => format!("{:.2}", seconds / ours),
+        let clock = |all: &[Spent]| median(all.iter().map(|s| s.seconds).collect());
+        for all in &ours {
+            let seconds = all.as_ref().map(|a| clock(a)).map_err(String::clone);
+            line.push(cell(seconds, &mut wrong, &format!("bombus {}", row.name)));
+        }
+        let ratio = |of: fn(&Spent) -> f64| match (&ours[..], &theirs) {
+            ([Ok(ours), ..], Ok(theirs)) if !theirs.is_empty() => {
+                let all = ours.iter().zip(theirs).map(|(a, b)| of(b) / of(a).max(0.001)).collect();
+                format!("{:.2}", median(all))
+            }
             _ => "–".into(),
         };
-        let before = theirs.as_ref().ok().and_then(|t| t.map(|t| units::seconds(t.1)));
-        line.push(match theirs {
-            Ok(None) => "–".into(),
-            Ok(Some((seconds, _))) => units::seconds(seconds),
-            Err(e) => cell(Err(e), &mut wrong, &format!("spin {}", row.name)),
+        let ratios = [ratio(|s| s.seconds), ratio(|s| s.cpu)];
+        line.push(match (&prepared, theirs) {
+            (Ok(None), _) => "–".into(),
+            (Err(e), _) => cell(Err(e.clone()), &mut wrong, &format!("spin {}", row.name)),
+            (_, Err(e)) => cell(Err(e), &mut wrong, &format!("spin {}", row.name)),
+            (_, Ok(all)) => units::seconds(clock(&all)),
         });
-        line.push(ratio);
-        line.push(before.unwrap_or("–".into()));
+        line.extend(ratios);
+        line.push(match &prepared {
+            Ok(Some(pan)) => units::seconds(pan.before),
+            _ => "–".into(),
+        });
         line.push(match (&jar, &peer.tla) {
             (Some(jar), Some(tla)) => {
                 cell(side.tlc(jar, tla, &counts, &mut record), &mut wrong, &format!("TLC {}", row.name))
@@ -126,7 +154,8 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         r[0] = format!("{:<width$}", r[0]);
     }
     let mut text = format!(
-        "median of {repeat} runs, seconds of exploration; 'spin/bombus 1' above 1 means that one worker of ours is faster than {spin}\n\
+        "median of {repeat} runs, seconds of exploration; 'spin/bombus 1' above 1 means that one worker of ours is faster than {spin};\n\
+         'by processor' is the same ratio in processor time of the whole processes, loading included\n\
          (spin: safety, no reduction, gcc -O2, whose time is in the column cc; its clock has steps of 10 ms; TLC with {} workers)\n",
         counts.last().copied().unwrap_or(1)
     );
@@ -149,6 +178,20 @@ fn cell(seconds: Result<f64, String>, wrong: &mut Vec<String>, what: &str) -> St
     }
 }
 
+/// What one run needed: the search by the clock, the whole process by the processor.
+struct Spent {
+    seconds: f64,
+    cpu: f64,
+}
+
+/// SPIN's verifier of one model.
+struct Pan {
+    scratch: Scratch,
+    before: f64,
+    extra: u64,
+    options: Vec<String>,
+}
+
 struct Side<'a> {
     peer: &'a Peer,
     row: &'a Row,
@@ -158,19 +201,17 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    fn ours(&self, subject: &Subject, workers: u32, record: &mut Record) -> Result<f64, String> {
-        let mut all = Vec::new();
-        for repeat in 1..=self.repeat {
-            let t = time(subject, self.row, workers, self.limit)?;
-            record.raw(&json!({"checker": "bombus", "model": self.row.name, "workers": workers, "repeat": repeat,
-                "seconds": t.explore, "states": t.states, "transitions": t.transitions, "peak_memory_bytes": t.peak}));
-            all.push(t.explore);
-        }
-        Ok(median(all))
+    fn ours(&self, subject: &Subject, workers: u32, turn: u32, record: &mut Record) -> Result<Spent, String> {
+        let before = children_seconds();
+        let t = time(subject, self.row, workers, self.limit)?;
+        let cpu = children_seconds() - before;
+        record.raw(&json!({"checker": "bombus", "model": self.row.name, "workers": workers, "repeat": turn,
+            "seconds": t.explore, "cpu": cpu, "states": t.states, "transitions": t.transitions, "peak_memory_bytes": t.peak}));
+        Ok(Spent { seconds: t.explore, cpu })
     }
 
-    /// Median seconds of the search and of the preparation; `None` if there is no such model.
-    fn spin(&self, record: &mut Record) -> Result<Option<(f64, f64)>, String> {
+    /// Generates and compiles SPIN's verifier; `None` if there is no such model.
+    fn prepare(&self) -> Result<Option<Pan>, String> {
         let Some(spin) = &self.peer.spin else { return Ok(None) };
         let scratch = Scratch::new()?;
         for file in [spin.file.as_str(), "each.h"] {
@@ -188,21 +229,24 @@ impl Side<'_> {
                 .current_dir(&scratch.0),
         )?;
         let before = begun.elapsed().as_secs_f64();
-        let mut all = Vec::new();
-        for repeat in 1..=self.repeat {
-            let text = done(
-                Command::new(scratch.0.join("pan"))
-                    .arg(format!("-m{}", self.row.states.unwrap_or(1_000_000) + 10_000))
-                    .current_dir(&scratch.0),
-            )?;
-            let said = pan(&text, before)?;
-            let states = said.states - spin.extra;
-            record.raw(&json!({"checker": "spin", "model": self.row.name, "workers": 1, "repeat": repeat,
-                "seconds": said.seconds, "states": states, "prepare_seconds": said.before, "peak_memory_bytes": said.bytes}));
-            self.agrees(states)?;
-            all.push(said.seconds);
-        }
-        Ok(Some((median(all), before)))
+        Ok(Some(Pan { scratch, before, extra: spin.extra, options: spin.options.clone() }))
+    }
+
+    fn spin(&self, of: &Pan, turn: u32, record: &mut Record) -> Result<Spent, String> {
+        let start = children_seconds();
+        let text = done(
+            Command::new(of.scratch.0.join("pan"))
+                .arg(format!("-m{}", self.row.states.unwrap_or(1_000_000) + 10_000))
+                .args(&of.options)
+                .current_dir(&of.scratch.0),
+        )?;
+        let cpu = children_seconds() - start;
+        let said = pan(&text, of.before)?;
+        let states = said.states - of.extra;
+        record.raw(&json!({"checker": "spin", "model": self.row.name, "workers": 1, "repeat": turn, "seconds": said.seconds,
+            "cpu": cpu, "states": states, "prepare_seconds": said.before, "peak_memory_bytes": said.bytes}));
+        self.agrees(states)?;
+        Ok(Spent { seconds: said.seconds, cpu })
     }
 
     fn tlc(&self, jar: &Path, tla: &Tla, counts: &[u32], record: &mut Record) -> Result<f64, String> {

@@ -4,8 +4,11 @@
 //! The only place below `driver` that reads the clock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// How long a search that will be saved may take to come to rest.
+pub const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a run was stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +26,18 @@ pub struct Budget {
     pub max_states: Option<u64>,
     pub max_memory: Option<u64>,
     interrupted: Arc<AtomicBool>,
+    looked: Arc<Looked>,
 }
+
+/// The last look at the memory of the process: asking the system costs more than a batch of states.
+#[derive(Debug, Default)]
+struct Looked {
+    at: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// Milliseconds between two looks.
+const LOOK: u64 = 5;
 
 impl Budget {
     pub fn unlimited() -> Self {
@@ -33,7 +47,15 @@ impl Budget {
             max_states: None,
             max_memory: None,
             interrupted: Arc::new(AtomicBool::new(false)),
+            looked: Arc::default(),
         }
+    }
+
+    /// A budget that lasts a little longer: for what is under way when the time is up and should
+    /// not be cut, so that a search can be saved between two states.
+    pub fn lenient(&self) -> Budget {
+        let time_limit = self.time_limit.map(|limit| limit + GRACE);
+        Budget { time_limit, ..self.clone() }
     }
 
     /// The flag a signal handler sets.
@@ -45,6 +67,20 @@ impl Budget {
         self.started.elapsed()
     }
 
+    /// Memory of this process a few milliseconds ago at most.
+    pub fn resident(&self) -> u64 {
+        let now = self.started.elapsed().as_millis() as u64 + LOOK;
+        let before = self.looked.at.load(Ordering::Relaxed);
+        let fresh = now < before + LOOK;
+        // Whoever moves the time on has to look; the others take what is there.
+        if !fresh
+            && self.looked.at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.looked.bytes.store(resident_bytes(), Ordering::Relaxed);
+        }
+        self.looked.bytes.load(Ordering::Relaxed)
+    }
+
     /// Whether the run has to end now. Reads the clock: call it once per batch, not per state.
     pub fn check(&self) -> Result<(), Stop> {
         if self.interrupted.load(Ordering::Relaxed) {
@@ -53,7 +89,7 @@ impl Budget {
         if self.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
             return Err(Stop::Time);
         }
-        if self.max_memory.is_some_and(|limit| resident_bytes() > limit) {
+        if self.max_memory.is_some_and(|limit| self.resident() > limit) {
             return Err(Stop::Memory);
         }
         Ok(())

@@ -4,7 +4,9 @@
 
 pub mod budget;
 pub mod diagnostic;
+pub mod finding;
 pub mod int;
+pub mod sealed;
 pub mod span;
 
 pub use int::Int;

@@ -25,6 +25,10 @@ pub enum Command {
     Batch(super::batch::Batch),
     /// Measure how a check speeds up with more workers
     Scale(super::scale::Scale),
+    /// Re-run a trace against a model, step by step
+    Replay(super::animate::Replay),
+    /// Step through a model by hand, on stdin and stdout
+    Animate(super::animate::Animate),
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.
@@ -42,6 +46,10 @@ pub struct Loading {
     /// Value of MININT [default: -1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub minint: Option<i64>,
+    /// Set up all valuations of the constants, also those that differ only in the names of elements
+    /// of deferred sets
+    #[arg(long)]
+    pub all_constants: bool,
     /// Also look for machines and definition files here (repeatable)
     #[arg(long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
@@ -73,16 +81,22 @@ pub struct Check {
     /// Order of exploration
     #[arg(long, value_enum, default_value_t = Order::Bfs)]
     pub order: Order,
-    /// Symmetry reduction over deferred sets
+    /// Count states as one that differ by a permutation of deferred sets, told apart up to it:
     #[arg(long, value_enum, default_value_t = Symmetry::Off)]
     pub symmetry: Symmetry,
     /// Partial order reduction
     #[arg(long, value_enum, default_value_t = Por::Off)]
     pub por: Por,
+    /// How partial order reduction keeps anything from being put off for ever
+    #[arg(long, value_enum, default_value_t = Proviso::Topo)]
+    pub proviso: Proviso,
     /// How visited states are kept
     #[arg(long, value_enum, default_value_t = Store::Exact)]
     pub store: Store,
 
+    /// Look for deadlocks alone; a reduced search then keeps nothing else
+    #[arg(long, conflicts_with_all = ["no_deadlock", "goal", "ltl", "ltl_file", "ltl_assertions", "ctl"])]
+    pub only_deadlock: bool,
     /// Do not look for deadlocks
     #[arg(long)]
     pub no_deadlock: bool,
@@ -104,7 +118,7 @@ pub struct Check {
     /// Check an LTL formula (repeatable)
     #[arg(long, value_name = "FORMULA")]
     pub ltl: Vec<String>,
-    /// Check the LTL formulas of a file
+    /// Check the LTL formulas of a file: one on each line, which may use the patterns it defines
     #[arg(long, value_name = "FILE")]
     pub ltl_file: Option<PathBuf>,
     /// Check the ASSERT_LTL and ASSERT_CTL definitions of the model
@@ -113,6 +127,9 @@ pub struct Check {
     /// Check a CTL formula (repeatable)
     #[arg(long, value_name = "FORMULA")]
     pub ctl: Vec<String>,
+    /// How LTL formulas are decided
+    #[arg(long, value_name = "ENGINE", default_value = "automaton")]
+    pub ltl_engine: LtlEngine,
 
     /// Explore everything, count all findings, show the first
     #[arg(long)]
@@ -136,9 +153,12 @@ pub struct Check {
     /// Save the search there now and then, to go on after a crash
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
-    /// Go on from a saved search
+    /// Go on from a search saved there, and keep saving it there. With the same --checkpoint DIR: start if none is saved
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
+    /// Seconds between two savings [default: 60, more if saving takes long]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub checkpoint_every: Option<f64>,
     /// Print the verdict alone
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -172,6 +192,23 @@ pub struct Info {
     pub model: PathBuf,
     #[command(flatten)]
     pub loading: Loading,
+    /// Relations between instances of events, as matrices or as a graph of what may enable what
+    #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub relations: Option<RelationForm>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RelationForm {
+    Text,
+    Dot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Proviso {
+    /// Two phases, on the edges of reduced states
+    Topo,
+    /// During the search, by levels; needs no edges
+    Level,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -183,6 +220,14 @@ pub enum Engine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LtlEngine {
+    /// Automaton, product, components
+    Automaton,
+    /// The tableau of the LTL paper: slow and obvious
+    Tableau,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
     Bfs,
     Dfs,
@@ -191,17 +236,24 @@ pub enum Order {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Symmetry {
+    /// Every state counts by itself
     Off,
+    /// By 128-bit markers: fast; "verified" only where no two elements are related to each other
     Marker,
+    /// By the markers of the literature, to the letter
     MarkerClassic,
+    /// By canonical forms
     Exact,
+    /// By all permutations of each state: slow, for comparison
     Flood,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Por {
     Off,
+    /// Stubborn sets of event instances
     On,
+    /// Ample sets of whole events, to compare
     Ample,
 }
 

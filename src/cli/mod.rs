@@ -2,6 +2,7 @@
 //!
 //! Never here: what a check does. The only place that prints.
 
+pub mod animate;
 pub mod args;
 pub mod batch;
 pub mod progress;

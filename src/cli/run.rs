@@ -1,19 +1,22 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
-use super::args::{self, Cli, Command, Engine, Order, Por, Store, Symmetry};
+use super::args::{self, Cli, Command, Engine, LtlEngine, Order, Por, Store, Symmetry};
 use super::{progress, status};
-use crate::base::Int;
-use crate::base::budget::Budget;
-use crate::driver::{self, CheckOptions, Failure, Rejected};
+use crate::base::budget::{Budget, GRACE};
+use crate::base::{Int, Name};
+use crate::driver::{self, CheckOptions, Failure, Rejected, SymmetryMode};
 use crate::explore;
+use crate::ltl;
 use crate::model::typed::{Machine, SetKind, VarId};
 use crate::model::{LoadOptions, types};
-use crate::report::{Outcome, json, text, trace_file};
+use crate::report::{Outcome, Verdict, json, text, trace_file};
+use crate::syntax::eventb::{Proof, ProofStatus};
 use clap::Parser;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Runs the command line and gives the exit status.
@@ -31,6 +34,8 @@ pub fn main() -> u8 {
         Command::Info(args) => info(&args),
         Command::Batch(args) => super::batch::run(&args),
         Command::Scale(args) => super::scale::run(&args),
+        Command::Replay(args) => super::animate::replay(&args),
+        Command::Animate(args) => super::animate::animate(&args),
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }
@@ -44,11 +49,11 @@ This is a fault of Bombus, not of the model. No verdict is given."
 }
 
 /// Prints to stderr; a closed pipe is nobody's fault.
-fn complain(text: &str) {
+pub(super) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", text.trim_end());
 }
 
-fn say(text: &str) {
+pub(super) fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{}", text.trim_end());
     let _ = out.flush();
@@ -59,12 +64,12 @@ fn reject(message: &str) -> u8 {
     status::REJECTED
 }
 
-fn rejected(r: &Rejected) -> u8 {
+pub(super) fn rejected(r: &Rejected) -> u8 {
     complain(&r.text());
     status::REJECTED
 }
 
-fn loading(args: &args::Loading) -> LoadOptions {
+pub(super) fn loading(args: &args::Loading) -> LoadOptions {
     LoadOptions {
         set_sizes: args.sets.iter().map(|(n, s)| (n.clone(), *s as usize)).collect(),
         default_set_size: args.set_size.map(|n| n as usize),
@@ -74,16 +79,32 @@ fn loading(args: &args::Loading) -> LoadOptions {
         machine: args.machine.clone(),
         abstract_levels: args.abstract_levels,
         variants: args.variants,
+        all_constants: args.all_constants,
     }
 }
 
 /// Interrupts set the budget's flag; a second one ends the process at once.
-fn watch_signals(budget: &Budget) {
+pub(super) fn watch_signals(budget: &Budget) {
     let flag = budget.interrupt_flag();
     let _ = ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
+    });
+}
+
+/// The first signal asks for the search to be saved and to end; if that takes long, it is cut.
+fn watch_signals_gently(budget: &Budget, end: Arc<AtomicBool>) {
+    let flag = budget.interrupt_flag();
+    let _ = ctrlc::set_handler(move || {
+        if end.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        let flag = flag.clone();
+        let _ = std::thread::Builder::new().name("interrupt".into()).spawn(move || {
+            std::thread::sleep(GRACE);
+            flag.store(true, Ordering::SeqCst);
+        });
     });
 }
 
@@ -117,7 +138,19 @@ fn check(mut args: args::Check) -> u8 {
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     budget.max_states = args.max_states;
     budget.max_memory = args.memory_limit;
-    watch_signals(&budget);
+    let checkpoint = driver::Checkpoint {
+        save: args.checkpoint.clone().or_else(|| args.resume.clone()),
+        resume: args.resume.clone(),
+        or_start: args.checkpoint.is_some() && args.checkpoint == args.resume,
+        every: args.checkpoint_every.map(Duration::from_secs_f64),
+        end: Default::default(),
+        ended: Default::default(),
+    };
+    if checkpoint.save.is_some() {
+        watch_signals_gently(&budget, checkpoint.end.clone());
+    } else {
+        watch_signals(&budget);
+    }
     let options = CheckOptions {
         loading: loading(&args.loading),
         engine: match args.engine {
@@ -134,19 +167,38 @@ fn check(mut args: args::Check) -> u8 {
             Store::Exact => explore::Store::Exact,
             Store::Hash => explore::Store::Hash,
         },
+        symmetry: match args.symmetry {
+            Symmetry::Off => None,
+            Symmetry::Marker => Some(SymmetryMode::Marker),
+            Symmetry::MarkerClassic => Some(SymmetryMode::MarkerClassic),
+            Symmetry::Exact => Some(SymmetryMode::Exact),
+            Symmetry::Flood => Some(SymmetryMode::Flood),
+        },
         no_deadlock: args.no_deadlock,
-        no_invariant: args.no_invariant,
-        no_assertions: args.no_assertions,
-        no_goal: args.no_goal,
+        no_invariant: args.no_invariant || args.only_deadlock,
+        no_assertions: args.no_assertions || args.only_deadlock,
+        no_goal: args.no_goal || args.only_deadlock,
+        deadlock_only: args.only_deadlock,
         goal: args.goal.clone(),
         strict_wd: args.strict_wd,
         keep_going: args.keep_going,
+        por: match args.por {
+            Por::Off => driver::Reduce::Off,
+            Por::On => driver::Reduce::Stubborn,
+            Por::Ample => driver::Reduce::Ample,
+        },
+        level_proviso: args.proviso == args::Proviso::Level,
         temporal: driver::Asked {
             ltl: args.ltl.clone(),
             ltl_file,
             assertions: args.ltl_assertions,
             ctl: args.ctl.clone(),
+            engine: match args.ltl_engine {
+                LtlEngine::Automaton => ltl::Engine::Automaton,
+                LtlEngine::Tableau => ltl::Engine::Tableau,
+            },
         },
+        checkpoint,
         progress: Default::default(),
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet)
@@ -154,7 +206,14 @@ fn check(mut args: args::Check) -> u8 {
     let result = driver::check(&model, &options, &budget);
     drop(line);
     match result {
-        Ok(outcome) => show(&args, &outcome),
+        Ok(outcome) => {
+            let status = show(&args, &outcome);
+            // Temporal formulas may have been left undecided by a limit, after the search.
+            if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
+                options.checkpoint.clear();
+            }
+            status
+        }
         Err(Failure::Rejected(r)) => rejected(&r),
         Err(Failure::Internal(message)) => internal(&message),
     }
@@ -166,7 +225,6 @@ fn cores() -> usize {
 
 /// Options whose engine does not exist yet are refused, never ignored.
 fn not_available(args: &args::Check) -> Option<String> {
-    let refuse = |what: &str| Some(format!("{what} is not available in this version"));
     if args.engine == Some(Engine::Reference) {
         if args.order != Order::Bfs {
             return Some("--order: the reference engine searches breadth first only".into());
@@ -174,18 +232,38 @@ fn not_available(args: &args::Check) -> Option<String> {
         if args.store != Store::Exact {
             return Some("--store: the reference engine keeps exact states only".into());
         }
+        if args.symmetry != Symmetry::Off {
+            return Some("--symmetry: the reference engine visits every state".into());
+        }
         if args.workers.is_some_and(|n| n > 1) {
             return Some("--workers: the reference engine has one worker".into());
         }
     }
-    if args.symmetry != Symmetry::Off {
-        return refuse("--symmetry");
-    }
     if args.por != Por::Off {
-        return refuse("--por");
+        if args.symmetry != Symmetry::Off {
+            return Some("--por with --symmetry: the two reductions are not combined yet, choose one".into());
+        }
+        if args.engine == Some(Engine::Reference) {
+            return Some("--por: the reference engine does not reduce".into());
+        }
+        if args.order != Order::Bfs {
+            return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
+        }
+    }
+    if args.symmetry != Symmetry::Off && args.por != Por::Off {
+        return Some("--symmetry and --por cannot be used together yet".into());
     }
     if args.checkpoint.is_some() || args.resume.is_some() {
-        return refuse("--checkpoint and --resume");
+        if args.engine == Some(Engine::Reference) {
+            return Some("--checkpoint and --resume: the reference engine cannot save its search".into());
+        }
+        if args.por != Por::Off {
+            return Some(
+                "--checkpoint and --resume: what a reduction remembers is not saved; leave --por off".into(),
+            );
+        }
+    } else if args.checkpoint_every.is_some() {
+        return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());
     }
     None
 }
@@ -264,8 +342,21 @@ fn info(args: &args::Info) -> u8 {
         Ok((model, sources, diagnostics)) => {
             let mut budget = Budget::unlimited();
             budget.time_limit = Some(LAYOUT_TIME);
+            if let Some(form) = args.relations {
+                let how = match form {
+                    args::RelationForm::Text => driver::Relate::Matrices,
+                    args::RelationForm::Dot => driver::Relate::Dot,
+                };
+                say(&driver::relations(&model.machine, &budget, how));
+                return status::OK;
+            }
             let layouts = driver::layouts(&model.machine, &budget);
-            say(&format!("{}{}", describe(&model.machine), layouts.join("\n")));
+            say(&format!(
+                "{}{}{}",
+                describe(&model.machine),
+                describe_proofs(&model.proofs),
+                layouts.join("\n")
+            ));
             for d in &diagnostics {
                 complain(&sources.render(d));
             }
@@ -273,6 +364,35 @@ fn info(args: &args::Info) -> u8 {
         }
         Err(r) => rejected(&r),
     }
+}
+
+/// How many obligations that are not discharged `info` names for each component.
+const OPEN_SHOWN: usize = 20;
+
+/// What the authors of an Event-B model proved, component by component.
+fn describe_proofs(proofs: &[Proof]) -> String {
+    let mut out = String::new();
+    let mut components: Vec<&Name> = proofs.iter().map(|p| &p.component).collect();
+    components.sort();
+    components.dedup();
+    for component in components {
+        let of = |status: ProofStatus| {
+            proofs.iter().filter(move |p| p.component == *component && p.status == status)
+        };
+        let (discharged, reviewed) = (of(ProofStatus::Discharged).count(), of(ProofStatus::Reviewed).count());
+        let open: Vec<String> = of(ProofStatus::Open).map(Proof::place).collect();
+        let all = discharged + reviewed + open.len();
+        let _ = write!(out, "proofs      {component}: {discharged} of {all} obligations discharged");
+        let _ =
+            writeln!(out, "{}", if reviewed > 0 { format!(", {reviewed} reviewed") } else { String::new() });
+        for place in open.iter().take(OPEN_SHOWN) {
+            let _ = writeln!(out, "not proved  {place}");
+        }
+        if open.len() > OPEN_SHOWN {
+            let _ = writeln!(out, "not proved  {} more of {component}", open.len() - OPEN_SHOWN);
+        }
+    }
+    out
 }
 
 /// What a machine consists of.

@@ -149,6 +149,9 @@ fn check_args(args: &Scale) -> Vec<OsString> {
             line.extend([option.into(), v.to_string().into()]);
         }
     }
+    if l.all_constants {
+        line.push("--all-constants".into());
+    }
     for dir in &l.include {
         line.extend(["--include".into(), dir.clone().into_os_string()]);
     }

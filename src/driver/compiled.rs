@@ -5,12 +5,12 @@
 //! confirmed is our fault and ends the run as an internal error.
 
 use super::temporal::{self, Formulas};
-use super::{CheckOptions, Explored};
+use super::{CheckOptions, Explored, Failure, checkpoint, reduction, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::explore::{self, Reason, Trace};
 use crate::model::reference::{Interpreter, State};
-use crate::model::typed::{Machine, VarId};
+use crate::model::typed::{Machine, OWN, VarId};
 use crate::model::value::Value;
 use crate::program::{self, Program};
 use crate::report::{
@@ -26,18 +26,26 @@ pub fn explore(
     options: &CheckOptions,
     formulas: &Formulas,
     budget: &Budget,
-) -> Result<Explored, String> {
+) -> Result<Explored, Failure> {
     let started = Instant::now();
     let compiling = program::Options {
         plain: false,
         skip_invariant: options.no_invariant,
         skip_assertions: options.no_assertions,
         strict_guards: options.strict_wd,
+        observed: formulas.observed(),
+        watched: formulas.watched(),
+        symmetry: options.symmetry,
     };
-    let program = match program::compile(machine, budget, &compiling) {
+    // What is under way when the time is up is finished if the search is saved then.
+    let saved = options.checkpoint.save.is_some();
+    let lenient = if saved { budget.lenient() } else { budget.clone() };
+    let mut program = match program::compile(machine, &lenient, &compiling) {
         Ok(program) => program,
         Err(stop) => return Ok(nothing(machine, stop.reason(), options, formulas)),
     };
+    let mut settled = reduction::settle(&mut program, options, formulas);
+    let program = program;
     let setup_seconds = started.elapsed().as_secs_f64();
     let how = explore::Options {
         workers: options.workers,
@@ -46,15 +54,27 @@ pub fn explore(
         check_deadlock: !options.no_deadlock,
         // Temporal formulas speak of all paths, also of those behind a finding.
         keep_going: options.keep_going || !formulas.is_empty(),
-        record_edges: !formulas.is_empty(),
+        until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
+        record_edges: formulas.need_graph(),
         progress: options.progress.clone(),
+        por: settled.por,
         ..explore::Options::default()
     };
-    let found = explore::explore(&program, &how, budget).map_err(|e| e.to_string())?;
+    // Freezing the graph and checking formulas on it are shared by as many threads as exploring.
+    let threads = temporal::threads(formulas, options.workers)?;
+    let (keep_going, until_violated) = (how.keep_going, how.until_violated);
+    let searched = threads.run(|| checkpoint::search(&program, how, budget, sources, options))?;
+    let found = searched.outcome;
 
     let mut ledger = Ledger::default();
+    let mut notes = Vec::new();
     for (reason, _) in &found.reasons {
-        ledger.enter(reason_words(&program, *reason));
+        let words = reason_words(&program, *reason);
+        match reason {
+            // Temporal formulas may speak of the transitions that are missing.
+            Reason::System(n) if program.is_note(*n) && formulas.is_empty() => notes.push(words),
+            _ => ledger.enter(words),
+        }
     }
     if found.out_of_scope > 0 {
         ledger.enter(format!("SCOPE left {} states without their successors", found.out_of_scope));
@@ -62,15 +82,22 @@ pub fn explore(
     if found.exhausted {
         ledger.finished();
     }
+    let por = settled.por.zip(found.por).map(|(por, figures)| reduction::details(&program, por, &figures));
+    if let Some((_, notes)) = &por {
+        settled.notes.extend(notes.iter().cloned());
+    }
     let mut violation = match found.findings.first() {
         None => None,
-        Some(v) => Some(violation(&program, sources, &v.finding, v.trace.as_ref())?),
+        Some(v) => Some(violation(&program, sources, formulas, &v.finding, v.trace.as_ref())?),
     };
-    if violation.is_some() && !how.keep_going {
+    if violation.is_some() && !keep_going {
         ledger.enter("the search stopped at the first finding");
     }
+    if until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted {
+        ledger.enter("the search stopped when every formula was violated");
+    }
     let checking = Instant::now();
-    let checked = temporal::check(&program, &found, formulas, &mut ledger, budget)?;
+    let checked = threads.run(|| temporal::check(&program, &found, formulas, &mut ledger, budget))?;
     let temporal_seconds = checking.elapsed().as_secs_f64();
     violation = violation.or(checked.violation);
     let constants = program.constant_valuations() as u64;
@@ -87,6 +114,7 @@ pub fn explore(
         ),
         format!("value pool   {} values", program.pooled()),
     ];
+    details.extend(searched.details);
     details.extend(program.layout_text().lines().map(|l| format!("layout       {l}")));
     details.extend(program.uncompiled().iter().map(|l| format!("interpreted  {l}")));
     Ok(Explored {
@@ -94,7 +122,11 @@ pub fn explore(
         workers: options.workers,
         ledger,
         violation,
-        found: FindingKind::ALL.iter().map(|k| (k.word().to_string(), found.counts.of(*k))).collect(),
+        found: FindingKind::ALL
+            .iter()
+            .filter(|k| **k != FindingKind::Ltl)
+            .map(|k| (k.word().to_string(), found.counts.of(*k)))
+            .collect(),
         counts: Counts {
             states: found.states,
             transitions: found.transitions,
@@ -115,19 +147,25 @@ pub fn explore(
             })
             .collect(),
         undefined_guards: found.undefined_guards.clone(),
+        notes,
         digest: format!("{:032x}-{}", found.digest, found.states),
         reductions: Reductions {
             store: match options.store {
                 explore::Store::Exact => "exact",
                 explore::Store::Hash => "hash",
             },
-            collision_bound: found.collision_bound,
-            ..Reductions::default()
+            collision_bound: found.collision_bound + symmetry::collision_bound(&program, found.states),
+            symmetry: symmetry::grade(&program, &found),
+            symmetric_sets: program.symmetric_sets(),
+            por: if por.is_some() { "on" } else { "off" },
+            por_details: por.map(|(details, _)| details),
+            notes: settled.notes,
         },
         setup_seconds,
         time_shares: Some(shares(&found.shares)),
         temporal: checked.verdicts,
         temporal_seconds,
+        warnings: searched.warnings,
         details,
     })
 }
@@ -140,9 +178,39 @@ pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
             let mut lines: Vec<String> =
                 program.layout_text().lines().map(|l| format!("layout      {l}")).collect();
             lines.extend(program.uncompiled().iter().map(|l| format!("interpreted {l}")));
+            lines.extend(program::symmetry::describe(machine).iter().map(|l| format!("symmetry    {l}")));
             lines
         }
         Err(stop) => vec![format!("layout      unknown: {} while the constants were set up", stop.reason())],
+    }
+}
+
+/// How relations are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relate {
+    Matrices,
+    Dot,
+}
+
+/// The relations between the instances of events that partial order reduction uses when everything is
+/// checked.
+pub fn relations(machine: &Machine, budget: &Budget, how: Relate) -> String {
+    let mut program = match program::compile(machine, budget, &program::Options::default()) {
+        Ok(program) => program,
+        Err(stop) => {
+            return format!("relations   unknown: {} while the constants were set up", stop.reason());
+        }
+    };
+    program.prepare_reduction(&program::Wanted {
+        invariant: true,
+        assertions: true,
+        goal: machine.goal.is_some(),
+        ..program::Wanted::default()
+    });
+    match (program.reduction(), how) {
+        (None, _) => "relations   unknown: there is no valuation of the constants".into(),
+        (Some(r), Relate::Matrices) => program::relation_text::text(r),
+        (Some(r), Relate::Dot) => program::relation_text::dot(r),
     }
 }
 
@@ -173,12 +241,14 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
             .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
             .collect(),
         undefined_guards: Vec::new(),
+        notes: Vec::new(),
         digest: String::new(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,
         time_shares: None,
         temporal: formulas.undecided(),
         temporal_seconds: 0.0,
+        warnings: Vec::new(),
         details: Vec::new(),
     }
 }
@@ -190,6 +260,10 @@ fn reason_words(program: &Program, reason: Reason) -> String {
         Reason::Memory => "memory limit reached".into(),
         Reason::Ids => "more states than can be numbered".into(),
         Reason::Interrupted => "interrupted".into(),
+        Reason::Orbits => {
+            "approximate symmetry: states may have been taken for others that are not symmetric to them"
+                .into()
+        }
         Reason::System(n) => program.reason(n),
     }
 }
@@ -198,6 +272,7 @@ fn reason_words(program: &Program, reason: Reason) -> String {
 fn violation(
     program: &Program,
     sources: &Sources,
+    formulas: &Formulas,
     finding: &Finding,
     trace: Option<&Trace>,
 ) -> Result<Violation, String> {
@@ -212,13 +287,20 @@ fn violation(
         let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
         steps = confirmed_steps(program, &interpreter, trace, &states)?;
         if let Some(last) = states.last() {
+            if finding.kind == FindingKind::Ltl {
+                formulas.confirm(finding.property, &interpreter, last)?;
+                explanation.push(temporal::OPEN.into());
+            }
             confirm_finding(&interpreter, finding, last)?;
             explanation.extend(explain::state(&interpreter, sources, finding.kind.word(), last));
         }
     }
     Ok(Violation {
         kind: finding.kind.word().to_string(),
-        property: program.property(finding),
+        property: match finding.kind {
+            FindingKind::Ltl => formulas.text(finding.property),
+            _ => program.property(finding),
+        },
         explanation,
         trace: steps,
         loop_start: None,
@@ -236,6 +318,7 @@ pub(super) fn confirmed_steps(
     let named = |vars: &[VarId], values: &[Value]| -> Vec<(String, String)> {
         vars.iter()
             .zip(values)
+            .filter(|(v, _)| !machine.var(**v).name.starts_with(OWN))
             .map(|(v, x)| (machine.var(*v).name.to_string(), x.show(machine, &machine.var(*v).ty)))
             .collect()
     };
@@ -243,8 +326,9 @@ pub(super) fn confirmed_steps(
     for (i, (step, state)) in trace.iter().zip(states).enumerate() {
         let shown = named(&machine.variables, &state.variables);
         let Some(event) = step.event else {
-            if !machine.constants.is_empty() {
-                let state = named(&machine.constants, &state.constants);
+            let state_of_constants = named(&machine.constants, &state.constants);
+            if !state_of_constants.is_empty() {
+                let state = state_of_constants;
                 steps.push(TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() });
             }
             let initial = interpreter.initial_states(&state.constants).map_err(|e| e.to_string())?;
@@ -292,8 +376,9 @@ pub(super) fn confirm_finding(
             .goal
             .as_ref()
             .is_some_and(|g| interpreter.eval_pred(g, Some(state)).is_ok_and(|holds| holds)),
-        // Errors of evaluation come from the interpreter itself.
-        FindingKind::Assertion
+        // Errors of evaluation come from the interpreter itself, formulas are confirmed by those who know them.
+        FindingKind::Ltl
+        | FindingKind::Assertion
         | FindingKind::WellDefinedness
         | FindingKind::Precondition
         | FindingKind::Properties

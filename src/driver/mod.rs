@@ -3,13 +3,24 @@
 //! In: options as meant. Out: an `Outcome`, or the messages that reject the model.
 //! Never here: arguments as typed, printing.
 
+mod animate;
+mod checkpoint;
 mod compiled;
 mod eval;
+mod reduction;
 mod reference;
+mod replay;
+mod symmetry;
 mod temporal;
+mod values;
 
-pub use compiled::layouts;
+pub use crate::program::symmetry::Mode as SymmetryMode;
+pub use animate::Animation;
+pub use checkpoint::Checkpoint;
+pub use compiled::{Relate, layouts, relations};
 pub use eval::eval;
+pub use reduction::Reduce;
+pub use replay::{Replayed, replay};
 pub use temporal::Asked;
 
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
@@ -24,6 +35,7 @@ use crate::report::{
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The passes recurse as deep as a text nests; the parser limits that depth, this stack holds it.
@@ -45,6 +57,8 @@ pub struct CheckOptions {
     pub workers: usize,
     pub order: Order,
     pub store: Store,
+    /// States that differ by a permutation of deferred sets count as one, told apart in this way.
+    pub symmetry: Option<SymmetryMode>,
     pub no_deadlock: bool,
     pub no_invariant: bool,
     pub no_assertions: bool,
@@ -52,8 +66,15 @@ pub struct CheckOptions {
     pub goal: Option<String>,
     pub strict_wd: bool,
     pub keep_going: bool,
+    /// Partial order reduction, and whether its proviso is the level rule even where edges could be kept.
+    pub por: Reduce,
+    pub level_proviso: bool,
+    /// Nothing but deadlocks is looked for, so a reduction need not preserve anything else.
+    pub deadlock_only: bool,
     /// Temporal formulas.
     pub temporal: Asked,
+    /// Saving the search, and going on with a saved one.
+    pub checkpoint: Checkpoint,
     pub progress: Arc<Progress>,
 }
 
@@ -76,6 +97,12 @@ impl Rejected {
     }
 }
 
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Internal(message)
+    }
+}
+
 impl From<Rejected> for Failure {
     fn from(r: Rejected) -> Failure {
         Failure::Rejected(r)
@@ -93,12 +120,15 @@ struct Explored {
     events: Vec<EventCoverage>,
     /// How often the guard of each event was undefined.
     undefined_guards: Vec<u64>,
+    /// What the counts leave out without a doubt about the states.
+    notes: Vec<String>,
     digest: String,
     reductions: Reductions,
     setup_seconds: f64,
     time_shares: Option<TimeShares>,
     temporal: Vec<Temporal>,
     temporal_seconds: f64,
+    warnings: Vec<String>,
     details: Vec<String>,
 }
 
@@ -171,6 +201,12 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let formulas = temporal::read(&mut model, &mut sources, options)?;
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
+    if let Some(mode) = options.symmetry {
+        let refused = symmetry::refusals(machine, mode, !formulas.is_empty());
+        if !refused.is_empty() {
+            return Err(Rejected { sources, diagnostics: refused }.into());
+        }
+    }
     for conjunct in &machine.unchecked {
         warnings.push(format!("not checked, speaks of variables of the abstraction: {}", one_line(conjunct)));
     }
@@ -179,10 +215,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let exploring = Instant::now();
     let mut explored = match options.engine {
         Engine::Reference => reference::explore(machine, &sources, options, budget),
-        Engine::Compiled => {
-            compiled::explore(machine, &sources, options, &formulas, budget).map_err(Failure::Internal)?
-        }
+        Engine::Compiled => compiled::explore(machine, &sources, options, &formulas, budget)?,
     };
+    warnings.append(&mut explored.reductions.notes);
     for d in diagnostics.iter().filter(|d| d.approximates) {
         explored.ledger.enter(d.message.clone());
     }
@@ -193,12 +228,17 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         temporal: explored.temporal_seconds,
     };
 
+    warnings.append(&mut explored.warnings);
+    if options.symmetry.is_some() && explored.reductions.symmetry == "off" {
+        warnings.push("no set is symmetric, so --symmetry has no effect (bombus info says why)".into());
+    }
     for (event, n) in explored.events.iter().zip(&explored.undefined_guards).filter(|(_, n)| **n > 0) {
         warnings.push(format!(
             "the guard of {} was undefined {n} times and counted as false there (--strict-wd reports it)",
             event.name
         ));
     }
+    warnings.extend(explored.notes);
     Ok(Outcome {
         file: path.display().to_string(),
         machine: machine.name.to_string(),
@@ -218,7 +258,8 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         time_shares: explored.time_shares,
         peak_memory_bytes: peak_resident_bytes(),
         details: explored.details,
-        interrupted: budget.check() == Err(Stop::Interrupted),
+        interrupted: budget.check() == Err(Stop::Interrupted)
+            || options.checkpoint.end.load(Ordering::Relaxed),
     })
 }
 

@@ -5,7 +5,7 @@ use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::model::reference::Interpreter;
-use crate::model::reference::search::{self, Exploration, Finding, FindingKind, SearchOptions};
+use crate::model::reference::search::{self, Exploration, Finding, SearchOptions};
 use crate::model::typed::Machine;
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
 
@@ -34,7 +34,7 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
         workers: 1,
         ledger,
         violation,
-        found: found.found.iter().map(|(k, n)| (kind_word(*k).to_string(), *n)).collect(),
+        found: found.found.iter().map(|(k, n)| (k.word().to_string(), *n)).collect(),
         counts: Counts {
             states: found.states.len() as u64,
             transitions: found.transitions,
@@ -55,27 +55,15 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
             })
             .collect(),
         undefined_guards: found.undefined_guards.clone(),
+        notes: found.sampled.iter().cloned().collect(),
         digest: found.digest.to_string(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,
         time_shares: None,
         temporal: Vec::new(),
         temporal_seconds: 0.0,
+        warnings: Vec::new(),
         details: Vec::new(),
-    }
-}
-
-fn kind_word(kind: FindingKind) -> &'static str {
-    match kind {
-        FindingKind::Invariant => "invariant",
-        FindingKind::Deadlock => "deadlock",
-        FindingKind::Assertion => "assertion",
-        FindingKind::WellDefinedness => "well-definedness",
-        FindingKind::Precondition => "precondition",
-        FindingKind::Goal => "goal",
-        FindingKind::Properties => "properties",
-        FindingKind::Refinement => "refinement",
-        FindingKind::Variant => "variant",
     }
 }
 
@@ -100,10 +88,10 @@ fn violation(machine: &Machine, sources: &Sources, found: &Exploration, finding:
     }
     if let Some(at) = finding.state {
         let interpreter = Interpreter::new(machine, &Budget::unlimited());
-        explanation.extend(explain::state(&interpreter, sources, kind_word(finding.kind), &found.states[at]));
+        explanation.extend(explain::state(&interpreter, sources, finding.kind.word(), &found.states[at]));
     }
     Violation {
-        kind: kind_word(finding.kind).to_string(),
+        kind: finding.kind.word().to_string(),
         property: finding.property.clone(),
         explanation,
         trace,

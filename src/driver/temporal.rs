@@ -4,6 +4,7 @@
 //! for a violated one a trace that the reference interpreter confirms step by step. Never here: how a
 //! formula is decided, how a piece of B is evaluated.
 
+mod always;
 mod truth;
 mod typing;
 
@@ -11,26 +12,33 @@ use super::compiled::{confirm_finding, confirmed_steps};
 use super::{CheckOptions, Engine, Rejected, one_line};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::span::FileId;
-use crate::explore::{self, Step, Store, Trace};
+use crate::base::span::Span;
+use crate::explore::{self, Reason, Step, Store, Trace};
 use crate::ltl::atoms::{Faults, Table, Truth};
-use crate::ltl::bits::Bits;
-use crate::ltl::check::Row;
+use crate::ltl::check::{NOT_EVALUATED, NOT_EXPLORED, Row};
 use crate::ltl::ctl_parse::Ctl;
-use crate::ltl::formula::Formula;
+use crate::ltl::formula::{Atom, Formula, Kind};
 use crate::ltl::frozen::Frozen;
 use crate::ltl::ground::Property;
 use crate::ltl::path::{End, Path};
+use crate::ltl::pattern;
 use crate::ltl::view::{Explicit, Graph as _};
-use crate::ltl::{Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
+use crate::ltl::{self, Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
 use crate::model::Model;
 use crate::model::reference::{Interpreter, State};
-use crate::model::typed::TemporalAssertion;
+use crate::model::typed::{Pred, TemporalAssertion};
 use crate::program::Program;
+use crate::program::observe::Watched;
 use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
-use crate::system::{Finding, FindingKind};
+use crate::system::{Finding, FindingKind, System};
 use truth::Truths;
 use typing::{Pieces, Typing};
+
+/// What is said of a path that refutes a formula before its end.
+pub const OPEN: &str = "whatever follows, the formula is violated";
+
+/// More formulas than this are decided on the graph.
+const MAX_WATCHED: usize = 64;
 
 /// The temporal formulas a user asks for.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +49,8 @@ pub struct Asked {
     /// The `ASSERT_LTL…` and `ASSERT_CTL…` definitions of the model.
     pub assertions: bool,
     pub ctl: Vec<String>,
+    /// How LTL formulas are decided.
+    pub engine: ltl::Engine,
 }
 
 impl Asked {
@@ -68,6 +78,8 @@ struct One {
     /// As the user wrote it.
     text: String,
     formula: Logic,
+    /// The observed predicate that has to hold in every state, if the formula says no more than that.
+    always: Option<usize>,
 }
 
 /// Formulas that are well-formed and well-typed.
@@ -75,6 +87,7 @@ pub struct Formulas {
     list: Vec<One>,
     pieces: Pieces,
     warnings: Vec<Diagnostic>,
+    engine: ltl::Engine,
 }
 
 impl Formulas {
@@ -86,13 +99,98 @@ impl Formulas {
         &self.warnings
     }
 
+    /// The state predicates of all formulas, if all are the same up to stuttering and can be decided
+    /// on a graph that lacks transitions; else why not.
+    pub fn propositions(&self) -> Result<Vec<&Pred>, String> {
+        for one in &self.list {
+            let why = match &one.formula {
+                Logic::Ctl(_) => Some("a CTL formula speaks of branching, which is not preserved"),
+                Logic::Ltl(f) => not_preserved(f),
+            };
+            if let Some(why) = why {
+                return Err(format!("{}: {why}", one.name.as_ref().unwrap_or(&one.text)));
+            }
+        }
+        let over_states = self.pieces.observed.iter();
+        let with_bound = self.pieces.places.values().filter_map(|typed| match &typed.part {
+            typing::Part::Pred(p) => Some(p),
+            _ => None,
+        });
+        Ok(over_states.chain(with_bound).collect())
+    }
+
+    /// Whether some formula speaks of more than single states.
+    pub fn need_graph(&self) -> bool {
+        self.list.len() > MAX_WATCHED || self.list.iter().any(|one| one.always.is_none())
+    }
+
+    /// Formulas that are decided while the states are explored: all or none of them.
+    pub fn watched(&self) -> Vec<Watched> {
+        if self.need_graph() {
+            return Vec::new();
+        }
+        let watch = |one: &One| one.always.map(|observed| Watched { observed, unknown: one.unknown() });
+        self.list.iter().filter_map(watch).collect()
+    }
+
+    /// The formula with this number, as the user wrote it.
+    pub fn text(&self, number: u32) -> String {
+        self.list[number as usize].text.clone()
+    }
+
+    /// The interpreter must see that `state` violates a watched formula.
+    pub fn confirm(&self, number: u32, interpreter: &Interpreter, state: &State) -> Result<(), String> {
+        let one = &self.list[number as usize];
+        let pred = one.always.map(|observed| &self.pieces.observed[observed]);
+        match pred.map(|pred| interpreter.eval_pred(pred, Some(state))) {
+            Some(Ok(false)) => Ok(()),
+            _ => Err(format!("the interpreter does not confirm that a state violates {}", one.text)),
+        }
+    }
+
+    /// The predicates of the formulas that the model is compiled with.
+    pub fn observed(&self) -> Vec<Pred> {
+        self.pieces.observed.clone()
+    }
+
     /// The verdicts of a run that has no graph.
     pub fn undecided(&self) -> Vec<Temporal> {
         self.list.iter().map(|one| one.verdict("incomplete")).collect()
     }
 }
 
+/// What in a formula partial order reduction does not preserve.
+fn not_preserved(formula: &Formula) -> Option<&'static str> {
+    let features = formula.features();
+    if features.counts_steps {
+        return Some("X, Y and [op] count steps, which are not preserved");
+    }
+    if features.fairness {
+        return Some("fairness speaks of transitions, which are not all there");
+    }
+    let mut open = vec![formula];
+    while let Some(f) = open.pop() {
+        match &f.kind {
+            Kind::Constant(_) | Kind::Atom(Atom::Predicate(_)) => {}
+            Kind::Atom(_) => return Some("what is enabled is not preserved, only predicates of states are"),
+            Kind::Unary(_, f) | Kind::Quantified { body: f, .. } | Kind::Fair(_, f) => open.push(f),
+            Kind::Binary(_, f, g) => open.extend([&**f, g]),
+        }
+    }
+    None
+}
+
 impl One {
+    /// How messages name it.
+    fn called(&self) -> String {
+        format!("{} {}", self.formula.word(), self.name.as_ref().unwrap_or(&self.text))
+    }
+
+    /// The reason when its predicate cannot be evaluated in some state.
+    fn unknown(&self) -> String {
+        format!("{}: {NOT_EVALUATED}", self.called())
+    }
+
     fn verdict(&self, verdict: &'static str) -> Temporal {
         Temporal { name: self.name.clone(), formula: self.text.clone(), verdict }
     }
@@ -107,19 +205,15 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     if !asked.is_empty() && options.engine == Engine::Reference {
         return refuse(sources, "temporal formulas are checked by the compiled engine only");
     }
-    if !asked.is_empty() && options.store != Store::Exact {
-        return refuse(sources, "temporal formulas need the states themselves: use --store exact");
-    }
     let mut reader = Reader { list: Vec::new(), warnings: Vec::new(), faults: Vec::new() };
     for text in &asked.ltl {
         let file = sources.add("<ltl>", None, text.as_str());
         reader.ltl(None, text, Place { file, offset: 0 });
     }
-    if let Some((name, text)) = &asked.ltl_file {
-        let file = sources.add(name.as_str(), None, text.as_str());
-        if !reader.lines(text, file) {
-            return refuse(sources, &format!("--ltl-file: there is no formula in {name}"));
-        }
+    if let Some((name, text)) = &asked.ltl_file
+        && !reader.file(name, text, sources)
+    {
+        return refuse(sources, &format!("--ltl-file: there is no formula in {name}"));
     }
     if asked.assertions {
         let machine = &model.machine;
@@ -140,16 +234,26 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
         let file = sources.add("<ctl>", None, text.as_str());
         reader.ctl(None, text, Place { file, offset: 0 });
     }
-    let Reader { list, warnings, mut faults } = reader;
+    let Reader { mut list, mut warnings, mut faults } = reader;
     let typing = Typing::new(model);
     for one in &list {
         if let Err(more) = typed(&one.formula, &typing) {
             faults.extend(more);
         }
     }
-    let pieces = typing.finish();
+    let mut pieces = typing.finish();
     if faults.is_empty() {
-        Ok(Formulas { list, pieces, warnings })
+        warnings.append(&mut pieces.warnings);
+        for one in &mut list {
+            if let (Logic::Ltl(formula), ltl::Engine::Automaton) = (&one.formula, asked.engine) {
+                one.always = always::predicate(formula, &pieces).map(|pred| pieces.observe(pred));
+            }
+        }
+        let formulas = Formulas { list, pieces, warnings, engine: asked.engine };
+        if formulas.need_graph() && options.store != Store::Exact {
+            return refuse(sources, "temporal formulas need the states themselves: use --store exact");
+        }
+        Ok(formulas)
     } else {
         Err(Rejected { sources: sources.clone(), diagnostics: faults })
     }
@@ -166,7 +270,12 @@ impl Reader {
         match parse_ltl(text, place) {
             Ok(parsed) => {
                 self.warnings.extend(parsed.warnings);
-                self.list.push(One { name, text: one_line(text), formula: Logic::Ltl(parsed.formula) });
+                self.list.push(One {
+                    name,
+                    text: one_line(text),
+                    formula: Logic::Ltl(parsed.formula),
+                    always: None,
+                });
             }
             Err(faults) => self.faults.extend(faults),
         }
@@ -176,38 +285,41 @@ impl Reader {
         match parse_ctl(text, place) {
             Ok(parsed) => {
                 self.warnings.extend(parsed.warnings);
-                self.list.push(One { name, text: one_line(text), formula: Logic::Ctl(parsed.formula) });
+                self.list.push(One {
+                    name,
+                    text: one_line(text),
+                    formula: Logic::Ctl(parsed.formula),
+                    always: None,
+                });
             }
             Err(faults) => self.faults.extend(faults),
         }
     }
 
-    /// One formula on each line that is neither empty nor a comment; whether there was any.
-    fn lines(&mut self, text: &str, file: FileId) -> bool {
-        let mut offset = 0;
-        let mut any = false;
-        for line in text.split_inclusive('\n') {
-            let formula = line.trim();
-            // `#x.(…)` is a quantified formula, any other `#` begins a comment.
-            let quantified = parse_quantifier(formula);
-            if !formula.is_empty() && !formula.starts_with("//") && (quantified || !formula.starts_with('#'))
-            {
-                let lead = line.len() - line.trim_start().len();
-                self.ltl(None, formula, Place { file, offset: offset + lead });
-                any = true;
+    /// The formulas of a file, with the patterns it defines; whether there was any.
+    fn file(&mut self, name: &str, text: &str, sources: &mut Sources) -> bool {
+        let file = sources.add(name, None, text);
+        let formulas = match pattern::read(text) {
+            Ok(formulas) => formulas,
+            Err(faults) => {
+                let shown = |f: pattern::Fault| Diagnostic::error(Span::new(file, f.start, f.end), f.message);
+                self.faults.extend(faults.into_iter().map(shown));
+                return true;
             }
-            offset += line.len();
+        };
+        for f in &formulas {
+            let place = if f.expanded == f.written {
+                Place { file, offset: f.offset }
+            } else {
+                let called = format!("<{name}: {}>", one_line(&f.written));
+                Place { file: sources.add(called, None, f.expanded.as_str()), offset: 0 }
+            };
+            let before = self.list.len();
+            self.ltl(None, &f.expanded, place);
+            self.list[before..].iter_mut().for_each(|one| one.text = one_line(&f.written));
         }
-        any
+        !formulas.is_empty()
     }
-}
-
-/// Whether a line begins with `#x.(`.
-fn parse_quantifier(line: &str) -> bool {
-    let Some(rest) = line.strip_prefix('#') else { return false };
-    let name = rest.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
-    let begins = rest.trim_start().starts_with(char::is_alphabetic);
-    begins && name.trim_start().strip_prefix('.').is_some_and(|body| body.trim_start().starts_with('('))
 }
 
 /// Where an assertion stands: in the text of the model if it is there letter by letter.
@@ -249,19 +361,23 @@ pub fn check(
     if formulas.is_empty() {
         return Ok(Checked::default());
     }
+    if !formulas.need_graph() {
+        return Ok(watched(program, found, formulas, ledger));
+    }
     let Some(graph) = &found.graph else {
         ledger.enter("there is no graph to check temporal formulas on");
         return Ok(Checked { verdicts: formulas.undecided(), violation: None });
     };
-    let frozen = if is_complete(found) {
-        Frozen::complete(graph)
-    } else {
-        Frozen::partial(graph, Bits::new(graph.nodes()))
-    };
+    let frozen = Frozen::new(graph);
     let truths = Truths::new(program, graph, &formulas.pieces, budget);
-    let mut checker = Checker::new(&frozen, &truths, budget);
+    let mut checker = Checker::new(&frozen, &truths, budget).with_engine(formulas.engine);
     let mut checked = Checked::default();
     for one in &formulas.list {
+        if let Err(stop) = budget.check() {
+            checked.verdicts.push(one.verdict("incomplete"));
+            ledger.enter(format!("{}: {}", one.called(), stop.reason()));
+            continue;
+        }
         let decided = match &one.formula {
             Logic::Ltl(f) => checker.check(f).map(|verdict| match verdict {
                 Verdict::Holds => Decided::Holds,
@@ -287,12 +403,11 @@ pub fn check(
             }
             Decided::Incomplete(reasons) => {
                 checked.verdicts.push(one.verdict("incomplete"));
-                let called = one.name.as_ref().unwrap_or(&one.text);
                 if reasons.is_empty() {
-                    ledger.enter(format!("{} {called}: not decided", one.formula.word()));
+                    ledger.enter(format!("{}: not decided", one.called()));
                 }
                 for reason in reasons {
-                    ledger.enter(format!("{} {called}: {reason}", one.formula.word()));
+                    ledger.enter(format!("{}: {reason}", one.called()));
                 }
             }
         }
@@ -300,27 +415,57 @@ pub fn check(
     Ok(checked)
 }
 
+/// The verdicts on formulas that were decided while the states were explored.
+fn watched(program: &Program, found: &explore::Outcome, formulas: &Formulas, ledger: &mut Ledger) -> Checked {
+    let not_evaluated = |one: &One| {
+        let unknown = one.unknown();
+        let said = |r: &Reason| matches!(r, Reason::System(n) if program.reason(*n) == unknown);
+        found.reasons.iter().any(|(reason, _)| said(reason))
+    };
+    let decide = |(i, one): (usize, &One)| {
+        if found.violated >> i & 1 == 1 {
+            return one.verdict("violated");
+        }
+        let evaluated = !not_evaluated(one);
+        if found.is_whole() && evaluated {
+            return one.verdict("holds");
+        }
+        if evaluated {
+            ledger.enter(format!("{}: {NOT_EXPLORED}", one.called()));
+        }
+        one.verdict("incomplete")
+    };
+    Checked { verdicts: formulas.list.iter().enumerate().map(decide).collect(), violation: None }
+}
+
+/// The threads that formulas are checked by; none if there is no formula.
+pub struct Threads(Option<rayon::ThreadPool>);
+
+/// The interpreter recurses as deep as a formula nests.
+const STACK: usize = 256 << 20;
+
+pub fn threads(formulas: &Formulas, workers: usize) -> Result<Threads, String> {
+    if !formulas.need_graph() {
+        return Ok(Threads(None));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(workers.max(1)).stack_size(STACK).build();
+    pool.map(|pool| Threads(Some(pool))).map_err(|e| format!("no threads for temporal formulas: {e}"))
+}
+
+impl Threads {
+    /// Does a job whose parallel parts are shared by these threads.
+    pub fn run<T: Send>(&self, job: impl FnOnce() -> T + Send) -> T {
+        match &self.0 {
+            Some(pool) => pool.install(job),
+            None => job(),
+        }
+    }
+}
+
 enum Decided {
     Holds,
     Violated(Path, Vec<Row>),
     Incomplete(Vec<String>),
-}
-
-/// Whether the graph has every transition of every reachable state. One that ended in an error of
-/// evaluation is a finding and no transition, so it is missing.
-fn is_complete(found: &explore::Outcome) -> bool {
-    // An assertion may be an ASSERT that ended an event.
-    let missing = [
-        FindingKind::Assertion,
-        FindingKind::WellDefinedness,
-        FindingKind::Precondition,
-        FindingKind::Refinement,
-        FindingKind::Variant,
-    ];
-    found.exhausted
-        && found.reasons.is_empty()
-        && found.out_of_scope == 0
-        && missing.iter().all(|kind| found.counts.of(*kind) == 0)
 }
 
 /// The counterexample as a trace; the transition that closes a loop is its last step.
@@ -359,7 +504,7 @@ fn violation(
         match (path.end, &one.formula) {
             (End::Loop(_), _) => "the last step closes the loop: the path goes round for ever",
             (End::Deadlock, _) => "the path ends in a deadlock",
-            (End::Open, Logic::Ltl(_)) => "whatever follows, the formula is violated",
+            (End::Open, Logic::Ltl(_)) => OPEN,
             (End::Open, Logic::Ctl(_)) => "the formula fails; the path shows it as far as one path can",
         }
         .to_string(),

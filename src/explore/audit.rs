@@ -18,6 +18,8 @@ pub struct Books {
     /// States put on queues, and states taken off and dealt with.
     pub pushed: u64,
     pub popped: u64,
+    /// States that are still on queues.
+    pub left: u64,
     /// Transitions, and their sum over the events.
     pub transitions: u64,
     pub by_event: u64,
@@ -52,7 +54,8 @@ impl Books {
             )?;
         }
         agree("states pushed against new states", self.pushed, self.fresh)?;
-        agree("states pushed against states popped", self.pushed, self.popped)
+        agree("states pushed against states popped", self.pushed, self.popped)?;
+        agree("states left on queues against none", self.left, 0)
     }
 }
 
@@ -69,6 +72,7 @@ mod tests {
             stored: 5,
             pushed: 5,
             popped: 5,
+            left: 0,
             transitions: 10,
             by_event: 10,
             initial_edges: 1,
@@ -83,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_counter_that_is_off_by_one_is_noticed() {
-        let mutations: [fn(&mut Books); 11] = [
+        let mutations: [fn(&mut Books); 12] = [
             |b| b.generated += 1,
             |b| b.fresh += 1,
             |b| b.known += 1,
@@ -91,6 +95,7 @@ mod tests {
             |b| b.stored -= 1,
             |b| b.pushed += 1,
             |b| b.popped += 1,
+            |b| b.left += 1,
             |b| b.transitions += 1,
             |b| b.by_event -= 1,
             |b| b.initial_edges += 1,

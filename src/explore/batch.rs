@@ -18,6 +18,8 @@ pub struct Batch {
     states: Vec<u64>,
     /// Positions of states in which a check failed or could not be computed, ascending.
     flawed: Vec<u32>,
+    /// The states were expanded before, in part.
+    pub again: bool,
     bytes: u64,
     meter: Arc<Meter>,
 }
@@ -32,6 +34,7 @@ impl Batch {
             prints: Vec::new(),
             states: Vec::new(),
             flawed: Vec::new(),
+            again: false,
             bytes,
             meter: meter.clone(),
         };
@@ -75,12 +78,18 @@ impl Batch {
         !self.flawed.is_empty() && self.flawed.binary_search(&(at as u32)).is_ok()
     }
 
+    /// The words of all states, one after the other.
+    pub fn states(&self) -> impl Iterator<Item = &[u64]> {
+        (0..self.len()).map(|at| self.state(at))
+    }
+
     /// Empties the batch for another use.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.prints.clear();
         self.states.clear();
         self.flawed.clear();
+        self.again = false;
     }
 }
 

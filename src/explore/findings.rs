@@ -35,7 +35,7 @@ impl Counts {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
     counts: Counts,
     /// The id of the state comes with it but does not take part in the order: ids depend on the
@@ -68,6 +68,16 @@ impl Findings {
 
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// The findings of a search that was saved: how many of each kind, and the least.
+    pub fn restored(counts: [u64; FindingKind::COUNT], least: Vec<(Place, Finding, Option<u32>)>) -> Self {
+        let least = least.into_iter().map(|(place, finding, id)| ((place, finding), id)).collect();
+        Findings { counts: Counts(counts), least }
+    }
+
+    pub fn least(&self) -> impl Iterator<Item = (&Place, &Finding, Option<u32>)> {
+        self.least.iter().map(|((place, finding), id)| (place, finding, *id))
     }
 
     /// The least findings, in order.

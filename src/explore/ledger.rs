@@ -17,6 +17,9 @@ pub enum Reason {
     /// More states than 32-bit ids can name.
     Ids,
     Interrupted,
+    /// States whose identity is approximate were taken for known ones: part of what they lead to may
+    /// not have been seen.
+    Orbits,
     /// Something the system could not compute; `System::reason` has the words.
     System(u32),
 }
@@ -34,6 +37,12 @@ impl Ledger {
     /// Enters a reason that counts once however many noticed it.
     pub fn enter_once(&self, reason: Reason) {
         self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).entry(reason).or_insert(1);
+    }
+
+    /// What was entered so far.
+    pub fn entries(&self) -> Vec<(Reason, u64)> {
+        let entries = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        entries.iter().map(|(reason, times)| (*reason, *times)).collect()
     }
 
     /// The reasons in their order, with how often each was met.

@@ -11,42 +11,52 @@
 
 mod audit;
 mod batch;
+mod checkpoint;
 
 mod findings;
 mod ledger;
 mod order;
 mod outcome;
+pub mod reduce;
 mod sink;
 mod trace;
 mod worker;
 
+#[cfg(test)]
+mod checkpoint_tests;
+#[cfg(test)]
+mod reliability_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
 pub use bombus_kernels::visited::Mode as Store;
+pub use checkpoint::{Keeper, Refusal, resume};
 pub use findings::Counts;
 pub use ledger::Reason;
 pub use order::Order;
 pub use outcome::{Coverage, Outcome, Shares, Violation};
 pub use trace::{Step, Trace};
 
-use crate::base::budget::{Budget, Stop};
-use crate::graph::Graph;
-use crate::system::System;
+use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
+use crate::graph::{Graph, Log};
+use crate::system::{Finding, FindingKind, System};
 use audit::Books;
+use batch::Batch;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::{Mode, Shape, Visited};
 use findings::Findings;
 use ledger::Ledger;
 use order::{Lane, Queues, Stage};
+use reduce::por::{Common, Por, Proviso};
 use sink::Record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use worker::Worker;
 
 /// How to explore.
@@ -61,8 +71,13 @@ pub struct Options {
     pub check_deadlock: bool,
     /// Explore everything in spite of findings.
     pub keep_going: bool,
+    /// End when the first so many properties of kind `Ltl`, at most 64, are violated, in spite of
+    /// `keep_going`; 0 for none.
+    pub until_violated: u32,
     /// Keep all edges and return the graph.
     pub record_edges: bool,
+    /// Partial order reduction, for systems with relations; breadth first only.
+    pub por: Option<Por>,
     /// Slots of the visited set at the start.
     pub slots: usize,
     /// Hash bits that place a state in the exact store: 32 outside tests.
@@ -71,6 +86,8 @@ pub struct Options {
     pub stack: usize,
     /// Live figures, for whoever shows progress.
     pub progress: Arc<Progress>,
+    /// Who saves the search now and then, if anybody.
+    pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Default for Options {
@@ -82,11 +99,14 @@ impl Default for Options {
             store: Mode::Exact,
             check_deadlock: true,
             keep_going: false,
+            until_violated: 0,
             record_edges: false,
+            por: None,
             slots: 1 << 13,
             tag_bits: 32,
             stack: 256 << 20,
             progress: Arc::default(),
+            keeper: None,
         }
     }
 }
@@ -128,15 +148,34 @@ struct Shared<'a, S: System> {
     queues: Queues,
     ledger: Ledger,
     meter: Arc<Meter>,
+    /// Memory of the process before the search, and a little more.
+    base: u64,
     progress: &'a Progress,
     /// Whether there was a finding; read at the end of each level.
     any_finding: AtomicBool,
+    /// The properties of kind `Ltl` that were violated, one bit each.
+    violated: AtomicU64,
     /// Whether the last level that was expanded to its end found states that were not expanded.
     beyond: AtomicBool,
+    /// A limit for which the search will end as soon as it is saved, and when it was reached.
+    ending: Mutex<Option<(Reason, Duration)>>,
     panic: Mutex<Option<String>>,
+    reduction: Option<Common<'a>>,
 }
 
 impl<S: System> Shared<'_, S> {
+    /// Ends the run because of a limit that is no emergency: a search that is to be saved comes to
+    /// rest first, if that does not take long.
+    fn end_for(&self, reason: Reason) {
+        if self.options.keeper.is_none() {
+            return self.stop_for(reason);
+        }
+        let now = self.budget.elapsed();
+        let (reason, since) =
+            *self.ending.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert((reason, now));
+        if now < since + GRACE { self.queues.pause() } else { self.stop_for(reason) }
+    }
+
     /// Ends the run because of a limit. Many workers may notice the same one; it is one reason.
     fn stop_for(&self, reason: Reason) {
         if !self.queues.is_stopped() {
@@ -147,46 +186,109 @@ impl<S: System> Shared<'_, S> {
 
     /// Looks at the limits. Reads the clock: for once per batch.
     fn watch(&self) {
-        if let Err(stop) = self.budget.check() {
-            self.stop_for(stop.into());
+        if self.budget.max_memory.is_some() {
+            // What is claimed may not have been touched yet, so this is what the others have at least.
+            let others = self.budget.resident().saturating_sub(self.meter.used());
+            self.meter.others_use(others.max(self.base));
+        }
+        match self.budget.check() {
+            Ok(()) => {}
+            Err(Stop::Time) => self.end_for(Reason::Time),
+            Err(stop) => self.stop_for(stop.into()),
+        }
+        if let Some(keeper) = &self.options.keeper {
+            if keeper.wants_end() {
+                self.end_for(Reason::Interrupted);
+            } else if keeper.is_due(self.budget.elapsed()) {
+                self.queues.pause();
+            }
         }
         if let Some(limit) = self.budget.max_states
             && self.states.load(Ordering::Relaxed) >= limit
         {
-            self.stop_for(Reason::States(limit));
+            self.end_for(Reason::States(limit));
         }
     }
 
-    fn found(&self, count: u64) {
+    fn found(&self, findings: &[Finding]) {
         self.any_finding.store(true, Ordering::Relaxed);
-        self.progress.findings.fetch_add(count, Ordering::Relaxed);
+        self.progress.findings.fetch_add(findings.len() as u64, Ordering::Relaxed);
+        for finding in findings.iter().filter(|f| f.kind == FindingKind::Ltl) {
+            self.violated.fetch_or(1 << finding.property, Ordering::Relaxed);
+        }
         // A level is finished before the search ends, so that what it found depends on nothing
         // but the model. Without levels there is nothing to wait for.
-        if !self.options.keep_going && self.options.order != Order::Bfs {
+        if (!self.options.keep_going || self.all_violated()) && self.options.order != Order::Bfs {
             self.queues.stop();
         }
     }
 
+    /// Whether nothing is left to be found out.
+    fn all_violated(&self) -> bool {
+        let asked = self.options.until_violated;
+        asked > 0 && self.violated.load(Ordering::Relaxed).count_ones() >= asked
+    }
+
     /// The stage after `stage`, asked for when all its states are expanded and `frontier` states
     /// were found. Nobody works meanwhile.
-    fn next_stage(&self, stage: Stage, frontier: u64) -> Option<Stage> {
+    fn next_stage(&self, stage: Stage, frontier: u64) -> Option<(Stage, Vec<Batch>)> {
+        if let Some(reduction) = &self.reduction {
+            reduction.weigh();
+            if frontier == 0 && self.keeps_searching() {
+                let repair = self.repair(stage, reduction);
+                self.beyond.store(false, Ordering::Relaxed);
+                return repair;
+            }
+        }
         if !self.keeps_searching() || frontier == 0 {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
         self.progress.depth.store(stage.depth + 1, Ordering::Relaxed);
         self.progress.bytes.store(self.meter.used(), Ordering::Relaxed);
-        Some(Stage {
+        let next = Stage {
             depth: stage.depth + 1,
             level: stage.level.next(self.visited.bound()),
             before: Some(stage.level),
             block: block(frontier, self.workers),
-        })
+        };
+        Some((next, Vec::new()))
+    }
+
+    /// The states that the proviso of the reduction wants expanded in full, as one more level. They
+    /// were settled long ago, and any earlier state may be the parent of what they lead to.
+    fn repair(&self, stage: Stage, reduction: &Common<'_>) -> Option<(Stage, Vec<Batch>)> {
+        let chosen = reduction.close_round(&self.meter);
+        let mut batches: Vec<Batch> = Vec::new();
+        let mut state = vec![0; self.words];
+        for v in &chosen {
+            if batches.last().is_none_or(Batch::is_full) {
+                match Batch::new(self.words, &self.meter) {
+                    Ok(mut batch) => {
+                        batch.again = true;
+                        batches.push(batch);
+                    }
+                    Err(_) => {
+                        self.stop_for(Reason::Memory);
+                        return None;
+                    }
+                }
+            }
+            assert!(self.visited.state(v.id, &mut state), "the topological proviso needs exact states");
+            if let Some(batch) = batches.last_mut() {
+                batch.push(v.id, v.print, &state, v.flawed);
+            }
+        }
+        let level = Level { odd: !stage.level.odd, expanding: 0, filling: self.visited.bound() };
+        let block = block(chosen.len() as u64, self.workers);
+        let next = Stage { depth: stage.depth + 1, level, before: None, block };
+        (!batches.is_empty()).then_some((next, batches))
     }
 
     /// Whether the search goes on after the initial states.
     fn keeps_searching(&self) -> bool {
-        !self.queues.is_stopped() && (self.options.keep_going || !self.any_finding.load(Ordering::Relaxed))
+        let go_on = self.options.keep_going || !self.any_finding.load(Ordering::Relaxed);
+        !self.queues.is_stopped() && go_on && !self.all_violated()
     }
 
     fn note_panic(&self, payload: &(dyn Any + Send)) {
@@ -223,20 +325,44 @@ impl From<Stop> for Reason {
 
 /// Explores all states that `system` can reach, as far as `budget` allows.
 pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Result<Outcome, InternalError> {
+    let Some((shared, lanes)) = prepare(system, options, budget) else {
+        return Ok(Outcome::nothing(Reason::Memory, system.event_names().len()));
+    };
+    let workers = begin(&shared, lanes);
+    let records = if shared.keeps_searching() { run(&shared, workers) } else { finish(workers) };
+    conclude(shared, records)
+}
+
+/// All that the workers share, before anything was found; `None` if there is no memory for it.
+fn prepare<'a, S: System>(
+    system: &'a S,
+    options: &'a Options,
+    budget: &'a Budget,
+) -> Option<(Shared<'a, S>, Vec<Lane>)> {
     let workers = options.workers.max(1);
     let meter = Meter::new(budget.max_memory);
+    let reduction = match (options.por, system.relations()) {
+        (Some(por), Some(relations)) => {
+            assert_eq!(options.order, Order::Bfs, "partial order reduction needs a breadth-first search");
+            // Without stored states nothing can be expanded again.
+            let proviso = if options.store == Mode::Exact { por.proviso } else { Proviso::Level };
+            Some(Common::new(Por { proviso, ..por }, relations))
+        }
+        _ => None,
+    };
+    // A part of the limit is for what the workers need beside the states.
+    let base = budget.max_memory.map_or(0, |limit| resident_bytes() + limit / 32);
+    meter.others_use(base);
+    let orbits = system.orbits();
     let shape = Shape {
         mode: options.store,
-        words: system.words(),
+        words: orbits.as_ref().map_or(system.words(), |o| o.words()),
         workers,
         slots: options.slots,
         tag_bits: options.tag_bits,
         satellites: false,
     };
-    let visited = match Visited::new(shape, &meter) {
-        Ok(visited) => visited,
-        Err(_) => return Ok(Outcome::nothing(Reason::Memory, system.event_names().len())),
-    };
+    let visited = Visited::new(shape, &meter).ok()?;
     let (queues, lanes) = Queues::new(options.order, workers, options.seed);
     let shared = Shared {
         system,
@@ -249,33 +375,56 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         queues,
         ledger: Ledger::default(),
         meter,
+        base,
         progress: &options.progress,
         any_finding: AtomicBool::new(false),
+        violated: AtomicU64::new(0),
         beyond: AtomicBool::new(false),
+        ending: Mutex::new(None),
         panic: Mutex::new(None),
+        reduction,
     };
-    let records = run(&shared, lanes);
-    if let Some(message) = shared.panicked() {
-        return Err(InternalError(format!("a worker failed: {message}")));
-    }
-    conclude(shared, records)
+    Some((shared, lanes))
 }
 
-/// Runs the search to its end: the first worker alone with the initial states, then all of them.
-fn run<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Record> {
-    let mut workers: Vec<_> =
-        lanes.into_iter().enumerate().map(|(index, lane)| Worker::new(shared, index, lane)).collect();
+fn workers<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Worker<'a, S>> {
+    lanes.into_iter().enumerate().map(|(index, lane)| Worker::new(shared, index, lane)).collect()
+}
+
+/// The initial states, found by the first worker alone.
+fn begin<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Worker<'a, S>> {
+    let mut workers = workers(shared, lanes);
     on_threads(shared, &mut workers[..1], Worker::begin);
     let level = Level { odd: false, expanding: 0, filling: shared.visited.bound() };
     let frontier = shared.states.load(Ordering::Relaxed);
     let stage = Stage { depth: 0, level, before: None, block: block(frontier, workers.len()) };
     shared.queues.begin(stage);
-    if shared.keeps_searching() {
+    workers
+}
+
+/// Runs the search to its end. Now and then all workers come to rest and the search is saved.
+fn run<'a, S: System>(shared: &'a Shared<'a, S>, mut workers: Vec<Worker<'a, S>>) -> Vec<Record> {
+    loop {
+        let stage = shared.queues.stage();
         for worker in &mut workers {
             worker.follow(stage);
         }
         on_threads(shared, &mut workers, Worker::run);
+        if !shared.queues.is_paused() || shared.queues.is_over() {
+            break;
+        }
+        checkpoint::save(shared, &mut workers);
+        if let Some((reason, _)) = *shared.ending.lock().unwrap_or_else(|p| p.into_inner()) {
+            shared.ledger.enter_once(reason);
+            shared.queues.stop();
+            break;
+        }
+        shared.queues.proceed();
     }
+    finish(workers)
+}
+
+fn finish<S: System>(workers: Vec<Worker<'_, S>>) -> Vec<Record> {
     workers.into_iter().map(Worker::finish).collect()
 }
 
@@ -302,6 +451,9 @@ fn on_threads<'a, S: System>(
 
 /// Adds up what the workers did, checks the books, rebuilds the trace.
 fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
+    if let Some(message) = shared.panicked() {
+        return Err(InternalError(format!("a worker failed: {message}")));
+    }
     let stage = shared.queues.stage();
     let created = shared.queues.tally.total_created();
     let finished = shared.queues.tally.total_finished();
@@ -310,19 +462,28 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
     let mut books = Books::default();
     let mut findings = Findings::default();
     let mut logs = Vec::new();
+    let mut expanded = Vec::new();
     let mut initial = Vec::new();
+    let mut por = reduce::por::Figures::default();
+    let mut all_initial = true;
     for record in records {
+        por.add(&record.por);
         books.generated += record.generated;
         books.fresh += record.fresh;
         books.known += record.known;
         books.digested += record.digested;
         books.pushed += record.pushed;
         books.popped += record.popped;
+        books.left += record.left;
         books.transitions += record.transitions;
         books.initial_edges += record.initial_edges;
+        if record.confused > 0 {
+            shared.ledger.enter(Reason::Orbits, record.confused);
+        }
         outcome.digest = outcome.digest.wrapping_add(record.digest);
         outcome.deadlocks += record.deadlocks;
         outcome.out_of_scope += record.out_of_scope;
+        outcome.faulty += record.faulty;
         outcome.shares.add(&record.shares);
         for (sum, more) in outcome.events.iter_mut().zip(&record.events) {
             sum.states += more.states;
@@ -334,7 +495,10 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         findings.merge(record.findings);
         initial.extend(record.initial);
         logs.push(record.edges);
+        expanded.push(record.expanded);
+        all_initial &= !record.initial_missing;
     }
+    outcome.por = shared.reduction.as_ref().map(|reduction| reduction.conclude(por));
     books.by_event = outcome.events.iter().map(|event| event.transitions).sum();
     books.stored = shared.visited.count();
     books.logged = shared.options.record_edges.then(|| logs.iter().map(|log| log.len() as u64).sum());
@@ -347,6 +511,8 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
     outcome.initial = initial.len() as u64;
     outcome.initial_transitions = books.initial_edges;
     outcome.exhausted = exhausted;
+    outcome.all_initial = all_initial;
+    outcome.violated = shared.violated.load(Ordering::Relaxed);
     if shared.options.order == Order::Bfs && books.fresh > 0 {
         // A search that was ended early has found states one level beyond the one it expanded.
         // Inside a level only the reserved ids tell, and some of those may be unused.
@@ -365,15 +531,20 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
         Order::Dfs | Order::Mixed => Vec::new(),
     };
-    for (place, finding, id) in findings.into_least() {
+    for (place, mut finding, id) in findings.into_least() {
         let trace = match (id, outcome.findings.is_empty()) {
-            (Some(id), true) => Some(trace::rebuild(shared.system, &shared.visited, &levels, id)?),
+            (Some(id), true) => {
+                let path = trace::rebuild(shared.system, &shared.visited, &levels, id, &finding)?;
+                finding = path.finding;
+                Some(path.trace)
+            }
             _ => None,
         };
         outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
     if shared.options.record_edges {
-        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, initial, logs);
+        let log = Log { edges: logs, expanded, initial, all_initial };
+        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, log);
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);
         }

@@ -31,6 +31,9 @@ pub enum Order {
 /// Below this many states a level is expanded by one worker: waking the others costs more.
 const THIN: u64 = 256;
 
+/// Rounds of waiting, of 50 µs each, after which work that nobody has counts as lost.
+const LOST: u32 = 20_000;
+
 /// Which level is being expanded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stage {
@@ -51,6 +54,8 @@ pub struct Queues {
     barrier: Mutex<Barrier>,
     wake: Condvar,
     stopped: AtomicBool,
+    /// Everybody is to put down what they hold and leave, so that the search can be saved.
+    paused: AtomicBool,
     /// Workers that look for work in a search without levels.
     idle: AtomicU32,
 }
@@ -95,6 +100,7 @@ impl Queues {
             barrier: Mutex::new(Barrier { waiting: 0, opened: 0, stage: Stage::default(), ended: false }),
             wake: Condvar::new(),
             stopped: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             idle: AtomicU32::new(0),
         };
         (queues, lanes)
@@ -133,6 +139,29 @@ impl Queues {
         self.stopped.load(Ordering::Relaxed)
     }
 
+    /// Asks all workers to leave at the end of their batch, with all work back on the queues.
+    pub fn pause(&self) {
+        if !self.paused.swap(true, Ordering::AcqRel) {
+            let _barrier = self.lock();
+            self.wake.notify_all();
+        }
+    }
+
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
+    }
+
+    /// Whether nothing is left to do, or nobody wants to do it. Asked while nobody works.
+    pub fn is_over(&self) -> bool {
+        self.is_stopped() || self.tally.quiet() || self.lock().ended
+    }
+
+    /// Lets the workers start again after a pause; all of them begin with the present stage.
+    pub fn proceed(&self) {
+        self.lock().waiting = 0;
+        self.paused.store(false, Ordering::Release);
+    }
+
     /// Whether somebody waits for work that could be had now: then even a small batch should be put.
     pub fn is_anyone_idle(&self) -> bool {
         self.idle.load(Ordering::Relaxed) > 0
@@ -160,15 +189,24 @@ impl Queues {
 
     /// Called when `take` found nothing and the worker has put all it had: waits until there may
     /// be work again (true) or the search is over (false). `next` is asked, by one worker while
-    /// all others wait, for the stage that follows a finished level, `None` to end.
-    pub fn wait(&self, lane: &mut Lane, next: impl FnOnce(Stage, u64) -> Option<Stage>) -> bool {
+    /// all others wait, for the stage that follows a finished level and for states to be expanded in
+    /// it again, `None` to end.
+    pub fn wait(
+        &self,
+        lane: &mut Lane,
+        next: impl FnOnce(Stage, u64) -> Option<(Stage, Vec<Batch>)>,
+    ) -> bool {
         match self.order {
             Order::Bfs => self.wait_for_level(lane, next),
             Order::Dfs | Order::Mixed => self.wait_for_work(lane),
         }
     }
 
-    fn wait_for_level(&self, lane: &mut Lane, next: impl FnOnce(Stage, u64) -> Option<Stage>) -> bool {
+    fn wait_for_level(
+        &self,
+        lane: &mut Lane,
+        next: impl FnOnce(Stage, u64) -> Option<(Stage, Vec<Batch>)>,
+    ) -> bool {
         let mut barrier = self.lock();
         if barrier.ended {
             return false;
@@ -176,13 +214,22 @@ impl Queues {
         barrier.waiting += 1;
         if barrier.waiting < self.stealers.len() {
             let before = barrier.opened;
-            while barrier.opened == before && !barrier.ended {
+            while barrier.opened == before && !barrier.ended && !self.is_paused() {
                 barrier = self.wake.wait(barrier).unwrap_or_else(|poisoned| poisoned.into_inner());
             }
         } else {
-            let frontier = self.tally.total_created() - self.tally.total_finished();
-            match next(barrier.stage, frontier) {
-                Some(stage) if frontier > 0 => {
+            let (created, finished) = (self.tally.total_created(), self.tally.total_finished());
+            let frontier = created.checked_sub(finished).expect("work is done once, and created before");
+            let next = next(barrier.stage, frontier);
+            let again: u64 = next.iter().flat_map(|(_, batches)| batches).map(|b| b.len() as u64).sum();
+            let frontier = frontier + again;
+            match next {
+                Some((stage, batches)) if frontier > 0 => {
+                    let side = 1 - lane.side;
+                    self.tally.created(lane.worker, again);
+                    batches.into_iter().for_each(|batch| lane.deques[side].push(batch));
+                    let none = self.stealers.iter().all(|pair| pair[side].is_empty());
+                    assert!(!none, "work was lost or done twice");
                     barrier.stage = stage;
                     if frontier < THIN {
                         // The others stay where they are, counted as waiting.
@@ -205,14 +252,25 @@ impl Queues {
 
     fn wait_for_work(&self, lane: &mut Lane) -> bool {
         let mut backoff = Backoff::default();
+        let mut rounds = 0;
         self.idle.fetch_add(1, Ordering::Relaxed);
         let go_on = loop {
-            if self.is_stopped() || self.tally.quiet() {
+            if self.is_stopped() || self.is_paused() {
                 break false;
+            }
+            // Whoever has seen the end does not come back, and goes on to be counted as one who waits.
+            if self.tally.quiet() {
+                return false;
             }
             if self.stealers.iter().any(|pair| !pair[lane.side].is_empty()) {
                 break true;
             }
+            // All wait, all queues are empty, and still some work is not finished: it was lost, or
+            // done twice. Whoever is about to leave this loop is no longer counted when its queue
+            // is found empty; that this lasts for so long is for the reader's peace of mind.
+            let all_wait = self.idle.load(Ordering::Relaxed) as usize == self.stealers.len();
+            rounds = if all_wait { rounds + 1 } else { 0 };
+            assert!(rounds < LOST, "work was lost or done twice");
             backoff.wait();
         };
         self.idle.fetch_sub(1, Ordering::Relaxed);
@@ -229,6 +287,26 @@ impl Lane {
     pub fn follow(&mut self, stage: Stage) {
         self.side = (stage.depth & 1) as usize;
         self.stage = stage;
+    }
+
+    /// Takes all batches of one side, oldest first. The owner alone works meanwhile.
+    pub fn drain(&mut self, side: usize) -> Vec<Batch> {
+        let stealer = self.deques[side].stealer();
+        std::iter::from_fn(|| steal(&stealer)).collect()
+    }
+
+    /// Drops all batches, one by one, and says how many states they held.
+    pub fn clear(&mut self) -> u64 {
+        let both = self
+            .deques
+            .iter()
+            .map(|deque| std::iter::from_fn(|| deque.pop()).map(|batch| batch.len() as u64).sum::<u64>());
+        both.sum()
+    }
+
+    /// Puts batches, oldest first.
+    pub fn refill(&mut self, side: usize, batches: impl IntoIterator<Item = Batch>) {
+        batches.into_iter().for_each(|batch| self.deques[side].push(batch));
     }
 
     fn random(&mut self) -> u64 {

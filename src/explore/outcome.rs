@@ -4,6 +4,7 @@
 
 use super::findings::Counts;
 use super::ledger::Reason;
+use super::reduce::por::Figures;
 use super::trace::Trace;
 use crate::graph::Graph;
 use crate::system::Finding;
@@ -70,6 +71,12 @@ pub struct Outcome {
     pub deadlocks: u64,
     /// States that were not expanded because the system's scope leaves them out.
     pub out_of_scope: u64,
+    /// States not all of whose transitions could be computed.
+    pub faulty: u64,
+    /// Whether every initial state could be computed.
+    pub all_initial: bool,
+    /// The properties of kind `Ltl` that were violated, one bit each.
+    pub violated: u64,
     /// Findings by kind, and the least ones in an order that no schedule changes.
     pub counts: Counts,
     pub findings: Vec<Violation>,
@@ -84,6 +91,10 @@ pub struct Outcome {
     pub visited_bytes: u64,
     pub peak_bytes: u64,
     pub graph: Option<Graph>,
+    /// What partial order reduction did, if there was any.
+    pub por: Option<Figures>,
+    /// States that were known at the start, of a search that was saved and resumed.
+    pub resumed: Option<u64>,
 }
 
 impl Outcome {
@@ -99,6 +110,9 @@ impl Outcome {
             undefined_guards: vec![0; events],
             deadlocks: 0,
             out_of_scope: 0,
+            faulty: 0,
+            all_initial: false,
+            violated: 0,
             counts: Counts::default(),
             findings: Vec::new(),
             reasons: Vec::new(),
@@ -108,6 +122,8 @@ impl Outcome {
             visited_bytes: 0,
             peak_bytes: 0,
             graph: None,
+            por: None,
+            resumed: None,
         }
     }
 
@@ -119,6 +135,11 @@ impl Outcome {
     /// Nothing wrong was found and nothing was left out: the only ground for "verified".
     pub fn is_verified(&self) -> bool {
         self.exhausted && self.reasons.is_empty() && self.counts.total() == 0 && self.findings.is_empty()
+    }
+
+    /// Every reachable state was found with all its transitions.
+    pub fn is_whole(&self) -> bool {
+        self.exhausted && self.all_initial && self.faulty == 0 && self.out_of_scope == 0
     }
 
     /// Bytes of visited set and parents per state.

@@ -8,6 +8,8 @@
 //! for ahead, then inserted: the memory behind the visited set answers while we work.
 
 use super::findings::Findings;
+use super::reduce::por::Figures;
+use super::reduce::symmetry::Identities;
 use super::{Coverage, Shared, Shares};
 use crate::graph::Edge;
 use crate::system::{EventId, Finding, Sink, System};
@@ -29,16 +31,27 @@ pub struct Record {
     pub digest: u128,
     pub pushed: u64,
     pub popped: u64,
+    /// States that stood on the worker's queues in the end.
+    pub left: u64,
     pub transitions: u64,
     pub initial_edges: u64,
     pub deadlocks: u64,
     pub out_of_scope: u64,
+    /// States not all of whose transitions could be computed.
+    pub faulty: u64,
     pub events: Vec<Coverage>,
     pub undefined_guards: Vec<u64>,
     pub findings: Findings,
     pub edges: Vec<Edge>,
+    /// States all of whose transitions are in `edges`; kept if edges are.
+    pub expanded: Vec<u32>,
     pub initial: Vec<u32>,
+    /// Some initial state could not be computed.
+    pub initial_missing: bool,
     pub shares: Shares,
+    pub por: Figures,
+    /// States that were taken for known ones on the ground of an approximate identity.
+    pub confused: u64,
 }
 
 /// The part of a worker that a system writes to while it computes.
@@ -51,11 +64,18 @@ pub(super) struct Core<'a, S: System> {
     pub(super) fresh: Fresh,
     pub(super) notes: Notes,
     pub(super) keys: Vec<Key>,
+    /// States that were expanded without a fault since the last flush.
+    pub(super) settling: Vec<u32>,
+    /// Identities of the pending targets, if the system has orbits.
+    orbits: Option<Identities<'a>>,
     pub(super) trouble: Option<Trouble>,
     /// For each event the last source it was seen in.
     pub(super) stamps: Vec<u64>,
     pub(super) stamp: u64,
     pub(super) mark: Duration,
+    /// Whether a proviso wants to know where the next edges lead, and where those before led.
+    pub(super) watch: bool,
+    pub(super) watched: Vec<(u32, u32)>,
 }
 
 impl<'a, S: System> Core<'a, S> {
@@ -74,10 +94,14 @@ impl<'a, S: System> Core<'a, S> {
             fresh: Fresh::default(),
             notes: Notes::default(),
             keys: Vec::new(),
+            settling: Vec::new(),
+            orbits: shared.system.orbits().map(Identities::new),
             trouble: None,
             stamps: vec![0; events],
             stamp: 0,
             mark: shared.budget.elapsed(),
+            watch: false,
+            watched: Vec::new(),
         }
     }
 }
@@ -106,6 +130,7 @@ pub(super) struct PendingEdge {
     pub(super) source: u32,
     event: EventId,
     label: u64,
+    watched: bool,
 }
 
 /// States that were put into the visited set and not yet checked.
@@ -114,6 +139,8 @@ pub(super) struct Fresh {
     pub(super) ids: Vec<u32>,
     pub(super) changed_by: Vec<Option<EventId>>,
     pub(super) states: Vec<u64>,
+    /// Fingerprints of their orbits, if the system has orbits.
+    pub(super) prints: Vec<u128>,
 }
 
 /// What a system said about one state, beside its edges.
@@ -156,28 +183,15 @@ impl Sink for Notes {
 
 impl<S: System> Sink for Core<'_, S> {
     fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
-        assert_eq!(target.len(), self.shared.words, "a state of the wrong length");
-        self.source.edges += 1;
-        self.record.generated += 1;
-        if self.source.id.is_some() {
-            let coverage = &mut self.record.events[event.0 as usize];
-            coverage.transitions += 1;
-            if self.stamps[event.0 as usize] != self.stamp {
-                self.stamps[event.0 as usize] = self.stamp;
-                coverage.states += 1;
-            }
-            self.record.transitions += 1;
-        } else {
-            self.record.initial_edges += 1;
-        }
-        if self.pending.sources.is_empty() || self.source.edges == 1 {
-            self.pending.sources.push(self.source);
-        }
-        let source = self.pending.sources.len() as u32 - 1;
-        self.pending.edges.push(PendingEdge { source, event, label });
-        self.pending.targets.extend_from_slice(target);
-        if self.pending.edges.len() >= 2 * FLUSH {
-            self.flush();
+        self.take(event, &[label], target);
+    }
+
+    fn edges(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
+        // One event may have millions of transitions: they are looked up as they come.
+        let words = self.shared.words;
+        for (i, labels) in labels.chunks(FLUSH).enumerate() {
+            let at = i * FLUSH * words;
+            self.take(event, labels, &targets[at..at + labels.len() * words]);
         }
     }
 
@@ -195,14 +209,50 @@ impl<S: System> Sink for Core<'_, S> {
 }
 
 impl<S: System> Core<'_, S> {
+    /// Counts and buffers some edges of one event.
+    #[inline]
+    fn take(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
+        let n = labels.len() as u64;
+        assert_eq!(targets.len(), labels.len() * self.shared.words, "a state of the wrong length");
+        let first = self.source.edges == 0;
+        self.source.edges += n;
+        self.record.generated += n;
+        if self.source.id.is_some() {
+            let coverage = &mut self.record.events[event.0 as usize];
+            coverage.transitions += n;
+            if self.stamps[event.0 as usize] != self.stamp {
+                self.stamps[event.0 as usize] = self.stamp;
+                coverage.states += 1;
+            }
+            self.record.transitions += n;
+        } else {
+            self.record.initial_edges += n;
+        }
+        if first || self.pending.sources.is_empty() {
+            self.pending.sources.push(self.source);
+        }
+        let source = self.pending.sources.len() as u32 - 1;
+        let watched = self.watch;
+        self.pending.edges.extend(labels.iter().map(|&label| PendingEdge { source, event, label, watched }));
+        self.pending.targets.extend_from_slice(targets);
+        if self.pending.edges.len() >= 2 * FLUSH {
+            self.flush();
+        }
+    }
+
     /// Looks up the targets of all buffered edges.
     pub(super) fn flush(&mut self) {
+        if let Some(orbits) = &mut self.orbits {
+            orbits.identify(&self.pending.targets, self.shared.words, self.pending.edges.len());
+        }
         let lap = self.lap();
         self.record.shares.evaluate += lap;
         self.shared.watch();
         let fresh_before = self.record.fresh;
-        if let Err(trouble) = self.look_up() {
-            self.trouble = Some(trouble);
+        match self.look_up() {
+            Ok(true) => self.record.expanded.append(&mut self.settling),
+            Ok(false) => self.settling.clear(),
+            Err(trouble) => self.trouble = Some(trouble),
         }
         self.pending.sources.clear();
         self.pending.edges.clear();
@@ -214,10 +264,14 @@ impl<S: System> Core<'_, S> {
         self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
     }
 
-    fn look_up(&mut self) -> Result<(), Trouble> {
+    /// Whether all pending edges were looked up.
+    fn look_up(&mut self) -> Result<bool, Trouble> {
         // After a stop nothing is looked up any more: one state may have millions of successors.
-        if self.pending.edges.is_empty() || self.trouble.is_some() || self.shared.queues.is_stopped() {
-            return Ok(());
+        if self.trouble.is_some() || self.shared.queues.is_stopped() {
+            return Ok(false);
+        }
+        if self.pending.edges.is_empty() {
+            return Ok(true);
         }
         if self.shared.options.record_edges {
             self.make_room_in_log()?;
@@ -226,39 +280,50 @@ impl<S: System> Core<'_, S> {
         let visited = &self.shared.visited;
         let level = self.seat.level;
         let target = |i: usize| &self.pending.targets[i * words..(i + 1) * words];
+        let orbits = self.orbits.as_ref();
         let mut session = visited.enter(&mut self.seat)?;
         self.keys.clear();
         for i in 0..self.pending.edges.len() {
-            let key = session.key(target(i))?;
+            let key = session.key(orbits.map_or_else(|| target(i), |o| o.of(i)))?;
             session.prefetch(key);
             self.keys.push(key);
         }
         for (i, key) in self.keys.iter().enumerate() {
             let entry = session.insert(*key)?;
-            let PendingEdge { source, event, label } = self.pending.edges[i];
+            let exact = orbits.is_none_or(|o| o.is_exact(i));
+            let PendingEdge { source, event, label, watched } = self.pending.edges[i];
             let source = self.pending.sources[source as usize];
             if entry.fresh {
                 self.record.fresh += 1;
                 self.fresh.ids.push(entry.id);
                 self.fresh.changed_by.push((source.id.is_some() && !source.flawed).then_some(event));
                 self.fresh.states.extend_from_slice(target(i));
+                self.fresh.prints.extend(orbits.map(|o| o.print(i)));
             } else {
                 self.record.known += 1;
+                self.record.confused += u64::from(!exact);
             }
             let Some(parent) = source.id else {
                 self.record.initial.push(entry.id);
                 continue;
             };
             match level {
-                Some(level) => visited.parents.claim(level, entry.id, parent, source.print),
+                // Only what was found by way of a parent is known to follow it, unless all states
+                // with the identity are alike.
+                Some(level) if exact || entry.fresh => {
+                    visited.parents.claim(level, entry.id, parent, source.print);
+                }
                 None if entry.fresh => visited.parents.set(entry.id, parent),
-                None => {}
+                _ => {}
+            }
+            if watched {
+                self.watched.push((parent, entry.id));
             }
             if self.shared.options.record_edges {
                 self.record.edges.push(Edge { source: parent, target: entry.id, event, label });
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Makes sure that all pending edges can be logged.

@@ -4,9 +4,11 @@
 //! Never here: parameters and values as people read them.
 
 use super::InternalError;
-use crate::system::{EventId, Finding, Sink, System};
+use super::sink::Notes;
+use crate::system::{EventId, Finding, FindingKind, Precision, Sink, System};
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::Visited;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One step of a path: how a state was reached, and the state.
@@ -22,14 +24,30 @@ pub struct Step {
 /// A path; the first step is an initial state.
 pub type Trace = Vec<Step>;
 
-/// The path to the state `id`. The parents say which states it goes through; where several
-/// transitions lead from one to the next, the least by event and label is taken.
+/// A path to a finding, and the finding as the last state shows it.
+pub(super) struct Path {
+    pub trace: Trace,
+    pub finding: Finding,
+}
+
+/// Most states that are followed at once where identities are approximate.
+const CANDIDATES: usize = 4096;
+
+/// The path to the state `id`, in which `finding` was made. The parents say which states it goes
+/// through; where several transitions lead from one to the next, the least by event and label is
+/// taken.
+///
+/// Under a symmetry the parents name orbits. Any state of an orbit leads to the next orbit, so the
+/// path starts at some initial state and goes on from there; the state it ends in need not be the
+/// one in which the finding was made, but it shows the same. Where an identity is approximate, all
+/// states with it are followed: one of them is of the orbit that was expanded.
 pub(super) fn rebuild<S: System>(
     system: &S,
     visited: &Visited,
     levels: &[Level],
     id: u32,
-) -> Result<Trace, InternalError> {
+    finding: &Finding,
+) -> Result<Path, InternalError> {
     let mut chain = vec![id];
     let mut at = id;
     while let Some(parent) = visited.parents.resolve(levels, at) {
@@ -41,7 +59,7 @@ pub(super) fn rebuild<S: System>(
     }
     chain.reverse();
     // Replay calls the system as a worker does, so it needs a worker's stack and a worker's care.
-    let replay = || catch_unwind(AssertUnwindSafe(|| replay(system, visited, &chain)));
+    let replay = || catch_unwind(AssertUnwindSafe(|| replay(system, visited, &chain, finding)));
     let thread = std::thread::Builder::new().name("replay".into()).stack_size(256 << 20);
     let lost = || InternalError("replaying a trace failed".into());
     std::thread::scope(|scope| match thread.spawn_scoped(scope, replay) {
@@ -50,33 +68,124 @@ pub(super) fn rebuild<S: System>(
     })
 }
 
-fn replay<S: System>(system: &S, visited: &Visited, chain: &[u32]) -> Result<Trace, InternalError> {
+/// A state that a path may go through, and the one before it.
+struct Candidate {
+    step: Step,
+    before: usize,
+}
+
+fn replay<S: System>(
+    system: &S,
+    visited: &Visited,
+    chain: &[u32],
+    finding: &Finding,
+) -> Result<Path, InternalError> {
     let mut scratch = system.replay_worker();
-    let mut trace: Trace = Vec::with_capacity(chain.len());
+    let mut orbits = system.orbits();
+    let mut identity = vec![0; orbits.as_ref().map_or(0, |o| o.words())];
+    let mut layers: Vec<Vec<Candidate>> = Vec::with_capacity(chain.len());
     let mut seat = visited.seat(0);
     for &id in chain {
-        let mut wanted = Wanted { edges: Vec::new() };
-        match trace.last() {
-            None => system.initial(&mut scratch, &mut wanted),
-            Some(step) => system.successors(&mut scratch, &step.state, &mut wanted),
+        let mut next: Vec<Candidate> = Vec::new();
+        let mut exact = true;
+        let froms: &[Candidate] = layers.last().map_or(&[], |layer| layer);
+        for before in 0..froms.len().max(1) {
+            let mut wanted = Wanted { edges: Vec::new() };
+            match froms.get(before) {
+                None => system.initial(&mut scratch, &mut wanted),
+                Some(from) => system.successors(&mut scratch, &from.step.state, &mut wanted),
+            }
+            let mut session =
+                visited.enter(&mut seat).map_err(|_| InternalError("replay was aborted".into()))?;
+            for step in wanted.edges {
+                let found = match &mut orbits {
+                    None => session.find(&step.state),
+                    Some(orbits) => {
+                        let precision = orbits.identity(&step.state, &mut identity);
+                        let found = session.find(&identity);
+                        exact &= found != Some(id) || precision == Precision::Exact;
+                        found
+                    }
+                };
+                if found == Some(id) {
+                    next.push(Candidate { step, before });
+                }
+            }
         }
-        let mut session = visited.enter(&mut seat).map_err(|_| InternalError("replay was aborted".into()))?;
-        let first = trace.is_empty();
-        let step = wanted
-            .edges
-            .into_iter()
-            .filter(|step| session.find(&step.state) == Some(id))
-            .min_by_key(|step| (step.event, step.label));
-        let Some(mut step) = step else {
+        if exact {
+            // All candidates are alike: the least one stands for them.
+            let least = next.into_iter().min_by_key(|c| (c.step.event, c.step.label));
+            next = least.into_iter().collect();
+        } else {
+            let mut seen = HashSet::new();
+            next.retain(|c| seen.insert(c.step.state.clone()));
+            next.truncate(CANDIDATES);
+        }
+        if next.is_empty() {
             return Err(InternalError("a stored predecessor does not lead to its state".into()));
-        };
-        if first {
-            step.event = None;
         }
-        trace.push(step);
+        if layers.is_empty() {
+            next.iter_mut().for_each(|c| c.step.event = None);
+        }
+        layers.push(next);
     }
     visited.rise(seat);
-    Ok(trace)
+    let ends = layers.last().map_or(&[][..], |layer| layer);
+    let (mut at, finding) = match orbits {
+        None => (0, finding.clone()),
+        Some(_) => ends
+            .iter()
+            .enumerate()
+            .find_map(|(i, c)| Some((i, shown_by(system, &mut scratch, &c.step.state, finding)?)))
+            .ok_or_else(|| InternalError("a replayed trace does not show its finding".into()))?,
+    };
+    let mut trace: Trace = Vec::with_capacity(chain.len());
+    for mut layer in layers.into_iter().rev() {
+        let Candidate { step, before } = layer.swap_remove(at);
+        trace.push(step);
+        at = before;
+    }
+    trace.reverse();
+    Ok(Path { trace, finding })
+}
+
+/// The finding of the kind of `like` that `state` shows. Its words may name other elements than those
+/// of the state in which `like` was found.
+fn shown_by<S: System>(
+    system: &S,
+    scratch: &mut S::Worker,
+    state: &[u64],
+    like: &Finding,
+) -> Option<Finding> {
+    if like.kind == FindingKind::Deadlock {
+        return Some(like.clone());
+    }
+    let mut notes = Notes::default();
+    system.check(scratch, state, None, &mut notes);
+    let mut shown = std::mem::take(&mut notes.findings);
+    if like.event.is_some() || shown.iter().all(|f| f.kind != like.kind) {
+        let mut faults = Faults::default();
+        system.successors(scratch, state, &mut faults);
+        shown.extend(faults.0);
+    }
+    let same = |f: &&Finding| f.kind == like.kind && f.event == like.event;
+    shown.iter().find(|f| same(f) && f.property == like.property).or(shown.iter().find(same)).cloned()
+}
+
+/// Collects what is wrong with the successors of one state.
+#[derive(Default)]
+struct Faults(Vec<Finding>);
+
+impl Sink for Faults {
+    fn edge(&mut self, _: EventId, _: u64, _: &[u64]) {}
+
+    fn finding(&mut self, finding: Finding) {
+        self.0.push(finding);
+    }
+
+    fn incomplete(&mut self, _: u32) {}
+
+    fn undefined_guard(&mut self, _: EventId) {}
 }
 
 /// Collects the edges of one state.

@@ -10,16 +10,19 @@ use super::batch::Batch;
 use super::findings::Place;
 use super::ledger::Reason;
 use super::order::{Lane, Order, Stage};
+use super::reduce::por::Reducer;
 use super::sink::{Core, FLUSH, Record, Source};
 use crate::system::{Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
 use bombus_kernels::{Trouble, hash};
 use std::sync::atomic::Ordering;
 
 pub struct Worker<'a, S: System> {
-    shared: &'a Shared<'a, S>,
-    scratch: S::Worker,
-    lane: Lane,
-    core: Core<'a, S>,
+    pub(super) shared: &'a Shared<'a, S>,
+    pub(super) scratch: S::Worker,
+    pub(super) lane: Lane,
+    pub(super) core: Core<'a, S>,
+    /// In a search with partial order reduction.
+    pub(super) reducer: Option<Reducer<'a>>,
     /// New states, to be put on a queue when they are enough.
     out: Option<Batch>,
     spare: Vec<Batch>,
@@ -32,6 +35,7 @@ impl<'a, S: System> Worker<'a, S> {
             scratch: shared.system.worker(),
             lane,
             core: Core::new(shared, index),
+            reducer: shared.reduction.as_ref().map(Reducer::new),
             out: None,
             spare: Vec::new(),
         }
@@ -41,6 +45,8 @@ impl<'a, S: System> Worker<'a, S> {
     pub fn begin(&mut self) {
         self.core.source = Source::default();
         self.shared.system.initial(&mut self.scratch, &mut self.core);
+        let notes = &self.core.notes;
+        self.core.record.initial_missing = !notes.findings.is_empty() || !notes.incomplete.is_empty();
         let nothing = self.core.source.edges == 0 && self.core.notes.findings.is_empty();
         if nothing && self.core.notes.incomplete.is_empty() {
             let kind = FindingKind::Properties;
@@ -53,6 +59,7 @@ impl<'a, S: System> Worker<'a, S> {
         if let Some(batch) = self.out.take() {
             self.shared.queues.put_first(&mut self.lane, batch);
         }
+        self.core.record.initial_missing |= self.core.trouble.is_some() || self.shared.queues.is_stopped();
         self.deal_with_trouble();
         self.shared.visited.give_back(&mut self.core.seat);
     }
@@ -61,7 +68,7 @@ impl<'a, S: System> Worker<'a, S> {
     pub fn run(&mut self) {
         self.enter_stage();
         self.core.lap();
-        while !self.shared.queues.is_stopped() {
+        while !self.shared.queues.is_stopped() && !self.shared.queues.is_paused() {
             match self.next_batch() {
                 Some(batch) => {
                     let lap = self.core.lap();
@@ -73,6 +80,7 @@ impl<'a, S: System> Worker<'a, S> {
                         self.shared.queues.put(&mut self.lane, batch);
                     }
                     self.shared.visited.give_back(&mut self.core.seat);
+                    self.hand_in();
                     let lap = self.core.lap();
                     self.core.record.shares.steal += lap;
                     let shared = self.shared;
@@ -86,11 +94,27 @@ impl<'a, S: System> Worker<'a, S> {
                 }
             }
         }
+        if self.shared.queues.is_paused()
+            && let Some(batch) = self.out.take()
+        {
+            self.shared.queues.put(&mut self.lane, batch);
+        }
         self.shared.visited.give_back(&mut self.core.seat);
     }
 
-    pub fn finish(self) -> Record {
+    /// Gives what the reduction gathered in a level to the others.
+    fn hand_in(&mut self) {
+        if let Some(reducer) = &mut self.reducer
+            && !reducer.hand_in(&mut self.core.watched, &self.shared.meter)
+        {
+            self.shared.stop_for(Reason::Memory);
+        }
+    }
+
+    pub fn finish(mut self) -> Record {
+        self.core.record.left = self.lane.clear() + self.out.take().map_or(0, |batch| batch.len() as u64);
         self.shared.visited.rise(self.core.seat);
+        self.core.record.por = self.reducer.map(|reducer| reducer.figures).unwrap_or_default();
         self.core.record
     }
 
@@ -145,7 +169,9 @@ impl<'a, S: System> Worker<'a, S> {
         self.core.flush();
         self.admit(depth + 1);
         if self.core.trouble.is_none() {
-            self.core.record.popped += batch.len() as u64;
+            if !batch.again {
+                self.core.record.popped += batch.len() as u64;
+            }
             shared.queues.tally.finished(self.core.seat.worker(), batch.len() as u64);
         }
         if shared.queues.is_anyone_idle()
@@ -171,12 +197,22 @@ impl<'a, S: System> Worker<'a, S> {
         }
         self.core.stamp += 1;
         self.core.source = Source { id: Some(id), print, flawed: batch.is_flawed(at), edges: 0 };
-        shared.system.successors(&mut self.scratch, state, &mut self.core);
+        let edges = if self.reducer.as_ref().is_some_and(|r| r.looks_at(batch.again)) {
+            self.expand_reduced(state, batch.again)
+        } else {
+            shared.system.successors(&mut self.scratch, state, &mut self.core);
+            self.core.source.edges as usize
+        };
         let core = &mut self.core;
         // A state whose successors could not all be computed is not known to be stuck.
-        let stuck =
-            core.source.edges == 0 && core.notes.findings.is_empty() && core.notes.incomplete.is_empty();
-        if stuck {
+        let faultless = core.notes.findings.is_empty() && core.notes.incomplete.is_empty();
+        if !batch.again {
+            core.record.faulty += u64::from(!faultless);
+            if faultless && shared.options.record_edges {
+                core.settling.push(id);
+            }
+        }
+        if edges == 0 && faultless {
             core.record.deadlocks += 1;
             if shared.options.check_deadlock {
                 core.notes.finding(Finding { kind: FindingKind::Deadlock, property: 0, event: None });
@@ -195,7 +231,7 @@ impl<'a, S: System> Worker<'a, S> {
         shared.queues.tally.created(self.core.seat.worker(), fresh.ids.len() as u64);
         for (i, &id) in fresh.ids.iter().enumerate() {
             let state = &fresh.states[i * shared.words..(i + 1) * shared.words];
-            let print = self.print(state);
+            let print = fresh.prints.get(i).copied().unwrap_or_else(|| self.print(state));
             self.core.record.digest = self.core.record.digest.wrapping_add(print);
             self.core.record.digested += 1;
             shared.system.check(&mut self.scratch, state, fresh.changed_by[i], &mut self.core.notes);
@@ -211,6 +247,7 @@ impl<'a, S: System> Worker<'a, S> {
         self.core.fresh.ids.clear();
         self.core.fresh.changed_by.clear();
         self.core.fresh.states.clear();
+        self.core.fresh.prints.clear();
     }
 
     fn push(&mut self, id: u32, print: u128, state: &[u64], flawed: bool, depth: u32) {
@@ -251,7 +288,7 @@ impl<'a, S: System> Worker<'a, S> {
         }
         if !core.notes.findings.is_empty() {
             core.record.findings.enter(place, id, &core.notes.findings);
-            core.shared.found(core.notes.findings.len() as u64);
+            core.shared.found(&core.notes.findings);
         }
         core.notes.clear();
     }

@@ -11,6 +11,7 @@ use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::visited::Visited;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// A node of a frozen graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,9 +47,13 @@ impl Csr {
     /// Each thread fills the rows of a range of nodes, reading all logs: it writes to memory of its
     /// own, and reading in order is cheap.
     pub fn new(nodes: usize, logs: &[Vec<Edge>]) -> Csr {
+        let degrees: Vec<AtomicU32> = (0..nodes).map(|_| AtomicU32::new(0)).collect();
+        logs.par_iter().flat_map(|log| log.par_iter()).for_each(|edge| {
+            degrees[edge.source as usize].fetch_add(1, Relaxed);
+        });
         let mut offsets = vec![0u64; nodes + 1];
-        for edge in logs.iter().flatten() {
-            offsets[edge.source as usize + 1] += 1;
+        for (n, degree) in degrees.into_iter().enumerate() {
+            offsets[n + 1] = u64::from(degree.into_inner());
         }
         for n in 0..nodes {
             offsets[n + 1] += offsets[n];
@@ -126,11 +131,24 @@ fn fill(rows: &mut [Row], range: std::ops::Range<usize>, offsets: &[u64], logs: 
     }
 }
 
+/// What the workers of an exploration wrote down; all ids are those of the visited set.
+pub struct Log {
+    pub edges: Vec<Vec<Edge>>,
+    /// The states all of whose transitions are among `edges`.
+    pub expanded: Vec<Vec<u32>>,
+    pub initial: Vec<u32>,
+    /// Whether every initial state was found.
+    pub all_initial: bool,
+}
+
 /// A frozen graph with its states.
 pub struct Graph {
     pub forward: Csr,
     /// Ascending.
     pub initial: Vec<NodeId>,
+    pub all_initial: bool,
+    /// The nodes that may have more transitions than are here, ascending.
+    pub open: Vec<NodeId>,
     words: usize,
     /// The id in the visited set of each node.
     ids: Vec<u32>,
@@ -140,23 +158,25 @@ pub struct Graph {
 impl Graph {
     /// Freezes the logs. The visited set goes along, for it knows the states. `None` if the memory
     /// for it would go beyond the limit.
-    pub(crate) fn freeze<S: System>(
-        system: &S,
-        visited: Visited,
-        meter: &Meter,
-        initial: Vec<u32>,
-        mut logs: Vec<Vec<Edge>>,
-    ) -> Option<Graph> {
+    pub(crate) fn freeze<S: System>(system: &S, visited: Visited, meter: &Meter, log: Log) -> Option<Graph> {
+        let Log { edges: mut logs, expanded, initial, all_initial } = log;
         let total: usize = logs.iter().map(Vec::len).sum();
         let bound = visited.bound() as usize;
         // Rows and offsets, and what is needed on the way: print, id, node and mark of each state.
-        meter.claim((total * size_of::<Row>() + bound * (8 + 32 + 4 + 1)) as u64).ok()?;
-        let mut used = vec![false; bound];
-        for &id in initial.iter().chain(logs.iter().flatten().map(|edge| &edge.target)) {
-            used[id as usize] = true;
-        }
+        meter.claim((total * size_of::<Row>() + bound * (8 + 32 + 4 + 2)) as u64).ok()?;
+        let marks = || -> Vec<AtomicBool> { (0..bound).map(|_| AtomicBool::new(false)).collect() };
+        let used = marks();
+        logs.par_iter().flat_map(|log| log.par_iter()).for_each(|edge| {
+            let mark = &used[edge.target as usize];
+            if !mark.load(Relaxed) {
+                mark.store(true, Relaxed);
+            }
+        });
+        initial.iter().for_each(|id| used[*id as usize].store(true, Relaxed));
+        let complete = marks();
+        expanded.par_iter().flatten().for_each(|id| complete[*id as usize].store(true, Relaxed));
         let words = system.words();
-        let ids: Vec<u32> = (0..bound as u32).filter(|id| used[*id as usize]).collect();
+        let ids: Vec<u32> = (0..bound as u32).filter(|id| used[*id as usize].load(Relaxed)).collect();
         let mut order: Vec<(u128, u32)> = ids
             .par_iter()
             .with_min_len(1024)
@@ -173,18 +193,24 @@ impl Graph {
             )
             .collect();
         order.par_sort_unstable();
-        let mut node_of = vec![u32::MAX; bound];
-        for (node, (_, id)) in order.iter().enumerate() {
-            node_of[*id as usize] = node as u32;
-        }
-        logs.par_iter_mut().flat_map(|log| log.par_iter_mut()).for_each(|edge| {
-            edge.source = node_of[edge.source as usize];
-            edge.target = node_of[edge.target as usize];
+        let node_of: Vec<AtomicU32> = (0..bound).map(|_| AtomicU32::new(u32::MAX)).collect();
+        order.par_iter().enumerate().for_each(|(node, (_, id))| {
+            node_of[*id as usize].store(node as u32, Relaxed);
         });
-        let mut initial: Vec<NodeId> = initial.iter().map(|id| NodeId(node_of[*id as usize])).collect();
+        let node_of = |id: u32| node_of[id as usize].load(Relaxed);
+        logs.par_iter_mut().flat_map(|log| log.par_iter_mut()).for_each(|edge| {
+            edge.source = node_of(edge.source);
+            edge.target = node_of(edge.target);
+        });
+        let mut initial: Vec<NodeId> = initial.iter().map(|id| NodeId(node_of(*id))).collect();
         initial.sort_unstable();
+        let open = (0..order.len() as u32)
+            .filter(|node| !complete[order[*node as usize].1 as usize].load(Relaxed))
+            .map(NodeId)
+            .collect();
         let forward = Csr::new(order.len(), &logs);
-        Some(Graph { forward, initial, words, ids: order.into_iter().map(|(_, id)| id).collect(), visited })
+        let ids = order.into_iter().map(|(_, id)| id).collect();
+        Some(Graph { forward, initial, all_initial, open, words, ids, visited })
     }
 
     pub fn nodes(&self) -> usize {

@@ -6,4 +6,4 @@
 
 mod csr;
 
-pub use csr::{Csr, Edge, Graph, NodeId};
+pub use csr::{Csr, Edge, Graph, Log, NodeId};

@@ -8,13 +8,18 @@
 
 use super::atoms::{AtomId, Meaning, Table, Truth};
 use super::view::{Edge, Graph, State};
-use std::collections::HashMap;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// States or transitions that one thread classifies at a time.
+const PART: usize = 1 << 14;
 
 /// No letter: a pair of classes that does not occur.
 const NONE: u32 = u32::MAX;
 
 pub(super) struct Alphabet {
-    state_class: Vec<u32>,
+    state_class: Narrow,
     edge_class: EdgeClasses,
     edge_classes: u32,
     /// The letter of a class of states and a class of transitions.
@@ -31,7 +36,34 @@ enum EdgeClasses {
     /// No atom speaks of transitions.
     One,
     ByEvent(Vec<u32>),
-    Each(Vec<u32>),
+    Each(Narrow),
+}
+
+/// Small numbers in as few bytes as they need.
+enum Narrow {
+    Byte(Vec<u8>),
+    Short(Vec<u16>),
+    Word(Vec<u32>),
+}
+
+impl Narrow {
+    /// `count` is above all numbers.
+    fn new(numbers: Vec<u32>, count: usize) -> Self {
+        match count {
+            0..=0x100 => Narrow::Byte(numbers.par_iter().map(|n| *n as u8).collect()),
+            0x101..=0x1_0000 => Narrow::Short(numbers.par_iter().map(|n| *n as u16).collect()),
+            _ => Narrow::Word(numbers),
+        }
+    }
+
+    #[inline]
+    fn at(&self, i: usize) -> u32 {
+        match self {
+            Narrow::Byte(numbers) => u32::from(numbers[i]),
+            Narrow::Short(numbers) => u32::from(numbers[i]),
+            Narrow::Word(numbers) => numbers[i],
+        }
+    }
 }
 
 impl Alphabet {
@@ -41,7 +73,10 @@ impl Alphabet {
             (0..atoms.len()).partition(|&i| table.meaning(atoms[i]).is_transition());
         let mut states = Classes::new(graph.states());
         for &i in &of_states {
-            states.split(|s| table.at(atoms[i], State(s as u32), None));
+            let Meaning::States(extent) = table.meaning(atoms[i]) else {
+                unreachable!("states were set apart")
+            };
+            states.split(|s| extent.at(s));
         }
         let plain = of_edges.iter().all(|&i| matches!(table.meaning(atoms[i]), Meaning::Event(_)));
         let (edge_class, edge_values) = if of_edges.is_empty() {
@@ -65,7 +100,8 @@ impl Alphabet {
                     Meaning::States(_) => unreachable!("states were set apart"),
                 }
             }
-            (EdgeClasses::Each(classes.class), classes.values)
+            let count = classes.values.len();
+            (EdgeClasses::Each(Narrow::new(classes.class, count)), classes.values)
         };
         let edge_classes = edge_values.len() as u32;
         let whole = |state: &[Truth], edge: &dyn Fn(usize) -> Truth| {
@@ -82,31 +118,55 @@ impl Alphabet {
         let opens = states.values.iter().map(|v| whole(v, &|_| Truth::Unknown)).collect();
         let mut alphabet = Alphabet {
             letter: vec![NONE; states.values.len() * edge_classes as usize],
-            state_class: states.class,
+            state_class: Narrow::new(states.class, states.values.len()),
             edge_class,
             edge_classes,
             letters: Vec::new(),
             ends,
             opens,
         };
-        for s in 0..graph.states() {
-            let state = State(s as u32);
-            for e in graph.edges(state) {
-                let (class, edge) = (alphabet.class(state), alphabet.edge_class(graph, Edge(e)));
-                let at = (class * edge_classes + edge) as usize;
-                if alphabet.letter[at] == NONE {
-                    alphabet.letter[at] = alphabet.letters.len() as u32;
-                    let values = &edge_values[edge as usize];
-                    alphabet.letters.push(whole(&states.values[class as usize], &|k| values[k]));
-                }
-            }
+        for at in alphabet.occurring(graph) {
+            let (class, edge) = (at / edge_classes as usize, at % edge_classes as usize);
+            alphabet.letter[at] = alphabet.letters.len() as u32;
+            alphabet.letters.push(whole(&states.values[class], &|k| edge_values[edge][k]));
         }
         alphabet
     }
 
+    /// The places in `letter` of the pairs of classes that occur on a transition, ascending.
+    fn occurring<G: Graph>(&self, graph: &G) -> Vec<usize> {
+        let place = |state: State, e: u64| {
+            (self.class(state) * self.edge_classes + self.edge_class(graph, Edge(e))) as usize
+        };
+        let places = (0..graph.states() as u32).into_par_iter().with_min_len(1024).fold(
+            BTreeSet::new,
+            |mut places, s| {
+                let mut last = None;
+                let edges = match self.edge_class {
+                    // One transition stands for all.
+                    EdgeClasses::One => graph.edges(State(s)).take(1),
+                    _ => graph.edges(State(s)).take(usize::MAX),
+                };
+                for e in edges {
+                    let at = Some(place(State(s), e));
+                    if at != last {
+                        places.extend(at);
+                        last = at;
+                    }
+                }
+                places
+            },
+        );
+        let all = places.reduce(BTreeSet::new, |mut a, b| {
+            a.extend(b);
+            a
+        });
+        all.into_iter().collect()
+    }
+
     #[inline]
     pub fn class(&self, state: State) -> u32 {
-        self.state_class[state.index()]
+        self.state_class.at(state.index())
     }
 
     #[inline]
@@ -114,7 +174,7 @@ impl Alphabet {
         match &self.edge_class {
             EdgeClasses::One => 0,
             EdgeClasses::ByEvent(classes) => classes[graph.event(edge).0 as usize],
-            EdgeClasses::Each(classes) => classes[edge.index()],
+            EdgeClasses::Each(classes) => classes.at(edge.index()),
         }
     }
 
@@ -125,35 +185,39 @@ impl Alphabet {
     }
 }
 
-/// A partition that is split by one atom after the other; classes are numbered by first occurrence.
+/// A partition that is split by one atom after the other; classes are numbered by their truths.
 struct Classes {
     class: Vec<u32>,
     /// The truths that made each class.
     values: Vec<Vec<Truth>>,
 }
 
+const TRUTHS: [Truth; 3] = [Truth::False, Truth::True, Truth::Unknown];
+
 impl Classes {
     fn new(len: usize) -> Self {
         Classes { class: vec![0; len], values: vec![Vec::new()] }
     }
 
-    fn split(&mut self, truth: impl Fn(usize) -> Truth) {
-        let mut numbers: HashMap<(u32, Truth), u32> = HashMap::new();
-        let mut values: Vec<Vec<Truth>> = Vec::new();
-        let mut last = None;
-        for (i, class) in self.class.iter_mut().enumerate() {
-            let key = (*class, truth(i));
-            *class = match last {
-                Some((known, number)) if known == key => number,
-                _ => *numbers.entry(key).or_insert_with(|| {
-                    let mut value = self.values[key.0 as usize].clone();
-                    value.push(key.1);
-                    values.push(value);
-                    values.len() as u32 - 1
-                }),
-            };
-            last = Some((key, *class));
+    fn split(&mut self, truth: impl Fn(usize) -> Truth + Sync) {
+        let used: Vec<AtomicBool> = (0..3 * self.values.len()).map(|_| AtomicBool::new(false)).collect();
+        self.class.par_iter_mut().with_min_len(PART).enumerate().for_each(|(i, class)| {
+            *class = 3 * *class + truth(i) as u32;
+            let mark = &used[*class as usize];
+            // PERF: a mark that is set already is only read, so that threads do not fight for it.
+            if !mark.load(Relaxed) {
+                mark.store(true, Relaxed);
+            }
+        });
+        let mut numbers = vec![NONE; used.len()];
+        let mut values = Vec::new();
+        for at in (0..used.len()).filter(|at| used[*at].load(Relaxed)) {
+            numbers[at] = values.len() as u32;
+            let mut value = self.values[at / 3].clone();
+            value.push(TRUTHS[at % 3]);
+            values.push(value);
         }
+        self.class.par_iter_mut().with_min_len(PART).for_each(|class| *class = numbers[*class as usize]);
         self.values = values;
     }
 }

@@ -12,6 +12,7 @@ use super::view::{Edge, Graph, State};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::span::Span;
 use crate::system::EventId;
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Three-valued truth.
@@ -27,6 +28,9 @@ impl From<bool> for Truth {
         if value { Truth::True } else { Truth::False }
     }
 }
+
+/// Words that one thread fills at a time, at least.
+const WORDS: usize = 16;
 
 /// Where an atom holds, and where that is not known. The two sets are disjoint.
 #[derive(Clone, Debug)]
@@ -55,6 +59,34 @@ impl Extent {
             }
         }
         Extent { holds, unknown: (!unknown.is_empty()).then_some(unknown) }
+    }
+
+    /// The same on all threads.
+    pub fn par(len: usize, truth: impl Fn(usize) -> Truth + Sync) -> Self {
+        Extent::by_word(len, || (), |(), i| truth(i))
+    }
+
+    /// The same with something that each thread keeps for itself and gets by `init`.
+    pub fn by_word<T>(
+        len: usize,
+        init: impl Fn() -> T + Sync + Send,
+        truth: impl Fn(&mut T, usize) -> Truth + Sync + Send,
+    ) -> Self {
+        let word = |own: &mut T, at: usize| {
+            let (mut holds, mut unknown) = (0u64, 0u64);
+            for i in at * 64..(at * 64 + 64).min(len) {
+                match truth(own, i) {
+                    Truth::False => {}
+                    Truth::True => holds |= 1 << (i % 64),
+                    Truth::Unknown => unknown |= 1 << (i % 64),
+                }
+            }
+            (holds, unknown)
+        };
+        let words = (0..len.div_ceil(64)).into_par_iter().with_min_len(WORDS).map_init(init, word);
+        let (holds, unknown): (Vec<u64>, Vec<u64>) = words.unzip();
+        let unknown = unknown.iter().any(|w| *w != 0).then(|| Bits::from_words(unknown, len));
+        Extent { holds: Bits::from_words(holds, len), unknown }
     }
 
     #[inline]
@@ -196,8 +228,8 @@ impl<'a, G: Graph> Table<'a, G> {
 
     fn evaluate(&self, atom: &Atom, bound: &[Bound], span: Span) -> Result<Meaning, Faults> {
         let graph = self.graph;
-        let states = |truth: &dyn Fn(State) -> Truth| {
-            Meaning::States(Extent::from_fn(graph.states(), |s| truth(State(s as u32))))
+        let states = |truth: &(dyn Fn(State) -> Truth + Sync)| {
+            Meaning::States(Extent::par(graph.states(), |s| truth(State(s as u32))))
         };
         let special = |which| self.source.special(which, span).map(Meaning::States);
         Ok(match atom {
@@ -205,7 +237,7 @@ impl<'a, G: Graph> Table<'a, G> {
             Atom::Executed(pattern) => self.executed(pattern, bound)?,
             Atom::Enabled(pattern) => {
                 let executed = self.executed(pattern, bound)?;
-                states(&|s| self.enabled(&executed, s))
+                states(&|s| enabled(graph, &executed, s))
             }
             Atom::NoneEnabled(list) => {
                 self.counted(
@@ -238,6 +270,11 @@ impl<'a, G: Graph> Table<'a, G> {
                     decided(graph.is_expanded(s))
                 }
             }),
+            Atom::NonDet => states(&|s| match graph.edges(s).count() {
+                0 | 1 if graph.is_expanded(s) => Truth::False,
+                0 | 1 => Truth::Unknown,
+                _ => Truth::True,
+            }),
             Atom::Goal => special(Special::Goal)?,
             Atom::DetOutput => special(Special::DetOutput)?,
             Atom::StateError => special(Special::StateError)?,
@@ -263,36 +300,20 @@ impl<'a, G: Graph> Table<'a, G> {
         Ok(Meaning::Transitions(self.source.matching(event, pattern, bound)?))
     }
 
-    /// Whether a transition of the given kind leaves `state`.
-    fn enabled(&self, executed: &Meaning, state: State) -> Truth {
-        let mut unsure = !self.graph.is_expanded(state);
-        for e in self.graph.edges(state) {
-            let truth = match executed {
-                Meaning::Event(event) => (self.graph.event(Edge(e)) == *event).into(),
-                Meaning::Transitions(extent) | Meaning::States(extent) => extent.at(e as usize),
-            };
-            match truth {
-                Truth::True => return Truth::True,
-                Truth::Unknown => unsure = true,
-                Truth::False => {}
-            }
-        }
-        if unsure { Truth::Unknown } else { Truth::False }
-    }
-
     /// A truth that depends on how many of some operations are enabled, at least and at most.
     fn counted(
         &self,
         list: &[Pattern],
         bound: &[Bound],
-        verdict: impl Fn(usize, usize) -> Truth,
+        verdict: impl Fn(usize, usize) -> Truth + Sync,
     ) -> Result<Meaning, Faults> {
+        let graph = self.graph;
         let executed: Vec<Meaning> =
             list.iter().map(|p| self.executed(p, bound)).collect::<Result<_, _>>()?;
-        Ok(Meaning::States(Extent::from_fn(self.graph.states(), |s| {
+        Ok(Meaning::States(Extent::par(graph.states(), |s| {
             let (mut least, mut unsure) = (0, 0);
             for one in &executed {
-                match self.enabled(one, State(s as u32)) {
+                match enabled(graph, one, State(s as u32)) {
                     Truth::True => least += 1,
                     Truth::Unknown => unsure += 1,
                     Truth::False => {}
@@ -301,6 +322,23 @@ impl<'a, G: Graph> Table<'a, G> {
             verdict(least, least + unsure)
         })))
     }
+}
+
+/// Whether a transition of the given kind leaves `state`.
+fn enabled<G: Graph>(graph: &G, executed: &Meaning, state: State) -> Truth {
+    let mut unsure = !graph.is_expanded(state);
+    for e in graph.edges(state) {
+        let truth = match executed {
+            Meaning::Event(event) => (graph.event(Edge(e)) == *event).into(),
+            Meaning::Transitions(extent) | Meaning::States(extent) => extent.at(e as usize),
+        };
+        match truth {
+            Truth::True => return Truth::True,
+            Truth::Unknown => unsure = true,
+            Truth::False => {}
+        }
+    }
+    if unsure { Truth::Unknown } else { Truth::False }
 }
 
 /// True if it is known to be, otherwise unknown.

@@ -3,6 +3,8 @@
 //! In: the truth of an atom, state by state. Out: one bit per state, so that a later parallel scan can
 //! cut the words among threads. Never here: what a bit means.
 
+use rayon::prelude::*;
+
 /// A set of the numbers `0..len`. Bits beyond `len` are zero.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Bits {
@@ -33,12 +35,26 @@ impl Bits {
         bits
     }
 
+    /// The same on all threads.
+    pub fn par(len: usize, holds: impl Fn(usize) -> bool + Sync) -> Self {
+        let word = |at: usize| {
+            (at * 64..(at * 64 + 64).min(len)).fold(0, |w, i| w | u64::from(holds(i)) << (i % 64))
+        };
+        let words = (0..len.div_ceil(64)).into_par_iter().with_min_len(16).map(word).collect();
+        Bits { words, len }
+    }
+
     /// Takes over words that were filled elsewhere; spare bits are cleared.
     pub fn from_words(words: Vec<u64>, len: usize) -> Self {
         let mut bits = Bits { words, len };
         bits.words.resize(len.div_ceil(64), 0);
         bits.trim();
         bits
+    }
+
+    /// 64 members to a word, the least in the lowest bit.
+    pub fn words(&self) -> &[u64] {
+        &self.words
     }
 
     fn trim(&mut self) {

@@ -10,7 +10,7 @@ use super::alphabet::Alphabet;
 use super::atoms::{Atoms, Faults, Table, Truth};
 use super::automaton::{Automaton, TooLarge};
 use super::bits::Bits;
-use super::component::Components;
+use super::component::{Components, MAX_NODES};
 use super::evaluate::{Evaluated, confirm};
 use super::fairness::{Judge, Judgement, Labels};
 use super::formula::{Binary, Formula};
@@ -19,6 +19,7 @@ use super::lasso::{Found, shortest};
 use super::normal::Normal;
 use super::path::Path;
 use super::product::Product;
+use super::reach::Layers;
 use super::tableau;
 use super::view::Graph;
 use crate::base::budget::{Budget, Stop};
@@ -65,6 +66,13 @@ pub struct Row {
     pub truth: Vec<Truth>,
 }
 
+/// What can be reached in a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    pub nodes: u64,
+    pub edges: u64,
+}
+
 /// Checks formulas on one graph; atoms are evaluated once for all of them.
 pub struct Checker<'a, G> {
     table: Table<'a, G>,
@@ -73,8 +81,8 @@ pub struct Checker<'a, G> {
     engine: Engine,
 }
 
-pub(super) const NOT_EXPLORED: &str = "the state space was not explored completely";
-pub(super) const NOT_EVALUATED: &str = "an atom of the formula could not be evaluated in some state";
+pub const NOT_EXPLORED: &str = "the state space was not explored completely";
+pub const NOT_EVALUATED: &str = "an atom of the formula could not be evaluated in some state";
 pub(super) const NO_START: &str = "there is no initial state";
 const TOO_LARGE: &str = "the formula is too large for an automaton";
 
@@ -136,6 +144,16 @@ impl<'a, G: Graph> Checker<'a, G> {
         }
     }
 
+    /// How large the product is that a formula is decided on; none if there is no automaton for it.
+    pub fn size(&mut self, formula: &Formula) -> Result<Option<Size>, Faults> {
+        let property = Property::new(formula, &mut self.table)?;
+        let (normal, negation) = Normal::new(&property.ground, property.root, false);
+        let alphabet = Alphabet::new(&normal.atoms, &self.table);
+        let Ok(automaton) = Automaton::new(&normal, negation, &alphabet) else { return Ok(None) };
+        let product = Product::new(self.table.graph(), &alphabet, &automaton);
+        Ok(Layers::search(&product, self.budget, |_, _| false).ok().map(|(layers, _)| layers.size(&product)))
+    }
+
     fn confirmed(&self, property: &Property, path: &Path) -> Counterexample {
         match confirm(property, &self.table, path) {
             Ok(Evaluated { path, rows }) => Counterexample {
@@ -177,7 +195,7 @@ impl<'a, G: Graph> Checker<'a, G> {
         let alphabet = Alphabet::new(&normal.atoms, &self.table);
         let automaton = Automaton::new(&normal, negation, &alphabet).map_err(|TooLarge| TOO_LARGE)?;
         let product = Product::new(self.table.graph(), &alphabet, &automaton);
-        if product.size() > 1 << 30 {
+        if product.size() > MAX_NODES {
             return Err("the product of state space and automaton is too large");
         }
         let mut best: Option<Path> = None;
@@ -202,16 +220,32 @@ impl<'a, G: Graph> Checker<'a, G> {
         let every = assumption.every_weak || assumption.every_strong;
         let labels = self.labels.as_ref().filter(|_| every);
         let judge = Judge { table: &self.table, assumption, labels };
-        let mut components = Components::new(product.size());
         let mut accepting = Bits::new(product.size() as usize);
         let mut split: Vec<Hindered> = Vec::new();
         let (mut any, mut unsure) = (false, false);
-        let mut enter = |node: u32| {
-            let visit = product.visit(node);
-            unsure |= visit.unsure;
-            any |= visit.stop.is_some();
-            visit.stop.is_none()
+        // With several threads they first leave only the nodes that a cycle may pass through.
+        let core = match rayon::current_num_threads() {
+            1 => None,
+            _ => {
+                let (layers, _) = Layers::search(product, self.budget, |_, _| false)?;
+                (any, unsure) = (layers.any_stop, layers.unsure);
+                Some(layers.core(product, self.budget)?)
+            }
         };
+        let roots: Box<dyn Iterator<Item = u32>> = match &core {
+            None => Box::new(product.initial()),
+            Some(core) => Box::new(core.iter().map(|node| node as u32)),
+        };
+        let mut enter = |node: u32| match &core {
+            None => {
+                let visit = product.visit(node);
+                unsure |= visit.unsure;
+                any |= visit.stop.is_some();
+                visit.stop.is_none()
+            }
+            Some(core) => core.contains(node as usize),
+        };
+        let mut components = Components::new(product.size());
         let mut decide = |components: &Components, nodes: &[u32], split: &mut Vec<Hindered>| {
             // PERF: spares a second pass over components in which some until is always put off.
             if !product.is_cyclic(nodes[0]) {
@@ -222,17 +256,18 @@ impl<'a, G: Graph> Checker<'a, G> {
                     accepting.insert(n as usize);
                 }),
                 Judgement::Rejected => {}
-                Judgement::Without(hindering) => split.push(Hindered { nodes: nodes.to_vec(), hindering }),
+                Judgement::Without { left, hindering } => split.push(Hindered { left, hindering }),
             }
         };
-        for root in product.initial() {
+        for root in roots {
             components
                 .search(product, root, self.budget, &mut enter, |c, nodes| decide(c, nodes, &mut split))?;
         }
-        while let Some(Hindered { nodes, hindering }) = split.pop() {
-            nodes.iter().for_each(|&n| components.reset(n));
+        while let Some(Hindered { left, hindering }) = split.pop() {
+            left.iter().for_each(|&n| components.reset(n));
             hindering.iter().for_each(|&n| components.remove(n));
-            for &root in &nodes {
+            drop(hindering);
+            for &root in &left {
                 components.search(
                     product,
                     root,
@@ -244,6 +279,7 @@ impl<'a, G: Graph> Checker<'a, G> {
                 )?;
             }
         }
+        components.settle();
         if !any && accepting.is_empty() {
             return Ok(Found { path: None, unsure });
         }
@@ -254,7 +290,7 @@ impl<'a, G: Graph> Checker<'a, G> {
 
 /// A component that can only be fair without some of its nodes.
 struct Hindered {
-    nodes: Vec<u32>,
+    left: Vec<u32>,
     hindering: Vec<u32>,
 }
 

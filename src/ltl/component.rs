@@ -7,6 +7,9 @@
 //! finished components are numbered down from the top, so that one comparison tells an older live node
 //! from a finished one. Nodes may be set back to 0 and searched again as long as nothing is live: edges
 //! to finished nodes are then ignored, which is how a component is split further.
+//!
+//! Eight bytes per node, whatever the graph: a node is on the path, or waits for the root of its
+//! component, or neither, so path and waiting nodes share one array that they fill from its two ends.
 
 use super::product::{Cursor, Product};
 use super::view::Graph;
@@ -15,31 +18,37 @@ use crate::base::budget::{Budget, Stop};
 /// A node that belongs to no component any more.
 const REMOVED: u32 = u32::MAX;
 
+/// More nodes than this cannot be told from the two marks of a node on the path.
+pub(super) const MAX_NODES: u64 = 1 << 30;
+/// No older live node was reached from a node on the path.
+const ROOT: u32 = 1 << 30;
+const SELF_LOOP: u32 = 1 << 31;
+
 pub(super) struct Components {
     /// 0 not seen; small: live; large: the component.
     number: Vec<u32>,
+    /// The path up to `path`, the waiting nodes from `waiting` on, the last of them first.
+    stack: Vec<u32>,
+    path: usize,
+    waiting: usize,
+    /// Where the enumeration of successors stands, for the nodes on the path that have many.
+    cursors: Vec<Cursor>,
     next_index: u32,
     next_component: u32,
-    waiting: Vec<u32>,
-    frames: Vec<Frame>,
-}
-
-struct Frame {
-    node: u32,
-    cursor: Cursor,
-    /// No older live node was reached.
-    root: bool,
-    self_loop: bool,
 }
 
 impl Components {
     pub fn new(size: u64) -> Self {
+        assert!(size <= MAX_NODES, "the caller refuses larger products");
         Components {
+            // PERF: pages that no node needs are never touched.
             number: vec![0; size as usize],
+            stack: vec![0; size as usize],
+            path: 0,
+            waiting: size as usize,
+            cursors: Vec::new(),
             next_index: 1,
             next_component: REMOVED - 1,
-            waiting: Vec::new(),
-            frames: Vec::new(),
         }
     }
 
@@ -57,6 +66,12 @@ impl Components {
     /// Forgets the component of a node, so that it is searched again.
     pub fn reset(&mut self, node: u32) {
         self.number[node as usize] = 0;
+    }
+
+    /// Gives back what only a search needs.
+    pub fn settle(&mut self) {
+        self.stack = Vec::new();
+        self.waiting = 0;
     }
 
     /// Searches from `root` unless it is known. `enter` is asked once for each new node whether to go on
@@ -83,12 +98,13 @@ impl Components {
                 let there = self.number[step.node as usize];
                 if there == 0 {
                     if self.enter(step.node, &mut enter) {
-                        self.frames.push(Frame {
-                            node: active.node,
-                            cursor: product.park(&active),
-                            root: is_root,
-                            self_loop,
-                        });
+                        self.stack[self.path] = active.node
+                            | if is_root { ROOT } else { 0 }
+                            | if self_loop { SELF_LOOP } else { 0 };
+                        self.path += 1;
+                        if active.is_wide() {
+                            self.cursors.push(product.park(&active));
+                        }
                         active = product.activate(step.node, Cursor::default());
                         (is_root, self_loop) = (true, false);
                     }
@@ -103,12 +119,25 @@ impl Components {
             if steps.is_multiple_of(1 << 16) {
                 budget.check()?;
             }
-            let low = self.number[active.node as usize];
-            self.close(active.node, is_root, self_loop, &mut found);
-            let Some(frame) = self.frames.pop() else { return Ok(()) };
+            let child = active.node;
+            let low = self.number[child as usize];
+            self.close(child, is_root, self_loop, &mut found);
+            if self.path == 0 {
+                return Ok(());
+            }
+            self.path -= 1;
+            let parent = self.stack[self.path];
             let child_is_root = is_root;
-            (is_root, self_loop) = (frame.root, frame.self_loop);
-            active = product.activate(frame.node, frame.cursor);
+            (is_root, self_loop) = (parent & ROOT != 0, parent & SELF_LOOP != 0);
+            active = product.activate(parent & (ROOT - 1), Cursor::default());
+            if active.is_wide() {
+                let cursor = self.cursors.pop().expect("a node with many successors left its cursor");
+                active = product.activate(active.node, cursor);
+            } else {
+                // PERF: the child is the first of its kind among the successors, otherwise it would not
+                // have been new; a few of them are read again instead of a cursor being kept.
+                while product.advance(&mut active).is_some_and(|step| step.node != child) {}
+            }
             if !child_is_root && low < self.number[active.node as usize] {
                 self.number[active.node as usize] = low;
                 is_root = false;
@@ -132,33 +161,32 @@ impl Components {
 
     /// All successors of `node` are done; if it is the root of its component, that is complete.
     fn close(&mut self, node: u32, root: bool, self_loop: bool, found: &mut impl FnMut(&Components, &[u32])) {
+        debug_assert!(self.path < self.waiting, "no node stands in both halves");
         let own = self.number[node as usize];
-        self.waiting.push(node);
         if !root {
+            self.waiting -= 1;
+            self.stack[self.waiting] = node;
             return;
-        }
-        let mut from = self.waiting.len() - 1;
-        while from > 0 && self.number[self.waiting[from - 1] as usize] >= own {
-            from -= 1;
         }
         let component = self.next_component;
         self.next_component -= 1;
-        if from + 1 == self.waiting.len() {
-            // PERF: most components are single nodes; they cost no allocation.
-            self.waiting.pop();
-            self.number[node as usize] = component;
-            self.next_index -= 1;
-            if self_loop {
-                found(self, &[node]);
-            }
-            return;
-        }
-        let nodes = self.waiting.split_off(from);
-        for &n in &nodes {
+        self.number[node as usize] = component;
+        self.next_index -= 1;
+        let first = self.waiting;
+        while let Some(&n) = self.stack.get(self.waiting)
+            && self.number[n as usize] >= own
+        {
             self.number[n as usize] = component;
+            self.next_index -= 1;
+            self.waiting += 1;
         }
-        self.next_index -= nodes.len() as u32;
         debug_assert!(self.next_index < self.next_component, "live numbers never meet component numbers");
-        found(self, &nodes);
+        if first < self.waiting {
+            // The place before the first member is free: the path ends below it.
+            self.stack[first - 1] = node;
+            found(self, &self.stack[first - 1..self.waiting]);
+        } else if self_loop {
+            found(self, &[node]);
+        }
     }
 }

@@ -6,9 +6,9 @@
 //! From loose to tight: `=>` (to the left) < `&`, `or` (one level, to the left) < `E f U g` and
 //! `A f U g` < prefix. ProB has no `A f U g`; it is added here.
 
+use super::cursor::{Cursor, Parse};
 use super::formula::{Atom, Pattern};
-use super::parse::{MAX_DEPTH, MAX_OPERATORS};
-use super::token::{Logic, Place, Tok, Token, tokens};
+use super::token::{Logic, Place, Tok};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::span::Span;
 use std::fmt;
@@ -55,52 +55,30 @@ pub struct ParsedCtl {
 
 /// Parses the CTL formula `text` that stands at `place`.
 pub fn parse_ctl(text: &str, place: Place) -> Result<ParsedCtl, Vec<Diagnostic>> {
-    let tokens = tokens(text, place, Logic::Ctl)?;
-    let end = Span::new(place.file, place.offset + text.len(), place.offset + text.len());
-    let mut parser = Parser { tokens, at: 0, end, depth: 0, operators: 0, warnings: Vec::new() };
-    let formula = parser.implication().map_err(|fault| vec![fault])?;
-    if parser.peek().is_some() {
-        return Err(vec![Diagnostic::error(
-            parser.here(),
-            "the formula should end here, or go on with an operator",
-        )]);
-    }
-    Ok(ParsedCtl { formula, warnings: parser.warnings })
+    let mut parser = Parser { cursor: Cursor::new(text, place, Logic::Ctl)? };
+    let parsed = parser.implication().and_then(|f| parser.cursor.finish().map(|()| f));
+    let formula = parsed.map_err(|fault| vec![fault])?;
+    Ok(ParsedCtl { formula, warnings: parser.cursor.warnings })
 }
 
 struct Parser {
-    tokens: Vec<Token>,
-    at: usize,
-    end: Span,
-    depth: usize,
-    operators: usize,
-    warnings: Vec<Diagnostic>,
+    cursor: Cursor,
 }
-
-type Result1<T> = Result<T, Diagnostic>;
 
 impl Parser {
     fn peek(&self) -> Option<&Tok> {
-        self.tokens.get(self.at).map(|t| &t.tok)
+        self.cursor.peek()
     }
 
     fn here(&self) -> Span {
-        self.tokens.get(self.at).map_or(self.end, |t| t.span)
+        self.cursor.here()
     }
 
-    fn count(&mut self) -> Result1<()> {
-        self.operators += 1;
-        if self.operators > MAX_OPERATORS {
-            return Err(Diagnostic::error(self.here(), "the formula has too many operators"));
-        }
-        Ok(())
-    }
-
-    fn implication(&mut self) -> Result1<Ctl> {
+    fn implication(&mut self) -> Parse<Ctl> {
         let mut left = self.junction()?;
         while matches!(self.peek(), Some(Tok::Implies)) {
-            self.at += 1;
-            self.count()?;
+            self.cursor.at += 1;
+            self.cursor.count()?;
             let right = self.junction()?;
             left = Ctl {
                 span: left.span.to(right.span),
@@ -110,7 +88,7 @@ impl Parser {
         Ok(left)
     }
 
-    fn junction(&mut self) -> Result1<Ctl> {
+    fn junction(&mut self) -> Parse<Ctl> {
         let mut left = self.until()?;
         loop {
             let conjunction = match self.peek() {
@@ -118,8 +96,8 @@ impl Parser {
                 Some(Tok::Or) => false,
                 _ => return Ok(left),
             };
-            self.at += 1;
-            self.count()?;
+            self.cursor.at += 1;
+            self.cursor.count()?;
             let right = self.until()?;
             let span = left.span.to(right.span);
             let (left_box, right_box) = (Box::new(left), Box::new(right));
@@ -141,57 +119,49 @@ impl Parser {
     }
 
     fn is_until(&self) -> bool {
-        let then = self.tokens.get(self.at + 1).map(|t| &t.tok);
+        let then = self.cursor.ahead(1);
         self.quantifier().is_some() && !matches!(then, Some(Tok::Next | Tok::Finally | Tok::Globally))
     }
 
-    fn until(&mut self) -> Result1<Ctl> {
+    fn until(&mut self) -> Parse<Ctl> {
         let Some(quantifier) = self.quantifier().filter(|_| self.is_until()) else { return self.prefix() };
         let start = self.here();
-        self.at += 1;
-        self.deepen()?;
+        self.cursor.at += 1;
+        self.cursor.deepen()?;
         let f = self.until()?;
-        self.depth -= 1;
+        self.cursor.rise();
         if !matches!(self.peek(), Some(Tok::Until)) {
             return Err(
                 Diagnostic::error(self.here(), "`U` is expected here").label(start, "for this quantifier")
             );
         }
-        self.at += 1;
+        self.cursor.at += 1;
         let g = self.prefix()?;
         let span = start.to(g.span);
         Ok(Ctl { span, kind: CtlKind::Path(quantifier, Temporal::Until(Box::new(f), Box::new(g))) })
     }
 
-    fn deepen(&mut self) -> Result1<()> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(Diagnostic::error(self.here(), "the formula is nested too deeply"));
-        }
-        Ok(())
-    }
-
-    fn prefix(&mut self) -> Result1<Ctl> {
-        self.deepen()?;
+    fn prefix(&mut self) -> Parse<Ctl> {
+        self.cursor.deepen()?;
         let formula = self.prefix_inner()?;
-        self.depth -= 1;
+        self.cursor.rise();
         Ok(formula)
     }
 
-    fn prefix_inner(&mut self) -> Result1<Ctl> {
+    fn prefix_inner(&mut self) -> Parse<Ctl> {
         let span = self.here();
         if let Some(quantifier) = self.quantifier() {
             if self.is_until() {
                 return Err(Diagnostic::error(span, "an until needs parentheses here")
                     .help("write for instance `E {p} U (E {q} U {r})`"));
             }
-            self.at += 1;
+            self.cursor.at += 1;
             return self.temporal(quantifier, span);
         }
         let Some(tok) = self.peek().cloned() else {
-            return Err(Diagnostic::error(self.end, "a formula is expected here"));
+            return Err(Diagnostic::error(self.cursor.end, "a formula is expected here"));
         };
-        self.at += 1;
+        self.cursor.at += 1;
         let kind = match tok {
             Tok::Not => {
                 let f = self.prefix()?;
@@ -199,11 +169,7 @@ impl Parser {
             }
             Tok::Open => {
                 let inner = self.implication()?;
-                let close = self.here();
-                if !matches!(self.peek(), Some(Tok::Close)) {
-                    return Err(Diagnostic::error(close, "`)` is expected here").label(span, "opened here"));
-                }
-                self.at += 1;
+                let close = self.cursor.close(span)?;
                 return Ok(Ctl { span: span.to(close), kind: inner.kind });
             }
             Tok::True => CtlKind::Constant(true),
@@ -221,22 +187,22 @@ impl Parser {
     }
 
     /// Behind `E` or `A`, at X, F or G.
-    fn temporal(&mut self, quantifier: Quantifier, start: Span) -> Result1<Ctl> {
+    fn temporal(&mut self, quantifier: Quantifier, start: Span) -> Parse<Ctl> {
         let operator = self.peek().cloned();
-        self.at += 1;
+        self.cursor.at += 1;
         let temporal = match operator {
             Some(Tok::Finally) => Temporal::Finally(Box::new(self.prefix()?)),
             Some(Tok::Globally) => Temporal::Globally(Box::new(self.prefix()?)),
             _ => {
                 let pattern = match self.peek() {
                     Some(Tok::Atom(Atom::Executed(pattern)))
-                        if quantifier == Quantifier::Exists && self.starts_formula(self.at + 1) =>
+                        if quantifier == Quantifier::Exists && self.starts_formula(1) =>
                     {
                         Some(pattern.clone())
                     }
                     _ => None,
                 };
-                self.at += usize::from(pattern.is_some());
+                self.cursor.at += usize::from(pattern.is_some());
                 Temporal::Next(pattern, Box::new(self.prefix()?))
             }
         };
@@ -248,14 +214,11 @@ impl Parser {
         Ok(Ctl { span: start.to(last), kind: CtlKind::Path(quantifier, temporal) })
     }
 
-    fn starts_formula(&self, at: usize) -> bool {
-        let starts = |t: &Token| {
-            matches!(
-                t.tok,
-                Tok::Open | Tok::True | Tok::False | Tok::Not | Tok::Atom(_) | Tok::Some | Tok::All
-            )
+    fn starts_formula(&self, ahead: usize) -> bool {
+        let starts = |tok: &Tok| {
+            matches!(tok, Tok::Open | Tok::True | Tok::False | Tok::Not | Tok::Atom(_) | Tok::Some | Tok::All)
         };
-        self.tokens.get(at).is_some_and(starts)
+        self.cursor.ahead(ahead).is_some_and(starts)
     }
 }
 

@@ -10,31 +10,35 @@
 //! Where enabledness is unknown, the worst is assumed.
 
 use super::atoms::{Table, Truth};
+use super::bits::Bits;
 use super::component::Components;
 use super::ground::{Assumption, Constraint};
-use super::product::{Product, Step};
+use super::product::Product;
 use super::view::{Edge, Graph, State};
 use std::collections::HashMap;
 
 /// Operations with their arguments, numbered; one number for each transition of the graph.
-pub(super) struct Labels(Vec<u32>);
+pub(super) struct Labels {
+    of: Vec<u32>,
+    count: usize,
+}
 
 impl Labels {
     pub fn new<G: Graph>(graph: &G) -> Self {
         let mut numbers = HashMap::new();
         let label = |e: u64| (graph.event(Edge(e)), graph.label(Edge(e)));
-        Labels(
-            (0..graph.transitions())
-                .map(|e| {
-                    let fresh = numbers.len() as u32;
-                    *numbers.entry(label(e)).or_insert(fresh)
-                })
-                .collect(),
-        )
+        let of = (0..graph.transitions())
+            .map(|e| {
+                let fresh = numbers.len() as u32;
+                *numbers.entry(label(e)).or_insert(fresh)
+            })
+            .collect();
+        Labels { of, count: numbers.len() }
     }
 
+    #[inline]
     pub fn of(&self, edge: Edge) -> u32 {
-        self.0[edge.index()]
+        self.of[edge.index()]
     }
 
     /// The labels that `state` offers, sorted.
@@ -44,6 +48,10 @@ impl Labels {
         all.dedup();
         all
     }
+
+    fn offers<G: Graph>(&self, graph: &G, state: State, label: u32) -> bool {
+        graph.edges(state).any(|e| self.of(Edge(e)) == label)
+    }
 }
 
 pub(super) enum Judgement {
@@ -51,8 +59,8 @@ pub(super) enum Judgement {
     Accepting,
     /// No cycle in it can be.
     Rejected,
-    /// Only what is left without these nodes can be.
-    Without(Vec<u32>),
+    /// Only some of it can be: what is left without the nodes that hinder.
+    Without { left: Vec<u32>, hindering: Vec<u32> },
 }
 
 /// An assumption, ready to be asked about components of one product.
@@ -72,43 +80,45 @@ impl<G: Graph> Judge<'_, G> {
         self.table.at(constraint.taken, state, Some(edge)) == Truth::True
     }
 
-    /// The inner edges of a component.
-    fn inner<'s>(
-        product: &'s Product<'_, G>,
-        components: &'s Components,
-        node: u32,
-    ) -> impl Iterator<Item = Step> + 's {
-        product.successors(node).filter(move |step| components.together(node, step.node))
-    }
-
     /// Decides about a component that has a cycle.
     pub fn decide(&self, product: &Product<'_, G>, components: &Components, nodes: &[u32]) -> Judgement {
         let Assumption { constraints, every_weak, every_strong } = self.assumption;
-        let fair = self.assumption.is_trivial();
         let mut postponed = !0u64;
         let mut taken = vec![false; constraints.len()];
-        let mut taken_labels: Vec<u32> = Vec::new();
+        let mut taken_labels = Bits::new(self.labels.map_or(0, |labels| labels.count));
+        // Constraints that no inner edge has met so far.
+        let mut unmet = constraints.len();
         for &node in nodes {
-            if fair && postponed == 0 {
+            if postponed == 0 && unmet == 0 && self.labels.is_none() {
                 break;
             }
             let state = product.state(node);
-            for step in Self::inner(product, components, node) {
+            for step in product.successors(node) {
+                // PERF: whether an edge is an inner one costs a look at far memory; most edges would not
+                // tell anything new.
+                let is_new = |labels: &Labels| !taken_labels.contains(labels.of(step.edge) as usize);
+                let news = postponed & !step.postponed != 0
+                    || unmet > 0
+                        && constraints
+                            .iter()
+                            .zip(&taken)
+                            .any(|(c, taken)| !taken && self.is_taken(c, state, step.edge))
+                    || self.labels.is_some_and(is_new);
+                if !news || !components.together(node, step.node) {
+                    continue;
+                }
                 postponed &= step.postponed;
                 for (c, taken) in constraints.iter().zip(&mut taken) {
-                    *taken = *taken || self.is_taken(c, state, step.edge);
+                    if !*taken && self.is_taken(c, state, step.edge) {
+                        *taken = true;
+                        unmet -= 1;
+                    }
                 }
                 if let Some(labels) = self.labels {
-                    taken_labels.push(labels.of(step.edge));
+                    taken_labels.insert(labels.of(step.edge) as usize);
                 }
             }
-            if taken_labels.len() > 1 << 20 {
-                taken_labels.sort_unstable();
-                taken_labels.dedup();
-            }
         }
-        taken_labels.sort_unstable();
-        taken_labels.dedup();
         if postponed != 0 {
             return Judgement::Rejected;
         }
@@ -117,19 +127,21 @@ impl<G: Graph> Judge<'_, G> {
                 return Judgement::Rejected;
             }
         }
-        let is_taken = |label: &u32| taken_labels.binary_search(label).is_ok();
+        let is_taken = |label: u32| taken_labels.contains(label as usize);
         if let (true, Some(labels)) = (*every_weak, self.labels) {
-            // Labels that every node offers; a node that is not expanded may offer any.
-            let expanded = nodes.iter().map(|&n| product.state(n)).filter(|&s| product.graph.is_expanded(s));
-            let mut always: Option<Vec<u32>> = None;
+            // Labels that every node offers and none takes; a node that is not expanded may offer any.
+            let mut expanded =
+                nodes.iter().map(|&n| product.state(n)).filter(|&s| product.graph.is_expanded(s));
+            let Some(first) = expanded.next() else { return Judgement::Rejected };
+            let mut owed = labels.offered(product.graph, first);
+            owed.retain(|label| !is_taken(*label));
             for state in expanded {
-                let offered = labels.offered(product.graph, state);
-                match &mut always {
-                    None => always = Some(offered),
-                    Some(list) => list.retain(|l| offered.binary_search(l).is_ok()),
+                if owed.is_empty() {
+                    break;
                 }
+                owed.retain(|label| labels.offers(product.graph, state, *label));
             }
-            if !always.is_some_and(|list| list.iter().all(is_taken)) {
+            if !owed.is_empty() {
                 return Judgement::Rejected;
             }
         }
@@ -139,10 +151,18 @@ impl<G: Graph> Judge<'_, G> {
                 || *every_strong
                     && self.labels.is_some_and(|labels| {
                         !product.graph.is_expanded(state)
-                            || product.graph.edges(state).any(|e| !is_taken(&labels.of(Edge(e))))
+                            || product.graph.edges(state).any(|e| !is_taken(labels.of(Edge(e))))
                     })
         };
-        let hindering: Vec<u32> = nodes.iter().copied().filter(|&n| hinders(n)).collect();
-        if hindering.is_empty() { Judgement::Accepting } else { Judgement::Without(hindering) }
+        let hindering = nodes.iter().filter(|n| hinders(**n)).count();
+        if hindering == 0 {
+            return Judgement::Accepting;
+        }
+        // If all of them hinder, nothing is left to look for.
+        if hindering == nodes.len() {
+            return Judgement::Rejected;
+        }
+        let (hindering, left) = nodes.iter().partition(|n| hinders(**n));
+        Judgement::Without { left, hindering }
     }
 }

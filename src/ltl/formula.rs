@@ -58,6 +58,8 @@ pub enum Atom {
     ExactlyOne(Vec<Pattern>),
     /// `sink`: no transition leads to another state.
     Sink,
+    /// `non_det`: at least two transitions leave the state.
+    NonDet,
     Goal,
     /// `det_output`
     DetOutput,
@@ -249,6 +251,7 @@ impl fmt::Display for Atom {
             Atom::AtMostOne(ps) => write!(out, "deterministic({})", list(ps)),
             Atom::ExactlyOne(ps) => write!(out, "controller({})", list(ps)),
             Atom::Sink => out.write_str("sink"),
+            Atom::NonDet => out.write_str("non_det"),
             Atom::Goal => out.write_str("goal"),
             Atom::DetOutput => out.write_str("det_output"),
             Atom::StateError => out.write_str("error"),

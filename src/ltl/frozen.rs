@@ -1,6 +1,6 @@
 //! The frozen graph of an exploration, seen by temporal logic.
 //!
-//! In: the graph and what is known about its completeness. Out: an implementation of `view::Graph`.
+//! In: the graph. Out: an implementation of `view::Graph`.
 //! Never here: freezing, states as words.
 
 use super::bits::Bits;
@@ -13,33 +13,24 @@ use std::ops::Range;
 pub struct Frozen<'a> {
     graph: &'a graph::Graph,
     initial: Vec<State>,
-    /// The states all of whose transitions are there.
-    expanded: Expanded,
-}
-
-enum Expanded {
-    All,
-    These(Bits),
+    /// The states that may have more transitions; absent if there is none.
+    open: Option<Bits>,
 }
 
 impl<'a> Frozen<'a> {
-    /// The graph of a run that saw everything.
-    pub fn complete(graph: &'a graph::Graph) -> Self {
-        Frozen::new(graph, Expanded::All)
-    }
-
-    /// The graph of a run that was cut short; `expanded` holds the nodes whose successors were all
-    /// computed. Without that knowledge give an empty set: then paths are still real, but nothing is
-    /// concluded from a missing transition.
-    pub fn partial(graph: &'a graph::Graph, expanded: Bits) -> Self {
-        Frozen::new(graph, Expanded::These(expanded))
-    }
-
-    fn new(graph: &'a graph::Graph, expanded: Expanded) -> Self {
+    /// The graph with what it knows about itself: some states may lack transitions.
+    pub fn new(graph: &'a graph::Graph) -> Self {
         let mut initial: Vec<State> = graph.initial.iter().map(|n| State(n.0)).collect();
         initial.sort_unstable();
         initial.dedup();
-        Frozen { graph, initial, expanded }
+        let open = (!graph.open.is_empty()).then(|| {
+            let mut bits = Bits::new(graph.nodes());
+            graph.open.iter().for_each(|n| {
+                bits.insert(n.0 as usize);
+            });
+            bits
+        });
+        Frozen { graph, initial, open }
     }
 
     /// The node of a state, to ask the graph for its words.
@@ -84,13 +75,10 @@ impl view::Graph for Frozen<'_> {
 
     #[inline]
     fn is_expanded(&self, state: State) -> bool {
-        match &self.expanded {
-            Expanded::All => true,
-            Expanded::These(states) => states.contains(state.index()),
-        }
+        self.open.as_ref().is_none_or(|open| !open.contains(state.index()))
     }
 
     fn is_complete(&self) -> bool {
-        matches!(self.expanded, Expanded::All)
+        self.open.is_none() && self.graph.all_initial
     }
 }

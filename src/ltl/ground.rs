@@ -103,12 +103,6 @@ pub struct Assumption {
     pub every_strong: bool,
 }
 
-impl Assumption {
-    pub fn is_trivial(&self) -> bool {
-        self.constraints.is_empty() && !self.every_weak && !self.every_strong
-    }
-}
-
 /// What is to be checked: `root` on every maximal path that is finite or meets one of the assumptions.
 #[derive(Clone, Debug)]
 pub struct Property {

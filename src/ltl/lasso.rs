@@ -3,22 +3,18 @@
 //! In: the product, its accepting components. Out: a path. Never here: whether the path refutes the
 //! formula; `evaluate` confirms that independently.
 //!
-//! All searches are breadth first in the order of the graph, so the same graph gives the same path.
+//! All searches are breadth first, and of equally near nodes the least is taken: the same graph gives the
+//! same path.
 
 use super::bits::Bits;
 use super::component::Components;
 use super::fairness::Judge;
 use super::path::{End, Path};
 use super::product::{Product, Step};
+use super::reach::Layers;
 use super::view::{Graph, State};
 use crate::base::budget::{Budget, Stop};
 use std::collections::{BTreeSet, HashMap};
-
-/// A path through the product: where it starts, and the steps.
-struct Trail {
-    start: u32,
-    steps: Vec<Step>,
-}
 
 /// What the search for a prefix found.
 pub(super) struct Found {
@@ -33,74 +29,34 @@ pub(super) fn shortest<G: Graph>(
     accepting: Option<(&Components, &Bits, &Judge<'_, G>)>,
     budget: &Budget,
 ) -> Result<Found, Stop> {
-    let mut seen = Bits::new(product.size() as usize);
-    // PERF: a node and the place of its predecessor, 8 bytes; the edges of the one path that is shown
-    // are found again afterwards.
-    let mut met: Vec<(u32, u32)> = Vec::new();
-    let mut unsure = false;
-    let mut at = 0;
-    for node in product.initial() {
-        if seen.insert(node as usize) {
-            met.push((node, u32::MAX));
-        }
-    }
-    while at < met.len() {
-        if at % (1 << 16) == 0 {
-            budget.check()?;
-        }
-        let node = met[at].0;
-        let visit = product.visit(node);
-        unsure |= visit.unsure;
-        let cycle = accepting.is_some_and(|(_, nodes, _)| nodes.contains(node as usize));
-        if visit.stop.is_some() || cycle {
-            let mut nodes = vec![node];
-            let mut back = met[at].1;
-            while back != u32::MAX {
-                nodes.push(met[back as usize].0);
-                back = met[back as usize].1;
+    let nodes = accepting.map(|(_, nodes, _)| nodes);
+    let is_accepting = |node: u32| nodes.is_some_and(|nodes| nodes.contains(node as usize));
+    let (layers, found) =
+        Layers::search(product, budget, |node, visit| visit.stop.is_some() || is_accepting(node))?;
+    let path = found.map(|node| {
+        let (start, mut steps) = layers.way(product, node);
+        match (product.visit(node).stop, accepting) {
+            (Some(end), _) => path_of(product, start, &steps, end),
+            (None, Some((components, _, judge))) => {
+                let entry = steps.len();
+                steps.extend(round_trip(product, components, judge, node));
+                let mut path = path_of(product, start, &steps, End::Loop(entry));
+                path.states.pop();
+                path
             }
-            nodes.reverse();
-            let step = |pair: &[u32]| {
-                let found = product.successors(pair[0]).find(|s| s.node == pair[1]);
-                found.expect("the search came along this edge")
-            };
-            let trail = Trail { start: nodes[0], steps: nodes.windows(2).map(step).collect() };
-            let path = match (visit.stop, accepting) {
-                (Some(end), _) => finite(product, &trail, end),
-                (None, Some((components, _, judge))) => {
-                    let round = round_trip(product, components, judge, node);
-                    lasso(product, trail, round)
-                }
-                (None, None) => unreachable!("only components make a cycle"),
-            };
-            return Ok(Found { path: Some(path), unsure });
+            (None, None) => unreachable!("only components make a cycle"),
         }
-        for step in product.successors(node) {
-            if seen.insert(step.node as usize) {
-                met.push((step.node, at as u32));
-            }
-        }
-        at += 1;
-    }
-    Ok(Found { path: None, unsure })
+    });
+    Ok(Found { path, unsure: layers.unsure })
 }
 
-fn finite<G: Graph>(product: &Product<'_, G>, trail: &Trail, end: End) -> Path {
-    let nodes = std::iter::once(trail.start).chain(trail.steps.iter().map(|s| s.node));
+fn path_of<G: Graph>(product: &Product<'_, G>, start: u32, steps: &[Step], end: End) -> Path {
+    let nodes = std::iter::once(start).chain(steps.iter().map(|s| s.node));
     Path {
         states: nodes.map(|n| product.state(n)).collect(),
-        edges: trail.steps.iter().map(|s| s.edge).collect(),
+        edges: steps.iter().map(|s| s.edge).collect(),
         end,
     }
-}
-
-/// A prefix and a loop that starts and ends where the prefix ends.
-fn lasso<G: Graph>(product: &Product<'_, G>, mut trail: Trail, round: Vec<Step>) -> Path {
-    let entry = trail.steps.len();
-    trail.steps.extend(round);
-    let mut path = finite(product, &trail, End::Loop(entry));
-    path.states.pop();
-    path
 }
 
 /// What a loop still has to do, as it grows.

@@ -53,6 +53,17 @@ pub(super) struct Active {
     target: State,
 }
 
+/// States with more transitions than this are wide.
+const WIDE: u64 = 24;
+
+impl Active {
+    /// Whether it would take long to find a successor again by going through all of them.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        self.end - self.first > WIDE
+    }
+}
+
 /// What a node is for a search.
 pub(super) struct Visit {
     /// A path may stop here: the obligations are met.

@@ -90,6 +90,7 @@ const COMMON: &[(&str, Tok)] = &[
     ("X", Tok::Next),
     ("deadlock", Tok::Atom(Atom::Deadlock)),
     ("sink", Tok::Atom(Atom::Sink)),
+    ("non_det", Tok::Atom(Atom::NonDet)),
     ("goal", Tok::Atom(Atom::Goal)),
     ("det_output", Tok::Atom(Atom::DetOutput)),
     ("error", Tok::Atom(Atom::StateError)),

@@ -11,6 +11,7 @@ pub mod eventb;
 mod formula;
 mod overload;
 mod project;
+mod propagation;
 pub mod reference;
 mod scope;
 mod sets;
@@ -30,6 +31,7 @@ pub use settings::LoadOptions;
 
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::source::Reader;
+use crate::syntax::eventb::Proof;
 use compose::Composer;
 use project::{Loader, MachineId, Project};
 use settings::Settings;
@@ -54,6 +56,8 @@ impl Loaded {
 pub struct Model {
     pub machine: Machine,
     pub scope: FormulaScope,
+    /// What the authors of an Event-B model proved about it; nothing is skipped because of them.
+    pub proofs: Vec<Proof>,
 }
 
 /// Loads a classical B machine with everything it refers to, or an Event-B model.
@@ -87,7 +91,7 @@ fn finish(
     let model = machine.map(|mut machine| {
         let elements = sets::size_sets(&mut machine, &settings);
         let scope = FormulaScope::new(elaborator, scope, &machine, &elements);
-        Model { machine, scope }
+        Model { machine, scope, proofs: Vec::new() }
     });
     let model = model.filter(|_| !failed(&diagnostics));
     Loaded { sources, model, diagnostics }

@@ -25,6 +25,8 @@ pub struct LoadOptions {
     pub machine: Option<String>,
     /// `--abstract-levels N`: how many abstractions of an Event-B machine are animated with it.
     pub abstract_levels: Option<usize>,
+    /// `--all-constants`: no symmetry of the constants is broken.
+    pub all_constants: bool,
     /// `--variants`: events of Event-B must decrease or not increase the variant.
     pub variants: bool,
 }
@@ -40,6 +42,8 @@ pub struct Settings {
     pub scopes: BTreeMap<String, usize>,
     /// `SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS`: branches of `||` may write one variable, if they agree.
     pub simultaneous_assignments: bool,
+    /// Valuations of the constants that differ only in the names of elements are all kept.
+    pub all_constants: bool,
     pub ltl: Vec<TemporalAssertion>,
     pub ctl: Vec<TemporalAssertion>,
 }
@@ -55,6 +59,7 @@ impl Settings {
             default_set_size: options.default_set_size.or(size).unwrap_or(2).max(1),
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),
+            all_constants: options.all_constants,
             simultaneous_assignments: definition_is_true(
                 definitions,
                 "SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS",

@@ -498,11 +498,16 @@ pub struct Machine {
     pub minint: Int,
 }
 
+/// Begins the names of constants that no user wrote: functions that a theory defines by recursion.
+pub const OWN: &str = "·";
+
 impl Machine {
     /// Whether a step that sets constants up comes before the initialisation. ProB has one as soon as there is a
     /// constant or a property, and counts its states and transitions.
     pub fn has_setup(&self) -> bool {
-        !self.constants.is_empty() || !self.properties.is_empty()
+        let own = |name: &Name| name.starts_with(OWN);
+        self.constants.iter().any(|v| !own(&self.var(*v).name))
+            || self.properties.iter().any(|p| !p.label.as_ref().is_some_and(own))
     }
     pub fn var(&self, id: VarId) -> &VarDecl {
         &self.vars[id.0 as usize]

@@ -8,6 +8,7 @@
 //! symbolic, so that equal finite values have equal forms. Rust's `==` is identity of forms: it is
 //! equality in B for everything without `Symbolic` inside.
 
+mod decode;
 pub mod digest;
 mod encode;
 mod show;
@@ -46,6 +47,11 @@ impl Value {
 
     pub fn str(text: &str) -> Value {
         Value::Str(Name::from(text))
+    }
+
+    /// What stands for a result that an operation left without a value, in the names of transitions only.
+    pub fn unassigned() -> Value {
+        Value::str("?")
     }
 
     pub fn real(r: RBig) -> Value {

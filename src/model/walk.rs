@@ -2,7 +2,9 @@
 //!
 //! In: typed trees. Out: calls of the visitor for every expression, target and call.
 
-use super::typed::{Expr, ExprKind, Machine, OpId, Pred, PredKind, Step, Stmt, StmtKind, Target, VarId};
+use super::typed::{
+    Expr, ExprKind, External, Machine, OpId, Pred, PredKind, Step, Stmt, StmtKind, Target, VarId,
+};
 use std::collections::BTreeSet;
 
 macro_rules! walkers {
@@ -14,6 +16,8 @@ macro_rules! walkers {
             fn call(&mut self, _: &$($m)? OpId) {}
             /// Variables that `::` and `:(…)` write.
             fn written(&mut self, _: &$($m)? Vec<VarId>) {}
+            /// A predicate or substitution that the tool provides, with its arguments.
+            fn external(&mut self, _: &$($m)? External, _: &$($m)? [Expr]) {}
         }
 
         pub fn $expr(e: &$($m)? Expr, v: &mut impl $visitor) {
@@ -107,10 +111,11 @@ macro_rules! walkers {
                         $expr(x, v);
                     }
                 }
-                PredKind::External(_, xs) => {
-                    for x in xs {
+                PredKind::External(external, xs) => {
+                    for x in &$($m)? *xs {
                         $expr(x, v);
                     }
+                    v.external(external, xs);
                 }
             }
         }
@@ -193,10 +198,11 @@ macro_rules! walkers {
                         $target(t, v);
                     }
                 }
-                StmtKind::External(_, xs) => {
-                    for x in xs {
+                StmtKind::External(external, xs) => {
+                    for x in &$($m)? *xs {
                         $expr(x, v);
                     }
+                    v.external(external, xs);
                 }
             }
         }

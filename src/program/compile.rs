@@ -5,7 +5,7 @@
 //! Constants are folded: a program knows its valuation.
 
 use super::ir::{Code, Op, Reg};
-use super::layout::{Field, Layout};
+use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
 use super::pool::Pool;
 use super::state::StateLayout;
@@ -15,7 +15,9 @@ use std::collections::BTreeMap;
 
 /// What one transition packs, ready to run.
 pub struct Packing {
-    pub fields: Vec<(Field, Reg)>,
+    /// Fields of up to a word, and the wider ones with their registers.
+    pub places: Vec<Place>,
+    pub wide: Vec<(Field, Reg)>,
     /// Registers that tell transitions apart: the register, its words, whether it is a pool number.
     pub label: Vec<(Reg, u16, bool)>,
 }
@@ -30,9 +32,15 @@ pub struct Compiled {
     pub assertions: Vec<Option<u32>>,
     pub goal: Option<u32>,
     pub scope: Option<u32>,
+    /// Entries of the observed predicates.
+    pub observed: Vec<Option<u32>>,
     /// For each event, and last for all together: code that holds if all conjuncts that the event can
     /// change hold; `None` if one of them has no code.
     pub after: Vec<Option<u32>>,
+    /// Entries of the guards that a reduction may ask for.
+    pub guards: Vec<Option<u32>>,
+    /// Whether that code has nothing to do: the layouts say it all.
+    pub idle: Vec<bool>,
 }
 
 /// Everything that compilation needs to know.
@@ -44,6 +52,10 @@ pub struct Source<'s> {
     pub layout: &'s StateLayout,
     /// For each event, the invariant conjuncts it can change.
     pub touched: &'s [Vec<usize>],
+    /// Guards that a reduction may ask for.
+    pub guards: &'s [Option<Pred>],
+    /// More predicates over a state.
+    pub observed: &'s [Pred],
 }
 
 pub fn compile(source: &Source<'_>) -> Compiled {
@@ -83,7 +95,9 @@ pub fn compile(source: &Source<'_>) -> Compiled {
     let invariant: Vec<Option<u32>> = source.machine.invariant.iter().map(|c| test(&c.pred)).collect();
     let assertions = source.machine.assertions.iter().map(|c| test(&c.pred)).collect();
     let goal = source.machine.goal.as_ref().and_then(&mut test);
-    let scope = source.machine.scope.as_ref().and_then(test);
+    let scope = source.machine.scope.as_ref().and_then(&mut test);
+    let observed = source.observed.iter().map(&mut test).collect();
+    let guards = source.guards.iter().map(|g| g.as_ref().and_then(&mut test)).collect();
     let all: Vec<usize> = (0..invariant.len()).collect();
     let after: Vec<Option<(u32, Vec<u32>)>> = source
         .touched
@@ -91,7 +105,10 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         .chain([&all])
         .map(|set| {
             let entries: Option<Vec<u32>> = set.iter().map(|i| invariant[*i]).collect();
-            entries.map(|entries| (lower.chain(entries.len()), entries))
+            entries.map(|mut entries| {
+                entries.retain(|e| lower.code.ops[*e as usize] != Op::Ret);
+                (lower.chain(entries.len()), entries)
+            })
         })
         .collect();
     let lowered = lower.finish();
@@ -107,13 +124,13 @@ pub fn compile(source: &Source<'_>) -> Compiled {
     let packings = lowered
         .emissions
         .iter()
-        .map(|e| Packing {
-            fields: e
-                .writes
-                .iter()
-                .flat_map(|(v, x)| slots[v].iter().map(|f| (*f, x.reg + f.part)))
-                .collect(),
-            label: e.label.iter().flat_map(leaves).collect(),
+        .map(|e| {
+            let all = || e.writes.iter().flat_map(|(v, x)| slots[v].iter().map(|f| (*f, x.reg + f.part)));
+            Packing {
+                places: all().filter_map(|(f, reg)| f.place(reg)).collect(),
+                wide: all().filter(|(f, reg)| f.place(*reg).is_none()).collect(),
+                label: e.label.iter().flat_map(leaves).collect(),
+            }
         })
         .collect();
     Compiled {
@@ -125,7 +142,10 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         assertions,
         goal,
         scope,
+        idle: after.iter().map(|a| a.as_ref().is_some_and(|(_, entries)| entries.is_empty())).collect(),
+        observed,
         after: after.into_iter().map(|a| a.map(|(at, _)| at)).collect(),
+        guards,
     }
 }
 
@@ -141,7 +161,7 @@ fn test(lower: &mut Lower<'_>, p: &Pred, env: &Env) -> Low<u32> {
 /// The registers of a value, with a mark on pool numbers.
 pub fn leaves(x: &Operand) -> Vec<(Reg, u16, bool)> {
     match &x.layout {
-        Layout::Int | Layout::Code(_) | Layout::Bits(_) | Layout::Table(_) => {
+        Layout::Int | Layout::Code(_) | Layout::Bits(_) | Layout::Table(_) | Layout::Array(_) => {
             vec![(x.reg, x.words(), false)]
         }
         Layout::Pool => vec![(x.reg, 1, true)],

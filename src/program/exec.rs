@@ -7,8 +7,9 @@
 //! The frame is an array of 65,536 words and registers are `u16`, so the compiler drops every bounds
 //! check on a register; only fetching an operation is checked.
 
-use super::ir::{Code, DROPPED, NOWHERE, Op, Reg};
-use bombus_kernels::bits::{self, matrix, matrix::Shape};
+use super::bulk::{self, Step};
+use super::ir::{Code, Op, Reg};
+use bombus_kernels::bits;
 
 pub const FRAME: usize = 1 << 16;
 /// Words of the largest bit-set that lives in registers.
@@ -59,37 +60,21 @@ pub trait Host {
     fn tick(&mut self) -> bool;
 }
 
-type Regs = [u64; FRAME];
+pub(super) type Regs = [u64; FRAME];
 
 #[inline(always)]
-fn int(f: &Regs, r: Reg) -> i64 {
+pub(super) fn int(f: &Regs, r: Reg) -> i64 {
     f[r as usize] as i64
 }
 
 #[inline(always)]
-fn at(r: Reg, i: u16) -> usize {
+pub(super) fn at(r: Reg, i: u16) -> usize {
     r.wrapping_add(i) as usize
 }
 
 #[inline(always)]
-fn slice(f: &Regs, r: Reg, n: usize) -> &[u64] {
+pub(super) fn slice(f: &Regs, r: Reg, n: usize) -> &[u64] {
     &f[r as usize..r as usize + n]
-}
-
-/// A copy of a bit-set, so that a kernel may write where it reads.
-#[inline(always)]
-fn load(f: &Regs, r: Reg, n: usize) -> [u64; MAX_WORDS] {
-    let mut out = [0; MAX_WORDS];
-    out[..n].copy_from_slice(slice(f, r, n));
-    out
-}
-
-fn shape(rows: u16, cols: u16) -> Shape {
-    Shape { rows: rows as usize, cols: cols as usize }
-}
-
-fn words(bits: usize) -> usize {
-    bits::words_for(bits).max(1)
 }
 
 /// Runs `code` from `entry` until it ends.
@@ -140,13 +125,6 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
             Op::AddImm { d, a, i } => exact!(d, int(f, a).checked_add(i64::from(i))),
             Op::Sub { d, a, b } => exact!(d, int(f, a).checked_sub(int(f, b))),
             Op::Mul { d, a, b } => exact!(d, int(f, a).checked_mul(int(f, b))),
-            Op::Div { d, a, b, l } => {
-                if f[b as usize] == 0 {
-                    pc = l as usize;
-                } else {
-                    exact!(d, int(f, a).checked_div(int(f, b)));
-                }
-            }
             Op::Mod { d, a, b, l } => {
                 let (x, y) = (int(f, a), int(f, b));
                 if x < 0 || y <= 0 {
@@ -155,16 +133,6 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                     f[d as usize] = if x < y { x as u64 } else { (x % y) as u64 };
                 }
             }
-            Op::Power { d, a, b, l } => {
-                let (x, y) = (int(f, a), int(f, b));
-                if y < 0 {
-                    pc = l as usize;
-                } else {
-                    exact!(d, u32::try_from(y).ok().and_then(|y| x.checked_pow(y)));
-                }
-            }
-            Op::Min { d, a, b } => f[d as usize] = int(f, a).min(int(f, b)) as u64,
-            Op::Max { d, a, b } => f[d as usize] = int(f, a).max(int(f, b)) as u64,
             Op::CodeOfInt { d, a, lo, n, l } => {
                 // One unsigned comparison covers both ends; a wrapped difference is far outside.
                 let code = int(f, a).wrapping_sub(i64::from(lo)) as u64;
@@ -223,14 +191,6 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
             Op::Count { d, a, n } => {
                 f[d as usize] = (0..n).map(|i| u64::from(f[at(a, i)].count_ones())).sum();
             }
-            Op::Least { d, a, n, l } => match bits::first(slice(f, a, n as usize)) {
-                Some(bit) => f[d as usize] = bit as u64,
-                None => pc = l as usize,
-            },
-            Op::Greatest { d, a, n, l } => match bits::last(slice(f, a, n as usize)) {
-                Some(bit) => f[d as usize] = bit as u64,
-                None => pc = l as usize,
-            },
             Op::Next { d, a, n, l } => {
                 let from = f[d as usize].wrapping_add(1);
                 if n == 1 {
@@ -255,213 +215,34 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
                     tick!();
                 }
             }
-            Op::NextSubset { d, a, n, l } => {
-                let mut cursor = load(f, d, n as usize);
-                let more = bits::next_subset(&mut cursor[..n as usize], slice(f, a, n as usize));
-                f[d as usize..d as usize + n as usize].copy_from_slice(&cursor[..n as usize]);
-                jump_if!(!more, l);
+            Op::Peek { d, a, shift, mask } => {
+                f[d as usize] = f[a as usize] >> shift & u64::from(mask);
+            }
+            Op::Poke { d, a, s, shift, mask, base } => {
+                let mask = u64::from(mask) << shift;
+                f[d as usize] = f[a as usize] & !mask | (f[s as usize] + u64::from(base)) << shift;
+            }
+            Op::PokeImm { d, a, i, shift, mask } => {
+                let mask = u64::from(mask) << shift;
+                f[d as usize] = f[a as usize] & !mask | u64::from(i) << shift;
+            }
+            Op::JumpCellEq { a, i, shift, mask, l } => {
+                jump_if!(f[a as usize] >> shift & u64::from(mask) == u64::from(i), l);
+            }
+            Op::JumpCellNe { a, i, shift, mask, l } => {
+                jump_if!(f[a as usize] >> shift & u64::from(mask) != u64::from(i), l);
+            }
+            Op::Cell { d, t, r, c, l } => {
+                let (at, shift) = c.place(f[r as usize] as usize);
+                let cell = f[(t as usize + at) & (FRAME - 1)] >> shift & c.mask();
+                match cell.checked_sub(u64::from(c.base)) {
+                    Some(value) => f[d as usize] = value,
+                    None => pc = l as usize,
+                }
+            }
+            Op::Again { l } => {
+                pc = l as usize;
                 tick!();
-            }
-            Op::Interval { d, a, b, lo, bits: size } => {
-                let n = words(size as usize);
-                let (from, to) = (int(f, a), int(f, b));
-                let out = &mut f[d as usize..d as usize + n];
-                out.fill(0);
-                if from <= to {
-                    let (from, to) = (from.wrapping_sub(i64::from(lo)), to.wrapping_sub(i64::from(lo)));
-                    if from < 0 || to >= i64::from(size) || to < from {
-                        return Exit::Misfit;
-                    }
-                    for bit in from..=to {
-                        bits::insert(out, bit as usize);
-                    }
-                }
-            }
-            Op::Remap { d, a, n, m, table } => {
-                let from = load(f, a, n as usize);
-                let table = &code.tables[table as usize];
-                let out = &mut f[d as usize..d as usize + m as usize];
-                out.fill(0);
-                for bit in bits::iter(&from[..n as usize]) {
-                    match table[bit] {
-                        NOWHERE => return Exit::Misfit,
-                        DROPPED => {}
-                        to => bits::insert(out, to as usize),
-                    }
-                }
-            }
-            Op::Row { d, m, r, rows, cols } => {
-                let (n, w) = (words(rows as usize * cols as usize), words(cols as usize));
-                let row = f[r as usize] as usize;
-                if n == 1 {
-                    f[d as usize] = f[m as usize] >> (row * cols as usize) & bits::low_mask(cols as usize);
-                } else {
-                    let from = load(f, m, n);
-                    bits::extract(
-                        &from[..n],
-                        row * cols as usize,
-                        cols as usize,
-                        &mut f[d as usize..d as usize + w],
-                    );
-                }
-            }
-            Op::Single { d, m, r, rows, cols, l } => {
-                let row = f[r as usize] as usize;
-                let n = words(rows as usize * cols as usize);
-                if n == 1 {
-                    let w = f[m as usize] >> (row * cols as usize) & bits::low_mask(cols as usize);
-                    if w.is_power_of_two() {
-                        f[d as usize] = u64::from(w.trailing_zeros());
-                    } else {
-                        pc = l as usize;
-                    }
-                } else {
-                    match matrix::single(slice(f, m, n), shape(rows, cols), row) {
-                        Some(col) => f[d as usize] = col as u64,
-                        None => pc = l as usize,
-                    }
-                }
-            }
-            Op::PutSingle { d, r, c, rows, cols } => {
-                let (row, col) = (f[r as usize] as usize, f[c as usize] as usize);
-                let n = words(rows as usize * cols as usize);
-                if n == 1 {
-                    let at = row * cols as usize;
-                    f[d as usize] = f[d as usize] & !(bits::low_mask(cols as usize) << at) | 1 << (at + col);
-                } else {
-                    matrix::put_single(&mut f[d as usize..d as usize + n], shape(rows, cols), row, col);
-                }
-            }
-            Op::PutRow { d, r, s, rows, cols } => {
-                let row = f[r as usize] as usize;
-                let n = words(rows as usize * cols as usize);
-                let set = load(f, s, words(cols as usize));
-                bits::deposit(&mut f[d as usize..d as usize + n], row * cols as usize, cols as usize, &set);
-            }
-            Op::Dom { d, m, rows, cols } => {
-                let n = words(rows as usize * cols as usize);
-                let from = load(f, m, n);
-                let w = words(rows as usize);
-                matrix::dom(&from[..n], shape(rows, cols), &mut f[d as usize..d as usize + w]);
-            }
-            Op::Ran { d, m, rows, cols } => {
-                let n = words(rows as usize * cols as usize);
-                let from = load(f, m, n);
-                let w = words(cols as usize);
-                matrix::ran(&from[..n], shape(rows, cols), &mut f[d as usize..d as usize + w]);
-            }
-            Op::Image { d, m, s, rows, cols } => {
-                let n = words(rows as usize * cols as usize);
-                let (from, set) = (load(f, m, n), load(f, s, words(rows as usize)));
-                let w = words(cols as usize);
-                matrix::image(
-                    &from[..n],
-                    shape(rows, cols),
-                    &set[..words(rows as usize)],
-                    &mut f[d as usize..d as usize + w],
-                );
-            }
-            Op::Inverse { d, m, rows, cols } => {
-                let n = words(rows as usize * cols as usize);
-                let from = load(f, m, n);
-                matrix::inverse(&from[..n], shape(rows, cols), &mut f[d as usize..d as usize + n]);
-            }
-            Op::Compose { d, a, b, rows, mid, cols } => {
-                let (na, nb) = (words(rows as usize * mid as usize), words(mid as usize * cols as usize));
-                let (x, y) = (load(f, a, na), load(f, b, nb));
-                let n = words(rows as usize * cols as usize);
-                matrix::compose(
-                    &x[..na],
-                    shape(rows, mid),
-                    &y[..nb],
-                    shape(mid, cols),
-                    &mut f[d as usize..d as usize + n],
-                );
-            }
-            Op::RestrictRows { d, m, s, rows, cols, keep } => {
-                let n = words(rows as usize * cols as usize);
-                let (from, set) = (load(f, m, n), load(f, s, words(rows as usize)));
-                matrix::restrict_rows(
-                    &from[..n],
-                    shape(rows, cols),
-                    &set,
-                    keep,
-                    &mut f[d as usize..d as usize + n],
-                );
-            }
-            Op::RestrictCols { d, m, s, rows, cols, keep } => {
-                let n = words(rows as usize * cols as usize);
-                let (from, set) = (load(f, m, n), load(f, s, words(cols as usize)));
-                matrix::restrict_cols(
-                    &from[..n],
-                    shape(rows, cols),
-                    &set,
-                    keep,
-                    &mut f[d as usize..d as usize + n],
-                );
-            }
-            Op::Override { d, a, b, rows, cols } => {
-                let n = words(rows as usize * cols as usize);
-                let (x, y) = (load(f, a, n), load(f, b, n));
-                matrix::override_with(
-                    &x[..n],
-                    &y[..n],
-                    shape(rows, cols),
-                    &mut f[d as usize..d as usize + n],
-                );
-            }
-            Op::Product { d, a, b, rows, cols } => {
-                let n = words(rows as usize * cols as usize);
-                let (x, y) = (load(f, a, words(rows as usize)), load(f, b, words(cols as usize)));
-                matrix::product(
-                    &x[..words(rows as usize)],
-                    &y,
-                    shape(rows, cols),
-                    &mut f[d as usize..d as usize + n],
-                );
-            }
-            Op::Closure1 { d, m, size } => {
-                let n = words(size as usize * size as usize);
-                let from = load(f, m, n);
-                matrix::closure1(&from[..n], size as usize, &mut f[d as usize..d as usize + n]);
-            }
-            Op::Identity { d, s, size } => {
-                let n = words(size as usize * size as usize);
-                let set = load(f, s, words(size as usize));
-                matrix::identity(
-                    &set[..words(size as usize)],
-                    size as usize,
-                    &mut f[d as usize..d as usize + n],
-                );
-            }
-            Op::JumpNotFunctional { m, rows, cols, l } => {
-                let n = words(rows as usize * cols as usize);
-                jump_if!(!matrix::is_functional(slice(f, m, n), shape(rows, cols)), l);
-            }
-            Op::JumpNotInjective { m, rows, cols, l } => {
-                let n = words(rows as usize * cols as usize);
-                jump_if!(!matrix::is_injective(slice(f, m, n), shape(rows, cols)), l);
-            }
-            Op::TableGet { d, t, r, n, w, l } => {
-                let row = f[r as usize] as usize;
-                if f[t as usize + row / 64] >> (row % 64) & 1 == 0 {
-                    pc = l as usize;
-                } else {
-                    let at = t as usize + words(n as usize) + row * w as usize;
-                    f.copy_within(at..at + w as usize, d as usize);
-                }
-            }
-            Op::TablePut { d, r, s, n, w } => {
-                let row = f[r as usize] as usize;
-                f[d as usize + row / 64] |= 1 << (row % 64);
-                let at = d as usize + words(n as usize) + row * w as usize;
-                f.copy_within(s as usize..s as usize + w as usize, at);
-            }
-            Op::TableDrop { d, r, n, w } => {
-                let row = f[r as usize] as usize;
-                f[d as usize + row / 64] &= !(1 << (row % 64));
-                let at = d as usize + words(n as usize) + row * w as usize;
-                f[at..at + w as usize].fill(0);
             }
             Op::Call { l } => {
                 calls.push(pc as u32);
@@ -488,6 +269,14 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
             Op::Holds => return Exit::Holds,
             Op::Fails => return Exit::Fails,
             Op::Ill => return Exit::Ill,
+            // Whatever works on many words stands apart, so that the loop keeps its registers.
+            op => match bulk::step(&op, f, code) {
+                Step::Go => {
+                    tick!();
+                }
+                Step::To(l) => pc = l as usize,
+                Step::Misfit => return Exit::Misfit,
+            },
         }
     }
 }

@@ -41,12 +41,25 @@ impl Host for Running<'_, '_> {
     #[inline]
     fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
         let packing = &self.compiled.packings[t as usize];
-        let start = self.edges.targets.len();
-        self.edges.targets.extend_from_slice(self.state);
-        let target = &mut self.edges.targets[start..];
-        for (field, reg) in &packing.fields {
-            if !field.store(&regs[*reg as usize..], target) {
-                return Answer::Misfit;
+        if let [word] = self.state {
+            let mut target = [*word];
+            for p in &packing.places {
+                if !p.store(regs[p.reg as usize], &mut target) {
+                    return Answer::Misfit;
+                }
+            }
+            self.edges.targets.push(target[0]);
+        } else {
+            let start = self.edges.targets.len();
+            self.edges.targets.extend_from_slice(self.state);
+            let target = &mut self.edges.targets[start..];
+            for p in &packing.places {
+                if !p.store(regs[p.reg as usize], target) {
+                    return Answer::Misfit;
+                }
+            }
+            for (field, reg) in &packing.wide {
+                field.store(&regs[*reg as usize..], target);
             }
         }
         let mut label = LabelHash::default();

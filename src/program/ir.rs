@@ -9,7 +9,10 @@
 //! Meaning of the jumps: `l` is where control goes when the condition in the name holds, when the
 //! operation is undefined, or when a loop is at its end.
 
+use bombus_kernels::bits::cells::Cells;
 use std::fmt;
+
+pub use super::touches::Touches;
 
 /// A register: an index into the frame. `u16`, so that a frame of 65,536 words needs no bounds check.
 pub type Reg = u16;
@@ -276,6 +279,8 @@ pub enum Op {
         b: Reg,
         lo: i32,
         bits: u16,
+        /// What lies outside is left out instead.
+        clip: bool,
     },
     /// Moves each element of `a` to its place in another carrier, by `Code::tables[table]`.
     Remap {
@@ -330,6 +335,14 @@ pub enum Op {
         cols: u16,
     },
     Image {
+        d: Reg,
+        m: Reg,
+        s: Reg,
+        rows: u16,
+        cols: u16,
+    },
+    /// The rows related to a column in `s`.
+    Preimage {
         d: Reg,
         m: Reg,
         s: Reg,
@@ -425,7 +438,168 @@ pub enum Op {
         n: u16,
         w: u16,
     },
+    // --- Arrays of codes. One cell at a place known when the code is made:
+    /// The content of a cell, base included.
+    Peek {
+        d: Reg,
+        a: Reg,
+        shift: u8,
+        mask: u16,
+    },
+    /// `d` is `a` with the cell replaced by `s + base`.
+    Poke {
+        d: Reg,
+        a: Reg,
+        s: Reg,
+        shift: u8,
+        mask: u16,
+        base: u8,
+    },
+    /// `d` is `a` with the cell replaced by `i`.
+    PokeImm {
+        d: Reg,
+        a: Reg,
+        i: u16,
+        shift: u8,
+        mask: u16,
+    },
+    JumpCellEq {
+        a: Reg,
+        i: u16,
+        shift: u8,
+        mask: u16,
+        l: Label,
+    },
+    JumpCellNe {
+        a: Reg,
+        i: u16,
+        shift: u8,
+        mask: u16,
+        l: Label,
+    },
+    /// Cells of rows that are known only now. The value of row `r`; `l` when it has none.
+    Cell {
+        d: Reg,
+        t: Reg,
+        r: Reg,
+        c: Cells,
+        l: Label,
+    },
+    PutCell {
+        d: Reg,
+        r: Reg,
+        s: Reg,
+        c: Cells,
+    },
+    /// Maps every row in `s` to the value in `v`.
+    FillCells {
+        d: Reg,
+        s: Reg,
+        v: Reg,
+        c: Cells,
+    },
+    /// The rows that have a value.
+    Present {
+        d: Reg,
+        t: Reg,
+        c: Cells,
+    },
+    /// The values that occur, of `cols` values.
+    CellValues {
+        d: Reg,
+        t: Reg,
+        cols: u16,
+        c: Cells,
+    },
+    CellImage {
+        d: Reg,
+        t: Reg,
+        s: Reg,
+        cols: u16,
+        c: Cells,
+    },
+    /// The rows whose value is in `s`.
+    CellPreimage {
+        d: Reg,
+        t: Reg,
+        s: Reg,
+        cols: u16,
+        c: Cells,
+    },
+    CellsToMatrix {
+        d: Reg,
+        t: Reg,
+        cols: u16,
+        c: Cells,
+    },
+    /// What is no function, or not total where that is asked, is a misfit.
+    MatrixToCells {
+        d: Reg,
+        m: Reg,
+        cols: u16,
+        c: Cells,
+    },
+    /// The same function in cells of another shape; a row without a value is a misfit in a total array.
+    Recode {
+        d: Reg,
+        t: Reg,
+        from: Cells,
+        to: Cells,
+    },
+    OverrideCells {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        c: Cells,
+    },
+    RestrictCells {
+        d: Reg,
+        t: Reg,
+        s: Reg,
+        c: Cells,
+        keep: bool,
+    },
+    RestrictCellValues {
+        d: Reg,
+        t: Reg,
+        s: Reg,
+        cols: u16,
+        c: Cells,
+        keep: bool,
+    },
+    JumpCellsNotInjective {
+        t: Reg,
+        cols: u16,
+        c: Cells,
+        l: Label,
+    },
+    /// The length of a sequence; `l` when the rows are not `0..n`.
+    Length {
+        d: Reg,
+        t: Reg,
+        c: Cells,
+        l: Label,
+    },
+    /// Moves every value `f[k]` rows down (or up, if that is negative); what leaves the front is dropped,
+    /// what leaves the end is a misfit.
+    Slide {
+        d: Reg,
+        t: Reg,
+        k: Reg,
+        c: Cells,
+    },
+    /// Turns a sequence of length `n` round.
+    Reverse {
+        d: Reg,
+        t: Reg,
+        n: Reg,
+        c: Cells,
+    },
     // --- Control.
+    /// Back to the head of a loop whose rounds are counted.
+    Again {
+        l: Label,
+    },
     Call {
         l: Label,
     },
@@ -451,200 +625,6 @@ pub enum Op {
     Fails,
     /// The code ends with an answer: the predicate is undefined.
     Ill,
-}
-
-/// What an operation touches: at most three reads and one write.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Touches {
-    pub reads: [Option<(Reg, u16)>; 3],
-    pub write: Option<(Reg, u16)>,
-    /// The written registers are also read (in-place updates and cursors).
-    pub updates: bool,
-    pub label: Option<Label>,
-}
-
-fn words(bits: usize) -> u16 {
-    bits.div_ceil(64).max(1) as u16
-}
-
-fn matrix(rows: u16, cols: u16) -> u16 {
-    words(rows as usize * cols as usize)
-}
-
-fn table(rows: u16, words_each: u16) -> u16 {
-    words(rows as usize) + rows * words_each
-}
-
-impl Op {
-    pub fn touches(&self) -> Touches {
-        use Op::*;
-        let one = |r: Reg| Some((r, 1u16));
-        let many = |r: Reg, n: u16| Some((r, n));
-        let t = Touches::default();
-        let rw = |w, reads| Touches { write: w, reads, ..t };
-        let rwl = |w, reads, l| Touches { write: w, reads, label: Some(l), ..t };
-        let rl = |reads, l| Touches { reads, label: Some(l), ..t };
-        match *self {
-            Const { d, .. } => rw(one(d), [None; 3]),
-            Copy { d, a, n } => rw(many(d, n), [many(a, n), None, None]),
-            Add { d, a, b } | Sub { d, a, b } | Mul { d, a, b } | Min { d, a, b } | Max { d, a, b } => {
-                rw(one(d), [one(a), one(b), None])
-            }
-            AddImm { d, a, .. } => rw(one(d), [one(a), None, None]),
-            Div { d, a, b, l } | Mod { d, a, b, l } | Power { d, a, b, l } => {
-                rwl(one(d), [one(a), one(b), None], l)
-            }
-            CodeOfInt { d, a, l, .. } => rwl(one(d), [one(a), None, None], l),
-            PairCode { d, a, b, .. } => rw(one(d), [one(a), one(b), None]),
-            RowOf { d, a, .. } | ColOf { d, a, .. } => rw(one(d), [one(a), None, None]),
-            Jump { l } | Call { l } => rl([None; 3], l),
-            JumpEq { a, b, l } | JumpNe { a, b, l } | JumpLt { a, b, l } | JumpLe { a, b, l } => {
-                rl([one(a), one(b), None], l)
-            }
-            JumpEqImm { a, l, .. }
-            | JumpNeImm { a, l, .. }
-            | JumpLtImm { a, l, .. }
-            | JumpGtImm { a, l, .. } => rl([one(a), None, None], l),
-            JumpSame { a, b, n, l }
-            | JumpDiffer { a, b, n, l }
-            | JumpSubset { a, b, n, l }
-            | JumpNotSubset { a, b, n, l } => rl([many(a, n), many(b, n), None], l),
-            JumpBit { a, i, n, l } | JumpNoBit { a, i, n, l } => rl([many(a, n), one(i), None], l),
-            JumpEmpty { a, n, l } | JumpNotEmpty { a, n, l } => rl([many(a, n), None, None], l),
-            Clear { d, n } => rw(many(d, n), [None; 3]),
-            Or { d, a, b, n } | And { d, a, b, n } | AndNot { d, a, b, n } => {
-                rw(many(d, n), [many(a, n), many(b, n), None])
-            }
-            Insert { d, i, n } | Remove { d, i, n } => {
-                Touches { write: many(d, n), reads: [one(i), None, None], updates: true, ..t }
-            }
-            Count { d, a, n } => rw(one(d), [many(a, n), None, None]),
-            Least { d, a, n, l } | Greatest { d, a, n, l } => rwl(one(d), [many(a, n), None, None], l),
-            Next { d, a, n, l } => {
-                Touches { write: one(d), reads: [many(a, n), None, None], updates: true, label: Some(l) }
-            }
-            NextInt { d, b, l } => {
-                Touches { write: one(d), reads: [one(b), None, None], updates: true, label: Some(l) }
-            }
-            NextSubset { d, a, n, l } => {
-                Touches { write: many(d, n), reads: [many(a, n), None, None], updates: true, label: Some(l) }
-            }
-            Interval { d, a, b, bits, .. } => rw(many(d, words(bits as usize)), [one(a), one(b), None]),
-            Remap { d, a, n, m, .. } => rw(many(d, m), [many(a, n), None, None]),
-            Row { d, m, r, rows, cols } => {
-                rw(many(d, words(cols as usize)), [many(m, matrix(rows, cols)), one(r), None])
-            }
-            Single { d, m, r, rows, cols, l } => rwl(one(d), [many(m, matrix(rows, cols)), one(r), None], l),
-            PutSingle { d, r, c, rows, cols } => Touches {
-                write: many(d, matrix(rows, cols)),
-                reads: [one(r), one(c), None],
-                updates: true,
-                ..t
-            },
-            PutRow { d, r, s, rows, cols } => Touches {
-                write: many(d, matrix(rows, cols)),
-                reads: [one(r), many(s, words(cols as usize)), None],
-                updates: true,
-                ..t
-            },
-            Dom { d, m, rows, cols } => {
-                rw(many(d, words(rows as usize)), [many(m, matrix(rows, cols)), None, None])
-            }
-            Ran { d, m, rows, cols } => {
-                rw(many(d, words(cols as usize)), [many(m, matrix(rows, cols)), None, None])
-            }
-            Image { d, m, s, rows, cols } => rw(
-                many(d, words(cols as usize)),
-                [many(m, matrix(rows, cols)), many(s, words(rows as usize)), None],
-            ),
-            Inverse { d, m, rows, cols } => {
-                rw(many(d, matrix(rows, cols)), [many(m, matrix(rows, cols)), None, None])
-            }
-            Compose { d, a, b, rows, mid, cols } => rw(
-                many(d, matrix(rows, cols)),
-                [many(a, matrix(rows, mid)), many(b, matrix(mid, cols)), None],
-            ),
-            RestrictRows { d, m, s, rows, cols, .. } => rw(
-                many(d, matrix(rows, cols)),
-                [many(m, matrix(rows, cols)), many(s, words(rows as usize)), None],
-            ),
-            RestrictCols { d, m, s, rows, cols, .. } => rw(
-                many(d, matrix(rows, cols)),
-                [many(m, matrix(rows, cols)), many(s, words(cols as usize)), None],
-            ),
-            Override { d, a, b, rows, cols } => {
-                let n = matrix(rows, cols);
-                rw(many(d, n), [many(a, n), many(b, n), None])
-            }
-            Product { d, a, b, rows, cols } => rw(
-                many(d, matrix(rows, cols)),
-                [many(a, words(rows as usize)), many(b, words(cols as usize)), None],
-            ),
-            Closure1 { d, m, size } => {
-                rw(many(d, matrix(size, size)), [many(m, matrix(size, size)), None, None])
-            }
-            Identity { d, s, size } => {
-                rw(many(d, matrix(size, size)), [many(s, words(size as usize)), None, None])
-            }
-            JumpNotFunctional { m, rows, cols, l } | JumpNotInjective { m, rows, cols, l } => {
-                rl([many(m, matrix(rows, cols)), None, None], l)
-            }
-            TableGet { d, t, r, n, w, l } => rwl(many(d, w), [many(t, table(n, w)), one(r), None], l),
-            TablePut { d, r, s, n, w } => {
-                Touches { write: many(d, table(n, w)), reads: [one(r), many(s, w), None], updates: true, ..t }
-            }
-            TableDrop { d, r, n, w } => {
-                Touches { write: many(d, table(n, w)), reads: [one(r), None, None], updates: true, ..t }
-            }
-            General { l, .. } => rl([None; 3], l),
-            Ret | Halt | Misfit | Emit { .. } | Undefined | Holds | Fails | Ill => t,
-        }
-    }
-
-    /// Points the jump of this operation somewhere else.
-    pub fn set_label(&mut self, to: Label) {
-        use Op::*;
-        match self {
-            Div { l, .. }
-            | Mod { l, .. }
-            | Power { l, .. }
-            | CodeOfInt { l, .. }
-            | Jump { l }
-            | JumpEq { l, .. }
-            | JumpNe { l, .. }
-            | JumpLt { l, .. }
-            | JumpLe { l, .. }
-            | JumpEqImm { l, .. }
-            | JumpNeImm { l, .. }
-            | JumpLtImm { l, .. }
-            | JumpGtImm { l, .. }
-            | JumpSame { l, .. }
-            | JumpDiffer { l, .. }
-            | JumpBit { l, .. }
-            | JumpNoBit { l, .. }
-            | JumpSubset { l, .. }
-            | JumpNotSubset { l, .. }
-            | JumpEmpty { l, .. }
-            | JumpNotEmpty { l, .. }
-            | Least { l, .. }
-            | Greatest { l, .. }
-            | Next { l, .. }
-            | NextInt { l, .. }
-            | NextSubset { l, .. }
-            | Single { l, .. }
-            | TableGet { l, .. }
-            | JumpNotFunctional { l, .. }
-            | JumpNotInjective { l, .. }
-            | Call { l }
-            | General { l, .. } => *l = to,
-            _ => unreachable!("only operations with a label are patched"),
-        }
-    }
-
-    /// Whether control never reaches the next operation.
-    pub fn ends(&self) -> bool {
-        matches!(self, Op::Jump { .. } | Op::Ret | Op::Halt | Op::Misfit | Op::Holds | Op::Fails | Op::Ill)
-    }
 }
 
 /// Operations with the constants they read. Tables that speak of the model (what an emission packs,

@@ -10,7 +10,7 @@ use super::carrier::Carrier;
 use super::pool::{Pool, ValueId};
 use crate::base::Int;
 use crate::model::value::Value;
-use bombus_kernels::bits;
+use bombus_kernels::bits::{self, cells::Cells};
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,13 +25,54 @@ pub enum Layout {
     /// A function from a carrier: a bit for each argument that has a value, then the values side by
     /// side, zero where there is none.
     Table(Arc<(Carrier, Layout)>),
+    /// A function from a carrier into a carrier: the codes of its values side by side.
+    Array(Arc<Array>),
     Pair(Arc<(Layout, Layout)>),
     Rec(Arc<[Layout]>),
     /// The number of the value in the pool.
     Pool,
 }
 
+/// A function as an array of codes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Array {
+    pub rows: Carrier,
+    pub values: Carrier,
+    /// Total: every row has a value, and a function that lacks one has no place here.
+    pub total: bool,
+}
+
+/// Words of the largest array.
+const MAX_ARRAY_WORDS: usize = 64;
+
+impl Array {
+    pub fn cells(&self) -> Cells {
+        Cells::new(self.rows.card() as u16, self.values.card(), self.total)
+    }
+
+    /// The same function with room for rows without a value.
+    pub fn partial(&self) -> Array {
+        Array { total: false, ..self.clone() }
+    }
+
+    /// The carrier of the bit matrix of the same function.
+    pub fn matrix(&self) -> Carrier {
+        Carrier::pair(self.rows.clone(), self.values.clone())
+    }
+}
+
 impl Layout {
+    /// A function as an array, if it is not too large for one.
+    pub fn array(rows: Carrier, values: Carrier, total: bool) -> Option<Layout> {
+        let array = Array { rows, values, total };
+        let fits = array.rows.card() > 0
+            && array.rows.card() <= usize::from(u16::MAX)
+            && array.values.card() > 0
+            && array.cells().width <= 16
+            && array.cells().words() <= MAX_ARRAY_WORDS;
+        fits.then(|| Layout::Array(Arc::new(array)))
+    }
+
     pub fn table(rows: Carrier, value: Layout) -> Layout {
         Layout::Table(Arc::new((rows, value)))
     }
@@ -46,6 +87,7 @@ impl Layout {
             Layout::Int | Layout::Code(_) | Layout::Pool => 1,
             Layout::Bits(c) => c.words(),
             Layout::Table(t) => t.0.words() + t.0.card() as u16 * t.1.words(),
+            Layout::Array(a) => a.cells().words() as u16,
             Layout::Pair(p) => p.0.words() + p.1.words(),
             Layout::Rec(fields) => fields.iter().map(Layout::words).sum(),
         }
@@ -105,6 +147,22 @@ impl Layout {
                     value.encode(&p.1, pool, &mut out[present + row * w..])
                 })
             }
+            (Layout::Array(a), Value::Set(elems)) => {
+                let cells = a.cells();
+                let out = &mut out[..cells.words()];
+                out.fill(0);
+                // Maplets are sorted by their argument: a second value stands beside the first.
+                let mut last = None;
+                let each = elems.iter().all(|e| {
+                    let Value::Pair(p) = e else { return false };
+                    let (Some(row), Some(value)) = (a.rows.code(&p.0), a.values.code(&p.1)) else {
+                        return false;
+                    };
+                    cells.put(out, row, value as u64);
+                    last.replace(row) != Some(row)
+                });
+                each && (!a.total || elems.len() == a.rows.card())
+            }
             (Layout::Pair(l), Value::Pair(p)) => {
                 let (a, b) = out.split_at_mut(l.0.words() as usize);
                 l.0.encode(&p.0, pool, a) && l.1.encode(&p.1, pool, b)
@@ -143,6 +201,14 @@ impl Layout {
                         .collect(),
                 )
             }
+            Layout::Array(a) => {
+                let cells = a.cells();
+                let mut maplets = Vec::with_capacity(a.rows.card());
+                cells.each(&words[..cells.words()], |row, value| {
+                    maplets.push(Value::pair(a.rows.value(row), a.values.value(value as usize)));
+                });
+                Value::sorted_set(maplets)
+            }
             Layout::Pair(l) => {
                 let at = l.0.words() as usize;
                 Value::pair(l.0.decode(words, pool), l.1.decode(&words[at..], pool))
@@ -172,6 +238,10 @@ impl fmt::Display for Layout {
             Layout::Bits(c) if c.sides().is_some() => write!(f, "bit matrix {c}"),
             Layout::Bits(c) => write!(f, "bit-set {c}"),
             Layout::Table(t) => write!(f, "table {} → {}", t.0, t.1),
+            Layout::Array(a) => {
+                let kind = if a.total { "" } else { "partial " };
+                write!(f, "{kind}array {} → {}", a.rows, a.values)
+            }
             Layout::Pair(p) => write!(f, "pair({}, {})", p.0, p.1),
             Layout::Rec(fields) => {
                 write!(f, "record(")?;
@@ -206,7 +276,50 @@ pub enum FieldKind {
     Bits,
 }
 
+/// A field of up to a word, ready for loading and storing: a shift and a mask.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub reg: u16,
+    word: u16,
+    shift: u8,
+    mask: u64,
+    lo: i64,
+}
+
+impl Place {
+    #[inline(always)]
+    pub fn load(&self, state: &[u64]) -> u64 {
+        ((state[self.word as usize] >> self.shift & self.mask) as i64).wrapping_add(self.lo) as u64
+    }
+
+    /// False when the number does not fit.
+    #[inline(always)]
+    pub fn store(&self, value: u64, state: &mut [u64]) -> bool {
+        let word = (value as i64).wrapping_sub(self.lo) as u64;
+        if word & !self.mask != 0 {
+            return false;
+        }
+        let at = &mut state[self.word as usize];
+        *at = *at & !(self.mask << self.shift) | word << self.shift;
+        true
+    }
+}
+
 impl Field {
+    /// The place of a field of up to a word, for the register `reg`.
+    pub fn place(&self, reg: u16) -> Option<Place> {
+        (self.width <= 64).then(|| Place {
+            reg,
+            word: (self.offset / 64) as u16,
+            shift: (self.offset % 64) as u8,
+            mask: bits::low_mask(self.width as usize),
+            lo: match self.kind {
+                FieldKind::Int { lo } => lo,
+                _ => 0,
+            },
+        })
+    }
+
     /// Copies the field from a packed state to registers.
     #[inline(always)]
     pub fn load(&self, state: &[u64], regs: &mut [u64]) {

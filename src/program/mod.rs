@@ -7,6 +7,7 @@
 //! orders conjuncts, `lower` makes register code (`ir`), `exec` runs it; whatever has no code or no
 //! place goes to the interpreter through `exact`.
 
+mod bulk;
 pub mod carrier;
 pub mod compile;
 pub mod effects;
@@ -17,19 +18,27 @@ pub mod ir;
 pub mod layout;
 pub mod lower;
 pub mod memo;
+pub mod observe;
 pub mod plan;
 pub mod pool;
 pub mod promise;
+pub mod reduction;
+pub mod relation_text;
+mod saved;
 pub mod state;
+pub mod symmetry;
 pub mod system;
+mod touches;
+mod trial;
 pub mod uses;
 pub mod validate;
 
-pub use system::{Program, TransitionDetails, Worker};
+pub use reduction::{Reduction, Wanted};
+pub use system::{Program, Worker};
 
 use crate::base::budget::{Budget, Stop};
 use crate::model::reference::{ErrorKind, Interpreter};
-use crate::model::typed::{Machine, SetId, Type, VarId};
+use crate::model::typed::{Machine, Pred, SetId, Type, VarId};
 use crate::model::value::Value;
 use carrier::Carrier;
 use effects::Effects;
@@ -38,8 +47,16 @@ use layout::Layout;
 use promise::{Promise, Reader};
 use state::StateLayout;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+use symmetry::Symmetry;
 use uses::Uses;
+
+/// Parameters and results of one transition.
+#[derive(Clone, Debug)]
+pub struct TransitionDetails {
+    pub params: Vec<Value>,
+    pub results: Vec<Value>,
+}
 
 /// How a model is compiled.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +68,12 @@ pub struct Options {
     pub skip_assertions: bool,
     /// An undefined guard is a finding.
     pub strict_guards: bool,
+    /// Predicates over a state that `Program::observe` will be asked about.
+    pub observed: Vec<Pred>,
+    /// Those of them that every state is checked for; a finding `Ltl` names the place in this list.
+    pub watched: Vec<observe::Watched>,
+    /// States that differ by a permutation of deferred sets count as one, told apart in this way.
+    pub symmetry: Option<symmetry::Mode>,
 }
 
 /// Valuations whose promises are looked at when layouts are chosen; later ones may escape.
@@ -66,14 +89,21 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
             _ => (Vec::new(), Vec::new(), vec![e]),
         },
     };
+    let mut group = None;
+    let mut confused = false;
+    let mut valuations = valuations;
+    if let Some(mode) = options.symmetry {
+        let found = Arc::new(symmetry::group(machine, &valuations));
+        if !found.is_trivial() {
+            (valuations, confused) = symmetry::one_of_each_orbit(mode, machine, &found, valuations, budget)?;
+            group = Some((mode, found));
+        }
+    }
     let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
-    let mut functions = std::collections::BTreeSet::new();
     for (i, constants) in valuations.iter().take(LOOKED_AT).enumerate() {
         let folder = Constant::new(&interpreter, constants);
-        let mut reader =
-            Reader { machine, folder: &folder, known: BTreeMap::new(), functions: Default::default() };
+        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
         reader.read();
-        functions.append(&mut reader.functions);
         for v in &machine.variables {
             let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
             let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
@@ -81,13 +111,13 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         }
     }
     let blind = compile::Blind;
-    let reader = Reader { machine, folder: &blind, known: BTreeMap::new(), functions: Default::default() };
+    let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
     let vars = machine
         .variables
         .iter()
         .map(|v| {
             let promise = promises.remove(v).unwrap_or(Promise::Nothing);
-            let layout = reader.variable(*v, &promise, functions.contains(v)).unwrap_or(Layout::Pool);
+            let layout = reader.layout(&machine.var(*v).ty, &promise).unwrap_or(Layout::Pool);
             if options.plain { (*v, Layout::Pool, Promise::Nothing) } else { (*v, layout, promise) }
         })
         .collect();
@@ -105,8 +135,11 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         .iter()
         .map(|c| Uses::of_pred(&c.pred).all().iter().all(|v| !machine.variables.contains(v)))
         .collect();
+    let symmetry = group.map(|(mode, group)| Symmetry::new(machine, mode, &group, &layout, &valuations));
     Ok(Program {
         machine,
+        symmetry,
+        confused,
         budget: budget.clone(),
         pool: Default::default(),
         pools: layout.slots.iter().any(|s| s.layout.has_pool()),
@@ -120,7 +153,10 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         statics,
         labels,
         texts: Mutex::default(),
+        notes: Mutex::default(),
         options: options.clone(),
+        guards: Vec::new(),
+        reduction: None,
     })
 }
 
@@ -192,6 +228,15 @@ impl Program<'_> {
             .collect()
     }
 
+    /// Whether the guard of some event has a condition of its own for having a truth value.
+    pub fn guards_may_be_undefined(&self) -> bool {
+        self.machine.events.iter().any(|op| {
+            let op = self.machine.op(*op);
+            let all = lower::alternatives(&op.params, &op.body);
+            all.iter().flat_map(|a| &a.conjuncts).any(|c| Uses::of_pred(c).partial)
+        })
+    }
+
     /// The code of the first valuation, printed.
     pub fn code_text(&self) -> String {
         let interpreter = Interpreter::new(self.machine, &self.budget);
@@ -200,6 +245,24 @@ impl Program<'_> {
         } else {
             self.compiled(0, &interpreter).code.to_string()
         }
+    }
+
+    /// The symmetry of the model, if states are told apart up to it and some set is symmetric.
+    pub fn symmetry(&self) -> Option<&Symmetry> {
+        self.symmetry.as_ref()
+    }
+
+    /// The sets whose elements are interchangeable, as far as the symmetry is used.
+    pub fn symmetric_sets(&self) -> Vec<String> {
+        let Some(symmetry) = &self.symmetry else { return Vec::new() };
+        let group = &symmetry.group;
+        let sets = group.ranges.iter().map(|r| group.elements[r.start].set);
+        sets.map(|s| self.machine.set(s).name.to_string()).collect()
+    }
+
+    /// Whether a valuation may have been taken for another one that is not symmetric to it.
+    pub fn is_confused(&self) -> bool {
+        self.confused
     }
 
     /// Distinct values in the pool.
@@ -218,6 +281,7 @@ impl Program<'_> {
         let tests = compiled.invariant.iter().chain(&compiled.assertions).chain(&compiled.after);
         entries.extend(tests.flatten());
         entries.extend(compiled.goal);
+        entries.extend(compiled.observed.iter().flatten());
         entries.extend(compiled.scope);
         validate::validate(&compiled.code, &entries)
     }

@@ -5,9 +5,9 @@
 //! Never here: what a value is used for.
 
 use crate::model::value::{Value, digest};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ const FIRST: u32 = 10;
 struct Entry {
     value: Value,
     /// Of the stable bytes: the same in every run, unlike the id.
-    content: u64,
+    content: u128,
 }
 
 type Shard = HashMap<Value, u32, BuildHasherDefault<Fold>>;
@@ -29,6 +29,10 @@ pub struct Pool {
     shards: Vec<Mutex<Shard>>,
     segments: [OnceLock<Box<[OnceLock<Entry>]>>; 22],
     next: AtomicU32,
+    /// Numbers that values of a saved run had which bytes alone do not bring back (sets that are
+    /// not listed), by the bytes: such a value gets its number when it is met again.
+    promised: Mutex<BTreeMap<Vec<u8>, u32>>,
+    has_promised: AtomicBool,
 }
 
 impl Default for Pool {
@@ -37,6 +41,8 @@ impl Default for Pool {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             segments: std::array::from_fn(|_| OnceLock::new()),
             next: AtomicU32::new(0),
+            promised: Mutex::default(),
+            has_promised: AtomicBool::new(false),
         }
     }
 }
@@ -52,14 +58,45 @@ impl Pool {
             return ValueId(*id);
         }
         // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = self.keep_promise(value).unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
         let (segment, at) = place(id);
         let places = self.segments[segment]
             .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
-        let entry = Entry { value: value.clone(), content: content_hash(value) };
+        let entry = Entry { value: value.clone(), content: content_hash128(value) };
         assert!(places[at].set(entry).is_ok(), "a place of the pool is filled once");
         map.insert(value.clone(), id);
         ValueId(id)
+    }
+
+    #[inline]
+    fn keep_promise(&self, value: &Value) -> Option<u32> {
+        // Promises are made before anybody interns, so every thread sees them.
+        if !self.has_promised.load(Ordering::Relaxed) || !value.mentions_symbolic() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        value.encode(&mut bytes);
+        self.promised.lock().unwrap_or_else(|e| e.into_inner()).remove(&bytes)
+    }
+
+    /// Gives the next number to the value of these bytes, whenever it will be met.
+    pub fn promise(&self, bytes: Vec<u8>) {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        self.has_promised.store(true, Ordering::Relaxed);
+        self.promised.lock().unwrap_or_else(|e| e.into_inner()).insert(bytes, id);
+    }
+
+    /// All values in the order of their numbers: the value, or its bytes if it was only promised.
+    /// Nobody may be interning.
+    pub fn entries(&self) -> Vec<Result<&Value, Vec<u8>>> {
+        let promised = self.promised.lock().unwrap_or_else(|e| e.into_inner());
+        let open: BTreeMap<u32, &Vec<u8>> = promised.iter().map(|(bytes, id)| (*id, bytes)).collect();
+        (0..self.len() as u32)
+            .map(|id| match open.get(&id) {
+                Some(bytes) => Err((*bytes).clone()),
+                None => Ok(self.get(ValueId(id))),
+            })
+            .collect()
     }
 
     pub fn get(&self, id: ValueId) -> &Value {
@@ -68,6 +105,11 @@ impl Pool {
 
     /// A hash of the value that is the same in every run.
     pub fn content(&self, id: ValueId) -> u64 {
+        self.entry(id).content as u64
+    }
+
+    /// The same with more bits: two values with the same hash are the same value for all practical ends.
+    pub fn content128(&self, id: ValueId) -> u128 {
         self.entry(id).content
     }
 
@@ -86,9 +128,13 @@ impl Pool {
 }
 
 pub fn content_hash(value: &Value) -> u64 {
+    content_hash128(value) as u64
+}
+
+fn content_hash128(value: &Value) -> u128 {
     let mut bytes = Vec::new();
     value.encode(&mut bytes);
-    digest::hash128(&bytes) as u64
+    digest::hash128(&bytes)
 }
 
 /// Segment and place of an id.

@@ -10,7 +10,7 @@ use crate::base::Int;
 use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::Value;
 use crate::program::plan;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Sets and relations of a state variable with more elements than this are pooled.
 const MAX_STATE_BITS: usize = 512;
@@ -22,8 +22,21 @@ pub enum Promise {
     Range(Option<i64>, Option<i64>),
     /// About the elements of a set.
     Set(Box<Promise>),
+    /// A set of pairs that is a function.
+    Function(Box<Function>),
     Pair(Box<(Promise, Promise)>),
     Rec(Vec<Promise>),
+}
+
+/// What is promised about a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub from: Promise,
+    pub to: Promise,
+    /// The arguments it is defined for, exactly, where the model says so.
+    pub whole: Option<Value>,
+    /// Its arguments are `1..n`.
+    pub sequence: bool,
 }
 
 use Promise::{Nothing, Range};
@@ -39,6 +52,19 @@ impl Promise {
                 Range(lo, hi)
             }
             (Promise::Set(a), Promise::Set(b)) => Promise::Set(Box::new(a.and(*b))),
+            (Promise::Function(mut f), Promise::Set(p)) | (Promise::Set(p), Promise::Function(mut f)) => {
+                if let Promise::Pair(p) = *p {
+                    f.from = f.from.and(p.0);
+                    f.to = f.to.and(p.1);
+                }
+                Promise::Function(f)
+            }
+            (Promise::Function(f), Promise::Function(g)) => Promise::Function(Box::new(Function {
+                from: f.from.and(g.from),
+                to: f.to.and(g.to),
+                whole: f.whole.or(g.whole),
+                sequence: f.sequence || g.sequence,
+            })),
             (Promise::Pair(a), Promise::Pair(b)) => {
                 let (a, b) = (*a, *b);
                 Promise::Pair(Box::new((a.0.and(b.0), a.1.and(b.1))))
@@ -58,6 +84,15 @@ impl Promise {
                 Range(a.zip(c).map(|(a, c)| a.min(c)), b.zip(d).map(|(b, d)| b.max(d)))
             }
             (Promise::Set(a), Promise::Set(b)) => Promise::Set(Box::new(a.or(*b))),
+            (f @ Promise::Function(_), Promise::Set(p)) | (Promise::Set(p), f @ Promise::Function(_)) => {
+                Promise::Set(Box::new(f.of_elements().or(*p)))
+            }
+            (Promise::Function(f), Promise::Function(g)) => Promise::Function(Box::new(Function {
+                from: f.from.or(g.from),
+                to: f.to.or(g.to),
+                whole: if f.whole == g.whole { f.whole } else { None },
+                sequence: f.sequence && g.sequence,
+            })),
             (Promise::Pair(a), Promise::Pair(b)) => {
                 let (a, b) = (*a, *b);
                 Promise::Pair(Box::new((a.0.or(b.0), a.1.or(b.1))))
@@ -65,6 +100,15 @@ impl Promise {
             (Promise::Rec(a), Promise::Rec(b)) => {
                 Promise::Rec(a.into_iter().zip(b).map(|(a, b)| a.or(b)).collect())
             }
+            _ => Nothing,
+        }
+    }
+
+    /// What is promised about the elements of a set.
+    pub fn of_elements(&self) -> Promise {
+        match self {
+            Promise::Set(p) => (**p).clone(),
+            Promise::Function(f) => Promise::Pair(Box::new((f.from.clone(), f.to.clone()))),
             _ => Nothing,
         }
     }
@@ -91,8 +135,6 @@ pub struct Reader<'r> {
     pub machine: &'r Machine,
     pub folder: &'r dyn Folder,
     pub known: BTreeMap<VarId, Promise>,
-    /// Variables that are declared as functions.
-    pub functions: BTreeSet<VarId>,
 }
 
 /// Rows and registers of the largest function that is kept as a table.
@@ -123,22 +165,26 @@ impl Reader<'_> {
         let PredKind::Rel(op, a, b) = &c.kind else { return };
         match (op, &a.kind, &b.kind) {
             (RelOp::In, ExprKind::Var(v), _) => {
-                if let ExprKind::Binary(
-                    BinOp::PartialFunction
-                    | BinOp::TotalFunction
-                    | BinOp::PartialInjection
-                    | BinOp::TotalInjection
-                    | BinOp::PartialSurjection
-                    | BinOp::TotalSurjection
-                    | BinOp::PartialBijection
-                    | BinOp::TotalBijection,
-                    ..,
-                ) = b.kind
-                {
-                    self.functions.insert(*v);
-                }
                 let p = self.element(b);
                 self.tell(*v, p);
+            }
+            (
+                RelOp::In | RelOp::Equal | RelOp::Less | RelOp::LessEqual,
+                ExprKind::Unary(UnOp::Size, s),
+                _,
+            ) => {
+                if let ExprKind::Var(v) = s.kind {
+                    let most = match op {
+                        RelOp::In => match self.element(b) {
+                            Range(_, most) => most,
+                            _ => None,
+                        },
+                        RelOp::Less => self.number(b).1.and_then(|n| n.checked_sub(1)),
+                        _ => self.number(b).1,
+                    };
+                    let pair = (Range(Some(1), most), Nothing);
+                    self.tell(v, Promise::Set(Box::new(Promise::Pair(Box::new(pair)))));
+                }
             }
             (RelOp::Subset | RelOp::StrictSubset, ExprKind::Var(v), _) => {
                 let p = self.element(b);
@@ -188,16 +234,33 @@ impl Reader<'_> {
                 Some(Range(a, b)) => (*a, *b),
                 _ => (None, None),
             },
-            ExprKind::Unary(UnOp::Card, s) => {
+            ExprKind::Unary(UnOp::Card | UnOp::Size, s) => {
                 let most = match &s.ty {
-                    Type::Pow(t) => self.layout(t, &self.element(s)).and_then(|l| match l {
-                        Layout::Code(c) => Some(c.card() as i64),
-                        _ => None,
-                    }),
+                    Type::Pow(t) => self.carrier(t, &self.element(s)).map(|c| c.card() as i64),
                     _ => None,
                 };
                 (Some(0), most)
             }
+            ExprKind::Binary(BinOp::Mod, _, b) => {
+                (Some(0), self.number(b).1.and_then(|n| n.checked_sub(1)).filter(|n| *n >= 0))
+            }
+            ExprKind::Binary(BinOp::Mul, a, b) => match (self.number(a), self.number(b)) {
+                ((Some(a), Some(b)), (Some(c), Some(d))) => {
+                    let all = [a.checked_mul(c), a.checked_mul(d), b.checked_mul(c), b.checked_mul(d)];
+                    match all.into_iter().collect::<Option<Vec<i64>>>() {
+                        Some(all) => (all.iter().min().copied(), all.iter().max().copied()),
+                        None => (None, None),
+                    }
+                }
+                _ => (None, None),
+            },
+            ExprKind::Apply(f, _) => match self.value(f).of_elements() {
+                Promise::Pair(p) => match p.1 {
+                    Range(a, b) => (a, b),
+                    _ => (None, None),
+                },
+                _ => (None, None),
+            },
             ExprKind::Binary(BinOp::Add, a, b) => {
                 let (x, y) = (self.number(a), self.number(b));
                 let add = |x: Option<i64>, y: Option<i64>| x.zip(y).and_then(|(x, y)| x.checked_add(y));
@@ -218,10 +281,31 @@ impl Reader<'_> {
         if fixed { self.folder.value(e) } else { None }
     }
 
+    /// What is promised about the value of an expression.
+    fn value(&self, e: &Expr) -> Promise {
+        match &e.kind {
+            _ if e.ty == Type::Integer => match self.number(e) {
+                (None, None) => Nothing,
+                (a, b) => Range(a, b),
+            },
+            ExprKind::Var(v) if self.known.contains_key(v) => self.known[v].clone(),
+            ExprKind::Pair(a, b) => Promise::Pair(Box::new((self.value(a), self.value(b)))),
+            ExprKind::Rec(es) => Promise::Rec(es.iter().map(|e| self.value(e)).collect()),
+            _ => self.constant(e).map_or(Nothing, |v| Promise::of_value(&v)),
+        }
+    }
+
     /// What is promised about the elements of a set.
     fn element(&self, set: &Expr) -> Promise {
         let pair = |a: Promise, b: Promise| Promise::Pair(Box::new((a, b)));
+        let function =
+            |from, to, whole, sequence| Promise::Function(Box::new(Function { from, to, whole, sequence }));
         match &set.kind {
+            ExprKind::SetExt(es) if !es.is_empty() && self.constant(set).is_none() => {
+                let mut all = es.iter().map(|e| self.value(e));
+                let first = all.next().unwrap_or(Nothing);
+                all.fold(first, Promise::or)
+            }
             ExprKind::Binary(BinOp::Interval, a, b) => Range(self.number(a).0, self.number(b).1),
             ExprKind::Natural => Range(Some(0), None),
             ExprKind::Natural1 => Range(Some(1), None),
@@ -232,28 +316,35 @@ impl Reader<'_> {
                 BinOp::Relation
                 | BinOp::TotalRelation
                 | BinOp::SurjectiveRelation
-                | BinOp::TotalSurjectiveRelation
-                | BinOp::PartialFunction
-                | BinOp::TotalFunction
-                | BinOp::PartialInjection
-                | BinOp::TotalInjection
-                | BinOp::PartialSurjection
-                | BinOp::TotalSurjection
-                | BinOp::PartialBijection
-                | BinOp::TotalBijection,
+                | BinOp::TotalSurjectiveRelation,
                 a,
                 b,
             ) => Promise::Set(Box::new(pair(self.element(a), self.element(b)))),
+            ExprKind::Binary(
+                BinOp::PartialFunction
+                | BinOp::PartialInjection
+                | BinOp::PartialSurjection
+                | BinOp::PartialBijection,
+                a,
+                b,
+            ) => function(self.element(a), self.element(b), None, false),
+            ExprKind::Binary(
+                BinOp::TotalFunction | BinOp::TotalInjection | BinOp::TotalSurjection | BinOp::TotalBijection,
+                a,
+                b,
+            ) => function(self.element(a), self.element(b), self.constant(a), false),
             ExprKind::Unary(UnOp::Seq | UnOp::Seq1, s) => {
-                Promise::Set(Box::new(pair(Range(Some(1), None), self.element(s))))
+                function(Range(Some(1), None), self.element(s), None, true)
             }
-            ExprKind::Unary(UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm, s) => {
+            ExprKind::Unary(op @ (UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm), s) => {
                 // An injective sequence is no longer than its set.
                 let most = match self.constant(s) {
                     Some(Value::Set(elems)) => Some(elems.len() as i64),
                     _ => None,
                 };
-                Promise::Set(Box::new(pair(Range(Some(1), most), self.element(s))))
+                let whole = most.filter(|n| *op == UnOp::Perm && *n > 0);
+                let whole = whole.map(|n| Value::sorted_set((1..=n).map(Value::int).collect()));
+                function(Range(Some(1), most), self.element(s), whole, true)
             }
             ExprKind::Binary(BinOp::Cartesian, a, b) => pair(self.element(a), self.element(b)),
             ExprKind::StructSet(sets) => Promise::Rec(sets.iter().map(|s| self.element(s)).collect()),
@@ -270,45 +361,12 @@ impl Reader<'_> {
                 }
                 _ => Nothing,
             },
-            ExprKind::Var(v) if self.known.contains_key(v) => match &self.known[v] {
-                Promise::Set(p) => (**p).clone(),
-                _ => Nothing,
-            },
+            ExprKind::Var(v) if self.known.contains_key(v) => self.known[v].of_elements(),
             _ => match self.constant(set) {
-                Some(v) => match Promise::of_value(&v) {
-                    Promise::Set(p) => *p,
-                    _ => Nothing,
-                },
+                Some(v) => Promise::of_value(&v).of_elements(),
                 None => Nothing,
             },
         }
-    }
-
-    /// The layout of a variable under a promise: a function that has no place as a matrix may have
-    /// one as a table.
-    pub fn variable(&self, v: VarId, promise: &Promise, function: bool) -> Option<Layout> {
-        let ty = &self.machine.var(v).ty;
-        let layout = self.layout(ty, promise)?;
-        if layout == Layout::Pool
-            && function
-            && let Type::Pow(pair) = ty
-            && let Type::Prod(a, b) = &**pair
-        {
-            let (from, to) = match promise {
-                Promise::Set(p) => match &**p {
-                    Promise::Pair(p) => (&p.0, &p.1),
-                    _ => (&Nothing, &Nothing),
-                },
-                _ => (&Nothing, &Nothing),
-            };
-            if let (Some(rows), Some(value)) = (self.carrier(a, from), self.layout(b, to))
-                && rows.card() <= MAX_ROWS
-                && rows.card() * value.words() as usize <= MAX_TABLE
-            {
-                return Some(Layout::table(rows, value));
-            }
-        }
-        Some(layout)
     }
 
     /// The layout of a variable of this type under a promise.
@@ -317,11 +375,12 @@ impl Reader<'_> {
             (Type::Integer, _) => Layout::Int,
             (Type::Bool | Type::Set(_), _) => Layout::Code(self.carrier(ty, promise)?),
             (Type::Pow(t), p) => {
-                let inner = match p {
-                    Promise::Set(p) => p,
-                    _ => &Nothing,
-                };
-                match self.carrier(t, inner) {
+                if let (Promise::Function(f), Type::Prod(a, b)) = (p, &**t)
+                    && let Some(layout) = self.function(f, a, b)
+                {
+                    return Some(layout);
+                }
+                match self.carrier(t, &p.of_elements()) {
                     Some(c) if c.card() <= MAX_STATE_BITS => Layout::Bits(c),
                     _ => Layout::Pool,
                 }
@@ -346,6 +405,35 @@ impl Reader<'_> {
             }
             _ => Layout::Pool,
         })
+    }
+
+    /// The layout of a function: an array of codes, or a table where the values have none.
+    fn function(&self, f: &Function, a: &Type, b: &Type) -> Option<Layout> {
+        let values = self.carrier(b, &f.to);
+        let from = match f.from {
+            // A sequence without a bound gets the room of a word or two; a longer one escapes.
+            Range(Some(1), None) if f.sequence => {
+                let width = values.as_ref().map_or(64, |c| (64 - (c.card() as u64).leading_zeros()).max(1));
+                &Range(Some(1), Some((64 / i64::from(width)).clamp(8, 32)))
+            }
+            _ => &f.from,
+        };
+        let rows = self.carrier(a, from)?;
+        if let Some(values) = values {
+            let total = match &f.whole {
+                Some(Value::Set(all)) => {
+                    all.len() == rows.card() && all.iter().all(|x| rows.code(x).is_some())
+                }
+                _ => false,
+            };
+            if let Some(layout) = Layout::array(rows.clone(), values, total) {
+                return Some(layout);
+            }
+        }
+        let value = self.layout(b, &f.to)?;
+        let small = rows.card() <= MAX_ROWS && rows.card() * value.words() as usize <= MAX_TABLE;
+        // A sequence of unbounded numbers or of pooled values is better off in the pool itself.
+        (small && !(f.sequence && value.has_pool())).then(|| Layout::table(rows, value))
     }
 
     fn carrier(&self, ty: &Type, promise: &Promise) -> Option<Carrier> {

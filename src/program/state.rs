@@ -6,7 +6,7 @@
 //! Invariant: a state is escaped if and only if some value has no place, so equal states have equal
 //! words.
 
-use super::layout::{Field, FieldKind, Layout};
+use super::layout::{Field, FieldKind, Layout, Place};
 use super::pool::{Pool, ValueId};
 use super::promise::Promise;
 use crate::model::typed::{Machine, VarId};
@@ -29,6 +29,9 @@ pub struct StateLayout {
     pub bits: usize,
     escapes: bool,
     valuation_bits: u16,
+    /// All fields, with their registers: those of up to a word, and the wider ones.
+    places: Vec<Place>,
+    wide: Vec<(Field, u16)>,
 }
 
 const ESCAPED: u64 = 1;
@@ -79,7 +82,10 @@ impl StateLayout {
             used[word] += width;
         }
         let bits = head + slots.iter().flat_map(|s| &s.fields).map(|f| f.width as usize).sum::<usize>();
-        StateLayout { slots, words: used.len(), bits, escapes, valuation_bits }
+        let all = || slots.iter().flat_map(|s| s.fields.iter().map(|f| (*f, s.reg + f.part)));
+        let places = all().filter_map(|(f, reg)| f.place(reg)).collect();
+        let wide = all().filter(|(f, reg)| f.place(*reg).is_none()).collect();
+        StateLayout { slots, words: used.len(), bits, escapes, valuation_bits, places, wide }
     }
 
     pub fn is_escaped(&self, state: &[u64]) -> bool {
@@ -90,13 +96,19 @@ impl StateLayout {
         (state[0] >> u64::from(self.escapes) & ((1u64 << self.valuation_bits) - 1)) as usize
     }
 
+    /// The first word of a state that is not escaped, with zero in the place of all variables.
+    pub fn head(&self, valuation: usize) -> u64 {
+        (valuation as u64) << u64::from(self.escapes)
+    }
+
     /// Fills the registers of all variables from a state that is not escaped.
     #[inline]
     pub fn load(&self, state: &[u64], regs: &mut [u64]) {
-        for slot in &self.slots {
-            for f in &slot.fields {
-                f.load(state, &mut regs[(slot.reg + f.part) as usize..]);
-            }
+        for p in &self.places {
+            regs[p.reg as usize] = p.load(state);
+        }
+        for (f, reg) in &self.wide {
+            f.load(state, &mut regs[*reg as usize..]);
         }
     }
 
@@ -104,7 +116,7 @@ impl StateLayout {
     pub fn pack(&self, valuation: usize, values: &[Value], pool: &Pool, out: &mut Vec<u64>) {
         out.clear();
         out.resize(self.words, 0);
-        let head = (valuation as u64) << u64::from(self.escapes);
+        let head = self.head(valuation);
         out[0] = head;
         let mut regs = Vec::new();
         for (slot, value) in self.slots.iter().zip(values) {
@@ -161,8 +173,8 @@ fn may_escape(l: &Layout) -> bool {
         Layout::Int => true,
         Layout::Code(_) | Layout::Pool => false,
         Layout::Bits(c) => !c.is_whole_type(),
-        // A relation that is no function has no place in a table.
-        Layout::Table(_) => true,
+        // A relation that is no function has no place in a table or an array.
+        Layout::Table(_) | Layout::Array(_) => true,
         Layout::Pair(p) => may_escape(&p.0) || may_escape(&p.1),
         Layout::Rec(fields) => fields.iter().any(may_escape),
     }
@@ -190,18 +202,25 @@ fn split(l: &Layout, p: &Promise, part: u16, out: &mut Vec<Field>) {
             out.push(Field { part, offset: 0, width: c.card() as u16, kind: FieldKind::Bits });
         }
         Layout::Pool => out.push(Field { part, offset: 0, width: 32, kind: FieldKind::Code }),
+        Layout::Array(a) => {
+            let cells = a.cells();
+            let mut rest = a.rows.card();
+            for word in 0..cells.words() {
+                let here = rest.min(cells.per_word());
+                rest -= here;
+                let width = (here * cells.width as usize) as u16;
+                out.push(Field { part: part + word as u16, offset: 0, width, kind: FieldKind::Bits });
+            }
+        }
         Layout::Table(t) => {
-            let range = match p {
-                Promise::Set(q) => match &**q {
-                    Promise::Pair(q) => &q.1,
-                    _ => &Promise::Nothing,
-                },
-                _ => &Promise::Nothing,
+            let range = match p.of_elements() {
+                Promise::Pair(q) => q.1,
+                _ => Promise::Nothing,
             };
             out.push(Field { part, offset: 0, width: t.0.card() as u16, kind: FieldKind::Bits });
             for row in 0..t.0.card() as u16 {
                 let first = out.len();
-                split(&t.1, range, part + t.0.words() + row * t.1.words(), out);
+                split(&t.1, &range, part + t.0.words() + row * t.1.words(), out);
                 // An absent row is zero, which an offset would turn into something that does not fit.
                 for f in &mut out[first..] {
                     if let FieldKind::Int { lo } = f.kind {

@@ -5,7 +5,6 @@
 //! same state and in full. Edges of one event are held back until it is through, so that the two
 //! ways never mix.
 
-use super::Options;
 use super::compile::{self, Compiled, LabelHash, Source};
 use super::effects::Effects;
 use super::exact::{self, Constant};
@@ -14,13 +13,18 @@ use super::host::{Edges, Running};
 use super::layout::Layout;
 use super::memo::Memo;
 use super::pool::Pool;
+use super::reduction::Reduction;
 use super::state::StateLayout;
+use super::symmetry::{OrbitWorker, States, Symmetry};
+use super::{Options, TransitionDetails};
 use crate::base::budget::Budget;
-use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, State};
+use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, SAME_STATES, State};
 use crate::model::typed::{Machine, Pred, VarId};
 use crate::model::value::{Value, digest};
-use crate::system::{EventId, Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
-use std::collections::BTreeMap;
+use crate::system::{
+    EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink, System,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
 
 pub struct Program<'m> {
@@ -31,6 +35,9 @@ pub struct Program<'m> {
     /// Some variable stands in the value pool.
     pub(super) pools: bool,
     pub(super) valuations: Vec<Constants>,
+    pub(super) symmetry: Option<Symmetry>,
+    /// A valuation may have been taken for another one that is not symmetric to it.
+    pub(super) confused: bool,
     pub(super) compiled: Vec<OnceLock<Compiled>>,
     pub(super) effects: Effects,
     pub(super) names: Vec<String>,
@@ -44,7 +51,12 @@ pub struct Program<'m> {
     /// Words for findings and reasons, by a hash of themselves: the number of a text must not depend
     /// on which thread met it first.
     pub(super) texts: Mutex<BTreeMap<u32, String>>,
+    /// Those of the texts that are notes (see `note`).
+    pub(super) notes: Mutex<BTreeSet<u32>>,
     pub(super) options: Options,
+    /// Guards of instances that a reduction may ask for.
+    pub(super) guards: Vec<Option<Pred>>,
+    pub(super) reduction: Option<Reduction>,
 }
 
 /// Scratch memory of one thread.
@@ -52,7 +64,7 @@ pub struct Worker<'m> {
     frame: Frame,
     /// The valuation whose constants stand in the frame.
     loaded: Option<usize>,
-    interpreter: Interpreter<'m>,
+    pub(super) interpreter: Interpreter<'m>,
     pieces: Option<(usize, Pieces)>,
     edges: Edges,
     /// Answers of pieces that were evaluated on values: how it went, and the words written.
@@ -77,6 +89,8 @@ impl<'m> Program<'m> {
                 constants: &map,
                 layout: &self.layout,
                 touched: &self.effects.touched,
+                guards: &self.guards,
+                observed: &self.options.observed,
             })
         })
     }
@@ -90,7 +104,7 @@ impl<'m> Program<'m> {
         self.valuations.len()
     }
 
-    fn worker_with(&self, budget: &Budget) -> Worker<'m> {
+    pub(super) fn worker_with(&self, budget: &Budget) -> Worker<'m> {
         Worker {
             frame: Frame::default(),
             loaded: None,
@@ -157,7 +171,7 @@ impl<'m> Program<'m> {
         compile::label_of(&values, &self.pool)
     }
 
-    fn text(&self, words: String) -> u32 {
+    pub(super) fn text(&self, words: String) -> u32 {
         let mut hash = LabelHash::default();
         words.bytes().for_each(|b| hash.word(u64::from(b)));
         let number = hash.0 as u32;
@@ -192,8 +206,22 @@ impl<'m> Program<'m> {
         }
     }
 
+    /// A choice that was sampled although nothing but transitions is missing: not a reason to doubt the states, but
+    /// temporal formulas may ask for the transitions.
+    fn note(&self, e: &Error, event: EventId, sink: &mut dyn Sink) {
+        let name = &self.names[event.0 as usize];
+        let number = self.text(format!("{name}: {}; {SAME_STATES}", exact::words(e)));
+        self.notes.lock().unwrap_or_else(|e| e.into_inner()).insert(number);
+        sink.incomplete(number);
+    }
+
+    /// Whether a reason only says that transitions to known states were not counted.
+    pub fn is_note(&self, reason: u32) -> bool {
+        self.notes.lock().unwrap_or_else(|e| e.into_inner()).contains(&reason)
+    }
+
     /// Loads constants and state into the frame.
-    fn enter(&self, worker: &mut Worker<'m>, compiled: &Compiled, state: &[u64]) {
+    pub(super) fn enter(&self, worker: &mut Worker<'m>, compiled: &Compiled, state: &[u64]) {
         let valuation = self.layout.valuation(state);
         if worker.loaded != Some(valuation) {
             for (r, words) in &compiled.code.constants {
@@ -208,7 +236,7 @@ impl<'m> Program<'m> {
     }
 
     /// The transitions of one event, by the interpreter.
-    fn exact_event(
+    pub(super) fn exact_event(
         &self,
         worker: &mut Worker<'m>,
         from: &State,
@@ -243,6 +271,7 @@ impl<'m> Program<'m> {
                     }
                 }
                 steps.incomplete.iter().for_each(|(_, e)| self.tell(e, Some(event), sink));
+                steps.sampled.iter().for_each(|(_, e)| self.note(e, event, sink));
             }
             Err(e) => self.tell(&e, Some(event), sink),
         }
@@ -293,6 +322,7 @@ impl<'m> Program<'m> {
         if !done.errors.is_empty() || !done.undefined_guards.is_empty() || !done.incomplete.is_empty() {
             return false;
         }
+        done.sampled.iter().for_each(|(_, e)| self.note(e, event, sink));
         let mut list = Vec::with_capacity(done.transitions.len());
         let mut size = 0;
         for t in &done.transitions {
@@ -329,7 +359,7 @@ impl<'m> Program<'m> {
     }
 
     /// A predicate by its code, or by the interpreter.
-    fn holds(
+    pub(super) fn holds(
         &self,
         worker: &mut Worker<'m>,
         compiled: &Compiled,
@@ -350,7 +380,13 @@ impl<'m> Program<'m> {
         worker.interpreter.eval_pred(pred, Some(&self.values(state)))
     }
 
-    fn run(&self, worker: &mut Worker<'m>, compiled: &Compiled, entry: u32, state: &[u64]) -> Exit {
+    pub(super) fn run(
+        &self,
+        worker: &mut Worker<'m>,
+        compiled: &Compiled,
+        entry: u32,
+        state: &[u64],
+    ) -> Exit {
         worker.edges.clear();
         let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
         let mut host =
@@ -359,12 +395,8 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Parameters and results of one transition.
-#[derive(Clone, Debug)]
-pub struct TransitionDetails {
-    pub params: Vec<Value>,
-    pub results: Vec<Value>,
-}
+/// Why a run is incomplete when valuations of the constants were told apart by inexact markers.
+const APPROXIMATE: &str = "approximate symmetry: valuations of the constants may have been taken for others that are not symmetric to them";
 
 impl<'m> System for Program<'m> {
     type Worker = Worker<'m>;
@@ -396,6 +428,9 @@ impl<'m> System for Program<'m> {
                 sink.finding(Finding { kind: FindingKind::Properties, property: 0, event: None });
             }
             return;
+        }
+        if self.confused {
+            sink.incomplete(self.text(APPROXIMATE.into()));
         }
         let mut packed = Vec::new();
         for (valuation, constants) in self.valuations.iter().enumerate() {
@@ -430,38 +465,8 @@ impl<'m> System for Program<'m> {
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         self.enter(worker, compiled, state);
         let mut from: Option<State> = None;
-        for (e, code) in compiled.events.iter().enumerate() {
-            let event = EventId(e as u32);
-            if let Ok(code) = code {
-                worker.edges.clear();
-                let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
-                let mut host = Running {
-                    program: self,
-                    compiled,
-                    interpreter,
-                    pieces,
-                    edges,
-                    answers,
-                    state,
-                    undefined: false,
-                };
-                let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
-                let undefined = host.undefined;
-                // The interpreter has the words for what is undefined.
-                let in_words = undefined && self.options.strict_guards;
-                if exit == Exit::Done && !in_words {
-                    if undefined {
-                        sink.undefined_guard(event);
-                    }
-                    self.deliver(worker, event, code.may_repeat, sink);
-                    continue;
-                }
-            }
-            if self.remembered(worker, state, event, sink) {
-                continue;
-            }
-            let from = from.get_or_insert_with(|| self.values(state));
-            self.exact_event(worker, from, state, event, sink);
+        for e in 0..compiled.events.len() {
+            self.event_successors(worker, compiled, &mut from, state, EventId(e as u32), sink);
         }
     }
 
@@ -474,10 +479,17 @@ impl<'m> System for Program<'m> {
     ) {
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         let escaped = self.layout.is_escaped(state);
+        let which = changed_by.map_or(compiled.after.len() - 1, |e| e.0 as usize);
+        if compiled.idle[which]
+            && !escaped
+            && self.machine.goal.is_none()
+            && (self.options.skip_assertions || self.statics.iter().all(|s| *s))
+        {
+            return;
+        }
         if !escaped {
             self.enter(worker, compiled, state);
         }
-        let which = changed_by.map_or(compiled.after.len() - 1, |e| e.0 as usize);
         let quick = match compiled.after[which] {
             Some(entry) if !escaped => self.run(worker, compiled, entry, state) == Exit::Holds,
             _ => false,
@@ -513,6 +525,7 @@ impl<'m> System for Program<'m> {
                 Err(e) => self.tell(&e, None, sink),
             }
         }
+        self.watch(worker, state, sink);
         if let Some(goal) = &self.machine.goal {
             match self.holds(worker, compiled, compiled.goal, goal, state) {
                 Ok(true) => sink.finding(Finding { kind: FindingKind::Goal, property: 0, event: None }),
@@ -541,6 +554,31 @@ impl<'m> System for Program<'m> {
         bytes.extend_from_slice(&(self.layout.valuation(state) as u64).to_le_bytes());
         self.layout.unpack(state, &self.pool).iter().for_each(|v| v.encode(&mut bytes));
         Some(digest::hash128(&bytes))
+    }
+
+    fn relations(&self) -> Option<&Relations> {
+        self.reduction.as_ref().map(|r| &r.relations)
+    }
+
+    fn instance(&self, event: EventId, label: u64) -> Option<InstanceId> {
+        self.reduction.as_ref()?.instance(event, label)
+    }
+
+    fn guard(&self, worker: &mut Worker<'m>, state: &[u64], guard: GuardId) -> bool {
+        self.guard_holds(worker, state, guard)
+    }
+
+    fn save(&self, waiting: Option<&[&[u64]]>, out: &mut Vec<u8>) -> Result<(), String> {
+        self.save_values(waiting, out)
+    }
+
+    fn restore(&self, bytes: &[u8]) -> Result<(), String> {
+        self.restore_values(bytes)
+    }
+
+    fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {
+        let symmetry = self.symmetry.as_ref()?;
+        Some(Box::new(OrbitWorker::new(symmetry, States { layout: &self.layout, pool: &self.pool })))
     }
 
     fn property(&self, finding: &Finding) -> String {
@@ -579,15 +617,55 @@ impl<'m> System for Program<'m> {
 }
 
 impl<'m> Program<'m> {
+    /// The transitions of one event; the frame holds the state, `from` its values if they were needed.
+    pub(super) fn event_successors(
+        &self,
+        worker: &mut Worker<'m>,
+        compiled: &Compiled,
+        from: &mut Option<State>,
+        state: &[u64],
+        event: EventId,
+        sink: &mut dyn Sink,
+    ) {
+        if let Ok(code) = &compiled.events[event.0 as usize] {
+            worker.edges.clear();
+            let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
+            let mut host = Running {
+                program: self,
+                compiled,
+                interpreter,
+                pieces,
+                edges,
+                answers,
+                state,
+                undefined: false,
+            };
+            let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
+            let undefined = host.undefined;
+            // The interpreter has the words for what is undefined.
+            let in_words = undefined && self.options.strict_guards;
+            if exit == Exit::Done && !in_words {
+                if undefined {
+                    sink.undefined_guard(event);
+                }
+                self.deliver(worker, event, code.may_repeat, sink);
+                return;
+            }
+        }
+        if self.remembered(worker, state, event, sink) {
+            return;
+        }
+        let from = from.get_or_insert_with(|| self.values(state));
+        self.exact_event(worker, from, state, event, sink);
+    }
+
     /// Hands the edges of one event on, each distinct one once.
     #[inline]
     fn deliver(&self, worker: &mut Worker<'m>, event: EventId, may_repeat: bool, sink: &mut dyn Sink) {
         let w = self.layout.words;
         let edges = &worker.edges;
         if !may_repeat || edges.labels.len() < 2 {
-            for (label, target) in edges.labels.iter().zip(edges.targets.chunks_exact(w)) {
-                sink.edge(event, *label, target);
-            }
+            sink.edges(event, &edges.labels, &edges.targets);
             return;
         }
         let mut all: Vec<(u64, &[u64])> =

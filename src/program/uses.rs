@@ -45,6 +45,11 @@ impl Uses {
         self
     }
 
+    /// Whether something is bound inside.
+    pub fn binds(&self) -> bool {
+        !self.bound.is_empty()
+    }
+
     /// Everything read, now or before.
     pub fn all(&self) -> BTreeSet<VarId> {
         self.reads.union(&self.olds).copied().collect()

@@ -23,7 +23,9 @@ pub fn state(interpreter: &Interpreter, sources: &Sources, kind: &str, state: &S
     let mut lines = Vec::new();
     for clause in clauses {
         if interpreter.eval_pred(&clause.pred, Some(state)).is_ok_and(|holds| !holds) {
-            let label = clause.label.as_ref().map(|l| format!("{l}: ")).unwrap_or_default();
+            // The text of a clause of Event-B names its component and label already.
+            let label = clause.label.as_ref().filter(|_| !clause.text.starts_with(&*clause.origin));
+            let label = label.map(|l| format!("{l}: ")).unwrap_or_default();
             lines.push(format!("false: {label}{}", one_line(&clause.text)));
             parts(interpreter, sources, state, &clause.pred, &mut lines);
         }

@@ -1,6 +1,6 @@
 //! The JSON result: one object, stable fields (architecture.md §3 of the design).
 
-use super::outcome::{Outcome, TraceStep};
+use super::outcome::{Outcome, PorDetails, TraceStep};
 use serde_json::{Map, Value, json};
 
 pub fn render(o: &Outcome) -> Value {
@@ -33,9 +33,11 @@ pub fn render(o: &Outcome) -> Value {
         "scope": {"sets": sets, "maxint": number(&o.scope.maxint), "minint": number(&o.scope.minint)},
         "reductions": {
             "symmetry": o.reductions.symmetry,
+            "symmetric_sets": o.reductions.symmetric_sets,
             "por": o.reductions.por,
             "store": o.reductions.store,
             "collision_bound": o.reductions.collision_bound,
+            "por_details": o.reductions.por_details.as_ref().map(por_details),
         },
         "violation": violation,
         "found": {
@@ -71,6 +73,25 @@ pub fn render(o: &Outcome) -> Value {
             json!({"evaluate": s.evaluate, "insert": s.insert, "steal": s.steal, "idle": s.idle})
         }),
         "peak_memory_bytes": o.peak_memory_bytes,
+    })
+}
+
+fn por_details(d: &PorDetails) -> Value {
+    json!({
+        "method": d.method,
+        "preserves": d.preserves,
+        "proviso": d.proviso,
+        "instances": d.instances,
+        "states_reduced": d.reduced,
+        "states_full": {
+            "no_smaller_set": d.full_no_smaller,
+            "proviso": d.full_by_proviso,
+            "unknown": d.full_unknown,
+            "single": d.single,
+        },
+        "rounds": d.rounds,
+        "transitions_left_out": d.transitions_left_out,
+        "given_up_after": d.given_up_after,
     })
 }
 

@@ -9,6 +9,7 @@ pub mod ledger;
 pub mod outcome;
 pub mod text;
 pub mod trace_file;
+pub mod trace_read;
 
 pub use ledger::{Ledger, Verdict};
 pub use outcome::*;

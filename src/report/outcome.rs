@@ -110,14 +110,48 @@ pub struct Temporal {
 #[derive(Clone, Debug)]
 pub struct Reductions {
     pub symmetry: &'static str,
+    /// The sets whose elements are interchangeable, as far as that is used.
+    pub symmetric_sets: Vec<String>,
     pub por: &'static str,
     pub store: &'static str,
     pub collision_bound: f64,
+    /// What partial order reduction did, where it was used.
+    pub por_details: Option<PorDetails>,
+    /// Why a reduction was not used, or did not pay.
+    pub notes: Vec<String>,
+}
+
+/// What partial order reduction did.
+#[derive(Clone, Debug)]
+pub struct PorDetails {
+    pub method: &'static str,
+    pub preserves: &'static str,
+    pub proviso: &'static str,
+    pub instances: u64,
+    /// States of which something was left out.
+    pub reduced: u64,
+    /// States expanded in full: no smaller set, the proviso, something not known.
+    pub full_no_smaller: u64,
+    pub full_by_proviso: u64,
+    pub full_unknown: u64,
+    /// States with at most one enabled instance.
+    pub single: u64,
+    pub rounds: u64,
+    pub transitions_left_out: u64,
+    pub given_up_after: Option<u64>,
 }
 
 impl Default for Reductions {
     fn default() -> Self {
-        Reductions { symmetry: "off", por: "off", store: "exact", collision_bound: 0.0 }
+        Reductions {
+            symmetry: "off",
+            symmetric_sets: Vec::new(),
+            por: "off",
+            store: "exact",
+            collision_bound: 0.0,
+            por_details: None,
+            notes: Vec::new(),
+        }
     }
 }
 

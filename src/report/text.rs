@@ -27,6 +27,10 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
         let name = t.name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
         let _ = writeln!(out, "  temporal     {:10} {name}{}", t.verdict, one_line(&t.formula));
     }
+    if !o.temporal.is_empty() {
+        let checked = o.temporal.iter().filter(|t| t.verdict != "incomplete").count();
+        let _ = writeln!(out, "  temporal     {checked} of {} properties checked", o.temporal.len());
+    }
     if let Some(v) = &o.violation {
         out.push('\n');
         let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
@@ -34,7 +38,9 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
     }
     let never: Vec<&str> = o.events.iter().filter(|e| e.transitions == 0).map(|e| e.name.as_str()).collect();
     if !never.is_empty() && o.counts.states > 0 {
-        let _ = writeln!(out, "  never enabled  {}", never.join(", "));
+        // A reduced search may leave out all transitions of an event.
+        let word = if o.reductions.por == "on" { "never taken" } else { "never enabled" };
+        let _ = writeln!(out, "  {word}  {}", never.join(", "));
     }
     for w in &o.warnings {
         let _ = writeln!(out, "warning: {w}");
@@ -94,9 +100,39 @@ fn figures(out: &mut String, o: &Outcome) {
             String::new()
         }
     );
+    if o.reductions.symmetry != "off" {
+        let _ = writeln!(
+            out,
+            "  symmetry     {}: states that differ by a permutation of {} count as one",
+            o.reductions.symmetry,
+            o.reductions.symmetric_sets.join(", ")
+        );
+    }
+    let bound = o.reductions.collision_bound;
     if o.reductions.store == "hash" {
-        let bound = o.reductions.collision_bound;
         let _ = writeln!(out, "  store        hashes: a state was missed with probability below {bound:.1e}");
+    } else if bound > 0.0 {
+        let _ = writeln!(
+            out,
+            "  markers      hashes: two were equal by chance with probability below {bound:.1e}"
+        );
+    }
+    if let Some(d) = &o.reductions.por_details {
+        let _ = writeln!(
+            out,
+            "  reduction    partial order ({} sets of {} instances, preserves {}, proviso {}): \
+             {} states reduced, {} full ({} no smaller set, {} by proviso, {} not known), {} with one choice",
+            d.method,
+            d.instances,
+            d.preserves,
+            d.proviso,
+            d.reduced,
+            d.full_no_smaller + d.full_by_proviso + d.full_unknown,
+            d.full_no_smaller,
+            d.full_by_proviso,
+            d.full_unknown,
+            d.single
+        );
     }
     let found: Vec<String> =
         o.found.iter().filter(|(_, n)| **n > 0).map(|(k, n)| format!("{n} {k}")).collect();

@@ -1,14 +1,38 @@
 //! A counterexample as a file: `.prob2trace` (ProB2-UI), `.json`, `.txt`, `.html`, by extension.
 
 use super::json;
-use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep};
+use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep, Violation};
 use super::text;
 use serde_json::{Value, json};
 
-/// The content of a trace file with this extension, or the list of known extensions.
+/// A path of a model, and what it shows.
+pub struct Traced<'a> {
+    pub file: &'a str,
+    pub machine: &'a str,
+    pub sets: Vec<&'a str>,
+    pub violation: Option<&'a Violation>,
+    pub steps: &'a [TraceStep],
+    pub loop_start: Option<usize>,
+}
+
+/// The counterexample as a trace file with this extension, or the list of known extensions.
 pub fn render(o: &Outcome, extension: &str) -> Result<String, String> {
     let (steps, loop_start): (&[TraceStep], _) =
         o.violation.as_ref().map_or((&[], None), |v| (&v.trace, v.loop_start));
+    let traced = Traced {
+        file: &o.file,
+        machine: &o.machine,
+        sets: o.scope.sets.iter().map(|s| s.name.as_str()).collect(),
+        violation: o.violation.as_ref(),
+        steps,
+        loop_start,
+    };
+    render_trace(&traced, extension)
+}
+
+/// The content of a trace file with this extension, or the list of known extensions.
+pub fn render_trace(o: &Traced, extension: &str) -> Result<String, String> {
+    let (steps, loop_start) = (o.steps, o.loop_start);
     match extension {
         "prob2trace" => Ok(pretty(&prob2trace(o, steps))),
         "json" => Ok(pretty(&json!({
@@ -37,7 +61,7 @@ fn pretty(v: &Value) -> String {
 }
 
 /// Format version 6: each transition with its parameters, results and the values it changed.
-fn prob2trace(o: &Outcome, steps: &[TraceStep]) -> Value {
+fn prob2trace(o: &Traced, steps: &[TraceStep]) -> Value {
     let names = |setup: bool| -> Vec<&str> {
         let mut all = Vec::new();
         for s in steps.iter().filter(|s| (s.event == SETUP_CONSTANTS) == setup) {
@@ -69,13 +93,12 @@ fn prob2trace(o: &Outcome, steps: &[TraceStep]) -> Value {
         }));
         before = &s.state;
     }
-    let sets: Vec<&str> = o.scope.sets.iter().map(|s| s.name.as_str()).collect();
     json!({
         "description": o.violation.as_ref().map_or(String::new(), |v| format!("{}: {}", v.kind, v.property)),
         "transitionList": list,
         "variableNames": variables,
         "constantNames": constants,
-        "setNames": sets,
+        "setNames": o.sets,
         "machineOperationInfos": {},
         "globalIdentifierTypes": {},
         "metadata": {
@@ -87,7 +110,7 @@ fn prob2trace(o: &Outcome, steps: &[TraceStep]) -> Value {
     })
 }
 
-fn html(o: &Outcome, steps: &[TraceStep], loop_start: Option<usize>) -> String {
+fn html(o: &Traced, steps: &[TraceStep], loop_start: Option<usize>) -> String {
     let mut rows = String::new();
     let mut before: &[(String, String)] = &[];
     for (i, s) in steps.iter().enumerate() {
@@ -114,7 +137,7 @@ fn html(o: &Outcome, steps: &[TraceStep], loop_start: Option<usize>) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>\nbody{{font:15px/1.5 sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{border-top:1px solid #ccc;padding:.4em .8em;text-align:left;vertical-align:top}}.same{{color:#888}}.new{{color:#a00}}\n</style></head><body>\n<h1>{1}</h1>\n<p>{0}</p>\n<table><tr><th>step</th><th>event</th><th>state (changed values in red)</th></tr>\n{rows}</table>\n</body></html>\n",
         escape(&title),
-        escape(&o.machine)
+        escape(o.machine)
     )
 }
 

@@ -14,7 +14,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 /// Files that say something about a model; everything else in a project is for Rodin alone.
-const COMPONENTS: &[&str] = &["bum", "buc", "bcm", "bcc", "bps", "bpo"];
+const COMPONENTS: &[&str] = &["bum", "buc", "bcm", "bcc", "bps", "bpo", "tuf", "dtf", "tul"];
 
 /// One file of a project.
 #[derive(Clone, Debug)]

@@ -4,54 +4,14 @@
 //! systems of five states implement it in tests.
 //! Never here: what a word means, who visits a state when.
 
+mod relations;
+
+pub use crate::base::finding::FindingKind;
+pub use relations::{GuardId, InstanceId, Relations, Rows, ones};
+
 /// Index of an event, in the order of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u32);
-
-/// What kind of property a finding breaks; the words of the JSON result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FindingKind {
-    Invariant,
-    Deadlock,
-    Assertion,
-    WellDefinedness,
-    Precondition,
-    Goal,
-    Properties,
-    Refinement,
-    Variant,
-}
-
-impl FindingKind {
-    /// How many kinds there are.
-    pub const COUNT: usize = FindingKind::Variant as usize + 1;
-
-    pub const ALL: [FindingKind; FindingKind::COUNT] = [
-        FindingKind::Invariant,
-        FindingKind::Deadlock,
-        FindingKind::Assertion,
-        FindingKind::WellDefinedness,
-        FindingKind::Precondition,
-        FindingKind::Goal,
-        FindingKind::Properties,
-        FindingKind::Refinement,
-        FindingKind::Variant,
-    ];
-
-    pub fn word(self) -> &'static str {
-        match self {
-            FindingKind::Invariant => "invariant",
-            FindingKind::Deadlock => "deadlock",
-            FindingKind::Assertion => "assertion",
-            FindingKind::WellDefinedness => "well-definedness",
-            FindingKind::Precondition => "precondition",
-            FindingKind::Goal => "goal",
-            FindingKind::Properties => "properties",
-            FindingKind::Refinement => "refinement",
-            FindingKind::Variant => "variant",
-        }
-    }
-}
 
 /// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial
 /// state and the system itself named no reason.
@@ -74,6 +34,13 @@ pub trait Sink {
     /// A transition. `label` tells apart transitions of one event with different parameters or
     /// results; it is a pure function of them, stable across runs.
     fn edge(&mut self, event: EventId, label: u64, target: &[u64]);
+    /// Several transitions of one event: `labels` one by one, the words of their targets side by side.
+    fn edges(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
+        let words = targets.len() / labels.len().max(1);
+        for (i, label) in labels.iter().enumerate() {
+            self.edge(event, *label, &targets[i * words..(i + 1) * words]);
+        }
+    }
     /// Something wrong found on the way; the transition concerned is not emitted.
     fn finding(&mut self, finding: Finding);
     /// Something that could not be computed; the run can no longer be "verified". `reason` is an
@@ -81,6 +48,34 @@ pub trait Sink {
     fn incomplete(&mut self, reason: u32);
     /// A guard was undefined and counted as not enabled.
     fn undefined_guard(&mut self, event: EventId);
+}
+
+/// How exactly an identity tells orbits apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Another state with the same identity is of the same orbit.
+    Exact,
+    /// States of different orbits may share the identity: a run in which one was taken for the other
+    /// has not seen everything.
+    Approximate,
+}
+
+/// Tells the orbits of a symmetric system apart: what a search keeps in its visited set instead of
+/// states. With scratch memory, one for each thread.
+///
+/// Invariants: the symmetries map transitions to transitions of the same event and states with a
+/// finding to states with a finding of the same kind; states of one orbit have equal identities of
+/// equal precision. The first state found of an orbit stands for it and is what gets expanded, so a
+/// path through such states is a real execution.
+pub trait Orbits: Send {
+    /// Words of one identity; fixed for a run.
+    fn words(&self) -> usize;
+
+    /// Writes the identity of the orbit of `state` to `out`, which has `words()` words.
+    fn identity(&mut self, state: &[u64], out: &mut [u64]) -> Precision;
+
+    /// A hash of an identity that is the same in every run.
+    fn print(&self, identity: &[u64]) -> u128;
 }
 
 /// A transition system over states of `words()` words.
@@ -135,6 +130,41 @@ pub trait System: Sync {
     /// met values (ids of interned values): equal states have equal fingerprints in every run.
     /// `None` says that the words themselves are the same in every run.
     fn fingerprint(&self, _worker: &mut Self::Worker, _state: &[u64]) -> Option<u128> {
+        None
+    }
+
+    /// What partial order reduction may rely on; `None` if nothing is known, then there is none.
+    fn relations(&self) -> Option<&Relations> {
+        None
+    }
+
+    /// The instance to which a transition belongs; `None` if it is not known, then its state is
+    /// expanded in full.
+    fn instance(&self, _event: EventId, _label: u64) -> Option<InstanceId> {
+        None
+    }
+
+    /// Whether a guard that can be asked for (`Relations::askable`) is defined and holds in `state`,
+    /// the state of the last call of `successors` with this worker.
+    fn guard(&self, _worker: &mut Self::Worker, _state: &[u64], _guard: GuardId) -> bool {
+        panic!("a system without guards was asked for one")
+    }
+
+    /// Writes what another process must know to make sense of the words of saved states. `waiting`
+    /// are the states that will be looked at after a search is resumed, `None` if that may be any.
+    /// An error says why the system cannot be saved.
+    fn save(&self, _waiting: Option<&[&[u64]]>, _out: &mut Vec<u8>) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Takes over what `save` wrote, before anything else is asked of the system.
+    fn restore(&self, bytes: &[u8]) -> Result<(), String> {
+        if bytes.is_empty() { Ok(()) } else { Err("the system has nothing to restore".into()) }
+    }
+
+    /// Who tells orbits apart, if states that a symmetry maps to each other count as one; asked once
+    /// for each thread. `None`: every state counts by itself.
+    fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {
         None
     }
 

@@ -83,6 +83,41 @@ fn cycles_are_refused() {
 }
 
 #[test]
+fn an_event_that_refines_a_missing_one_is_refused() {
+    let message = refused_text(
+        "machine B refines A variables x events event INITIALISATION then @a x≔0 end event e refines gone then @a x≔1 end end
+         machine A variables x invariants @i x∈ℕ events event INITIALISATION then @a x≔0 end end",
+    );
+    assert!(message.contains("B / e: the refined event gone is missing in A"), "{message}");
+}
+
+#[test]
+fn a_link_that_leads_out_of_the_project_is_refused() {
+    let outside = tempfile::tempdir().expect("a directory");
+    write(outside.path(), &[("M0.bum", ABSTRACT)]);
+    let dir = tempfile::tempdir().expect("a directory");
+    std::os::unix::fs::symlink(outside.path().join("M0.bum"), dir.path().join("M0.bum")).expect("a link");
+    assert!(refused(dir.path()).contains("leads out of the project"));
+}
+
+/// Whatever is wrong, the exit status is 2 and nothing is written beside the input.
+#[test]
+fn bad_input_ends_with_status_two_and_writes_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("p.zip");
+    zipped(&path, &[("../../M0.bum", ABSTRACT)]);
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_bombus"))
+        .arg("check")
+        .arg(&path)
+        .current_dir(dir.path())
+        .output()
+        .expect("the binary runs");
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("leads out of the archive"));
+    assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);
+}
+
+#[test]
 fn a_label_used_twice_is_refused() {
     let message = refused_text("machine M variables x invariants @i x∈ℕ @i x>0 events end");
     assert!(message.contains("M / i: the label is used twice"), "{message}");

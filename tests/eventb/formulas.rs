@@ -8,6 +8,7 @@ const ROWS: &[(u32, &str, &str)] = &[
     (290, "(−7) ÷ 2 = −3", "true"),
     (291, "7 mod 3 = 1", "true"),
     (292, "(−1) mod 2 = 1", "WD"),
+    (293, "(−2)^2 = 4", "WD"),
     (294, "1↦{1}∪{2} = 1↦{1,2}", "true"),
     (295, "{1}∪{2}∩{3} = ∅", "rejected"),
     (296, "⊤∧⊤∨⊥", "rejected"),
@@ -23,7 +24,9 @@ const ROWS: &[(u32, &str, &str)] = &[
     (306, "card(ℕ) = 1", "WD"),
     (307, "finite(ℕ)", "false"),
     (308, "(∅⦂ℙ(ℤ)) = ∅", "true"),
+    (309, "∅=∅", "rejected"),
     (310, "(λx↦y·x∈ℤ∧y∈ℤ∣x+y)(3↦4) = 7", "true"),
+    (311, "{1↦2,3↦4,3↦5}(1) = 2", "WD"),
 ];
 
 #[test]
@@ -36,6 +39,16 @@ fn formulas_have_the_values_of_the_reference_table() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Row 311 again: what is declared as a function is not asked again, what is not is asked as a whole.
+#[test]
+fn an_application_asks_whether_the_whole_relation_is_a_function() {
+    assert_eq!(truth("∃f·f={1↦2,3↦4} ∧ f(1)=2"), "true");
+    assert_eq!(truth("∃r·r={1↦2,3↦4,3↦5} ∧ r(1)=2"), "WD");
+    assert_eq!(truth("{2↦1,3↦1}∼(1) = 2"), "WD");
+    assert_eq!(truth("({1↦2}\u{e103}{1↦3,2↦5})(1) = 3"), "true");
+    assert_eq!(truth("2^3 = 8 ∧ (1+1)^2 = 4 ∧ 0^0 = 1"), "true");
 }
 
 #[test]
@@ -95,4 +108,39 @@ fn a_guarded_application_leaves_partial_functions_alone() {
     assert_eq!(nine.states, 9);
     let sixteen = check(&format!("context C {sets} @all ∀x,r·x∈dom(loc) ∧ loc(x)=r ⇒ x∈au end"));
     assert_eq!(sixteen.states, 16);
+}
+
+/// Exporters write quantifiers one by one and sequences in full; both are known for what they are.
+#[test]
+fn forms_of_exporters_are_read_as_one() {
+    assert_eq!(truth("∀p·⊤ ⇒ (∀q·p∈1‥2→BOOL ∧ q∈1‥2⇸BOOL ⇒ p\u{e103}q∈1‥2→BOOL)"), "true");
+    assert_eq!(truth("{1↦8,2↦9} ∈ {n,f·n∈ℤ ∧ n∈ℕ ∧ f∈1‥n→{8,9}∣f}"), "true");
+    assert_eq!(truth("{1↦8,3↦9} ∈ {n,f·n∈ℤ ∧ n∈ℕ ∧ f∈1‥n→{8,9}∣f}"), "false");
+}
+
+#[test]
+fn the_length_of_a_listed_function_is_known() {
+    // One valuation: n is 5, whatever MAXINT is.
+    let seen = check("context C constants n f axioms @n n>0 @f f∈1‥n→ℕ @v f={i·i∈1‥5∣i↦i∗i} end");
+    assert_eq!(seen.states, 1);
+}
+
+#[test]
+fn a_deferred_set_has_room_for_what_the_axioms_put_into_it() {
+    // Two elements by name and one in the part that is not empty: three states, each with two ways out.
+    let seen = check(
+        "machine M sees C variables x invariants @i x∈S events
+           event INITIALISATION then @a x≔a end
+           event next then @a x:∈S∖{x} end end
+         context C sets S constants a b P axioms @p partition(S,{a},{b},P) @n P≠∅ end",
+    );
+    assert_eq!((seen.states, seen.transitions), (3, 6));
+    // Names kept apart by ¬(a=b) count as well.
+    let seen = check(
+        "machine M sees C variables x invariants @i x∈S events
+           event INITIALISATION then @a x≔a end
+           event next then @a x:∈S∖{x} end end
+         context C sets S constants a b c axioms @t a∈S ∧ b∈S ∧ c∈S @d ¬(a=b) ∧ ¬(b=c) ∧ ¬(a=c) end",
+    );
+    assert_eq!((seen.states, seen.transitions), (3, 6));
 }

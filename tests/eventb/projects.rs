@@ -194,6 +194,39 @@ fn only_current_unbroken_discharged_proofs_are_believed() {
 }
 
 #[test]
+fn proof_status_is_shown_by_info() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), LIGHTS);
+    let bpo = r#"<org.eventb.core.poFile><org.eventb.core.poSequent name="set/inv1/INV" org.eventb.core.poStamp="1"/>
+<org.eventb.core.poSequent name="set/grd1/WD" org.eventb.core.poStamp="1"/></org.eventb.core.poFile>"#;
+    let bps = r#"<org.eventb.core.psFile><org.eventb.core.psStatus name="set/inv1/INV" org.eventb.core.confidence="1000" org.eventb.core.poStamp="1"/>
+<org.eventb.core.psStatus name="set/grd1/WD" org.eventb.core.confidence="0" org.eventb.core.poStamp="1"/></org.eventb.core.psFile>"#;
+    write(dir.path(), &[("M0.bpo", bpo), ("M0.bps", bps), ("M1.bps", bps)]);
+    let info = || {
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_bombus"))
+            .arg("info")
+            .arg(dir.path())
+            .output()
+            .expect("the binary runs");
+        assert!(out.status.success());
+        String::from_utf8(out.stdout).expect("text")
+    };
+    let text = info();
+    assert!(text.contains("proofs      M0: 1 of 2 obligations discharged"), "{text}");
+    assert!(text.contains("not proved  M0 / set / grd1 / WD"), "{text}");
+    // Nobody knows what the status file of M1 speaks of: its obligations are missing.
+    assert!(text.contains("proofs      M1: 0 of 2 obligations discharged"), "{text}");
+}
+
+#[test]
+fn a_checked_file_with_errors_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), &[("M.bcm", r#"<org.eventb.core.scMachineFile org.eventb.core.accurate="false"/>"#)]);
+    let message = check_path(dir.path(), &LoadOptions::default()).expect_err("bad input");
+    assert!(message.contains("M: Rodin found errors"), "{message}");
+}
+
+#[test]
 fn packages_of_all_ages_are_read() {
     // The same counter as exporters wrote it over the years: event with 7, 8 and 9 arguments.
     let package = |event: &str, pos: &str, extra: &str| {

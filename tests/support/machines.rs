@@ -10,9 +10,62 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct RandomMachine {
     pub vars: Vec<(String, Ty)>,
+    /// How each variable is declared: a relation may be promised to be a function or a sequence.
+    pub shapes: Vec<Shape>,
     pub init: Vec<Term>,
     pub invariant: Vec<Term>,
     pub ops: Vec<RandomOp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Plain,
+    /// A function, with this arrow.
+    Function(&'static str),
+    /// A sequence of at most three elements.
+    Sequence,
+}
+
+impl Shape {
+    fn random(rng: &mut Rng, ty: &Ty) -> Shape {
+        match ty {
+            Ty::Pow(e) => match &**e {
+                Ty::Pair(a, _) if **a == Ty::Int && rng.chance(40) => Shape::Sequence,
+                Ty::Pair(..) if rng.chance(80) => {
+                    Shape::Function(rng.pick::<&str>(&["+->", "-->", "+->", "-->", ">+>", "+->>"]))
+                }
+                _ => Shape::Plain,
+            },
+            _ => Shape::Plain,
+        }
+    }
+
+    /// What the invariant says of a value, and what assignments keep to.
+    fn says(self, name: &str, ty: &Ty) -> String {
+        let (from, to) = match ty {
+            Ty::Pow(e) => match &**e {
+                Ty::Pair(a, b) => (a.carrier(), b.carrier()),
+                _ => (String::new(), String::new()),
+            },
+            _ => (String::new(), String::new()),
+        };
+        match self {
+            Shape::Plain => format!("{name} : {}", ty.carrier()),
+            Shape::Function(arrow) => format!("{name} : {from} {arrow} {to}"),
+            Shape::Sequence => format!("{name} : seq({to}) & size({name}) <= 3"),
+        }
+    }
+
+    /// A closed term that has the shape, where there is a simple one.
+    fn simplest(self, ty: &Ty) -> String {
+        match (self, ty) {
+            (Shape::Function("-->"), Ty::Pow(e)) => match &**e {
+                Ty::Pair(a, b) => format!("({} * {{{}}})", a.carrier(), b.simplest()),
+                _ => ty.simplest().to_string(),
+            },
+            _ => ty.simplest().to_string(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -29,7 +82,8 @@ impl fmt::Display for RandomMachine {
         writeln!(f, "CONSTANTS any_thing\nPROPERTIES any_thing : THING")?;
         let names: Vec<&str> = self.vars.iter().map(|(n, _)| n.as_str()).collect();
         writeln!(f, "VARIABLES {}", names.join(", "))?;
-        let typing: Vec<String> = self.vars.iter().map(|(n, t)| format!("{n} : {}", t.carrier())).collect();
+        let typing: Vec<String> =
+            self.vars.iter().zip(&self.shapes).map(|((n, t), shape)| shape.says(n, t)).collect();
         write!(f, "INVARIANT {}", typing.join(" & "))?;
         for p in &self.invariant {
             write!(f, "\n  & {p}")?;
@@ -61,12 +115,22 @@ impl fmt::Display for RandomOp {
 
 /// The value if it lies in the carrier, else a fixed one: keeps the state space finite.
 fn clamp(ty: &Ty, value: Term) -> Term {
+    clamp_to(Shape::Plain, ty, value)
+}
+
+fn clamp_to(shape: Shape, ty: &Ty, value: Term) -> Term {
+    let says = shape.says("w", ty);
     let parts = vec![
         Part::Text("(LET w BE w = ".into()),
         Part::Sub(value),
-        Part::Text(format!(" IN IF w : {} THEN w ELSE {} END END)", ty.carrier(), ty.simplest())),
+        Part::Text(format!(" IN IF {says} THEN w ELSE {} END END)", shape.simplest(ty))),
     ];
     Term { ty: ty.clone(), parts, binds: true }
+}
+
+/// Mostly what the shape says, now and then only what the type says: promises may be broken.
+fn clamp_mostly(rng: &mut Rng, shape: Shape, ty: &Ty, value: Term) -> Term {
+    if shape == Shape::Sequence || rng.chance(85) { clamp_to(shape, ty, value) } else { clamp(ty, value) }
 }
 
 pub fn random(seed: u64) -> RandomMachine {
@@ -83,16 +147,19 @@ pub fn random(seed: u64) -> RandomMachine {
     if vars.is_empty() {
         vars.push(("x0".into(), Ty::Int));
     }
+    let shapes: Vec<Shape> = vars.iter().map(|(_, ty)| Shape::random(&mut rng, ty)).collect();
     let partial = rng.chance(30);
     let mut maker = Maker { rng: &mut rng, scope: Vec::new(), fresh: 0, partial: false };
     let init = vars
         .iter()
-        .map(|(n, t)| {
-            if maker.rng.chance(20) && t.size() <= 16 {
+        .zip(&shapes)
+        .map(|((n, t), shape)| {
+            if maker.rng.chance(20) && t.size() <= 16 && *shape == Shape::Plain {
                 Term::leaf(Ty::Stmt, format!("{n} :: {}", t.carrier()))
             } else {
                 let value = maker.term(t, 1);
-                Term::leaf(Ty::Stmt, format!("{n} := {}", clamp(t, value)))
+                let value = clamp_mostly(maker.rng, *shape, t, value);
+                Term::leaf(Ty::Stmt, format!("{n} := {value}"))
             }
         })
         .collect();
@@ -111,10 +178,17 @@ pub fn random(seed: u64) -> RandomMachine {
         maker.scope = vars.iter().chain(&params).cloned().collect();
         let guard = maker.term(&Ty::Pred, 2);
         let names: Vec<usize> = (0..vars.len()).collect();
-        let body = statement(&mut maker, &vars, &names, 3);
+        let world = World { vars: &vars, shapes: &shapes };
+        let body = statement(&mut maker, &world, &names, 3);
         ops.push(RandomOp { name: format!("op{i}"), params, guard, body });
     }
-    RandomMachine { vars, init, invariant, ops }
+    RandomMachine { vars, shapes, init, invariant, ops }
+}
+
+/// The variables that statements write.
+struct World<'a> {
+    vars: &'a [(String, Ty)],
+    shapes: &'a [Shape],
 }
 
 fn text(t: impl Into<String>) -> Part {
@@ -122,13 +196,13 @@ fn text(t: impl Into<String>) -> Part {
 }
 
 /// A substitution that writes only the variables with the given numbers.
-fn statement(m: &mut Maker, vars: &[(String, Ty)], writable: &[usize], depth: usize) -> Term {
+fn statement(m: &mut Maker, vars: &World, writable: &[usize], depth: usize) -> Term {
     let term = |parts: Vec<Part>| Term { ty: Ty::Stmt, parts, binds: false };
     if writable.is_empty() {
         return Term::leaf(Ty::Stmt, "skip");
     }
     let pick = *m.rng.pick(writable);
-    let (name, ty) = vars[pick].clone();
+    let ((name, ty), shape) = (vars.vars[pick].clone(), vars.shapes[pick]);
     if depth == 0 || m.rng.chance(35) {
         if ty.size() <= 16 && m.rng.chance(15) {
             return Term::leaf(Ty::Stmt, format!("{name} :: {}", ty.carrier()));
@@ -154,10 +228,11 @@ fn statement(m: &mut Maker, vars: &[(String, Ty)], writable: &[usize], depth: us
             ]);
         }
         let value = m.term(&ty, 2);
-        return term(vec![text(format!("{name} := ")), Part::Sub(clamp(&ty, value))]);
+        let value = clamp_mostly(m.rng, shape, &ty, value);
+        return term(vec![text(format!("{name} := ")), Part::Sub(value)]);
     }
     let d = depth - 1;
-    match m.rng.below(8) {
+    match m.rng.below(10) {
         0 if writable.len() > 1 => {
             let cut = 1 + m.rng.below(writable.len() - 1);
             let (a, b) = (statement(m, vars, &writable[..cut], d), statement(m, vars, &writable[cut..], d));
@@ -230,6 +305,44 @@ fn statement(m: &mut Maker, vars: &[(String, Ty)], writable: &[usize], depth: us
             ]);
             t.binds = true;
             t
+        }
+        7 => {
+            m.fresh += 1;
+            let v = format!("i{}", m.fresh);
+            // The counter is readable inside, but only the loop itself writes it.
+            m.scope.push((v.clone(), Ty::Int));
+            let (p, a) = (m.term(&Ty::Pred, 1), statement(m, vars, writable, d));
+            m.scope.pop();
+            let mut t = term(vec![
+                text(format!("VAR {v} IN {v} := 0; WHILE {v} < 3 & ")),
+                Part::Sub(p),
+                text(" DO "),
+                Part::Sub(a),
+                text(format!(" ; {v} := {v} + 1 INVARIANT {v} : 0..3 VARIANT 3 - {v} END END")),
+            ]);
+            t.binds = true;
+            t
+        }
+        8 => {
+            let x = m.term(&Ty::Enum, 1);
+            let (a, b, c) = (
+                statement(m, vars, writable, d),
+                statement(m, vars, writable, d),
+                statement(m, vars, writable, d),
+            );
+            let mut parts = vec![
+                text("CASE "),
+                Part::Sub(x),
+                text(" OF EITHER red THEN "),
+                Part::Sub(a),
+                text(" OR green THEN "),
+                Part::Sub(b),
+            ];
+            if m.rng.chance(50) {
+                parts.extend([text(" ELSE "), Part::Sub(c)]);
+            }
+            parts.push(text(" END END"));
+            term(parts)
         }
         _ => statement(m, vars, writable, d),
     }

@@ -279,7 +279,7 @@ impl Maker<'_> {
     fn integer(&mut self, depth: usize) -> Term {
         let int = Ty::Int;
         let any = self.small_type();
-        match self.rng.below(if self.partial { 17 } else { 11 }) {
+        match self.rng.below(if self.partial { 19 } else { 11 }) {
             0 => self.literal(&int),
             1 => self.op(&int, "(@ + @)", &[Ty::Int, Ty::Int], depth),
             2 => self.op(&int, "(@ - @)", &[Ty::Int, Ty::Int], depth),
@@ -295,6 +295,8 @@ impl Maker<'_> {
             13 => self.op(&int, "max(@)", &[Ty::pow(Ty::Int)], depth),
             14 => self.op(&int, "min(@)", &[Ty::pow(Ty::Int)], depth),
             15 => self.op(&int, "size(@)", &[Ty::rel(Ty::Int, any)], depth),
+            16 => self.op(&int, "first(@)", &[Ty::rel(Ty::Int, Ty::Int)], depth),
+            17 => self.op(&int, "last(@)", &[Ty::rel(Ty::Int, Ty::Int)], depth),
             _ => self.op(&int, "@(@)", &[Ty::rel(any.clone(), Ty::Int), any], depth),
         }
     }
@@ -302,8 +304,13 @@ impl Maker<'_> {
     fn set(&mut self, ty: &Ty, t: &Ty, depth: usize) -> Term {
         let s = ty.clone();
         let other = self.small_type();
-        match self.rng.below(12) {
+        match self.rng.below(14) {
             0 => self.literal(ty),
+            12 => {
+                let inverse = Ty::rel(t.clone(), other.clone());
+                self.op(ty, "(@~)[@]", &[inverse, Ty::pow(other)], depth)
+            }
+            13 if self.partial => self.bind(ty, "INTER($).($:^ & @|@)", &other, &[Ty::Pred, s], depth),
             1 => self.op(ty, "(@ \\/ @)", &[s.clone(), s], depth),
             2 => self.op(ty, "(@ /\\ @)", &[s.clone(), s], depth),
             3 => self.op(ty, "(@ - @)", &[s.clone(), s], depth),
@@ -322,7 +329,24 @@ impl Maker<'_> {
     fn relation(&mut self, ty: &Ty, a: &Ty, b: &Ty, depth: usize) -> Term {
         let (r, sa, sb) = (ty.clone(), Ty::pow(a.clone()), Ty::pow(b.clone()));
         let mid = self.small_type();
-        match self.rng.below(15) {
+        match self.rng.below(22) {
+            15 | 16 => self.op(ty, "(@ <+ {@ |-> @})", &[r, a.clone(), b.clone()], depth),
+            17 => self.op(ty, "(@ \\/ {@ |-> @})", &[r, a.clone(), b.clone()], depth),
+            18 if *a == Ty::Int && self.partial => {
+                let template = *self.rng.pick(&["tail(@)", "front(@)", "rev(@)"]);
+                self.op(ty, template, &[r], depth)
+            }
+            19 if *a == Ty::Int && self.partial => {
+                if self.rng.chance(50) {
+                    self.op(ty, "(@ <- @)", &[r, b.clone()], depth)
+                } else {
+                    self.op(ty, "(@ -> @)", &[b.clone(), r], depth)
+                }
+            }
+            20 if *a == Ty::Int && self.partial => {
+                let template = *self.rng.pick(&["(@ /|\\ @)", "(@ \\|/ @)"]);
+                self.op(ty, template, &[r, Ty::Int], depth)
+            }
             0 => self.op(ty, "(@ <| @)", &[sa, r], depth),
             1 => self.op(ty, "(@ <<| @)", &[sa, r], depth),
             2 => self.op(ty, "(@ |> @)", &[r, sb], depth),

@@ -4,6 +4,7 @@
 //! Invariant kept by every function: bits beyond the length of a set stay zero, so that equal sets
 //! have equal words. `reference` holds the plain twins that tests compare with.
 
+pub mod cells;
 pub mod matrix;
 pub mod reference;
 

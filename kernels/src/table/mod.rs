@@ -238,6 +238,71 @@ impl Table {
         self.parts.iter().map(count_part).sum()
     }
 
+    /// Every entry as tag and id. The caller is inside the gate, and nobody inserts meanwhile.
+    pub fn each(&self, mut f: impl FnMut(u32, u32) -> std::io::Result<()>) -> std::io::Result<()> {
+        for part in &self.parts {
+            part.with(|part| {
+                // SAFETY: as in `prefetch`.
+                let part = unsafe { &*part };
+                for slot in part.slots.iter() {
+                    let word = slot.load(Ordering::Acquire);
+                    if word != 0 {
+                        f((word >> 32) as u32, word as u32 - 1)?;
+                    }
+                }
+                Ok::<(), std::io::Error>(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Prepares a table for the entries of another one whose ids were all below `bound`: they
+    /// count as handed out from now on, and `put_at` puts them.
+    pub fn take_ids(&mut self, bound: u32) -> Result<(), Trouble> {
+        let slots = u64::from(bound) * 25 / 23 + 1;
+        let lines = slots.div_ceil(LINE as u64 * u64::from(PARTS)) + 1;
+        let lines = u32::try_from(lines).map_err(|_| Trouble::OutOfIds)?;
+        if lines > self.lines.load(Ordering::Relaxed) {
+            self.widen(lines)?;
+        }
+        self.next.store(bound, Ordering::Release);
+        Ok(())
+    }
+
+    /// Puts a key under an id that `take_ids` covers; false if the key is there already.
+    pub fn put_at(
+        &mut self,
+        id: u32,
+        tag: u32,
+        same: impl Fn(u32) -> bool,
+        write: impl Fn(u32),
+    ) -> Result<bool, Trouble> {
+        loop {
+            let mut ids = Ids { next: id, end: id + 1 };
+            if let Ok(entry) = self.find_or_put(&mut ids, tag, &same, &write) {
+                return Ok(entry.fresh);
+            }
+            // The parts of a small table are filled unevenly; this one is full.
+            let lines = self.lines.load(Ordering::Relaxed);
+            self.widen(lines + growth(lines))?;
+        }
+    }
+
+    fn widen(&mut self, lines: u32) -> Result<(), Trouble> {
+        for part in &mut self.parts {
+            let new = Part::new(lines, &self.meter)?;
+            // SAFETY: the table is borrowed exclusively, so nobody is inside.
+            part.with_mut(|old| unsafe {
+                new.take_over(&*old);
+                *old = new;
+            });
+        }
+        self.lines.store(lines, Ordering::Relaxed);
+        self.room.store(room(lines), Ordering::Relaxed);
+        self.wanted.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// First step of a growth, nobody being inside: decides the new size.
     pub fn plan_growth(&self) -> Result<(), Trouble> {
         self.target.store(0, Ordering::Relaxed);
@@ -250,7 +315,14 @@ impl Table {
         if slots >= u32::MAX as u64 {
             return Err(Trouble::OutOfIds);
         }
-        self.target.store(lines + growth(lines), Ordering::Relaxed);
+        // Parts move one after the other, so that a growth takes what is added and one part more. Near
+        // the limit a smaller growth is better than none; what is left is for the records.
+        let mut more = growth(lines);
+        let bytes = |more: u32| slots_of(more) * 8 + slots_of(lines + more) * 8 / u64::from(PARTS);
+        while more > lines / 16 && bytes(more) > self.meter.room() / 2 {
+            more /= 2;
+        }
+        self.target.store(lines + more.max(1), Ordering::Relaxed);
         Ok(())
     }
 

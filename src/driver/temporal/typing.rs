@@ -27,14 +27,34 @@ pub struct Typed {
 }
 
 pub enum Part {
+    /// A predicate over a state alone: its number among `Pieces::observed`.
+    Observed(usize),
     Pred(Pred),
     Expr(Expr),
     /// For each argument that is no `_`, that the parameter equals it.
     Arguments(Vec<Option<Pred>>),
 }
 
-/// Typed pieces by their place; an operation pattern stands at the place of its operation.
-pub type Pieces = HashMap<Span, Typed>;
+#[derive(Default)]
+pub struct Pieces {
+    /// Typed pieces by their place; an operation pattern stands at the place of its operation.
+    pub places: HashMap<Span, Typed>,
+    /// Predicates over a state alone, each distinct one once; they are compiled with the model.
+    pub observed: Vec<Pred>,
+    /// The number of the goal among them, if a formula asks for it.
+    pub goal: Option<usize>,
+    /// Numbers in `observed` by text.
+    numbers: HashMap<String, usize>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Pieces {
+    /// Adds a predicate over a state that was put together from others.
+    pub fn observe(&mut self, pred: Pred) -> usize {
+        self.observed.push(pred);
+        self.observed.len() - 1
+    }
+}
 
 pub struct Typing<'a> {
     model: RefCell<&'a mut Model>,
@@ -55,7 +75,7 @@ impl<'a> Typing<'a> {
 
     fn enter(&self, at: Span, part: Part, bound: &[Bound]) {
         let bound = bound.iter().map(|b| VarId(b.value)).collect();
-        self.pieces.borrow_mut().insert(at, Typed { part, bound });
+        self.pieces.borrow_mut().places.insert(at, Typed { part, bound });
     }
 
     fn typed(&self, scope: &FormulaScope, tree: &ast::Expr) -> Result<Formula, Faults> {
@@ -125,7 +145,18 @@ impl Atoms for Typing<'_> {
 
     fn predicate(&self, predicate: &Text, bound: &[Bound]) -> Result<Extent, Faults> {
         let pred = self.pred(predicate, bound)?;
-        self.enter(predicate.span, Part::Pred(pred), bound);
+        let part = if bound.is_empty() {
+            let mut pieces = self.pieces.borrow_mut();
+            let fresh = pieces.observed.len();
+            let number = *pieces.numbers.entry(predicate.text.clone()).or_insert(fresh);
+            if number == fresh {
+                pieces.observed.push(pred);
+            }
+            Part::Observed(number)
+        } else {
+            Part::Pred(pred)
+        };
+        self.enter(predicate.span, part, bound);
         Ok(Extent::known(Bits::new(1)))
     }
 
@@ -171,18 +202,25 @@ impl Atoms for Typing<'_> {
     }
 
     fn special(&self, which: Special, at: Span) -> Result<Extent, Faults> {
-        let fault = match which {
-            Special::Goal if self.model.borrow().machine.goal.is_some() => {
-                return Ok(Extent::known(Bits::new(1)));
+        let mut pieces = self.pieces.borrow_mut();
+        match which {
+            Special::Goal => {
+                let Some(goal) = self.model.borrow().machine.goal.clone() else {
+                    let fault = Diagnostic::error(at, "the model has no goal");
+                    return Err(vec![fault.help("define GOAL in the model or give --goal PRED")]);
+                };
+                if pieces.goal.is_none() {
+                    pieces.goal = Some(pieces.observed.len());
+                    pieces.observed.push(goal);
+                }
             }
-            Special::Goal => Diagnostic::error(at, "the model has no goal")
-                .help("define GOAL in the model or give --goal PRED"),
-            Special::Current => Diagnostic::error(at, "`current` has a meaning in an animator only"),
-            Special::DetOutput => Diagnostic::error(at, "`det_output` is not supported"),
-            Special::StateError => Diagnostic::error(at, "`error` is not supported")
-                .help("errors of evaluation are findings of every check"),
-        };
-        Err(vec![fault])
+            Special::Current => pieces.warnings.push(
+                Diagnostic::warning(at, "`current` is true in the initial states")
+                    .help("it names the state of an animator; here paths start in the initial states"),
+            ),
+            Special::DetOutput | Special::StateError => {}
+        }
+        Ok(Extent::known(Bits::new(1)))
     }
 
     /// One variable of the type that the domain gives it stands for all values.

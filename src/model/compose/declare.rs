@@ -8,7 +8,7 @@ use crate::model::project::{MachineId, Reference, Relation};
 use crate::model::scope::{Access, Entity, Entry, Scope, ScopeId};
 use crate::model::trees::names_of;
 use crate::model::typed::{
-    FreeId, Freetype, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
+    FreeId, Freetype, OWN, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
 };
 use crate::syntax::ast::{self, ClauseKind, DefBody, ExprKind, Ident};
 use std::sync::Arc;
@@ -219,7 +219,7 @@ impl Composer<'_> {
                 }
                 ClauseKind::Freetypes(types) => {
                     for t in types {
-                        if !t.params.is_empty() {
+                        if t.params.iter().any(|p| !p.name.starts_with(OWN)) {
                             self.elaborator.error(Diagnostic::error(
                                 t.name.span,
                                 format!(
@@ -278,7 +278,16 @@ impl Composer<'_> {
                 };
                 for (i, (_, arg)) in t.constructors.iter().enumerate() {
                     let Some(arg) = arg else { continue };
-                    let domain = self.elaborator.within(instance.scope, |e| e.expr(arg));
+                    // A type parameter may be any type, a different one at each place of the text.
+                    let domain = self.elaborator.within(instance.scope, |e| {
+                        let params: Vec<VarId> =
+                            t.params.iter().map(|p| e.new_var(p, VarKind::Local)).collect();
+                        for p in &params {
+                            let ty = e.vars[p.0 as usize].ty.clone();
+                            e.unifier.unify(&ty, &Type::pow(Type::Any));
+                        }
+                        e.with_locals(&t.params, &params, Access::Read("a type"), |e| e.expr(arg))
+                    });
                     let Some(ty) = self.elaborator.freetypes[id.0 as usize].constructors[i].1.clone() else {
                         continue;
                     };
@@ -289,7 +298,9 @@ impl Composer<'_> {
                                 .note(format!("this is of type {shown}")),
                         );
                     }
-                    self.elaborator.freetypes[id.0 as usize].domains[i] = Some(domain);
+                    if t.params.is_empty() {
+                        self.elaborator.freetypes[id.0 as usize].domains[i] = Some(domain);
+                    }
                 }
             }
         }

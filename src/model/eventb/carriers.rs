@@ -7,7 +7,7 @@
 //! constants are then the elements, there is nothing to choose. With a bijection `f ∈ S ⤖ T` the
 //! carrier set is nothing but another name of `T`: up to isomorphism `S = T` and `f` is the identity.
 
-use crate::base::Name;
+use crate::base::{Int, Name};
 use crate::syntax::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, SetDecl};
 use crate::syntax::eventb::names::free;
 use std::collections::{BTreeMap, BTreeSet};
@@ -220,6 +220,58 @@ fn without_enumeration(
             (!implied(&axiom)).then_some(axiom)
         }
     }
+}
+
+/// `n = card(f)` for each `n ∈ ℕ`, `f ∈ 1‥n → T` where an axiom gives `f` a value: it follows, and it tells
+/// `n` without a search through the natural numbers.
+pub fn lengths(axioms: &[Expr]) -> Vec<Expr> {
+    let all: Vec<&Expr> = axioms.iter().flat_map(conjuncts).collect();
+    let name = |e: &Expr| match &e.kind {
+        ExprKind::Ident(name) => Some(name.clone()),
+        _ => None,
+    };
+    let not_negative = |e: &Expr| matches!(&e.kind, ExprKind::Int(n) if *n >= Int::ZERO);
+    let natural = |n: &Name| {
+        all.iter().any(|a| {
+            let ExprKind::Binary(op, left, right) = &a.kind else { return false };
+            let (left_is, right_is) = (name(left).as_ref() == Some(n), name(right).as_ref() == Some(n));
+            match op {
+                BinOp::In => {
+                    left_is && matches!(right.kind, ExprKind::Const(Const::Natural | Const::Natural1))
+                }
+                BinOp::Greater | BinOp::GreaterEqual => left_is && not_negative(right),
+                BinOp::Less | BinOp::LessEqual => right_is && not_negative(left),
+                _ => false,
+            }
+        })
+    };
+    let valued = |f: &Name| {
+        all.iter().any(|a| {
+            matches!(&a.kind, ExprKind::Binary(BinOp::Equal, x, y)
+                if name(x).as_ref() == Some(f) && !matches!(y.kind, ExprKind::Ident(_)))
+        })
+    };
+    let mut found = Vec::new();
+    for axiom in &all {
+        let ExprKind::Binary(BinOp::In, function, arrow) = &axiom.kind else { continue };
+        let ExprKind::Binary(
+            BinOp::TotalFunction | BinOp::TotalInjection | BinOp::TotalSurjection | BinOp::TotalBijection,
+            from,
+            _,
+        ) = &arrow.kind
+        else {
+            continue;
+        };
+        let ExprKind::Binary(BinOp::Interval, one, last) = &from.kind else { continue };
+        let (Some(f), Some(n)) = (name(function), name(last)) else { continue };
+        if one.kind == ExprKind::Int(Int::ONE) && natural(&n) && valued(&f) {
+            let size =
+                Expr { kind: ExprKind::Builtin(Builtin::Card, vec![(**function).clone()]), span: axiom.span };
+            let equation = ExprKind::Binary(BinOp::Equal, Box::new((**last).clone()), Box::new(size));
+            found.push(Expr { kind: equation, span: axiom.span });
+        }
+    }
+    found
 }
 
 /// Reads `f ∈ S ⤖ T` and `f ∈ T ⤖ S` as `S = T` with `f` the identity.

@@ -6,7 +6,7 @@
 
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::syntax::ast::Ident;
+use crate::syntax::ast::{Expr, ExprKind, Ident, StmtKind};
 use crate::syntax::eventb::{Context, Event, INITIALISATION, Machine, Project};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,12 +63,46 @@ pub fn chain(project: &Project, abstract_levels: Option<usize>) -> Result<Chain,
     for level in &levels {
         check_machine(level, &mut errors);
     }
+    for pair in levels.windows(2) {
+        check_refined(&pair[0], &pair[1], &mut errors);
+    }
     check_names(&levels, &done, &mut errors);
     merge_extended(&mut levels, &mut errors);
     let kept = abstract_levels.map_or(levels.len(), |n| levels.len().min(n + 1));
     let left_out = levels.split_off(kept);
     let hidden = left_out.iter().flat_map(|m| &m.variables).map(|v| v.name.clone()).collect();
     if errors.is_empty() { Ok(Chain { levels, contexts: done, hidden }) } else { Err(errors) }
+}
+
+/// Every formula but the targets of assignments, which are no applications.
+pub fn each_formula(chain: &mut Chain, work: &mut dyn FnMut(&mut Expr)) {
+    for axiom in chain.contexts.iter_mut().flat_map(|c| &mut c.axioms) {
+        work(&mut axiom.expr);
+    }
+    for level in &mut chain.levels {
+        for formula in level.invariants.iter_mut().chain(&mut level.variants) {
+            work(&mut formula.expr);
+        }
+        for event in &mut level.events {
+            for formula in event.guards.iter_mut().chain(&mut event.witnesses) {
+                work(&mut formula.expr);
+            }
+            for action in &mut event.actions {
+                match &mut action.stmt.kind {
+                    StmtKind::Assign(targets, values) => {
+                        for target in targets {
+                            if let ExprKind::Apply(_, indices) = &mut target.kind {
+                                indices.iter_mut().for_each(&mut *work);
+                            }
+                        }
+                        values.iter_mut().for_each(&mut *work);
+                    }
+                    StmtKind::BecomesIn(_, e) | StmtKind::BecomesSuch(_, e) => work(e),
+                    _ => {}
+                }
+            }
+        }
+    }
 }
 
 fn path(levels: &[Machine]) -> String {
@@ -132,6 +166,21 @@ fn check_machine(machine: &Machine, errors: &mut Vec<Diagnostic>) {
         }
         if event.name.as_ref() == INITIALISATION && !event.params.is_empty() {
             error(format!("{name} / {INITIALISATION}: the initialisation has no parameters"));
+        }
+    }
+}
+
+/// The events that a machine refines are events of its abstraction.
+fn check_refined(machine: &Machine, base: &Machine, errors: &mut Vec<Diagnostic>) {
+    for event in machine.events.iter().filter(|e| e.name.as_ref() != INITIALISATION) {
+        for refined in event.refines.iter().filter(|r| !base.events.iter().any(|e| e.name == r.name)) {
+            errors.push(Diagnostic::error(
+                event.span,
+                format!(
+                    "{} / {}: the refined event {} is missing in {}",
+                    machine.name, event.name, refined.name, base.name
+                ),
+            ));
         }
     }
 }

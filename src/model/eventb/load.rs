@@ -4,16 +4,18 @@
 //! Never here: the notations themselves (`syntax::eventb`), the meaning of refinement (`lockstep`).
 
 use super::{Options, flatten};
-use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::{FileId, Name};
 use crate::model::definitions::Definitions;
 use crate::model::project::{LoadedMachine, MachineId, Project};
+use crate::model::typed::{self, OWN, VarKind};
+use crate::model::walk::{Visit, visit_pred, visit_stmt};
 use crate::model::{LoadOptions, Loaded, finish};
 use crate::source::project::{ComponentFile, ProjectFiles, read_project};
 use crate::source::{Found, Reader};
 use crate::syntax::ast::{ClauseKind, DefItem};
 use crate::syntax::eventb::rodin::{self, Component, InternalNames};
-use crate::syntax::eventb::{self, Context, Machine, camille, package, proofs};
+use crate::syntax::eventb::{self, Context, Machine, camille, package, proofs, rodin_theory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -132,6 +134,7 @@ fn rodin_project(files: &ProjectFiles, sources: &mut Sources) -> Result<eventb::
         }
     }
     resolve_handles(&mut project, &internal);
+    read_theories(files, sources, &mut project, &mut errors);
     for file in files.files.iter().filter(|f| f.extension == "bps") {
         let obligations = files.files.iter().find(|f| f.extension == "bpo" && f.name == file.name);
         // A damaged status file says nothing about the model; its proofs are not believed.
@@ -140,6 +143,35 @@ fn rodin_project(files: &ProjectFiles, sources: &mut Sources) -> Result<eventb::
         }
     }
     if errors.is_empty() { Ok(project) } else { Err(errors) }
+}
+
+/// The theories of the project, deployed ones first: these are what its formulas were checked with.
+fn read_theories(
+    files: &ProjectFiles,
+    sources: &mut Sources,
+    project: &mut eventb::Project,
+    errors: &mut Vec<Diagnostic>,
+) {
+    for extension in ["dtf", "tuf"] {
+        for file in files.files.iter().filter(|f| f.extension == extension) {
+            if project.theories.iter().any(|t| *t.name == *file.name) {
+                continue;
+            }
+            match rodin_theory::read(sources, file.file, &file.name) {
+                Ok(theory) => project.theories.push(theory),
+                Err(found) => errors.extend(found),
+            }
+        }
+    }
+    for file in files.files.iter().filter(|f| f.extension == "tul") {
+        match rodin_theory::available(sources, file.file) {
+            Ok(names) => {
+                let missing = |n: &Name| !project.theories.iter().any(|t| t.name == *n);
+                project.missing_theories.extend(names.into_iter().filter(missing));
+            }
+            Err(found) => errors.push(found),
+        }
+    }
 }
 
 /// Checked machines name the events they refine by internal names of the abstraction.
@@ -220,7 +252,39 @@ pub fn type_project(sources: Sources, project: &eventb::Project, options: &LoadO
         variants: options.variants,
         ..Options::default()
     };
-    let flat = match flatten(project, &settings) {
+    let mut loaded = type_flat(sources, project, &settings, options);
+    if loaded.model.is_none() && !project.missing_theories.is_empty() {
+        let names: Vec<&str> = project.missing_theories.iter().map(AsRef::as_ref).collect();
+        loaded.diagnostics.push(
+            Diagnostic::plain(format!(
+                "the project uses theories that it does not hold: {}",
+                names.join(", ")
+            ))
+            .help("put their files (.dtf or .tuf) into the project"),
+        );
+    }
+    let parametric = project.theories.iter().flat_map(|t| &t.datatypes).any(|d| !d.params.is_empty());
+    if loaded.model.is_some() || !parametric {
+        return loaded;
+    }
+    // A datatype that is used over several types has no one type for its arguments.
+    let generic = type_flat(loaded.sources, project, &Options { generic: true, ..settings }, options);
+    let untyped = |v: &typed::VarDecl| v.kind != VarKind::Local && !v.name.starts_with(OWN) && is_open(&v.ty);
+    match &generic.model {
+        // A variable without a type has no values to run through: nothing could be said of all of them.
+        Some(model) if !model.machine.vars.iter().any(untyped) => generic,
+        Some(_) => Loaded { sources: generic.sources, model: None, diagnostics: loaded.diagnostics },
+        None => Loaded { sources: generic.sources, model: None, diagnostics: loaded.diagnostics },
+    }
+}
+
+fn type_flat(
+    sources: Sources,
+    project: &eventb::Project,
+    settings: &Options,
+    options: &LoadOptions,
+) -> Loaded {
+    let flat = match flatten(project, settings) {
         Ok(flat) => flat,
         Err(diagnostics) => return Loaded { sources, model: None, diagnostics },
     };
@@ -242,9 +306,10 @@ pub fn type_project(sources: Sources, project: &eventb::Project, options: &LoadO
         references: Vec::new(),
         refines: None,
     };
-    let project = Project { machines: vec![machine] };
-    let mut loaded = finish(sources, project, Some(MachineId(0)), diagnostics, options);
+    let typed = Project { machines: vec![machine] };
+    let mut loaded = finish(sources, typed, Some(MachineId(0)), diagnostics, options);
     if let Some(model) = &mut loaded.model {
+        model.proofs = project.proofs.clone();
         model.machine.unchecked.extend(flat.unchecked);
         // Each formula has a text of its own whose name says where it comes from.
         let machine = &mut model.machine;
@@ -255,8 +320,58 @@ pub fn type_project(sources: Sources, project: &eventb::Project, options: &LoadO
             let name = &loaded.sources.get(file).name;
             if let Some((component, _)) = name.split_once(" / ") {
                 clause.origin = Name::from(component);
+                let place = name.split(" (").next().unwrap_or(name);
+                clause.text = format!("{place}: {}", clause.text);
             }
         }
+        // Exporters leave out types that Rodin has checked; generic datatypes have none.
+        if !project.exported && !settings.generic {
+            let mut open = OpenTypes::default();
+            open.machine(machine);
+            loaded.diagnostics.extend(open.found);
+        }
+    }
+    if loaded.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        loaded.model = None;
     }
     loaded
+}
+
+/// In Event-B every formula must have one type: `∅=∅` has none.
+#[derive(Default)]
+struct OpenTypes {
+    found: Vec<Diagnostic>,
+}
+
+impl OpenTypes {
+    fn machine(&mut self, m: &typed::Machine) {
+        for clause in m.properties.iter().chain(&m.invariant).chain(&m.assertions) {
+            visit_pred(&clause.pred, self);
+        }
+        visit_stmt(&m.initialisation, self);
+        for operation in &m.operations {
+            visit_stmt(&operation.body, self);
+        }
+    }
+}
+
+impl Visit for OpenTypes {
+    fn expr(&mut self, e: &typed::Expr) {
+        if is_open(&e.ty) && !self.found.iter().any(|d| d.labels.first().is_some_and(|(at, _)| *at == e.span))
+        {
+            self.found.push(
+                Diagnostic::error(e.span, "nothing tells the type of this expression")
+                    .help("write it with its type, such as (∅ ⦂ ℙ(ℤ))"),
+            );
+        }
+    }
+}
+
+fn is_open(ty: &typed::Type) -> bool {
+    match ty {
+        typed::Type::Any => true,
+        typed::Type::Pow(t) => is_open(t),
+        typed::Type::Prod(a, b) => is_open(a) || is_open(b),
+        _ => false,
+    }
 }

@@ -4,18 +4,23 @@
 //! variables of all levels. The concrete guards decide whether the event happens, the concrete
 //! actions what it does; abstract parameters and vanished variables follow by witnesses. What the proof
 //! obligations of the refinement demand stands inside as labelled ASSERTs: guard strengthening (GRD),
-//! simulation (SIM), equality of variables an abstract event does not touch (EQL).
+//! simulation (SIM), equality of variables an abstract event does not touch (EQL); and so does that a
+//! non-deterministic action has an outcome (FIS).
 //! Never here: types, evaluation.
 //!
 //! The value of `x` after the event is known as an expression over the state before, or it is bound as
 //! a local called `x'`. Guards and actions that both levels state in the same words need no check.
 
+use super::actions::{
+    as_classical, assigned, before_after, feasible, name_primes, target_name, typed_as, unbounded,
+    whole_value,
+};
 use super::variants::conditions;
 use crate::base::{Name, Span};
 use crate::model::typed::{REFINEMENT_LABEL, VARIANT_LABEL};
 use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
 use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
-use crate::syntax::eventb::{Event, Formula, INITIALISATION, Machine};
+use crate::syntax::eventb::{Action, Event, Formula, INITIALISATION, Machine};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,43 +92,8 @@ pub(super) fn conjunction(mut parts: Vec<Expr>, span: Span) -> Expr {
     }
 }
 
-fn stmt(kind: StmtKind, span: Span) -> Stmt {
+pub(super) fn stmt(kind: StmtKind, span: Span) -> Stmt {
     Stmt { kind, span }
-}
-
-/// The variable that an assignment's target belongs to.
-fn target_name(target: &Expr) -> Option<&Name> {
-    match &target.kind {
-        ExprKind::Ident(name) => Some(name),
-        ExprKind::Apply(f, _) => target_name(f),
-        _ => None,
-    }
-}
-
-/// All variables that an action assigns.
-fn assigned(action: &Stmt) -> Vec<Name> {
-    match &action.kind {
-        StmtKind::Assign(targets, _) => targets.iter().filter_map(target_name).cloned().collect(),
-        StmtKind::BecomesIn(names, _) | StmtKind::BecomesSuch(names, _) => {
-            names.iter().map(|n| n.name.clone()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The whole new value that `target := value` gives to its variable.
-fn whole_value(target: &Expr, value: &Expr) -> Expr {
-    match &target.kind {
-        ExprKind::Apply(f, indices) => {
-            let span = target.span;
-            let mut indices = indices.clone().into_iter();
-            let first = indices.next().unwrap_or_else(|| value.clone());
-            let index = indices.fold(first, |a, b| binary(BinOp::Maplet, a, b));
-            let pair = binary(BinOp::Maplet, index, value.clone());
-            binary(BinOp::Override, (**f).clone(), node(ExprKind::SetExt(vec![pair]), span))
-        }
-        _ => value.clone(),
-    }
 }
 
 fn variables_of(machine: &Machine) -> impl Iterator<Item = &Name> {
@@ -133,7 +103,7 @@ fn variables_of(machine: &Machine) -> impl Iterator<Item = &Name> {
 /// `refinement: M2 / evt / grd3 / GRD`, around the predicate that must hold.
 fn obligation(place: &str, what: &str, kind: &str, pred: Expr) -> Wrap {
     let family = match kind {
-        "THM" => "",
+        "THM" | "FIS" => "",
         "VAR" | "NAT" => VARIANT_LABEL,
         _ => REFINEMENT_LABEL,
     };
@@ -190,22 +160,31 @@ impl<'a> Lockstep<'a> {
                     }
                 }
                 _ if asked => {
+                    self.owe_outcome(event, action, &mut frame);
                     let locals: Vec<Ident> =
                         names.iter().map(|n| Ident { name: primed(n), span: action.stmt.span }).collect();
                     let mut relation = before_after(&action.stmt);
                     name_primes(&mut relation, &|n| names.contains(n).then(|| primed(n)));
-                    frame.wraps.push(Wrap::Any(locals, relation));
+                    frame.wraps.push(Wrap::Any(locals, typed_as(&names, relation)));
                     for name in &names {
                         frame.take_local(name, action.stmt.span);
                     }
                 }
                 _ => {
+                    self.owe_outcome(event, action, &mut frame);
                     frame.unnamed.extend(names);
                     frame.others.push(as_classical(&action.stmt, event.name.as_ref() == INITIALISATION));
                 }
             }
         }
         frame
+    }
+
+    /// The action must have an outcome.
+    fn owe_outcome(&self, event: &Event, action: &Action, frame: &mut Frame) {
+        if let Some(pred) = feasible(action) {
+            frame.wraps.push(obligation(&self.place(0, event), &action.label, "FIS", pred));
+        }
     }
 
     /// Adds what the levels above `level` have to say about `event` of that level.
@@ -406,13 +385,15 @@ impl<'a> Lockstep<'a> {
                 frame.wraps.push(obligation(&place, &action.label, "SIM", relation));
                 continue;
             }
+            let relation = typed_as(&free_choice, relation);
             let locals: Vec<Ident> =
                 free_choice.iter().map(|n| Ident { name: primed(n), span: base_stmt.span }).collect();
-            if free_choice.len() < names.len() {
-                let exists = node(
-                    ExprKind::Quant(Quant::Exists, locals.clone(), Box::new(relation.clone())),
-                    base_stmt.span,
-                );
+            // Without a witness any abstract choice will do, but there must be one.
+            let exists = node(
+                ExprKind::Quant(Quant::Exists, locals.clone(), Box::new(relation.clone())),
+                base_stmt.span,
+            );
+            if !unbounded(&free_choice, &relation) {
                 frame.wraps.push(obligation(&place, &action.label, "SIM", exists));
             }
             frame.wraps.push(Wrap::Any(locals, relation));
@@ -564,45 +545,4 @@ fn solved_for(pred: &Expr, name: &Name) -> Option<Expr> {
         (false, true) if !free(left).contains(name) => Some((**left).clone()),
         _ => None,
     }
-}
-
-/// The before-after predicate of a non-deterministic action, with primed names.
-fn before_after(action: &Stmt) -> Expr {
-    match &action.kind {
-        StmtKind::BecomesIn(names, set) => {
-            let mut parts = names.iter().map(|n| node(ExprKind::Primed(n.name.clone()), n.span));
-            let first = parts.next().unwrap_or_else(|| set.clone());
-            let tuple = parts.fold(first, |a, b| binary(BinOp::Maplet, a, b));
-            binary(BinOp::In, tuple, set.clone())
-        }
-        StmtKind::BecomesSuch(_, pred) => pred.clone(),
-        _ => node(ExprKind::Const(Const::BTrue), action.span),
-    }
-}
-
-/// Turns `x'` into the plain name that `local` gives for it.
-fn name_primes(e: &mut Expr, local: &dyn Fn(&Name) -> Option<Name>) {
-    visit(e, &mut |leaf| {
-        if let ExprKind::Primed(name) = &leaf.kind
-            && let Some(new) = local(name)
-        {
-            leaf.kind = ExprKind::Ident(new);
-        }
-    });
-}
-
-/// `x :∣ P` in the words of classical B: `x` is the new value and `x$0` the old one.
-fn as_classical(action: &Stmt, initial: bool) -> Stmt {
-    let StmtKind::BecomesSuch(names, pred) = &action.kind else { return action.clone() };
-    let mut pred = pred.clone();
-    visit(&mut pred, &mut |leaf| {
-        leaf.kind = match &leaf.kind {
-            ExprKind::Primed(name) => ExprKind::Ident(name.clone()),
-            ExprKind::Ident(name) if !initial && names.iter().any(|n| n.name == *name) => {
-                ExprKind::Old(name.clone())
-            }
-            other => other.clone(),
-        };
-    });
-    stmt(StmtKind::BecomesSuch(names.clone(), pred), action.span)
 }

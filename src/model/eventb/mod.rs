@@ -6,8 +6,12 @@
 //! and findings still name the component and label they come from.
 //! Never here: types, sizes of carrier sets, evaluation.
 
+mod actions;
 pub mod carriers;
 pub mod chain;
+mod datatypes;
+mod definedness;
+mod forms;
 mod load;
 pub mod lockstep;
 mod theories;
@@ -15,10 +19,11 @@ mod variants;
 
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::syntax::ast::{self, ClauseKind, Expr, ExprKind, Ident, MachineKind, Stmt, StmtKind};
+use crate::syntax::ast::{self, BinOp, ClauseKind, Expr, ExprKind, Ident, MachineKind, Stmt, StmtKind};
 use crate::syntax::eventb::names::{for_each_expr, free};
-use crate::syntax::eventb::{Formula, INITIALISATION, Machine, Project};
-use chain::Chain;
+use crate::syntax::eventb::{Action, Formula, INITIALISATION, Machine, Project};
+use chain::{Chain, each_formula};
+use datatypes::Datatypes;
 use lockstep::{Lockstep, conjunction, node};
 use std::collections::BTreeSet;
 
@@ -32,11 +37,13 @@ pub struct Options {
     pub theorem_guards: bool,
     /// Hold convergent and anticipated events to the variant.
     pub variants: bool,
+    /// Datatypes of theories forget what their arguments are.
+    pub generic: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { abstract_levels: None, theorem_guards: true, variants: false }
+        Options { abstract_levels: None, theorem_guards: true, variants: false, generic: false }
     }
 }
 
@@ -51,7 +58,20 @@ pub struct Flat {
 }
 
 pub fn flatten(project: &Project, options: &Options) -> Result<Flat, Vec<Diagnostic>> {
-    let chain = chain::chain(project, options.abstract_levels)?;
+    let mut chain = chain::chain(project, options.abstract_levels)?;
+    let carriers = chain.contexts.iter().flat_map(|c| &c.sets).map(|s| s.name.clone()).collect();
+    let datatypes = Datatypes::new(&project.theories, carriers, options.generic);
+    each_formula(&mut chain, &mut |e| {
+        forms::shorten(e);
+        datatypes.settle_sets(e);
+    });
+    let mut definitions = definedness::demand(&mut chain, theories::operators(&project.theories));
+    let extension = theories::extension(&project.theories, &datatypes, &used_names(&chain))?;
+    definitions.extend(extension.definitions);
+    let deterministic = |a: &Action| matches!(a.stmt.kind, StmtKind::Assign(..));
+    if !chain.levels.iter().flat_map(|l| &l.events).flat_map(|e| &e.actions).all(deterministic) {
+        definitions.extend(actions::same_type());
+    }
     let name = match (chain.levels.first(), chain.contexts.last()) {
         (Some(machine), _) => machine.name.clone(),
         (None, Some(context)) => context.name.clone(),
@@ -72,13 +92,15 @@ pub fn flatten(project: &Project, options: &Options) -> Result<Flat, Vec<Diagnos
         notes: Vec::new(),
     };
     let mut assertions = Vec::new();
-    constants(&chain, &mut flat, &mut assertions);
+    if !extension.free_types.is_empty() {
+        add(&mut flat, ClauseKind::Freetypes(extension.free_types));
+    }
+    constants(&chain, &mut flat, &mut assertions, extension.functions);
     variables(&chain, &mut flat, &mut assertions)?;
     if !assertions.is_empty() {
         add(&mut flat, ClauseKind::Assertions(assertions));
     }
     events(&chain, options, &mut flat)?;
-    let definitions = theories::definitions(&project.theories, &used_names(&chain))?;
     if !definitions.is_empty() {
         add(&mut flat, ClauseKind::Definitions(definitions));
     }
@@ -117,26 +139,40 @@ fn labelled(formula: &Formula) -> Expr {
     node(ExprKind::Label(formula.label.clone(), Box::new(formula.expr.clone())), formula.expr.span)
 }
 
-fn constants(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>) {
+fn constants(chain: &Chain, flat: &mut Flat, assertions: &mut Vec<Expr>, functions: Vec<(Name, Expr)>) {
     let sets: Vec<Ident> = chain.contexts.iter().flat_map(|c| c.sets.clone()).collect();
     let names: Vec<Ident> = chain.contexts.iter().flat_map(|c| c.constants.clone()).collect();
     let all = || chain.contexts.iter().flat_map(|c| &c.axioms);
     assertions.extend(all().filter(|a| a.theorem).map(labelled));
     let axioms: Vec<&Formula> = all().filter(|a| !a.theorem).collect();
     let trees: Vec<Expr> = axioms.iter().map(|a| a.expr.clone()).collect();
-    let settled = carriers::settle(&sets, &names, &trees);
+    let mut settled = carriers::settle(&sets, &names, &trees);
     flat.notes.extend(settled.instantiated);
     if !settled.sets.is_empty() {
         add(flat, ClauseKind::Sets(settled.sets));
     }
+    settled
+        .constants
+        .extend(functions.iter().map(|(name, value)| Ident { name: name.clone(), span: value.span }));
     if !settled.constants.is_empty() {
         add(flat, ClauseKind::Constants(settled.constants));
     }
-    let properties: Vec<Expr> = axioms
-        .iter()
-        .zip(settled.axioms)
-        .filter_map(|(axiom, expr)| Some(labelled(&Formula { expr: expr?, ..(*axiom).clone() })))
+    let lengths = carriers::lengths(&trees);
+    let mut properties: Vec<Expr> = functions
+        .into_iter()
+        .map(|(name, value)| {
+            let span = value.span;
+            let equation = lockstep::binary(BinOp::Equal, lockstep::ident(&name, span), value);
+            node(ExprKind::Label(name, Box::new(equation)), span)
+        })
         .collect();
+    properties.extend(
+        axioms
+            .iter()
+            .zip(settled.axioms)
+            .filter_map(|(axiom, expr)| Some(labelled(&Formula { expr: expr?, ..(*axiom).clone() }))),
+    );
+    properties.extend(lengths);
     if !properties.is_empty() {
         let span = properties[0].span;
         add(flat, ClauseKind::Properties(conjunction(properties, span)));

@@ -2,30 +2,48 @@
 //!
 //! In: the theories of a project and the names its formulas use. Out: definitions that the front end
 //! expands, for operators with a direct definition and for those whose author mapped them to a built-in
-//! function, and for datatypes with one constructor. Other datatypes, operators over them that are
-//! defined by recursion, and those described by axioms alone, cannot be computed: using one is an
-//! error that says so.
+//! function, and for datatypes with one constructor; free types and functions for other datatypes and
+//! operators defined by recursion. Those described by axioms alone cannot be computed: using one
+//! is an error that says so.
 //!
 //! Bound names of a body are renamed, so that no argument is captured; a type parameter used as a set
 //! becomes the set of all values of its type.
 
+use super::datatypes::{Datatypes, component, everything, function_name, is_predicate, is_record};
+use super::forms::shorten;
 use super::lockstep::{binary, ident, node};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident};
+use crate::syntax::ast::{
+    self, BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident,
+};
 use crate::syntax::eventb::names::free;
 use crate::syntax::eventb::{Datatype, Operator, OperatorDefinition, Theory};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Definitions of all operators that `used` needs, directly or by way of other operators.
-pub fn definitions(theories: &[Theory], used: &BTreeSet<Name>) -> Result<Vec<DefItem>, Vec<Diagnostic>> {
+/// What the theories add to the flat machine.
+#[derive(Default)]
+pub struct Extension {
+    pub definitions: Vec<DefItem>,
+    pub free_types: Vec<ast::Freetype>,
+    /// Functions defined by recursion, which are constants of the machine.
+    pub functions: Vec<(Name, Expr)>,
+}
+
+/// Everything that `used` needs, directly or by way of other operators.
+pub fn extension(
+    theories: &[Theory],
+    datatypes: &Datatypes,
+    used: &BTreeSet<Name>,
+) -> Result<Extension, Vec<Diagnostic>> {
     let mut known: BTreeMap<&Name, (&Theory, &Operator)> = BTreeMap::new();
     for theory in theories {
         for operator in theory.operators.iter().chain(&theory.axiomatic) {
             known.entry(&operator.name).or_insert((theory, operator));
         }
     }
-    let mut items = Vec::new();
+    let predicates = predicates(theories);
+    let mut found = Extension::default();
     let mut errors = Vec::new();
     let records: BTreeMap<Name, DefItem> =
         theories.iter().flat_map(|t| &t.datatypes).flat_map(record).collect();
@@ -35,19 +53,75 @@ pub fn definitions(theories: &[Theory], used: &BTreeSet<Name>) -> Result<Vec<Def
         if !done.insert(name.clone()) {
             continue;
         }
-        items.extend(records.get(&name).cloned());
+        found.definitions.extend(records.get(&name).cloned());
+        if let Some(datatype) = datatypes.owner(&name)
+            && !found.free_types.iter().any(|f| f.name.name == datatype.name)
+        {
+            let free_type = datatypes.free_type(datatype);
+            open.extend(free_type.constructors.iter().filter_map(|(_, set)| set.as_ref()).flat_map(free));
+            found.free_types.push(free_type);
+            found.definitions.extend(datatypes.destructors(datatype));
+        }
+        if let Some(function) = datatypes.membership(&name) {
+            open.extend(free(&function));
+            found.functions.push((name, function));
+            continue;
+        }
         let Some((theory, operator)) = known.get(&name) else { continue };
-        match body(theory, operator) {
-            Ok(body) => {
+        match meaning(theory, operator, datatypes, &predicates) {
+            Ok(Meaning::Body(body)) => {
                 open.extend(free(&body));
-                items.extend(externals(&body));
-                items.push(definition(operator, body));
+                found.definitions.extend(externals(&body));
+                found.definitions.push(definition(operator, body));
+            }
+            Ok(Meaning::Function(function)) => {
+                open.extend(free(&function));
+                found.definitions.extend(externals(&function));
+                let params = operator.args.iter().map(|(name, _)| ident(name, Span::default())).collect();
+                let callee = Box::new(ident(&function_name(&name), Span::default()));
+                let mut body = node(ExprKind::Apply(callee, params), Span::default());
+                if predicates.contains(&name) {
+                    body = binary(BinOp::Equal, body, node(ExprKind::Const(Const::True), Span::default()));
+                }
+                found.definitions.push(definition(operator, body));
+                found.functions.push((function_name(&name), function));
             }
             Err(message) => errors.push(Diagnostic::plain(message)),
         }
     }
-    errors.extend(datatypes_used(theories, &done));
-    if errors.is_empty() { Ok(items) } else { Err(errors) }
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
+}
+
+/// The operators that are predicates.
+fn predicates(theories: &[Theory]) -> BTreeSet<Name> {
+    let mut names = BTreeSet::new();
+    for operator in theories.iter().flat_map(|t| &t.operators) {
+        let bodies: Vec<&Expr> = match &operator.definition {
+            OperatorDefinition::Direct(body) => vec![body],
+            OperatorDefinition::Recursive { cases, .. } => cases.iter().map(|(_, body)| body).collect(),
+            OperatorDefinition::Axiomatic => Vec::new(),
+        };
+        if bodies.into_iter().any(|body| is_predicate(body, &names)) {
+            names.insert(operator.name.clone());
+        }
+    }
+    names
+}
+
+/// All names that a theory gives a meaning to: their calls are no applications of functions.
+pub fn operators(theories: &[Theory]) -> BTreeSet<Name> {
+    let mut names = BTreeSet::new();
+    for theory in theories {
+        names.extend(theory.operators.iter().chain(&theory.axiomatic).map(|o| o.name.clone()));
+        for datatype in &theory.datatypes {
+            names.insert(datatype.name.clone());
+            for constructor in &datatype.constructors {
+                names.insert(constructor.name.clone());
+                names.extend(constructor.args.iter().map(|(destructor, _)| destructor.clone()));
+            }
+        }
+    }
+    names
 }
 
 /// A datatype with one constructor is a product under another name: `mk(a,b)` is `a↦b`, its
@@ -55,7 +129,7 @@ pub fn definitions(theories: &[Theory], used: &BTreeSet<Name>) -> Result<Vec<Def
 fn record(datatype: &Datatype) -> Vec<(Name, DefItem)> {
     let [constructor] = datatype.constructors.as_slice() else { return Vec::new() };
     let args = &constructor.args;
-    if args.is_empty() || args.iter().any(|(_, t)| free(t).contains(&datatype.name)) {
+    if !is_record(datatype) {
         return Vec::new();
     }
     let span = Span::default();
@@ -76,38 +150,11 @@ fn record(datatype: &Datatype) -> Vec<(Name, DefItem)> {
         items.push(define(&constructor.name, locals, tuple));
     }
     let value: Name = "value·".into();
-    let project =
-        |of: Const, e: Expr| node(ExprKind::Apply(Box::new(node(ExprKind::Const(of), span)), vec![e]), span);
     for (i, name) in names.iter().enumerate() {
-        // Pairs nest to the left: the last component is the second of the whole.
-        let mut e = ident(&value, span);
-        for _ in i + 1..names.len() {
-            e = project(Const::Prj1, e);
-        }
-        if i > 0 {
-            e = project(Const::Prj2, e);
-        }
-        items.push(define(name, vec![value.clone()], e));
+        let part = component(ident(&value, span), i, names.len());
+        items.push(define(name, vec![value.clone()], part));
     }
     items
-}
-
-fn datatypes_used(theories: &[Theory], used: &BTreeSet<Name>) -> Vec<Diagnostic> {
-    let mut errors = Vec::new();
-    for theory in theories {
-        for datatype in theory.datatypes.iter().filter(|d| record(d).is_empty()) {
-            let constructors = datatype.constructors.iter();
-            let names =
-                constructors.flat_map(|c| std::iter::once(&c.name).chain(c.args.iter().map(|(d, _)| d)));
-            if let Some(name) = std::iter::once(&datatype.name).chain(names).find(|n| used.contains(*n)) {
-                errors.push(Diagnostic::plain(format!(
-                    "`{name}` belongs to the datatype {} of the theory {}: datatypes with several constructors cannot be evaluated yet",
-                    datatype.name, theory.name
-                )));
-            }
-        }
-    }
-    errors
 }
 
 fn definition(operator: &Operator, body: Expr) -> DefItem {
@@ -119,24 +166,47 @@ fn definition(operator: &Operator, body: Expr) -> DefItem {
     })
 }
 
-/// What the operator computes, in terms of its arguments.
-fn body(theory: &Theory, operator: &Operator) -> Result<Expr, String> {
+enum Meaning {
+    /// In terms of the arguments.
+    Body(Expr),
+    /// A function that may call itself.
+    Function(Expr),
+}
+
+fn meaning(
+    theory: &Theory,
+    operator: &Operator,
+    datatypes: &Datatypes,
+    predicates: &BTreeSet<Name>,
+) -> Result<Meaning, String> {
     let tag = theory.mappings.iter().find(|(name, _)| *name == operator.name).map(|(_, tag)| tag.as_ref());
     if let (Some(tag), [(argument, _)]) = (tag, operator.args.as_slice())
         && let Some(built_in) = mapped(tag, argument)
     {
-        return Ok(built_in);
+        return Ok(Meaning::Body(built_in));
     }
+    if tag == Some("mkinat")
+        && let Some(function) = datatypes.natural_conversion(operator)
+    {
+        return Ok(Meaning::Function(function));
+    }
+    let adapted = |body: &Expr| {
+        let mut body = body.clone();
+        shorten(&mut body);
+        adapt(&mut body, theory, operator, 0);
+        datatypes.settle_sets(&mut body);
+        body
+    };
     match &operator.definition {
-        OperatorDefinition::Direct(body) => {
-            let mut body = body.clone();
-            adapt(&mut body, theory, operator, 0);
-            Ok(body)
+        OperatorDefinition::Direct(body) => Ok(Meaning::Body(adapted(body))),
+        OperatorDefinition::Recursive { on, cases } => {
+            let cases: Vec<(Expr, Expr)> = cases.iter().map(|(p, body)| (p.clone(), adapted(body))).collect();
+            let predicate = predicates.contains(&operator.name);
+            datatypes
+                .recursion(operator, on, &cases, predicate)
+                .map(Meaning::Function)
+                .map_err(|why| format!("theory {}: {why}", theory.name))
         }
-        OperatorDefinition::Recursive { .. } => Err(format!(
-            "the operator {} of the theory {} is defined by recursion over a datatype, which cannot be evaluated yet",
-            operator.name, theory.name
-        )),
         OperatorDefinition::Axiomatic => Err(format!(
             "the operator {} of the theory {} is described by axioms alone: there is nothing to compute it with",
             operator.name, theory.name
@@ -190,12 +260,9 @@ fn externals(body: &Expr) -> Vec<DefItem> {
     ]
 }
 
-/// Renames bound names, settles type parameters, and knows sequences when it sees them.
+/// Renames bound names and settles type parameters.
 fn adapt(e: &mut Expr, theory: &Theory, operator: &Operator, depth: usize) {
     let span = e.span;
-    if let Some(set) = sequences(e) {
-        *e = node(ExprKind::Builtin(Builtin::Seq, vec![set]), span);
-    }
     match &mut e.kind {
         // The type of an operand says nothing that its use does not say.
         ExprKind::Binary(BinOp::OfType, value, set)
@@ -208,9 +275,7 @@ fn adapt(e: &mut Expr, theory: &Theory, operator: &Operator, depth: usize) {
         ExprKind::Ident(name) => {
             let is_argument = operator.args.iter().any(|(arg, _)| arg == name);
             if theory.type_params.contains(name) && !is_argument {
-                let element = Ident { name: "element·".into(), span };
-                let everything = Box::new(node(ExprKind::Const(Const::BTrue), span));
-                *e = node(ExprKind::Compr(vec![element], everything), span);
+                *e = everything(span);
             }
         }
         ExprKind::Compr(names, p) | ExprKind::Quant(_, names, p) => {
@@ -262,25 +327,4 @@ fn rename(names: &mut [Ident], scope: &mut [&mut Box<Expr>], operator: &Operator
     for e in scope {
         crate::syntax::eventb::names::replace(e, &by);
     }
-}
-
-/// The set `A` if the expression is `{f,n · n∈ℕ ∧ f∈1‥n→A ∣ f}`.
-fn sequences(e: &Expr) -> Option<Expr> {
-    let ExprKind::Big(BigOp::SetOf, names, pred, value) = &e.kind else { return None };
-    let ExprKind::Ident(f) = &value.kind else { return None };
-    let n = names.iter().map(|i| &i.name).find(|i| *i != f)?;
-    let ExprKind::And(parts) = &pred.kind else { return None };
-    let [bound, function] = parts.as_slice() else { return None };
-    let ExprKind::Binary(BinOp::In, length, naturals) = &bound.kind else { return None };
-    let ExprKind::Binary(BinOp::In, name, arrow) = &function.kind else { return None };
-    let ExprKind::Binary(BinOp::TotalFunction, domain, set) = &arrow.kind else { return None };
-    let ExprKind::Binary(BinOp::Interval, one, last) = &domain.kind else { return None };
-    let is = |e: &Expr, name: &Name| matches!(&e.kind, ExprKind::Ident(x) if x == name);
-    let fits = names.len() == 2
-        && is(length, n)
-        && naturals.kind == ExprKind::Const(Const::Natural)
-        && is(name, f)
-        && one.kind == ExprKind::Int(crate::base::Int::ONE)
-        && is(last, n);
-    fits.then(|| (**set).clone())
 }

@@ -10,6 +10,7 @@ use crate::base::{Int, Span};
 use crate::model::typed::{BinOp, Expr, ExprKind, FreeId, Pred, PredKind, RelOp, UnOp, VarId};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Deeper recursion of functions of the model is given up as not computed.
@@ -144,6 +145,21 @@ impl Interpreter<'_> {
             Symbolic::Unary(UnOp::Inverse, f) => self.inverse_images(env, f, x, span),
             Symbolic::Unary(UnOp::Id, set) => {
                 Ok(if self.member(env, x, set)? { vec![x.clone()] } else { Vec::new() })
+            }
+            Symbolic::Unary(UnOp::Closure1, step) => {
+                // What is reached step by step; without end if that is infinite.
+                let mut reached = BTreeSet::new();
+                let mut open = self.images(env, step, x, span)?;
+                while let Some(y) = open.pop() {
+                    self.tick()?;
+                    if reached.insert(y.clone()) {
+                        open.extend(self.images(env, step, &y, span)?);
+                    }
+                    if reached.len() > super::LIST {
+                        return Err(Error::too_large("what a closure reaches is too large to be listed"));
+                    }
+                }
+                Ok(reached.into_iter().collect())
             }
             Symbolic::Binary(op, a, b) => match op {
                 BinOp::Cartesian => {
@@ -319,8 +335,7 @@ impl Interpreter<'_> {
             (Base::Function(FunctionKind::Prj1, _), Value::Pair(p)) => Some(p.0.clone()),
             (Base::Function(FunctionKind::Prj2, _), Value::Pair(p)) => Some(p.1.clone()),
             (Base::Constructor(id, c), x) => {
-                let domain = self.constructor_domain(env, *id, *c)?;
-                if self.member(env, x, &domain)? {
+                if self.in_constructor_domain(env, *id, *c, x)? {
                     Some(self.construct(env, *id, *c, Some(x.clone()), span)?)
                 } else {
                     None
@@ -341,11 +356,10 @@ impl Interpreter<'_> {
         arg: Option<Value>,
         span: Span,
     ) -> Res<Value> {
-        if let Some(x) = &arg {
-            let domain = self.constructor_domain(env, id, c)?;
-            if !self.member(env, x, &domain)? {
-                return Err(Error::undefined(span, "argument outside the domain of the constructor"));
-            }
+        if let Some(x) = &arg
+            && !self.in_constructor_domain(env, id, c, x)?
+        {
+            return Err(Error::undefined(span, "argument outside the domain of the constructor"));
         }
         Ok(Value::Free(id, c, arg.map(Arc::new)))
     }
@@ -353,13 +367,30 @@ impl Interpreter<'_> {
     /// The set a constructor takes its argument from.
     pub(super) fn constructor_domain(&self, env: &mut Env, id: FreeId, c: u32) -> Res<Value> {
         let freetype = &self.machine.freetypes[id.0 as usize];
-        match freetype.domains.get(c as usize) {
-            Some(Some(e)) => self.eval_lazy(env, e),
-            _ => Ok(match freetype.constructors.get(c as usize) {
-                Some((_, Some(t))) => self.type_set(t),
-                _ => Value::empty(),
-            }),
+        match (freetype.domains.get(c as usize), freetype.constructors.get(c as usize)) {
+            (Some(Some(e)), _) => self.eval_lazy(env, e),
+            (_, Some((_, Some(_)))) => {
+                let words = "a datatype that is used over several types has no list of its members";
+                Err(Error::unsupported(Span::default(), words))
+            }
+            _ => Ok(Value::empty()),
         }
+    }
+
+    /// Whether a constructor has no set to take its argument from: its datatype is used over several types.
+    pub(super) fn is_generic(&self, id: FreeId, c: u32) -> bool {
+        let freetype = &self.machine.freetypes[id.0 as usize];
+        matches!(freetype.domains.get(c as usize), Some(None))
+            && freetype.constructors.get(c as usize).is_some_and(|(_, arg)| arg.is_some())
+    }
+
+    /// Whether a constructor takes the argument; a generic one takes whatever types agree with.
+    pub(super) fn in_constructor_domain(&self, env: &mut Env, id: FreeId, c: u32, x: &Value) -> Res<bool> {
+        if self.is_generic(id, c) {
+            return Ok(true);
+        }
+        let domain = self.constructor_domain(env, id, c)?;
+        self.member(env, x, &domain)
     }
 
     /// `{x|P}` for `%x.(P|E)`.

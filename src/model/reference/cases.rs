@@ -7,7 +7,7 @@ use super::Interpreter;
 use super::env::Env;
 use super::error::Res;
 use super::plan::{Conjunct, Split};
-use super::solve::{Item, items};
+use super::solve::{Item, items_of};
 use crate::model::typed::{PredKind, RelOp, VarId};
 
 /// Base-2 logarithms, to be compared with the number of values that another binder would try.
@@ -79,8 +79,8 @@ impl Interpreter<'_> {
             match (count, left) {
                 (0, _) => return Ok(Propagation::Refuted),
                 (1, Some(i)) => {
-                    open.remove(at);
-                    open.extend(items(&cases[i]));
+                    let whole = open.remove(at);
+                    open.extend(items_of(&cases[i], &whole));
                     return Ok(Propagation::Forced);
                 }
                 _ => at += 1,

@@ -5,7 +5,13 @@
 //! others were not tried, and every such search says so and is incomplete. A quantifier or a
 //! comprehension is never cut: some values less would change its truth.
 
+use super::env::Env;
+use super::error::{Error, ErrorKind, Flow, Res};
+use super::eval::interval;
+use super::solve::{Item, Sink};
+use super::{Interpreter, inert};
 use crate::model::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
+use crate::model::value::Value;
 use std::collections::HashSet;
 
 /// The variables of all ANY substitutions of a machine.
@@ -46,7 +52,7 @@ pub(super) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {
 }
 
 /// Whether `v` is an integer that the model chooses.
-pub(super) fn is_integer_choice(machine: &Machine, of_substitutions: &HashSet<VarId>, v: VarId) -> bool {
+fn is_integer_choice(machine: &Machine, of_substitutions: &HashSet<VarId>, v: VarId) -> bool {
     machine.vars.get(v.0 as usize).is_some_and(|decl| {
         decl.ty == Type::Integer
             && match decl.kind {
@@ -55,4 +61,92 @@ pub(super) fn is_integer_choice(machine: &Machine, of_substitutions: &HashSet<Va
                 VarKind::Result => false,
             }
     })
+}
+
+impl Interpreter<'_> {
+    /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
+    pub(super) fn give_up(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        pending: Option<Error>,
+        sink: Sink,
+    ) -> Res<Flow> {
+        for item in open {
+            if self.refuted(env, &item.conjunct.pred, false)? {
+                return Ok(Flow::Go);
+            }
+        }
+        if !pending.as_ref().is_some_and(Error::is_finding)
+            && let Some(var) = unknown.iter().find(|v| is_integer_choice(self.machine, &self.any, **v))
+        {
+            return self.try_scope(env, unknown, open, pending, *var, sink);
+        }
+        let var = unknown[0];
+        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
+        let error = pending.filter(Error::is_finding).unwrap_or_else(|| {
+            Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
+        });
+        sink(env, Some(&error))
+    }
+
+    /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
+    /// were not tried.
+    fn try_scope(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        pending: Option<Error>,
+        var: VarId,
+        sink: Sink,
+    ) -> Res<Flow> {
+        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let Machine { minint, maxint, .. } = self.machine;
+        let name = &self.machine.var(var).name;
+        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
+        let set = interval(minint, maxint);
+        let kind = if self.stands_alone(env, unknown, open, var, &set)? {
+            ErrorKind::Sampled(var)
+        } else {
+            ErrorKind::Unbounded
+        };
+        if sink(env, Some(&Error::new(kind, span, words)))? == Flow::Stop {
+            return Ok(Flow::Stop);
+        }
+        self.for_each(env, &set, &mut |env, x| self.bound(env, unknown, open, pending.clone(), var, x, sink))
+    }
+
+    /// Whether what is asked of `var` depends on no other unknown variable, is defined for all integers, and holds
+    /// for some value of `set`.
+    fn stands_alone(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        var: VarId,
+        set: &Value,
+    ) -> Res<bool> {
+        let about: Vec<&Item> = open.iter().filter(|i| i.conjunct.free.contains(&var)).collect();
+        for item in &about {
+            let c = &item.conjunct;
+            if c.free.iter().any(|v| *v != var && unknown.contains(v)) || !inert::is_total(&c.pred, &[var]) {
+                return Ok(false);
+            }
+        }
+        let flow = self.for_each(env, set, &mut |env, x| {
+            env.bind(var, x);
+            let truth = about.iter().try_fold(true, |all, i| Ok(all && self.holds(env, &i.conjunct.pred)?));
+            env.unbind(var);
+            match truth {
+                Ok(true) => Ok(Flow::Stop),
+                Ok(false) => Ok(Flow::Go),
+                Err(e) if Error::is_stop(&e) => Err(e),
+                Err(_) => Ok(Flow::Go),
+            }
+        })?;
+        Ok(flow == Flow::Stop)
+    }
 }

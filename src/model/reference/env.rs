@@ -20,6 +20,8 @@ pub struct Env {
     partial: Vec<(VarId, Rows)>,
     /// A variable without a value is one that is being searched for, not one that was forgotten.
     pub searching: bool,
+    /// The choice in hand is enumerated; searching it with propagation was tried.
+    pub enumerating: bool,
     /// Nested applications of closures, to stop runaway recursion.
     pub depth: u32,
     /// The valuation of the constants, where expressions over constants alone may be remembered.

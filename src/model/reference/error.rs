@@ -5,6 +5,7 @@
 
 use crate::base::Span;
 use crate::base::budget::Stop;
+use crate::model::typed::VarId;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub enum ErrorKind {
     Uninitialised,
     /// A variable ranges over an infinite type and nothing bounds it.
     Unbounded,
+    /// The same for a choice of an integer whose value no other choice depends on, where some value of the scope is
+    /// possible: only the integers of the scope were tried.
+    Sampled(VarId),
     /// A finite set too large to list was needed element by element.
     TooLarge,
     /// Two symbolic sets that cannot be compared.
@@ -31,6 +35,8 @@ pub enum ErrorKind {
     Unsupported,
     /// The budget is used up.
     Stopped(Stop),
+    /// Enumeration takes too long and something better is to be tried.
+    Impatient,
     /// The value depends on a variable that is still being searched for.
     Unknown,
 }
@@ -84,6 +90,10 @@ impl Error {
         Error::new(ErrorKind::Unknown, Span::default(), "value not known yet")
     }
 
+    pub fn impatient() -> Error {
+        Error::new(ErrorKind::Impatient, Span::default(), "enumeration takes too long")
+    }
+
     pub fn stopped(stop: Stop) -> Error {
         Error::new(ErrorKind::Stopped(stop), Span::default(), "stopped")
     }
@@ -130,12 +140,16 @@ impl Error {
     pub fn is_incomplete(&self) -> bool {
         matches!(
             self.0.kind,
-            ErrorKind::Unbounded | ErrorKind::TooLarge | ErrorKind::Undecided | ErrorKind::Unsupported
+            ErrorKind::Unbounded
+                | ErrorKind::Sampled(_)
+                | ErrorKind::TooLarge
+                | ErrorKind::Undecided
+                | ErrorKind::Unsupported
         )
     }
 
     pub fn is_stop(&self) -> bool {
-        matches!(self.0.kind, ErrorKind::Stopped(_))
+        matches!(self.0.kind, ErrorKind::Stopped(_) | ErrorKind::Impatient)
     }
 
     pub fn is_unknown(&self) -> bool {

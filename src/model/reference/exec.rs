@@ -5,11 +5,13 @@
 
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
+use super::eval::interval;
 use super::operators::override_rows;
 use super::plan::Plan;
+use super::size::Card;
 use super::{Interpreter, apply};
 use crate::base::{Int, Span};
-use crate::model::typed::{Expr, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
+use crate::model::typed::{Expr, Machine, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, Type, VarId};
 use crate::model::value::Value;
 use std::sync::Arc;
 
@@ -55,6 +57,7 @@ impl Interpreter<'_> {
             }
             StmtKind::BecomesIn(vars, set) => {
                 let set = self.eval(env, set)?;
+                let set = self.within_scope(env, vars, set, s.span, out)?;
                 self.for_each(env, &set, &mut |env, x| {
                     let x = self.canon(env, x)?;
                     let parts = apply::components(&x, vars.len())
@@ -200,6 +203,35 @@ impl Interpreter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The set that `x::S` runs through: an infinite set of integers is tried in MININT..MAXINT, as every choice
+    /// that nothing bounds is, and `out` is told.
+    fn within_scope(
+        &self,
+        env: &mut Env,
+        vars: &[VarId],
+        set: Value,
+        span: Span,
+        out: &mut Outcomes,
+    ) -> Res<Value> {
+        let [v] = vars else { return Ok(set) };
+        if self.type_of(*v) != Type::Integer || self.card(env, &set)? != Card::Infinite {
+            return Ok(set);
+        }
+        let Machine { minint, maxint, .. } = self.machine;
+        let mut tried = Vec::new();
+        self.for_each(env, &interval(minint, maxint), &mut |env, x| {
+            if self.member(env, &x, &set)? {
+                tried.push(x);
+            }
+            Ok(Flow::Go)
+        })?;
+        let name = &self.machine.var(*v).name;
+        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
+        let kind = if tried.is_empty() { ErrorKind::Unbounded } else { ErrorKind::Sampled(*v) };
+        out.errors.push(Error::new(kind, span, words));
+        Ok(Value::sorted_set(tried))
     }
 
     /// `S1;S2;…` after some writes that are in the environment already.

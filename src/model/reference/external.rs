@@ -27,6 +27,33 @@ impl Interpreter<'_> {
                 };
             }
             ("COPY", [x]) => return self.eval(env, x),
+            // What Event-B asks of `f` in `f(x)` and of `a` in `a^b`.
+            ("AS_FUNCTION", [x]) => {
+                let value = self.eval(env, x)?;
+                if let Value::Set(pairs) = &value {
+                    let mut firsts = pairs.iter().map(|p| p.as_pair().map(|(first, _)| first));
+                    let mut last = firsts.next();
+                    for next in firsts {
+                        if last == Some(next) {
+                            return Err(Error::undefined(
+                                e.span,
+                                "the relation that is applied is no function",
+                            ));
+                        }
+                        last = Some(next);
+                    }
+                }
+                return Ok(value);
+            }
+            ("AS_NATURAL", [x]) => {
+                let value = self.eval(env, x)?;
+                return match value.as_int() {
+                    Some(n) if *n < Int::ZERO => {
+                        Err(Error::undefined(e.span, "a negative number is raised to a power"))
+                    }
+                    _ => Ok(value),
+                };
+            }
             _ => {}
         }
         let values = self.eval_all(env, args)?;

@@ -4,13 +4,14 @@
 //! that are worth testing, each once. Where the images come from an infinite set, equations and
 //! memberships must give the candidates of every row.
 
-use super::Interpreter;
 use super::each::{FunctionSpace, Hooks};
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::eval::interval;
 use super::plan::Conjunct;
 use super::solve::{Item, Sink, applications};
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use super::{Interpreter, free};
+use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use crate::model::walk::{Visit, visit_expr};
 use std::sync::Arc;
@@ -21,6 +22,18 @@ impl Interpreter<'_> {
         let Value::Symbolic(s) = set else { return Ok(None) };
         Ok(match &**s {
             Symbolic::Binary(arrow, a, b) => match (self.list(env, a)?, self.list(env, b)?) {
+                // What must be covered has to be listed.
+                (Some(_), None)
+                    if matches!(
+                        arrow,
+                        BinOp::PartialSurjection
+                            | BinOp::TotalSurjection
+                            | BinOp::PartialBijection
+                            | BinOp::TotalBijection
+                    ) =>
+                {
+                    None
+                }
                 (Some(a), b) => FunctionSpace::of_arrow(*arrow, &a, b.as_ref()),
                 _ => None,
             },
@@ -49,16 +62,22 @@ impl Interpreter<'_> {
         let item = open.remove(at);
         let Some(set) = &item.set else { return Ok(Flow::Go) };
         let Some(mut space) = self.function_space(env, set)? else { return Ok(Flow::Go) };
+        let lenient = !space.total && self.is_constant(var);
+        if lenient {
+            be_lenient(&mut open, var);
+        }
+        let listed = !space.is_open();
         self.narrow(env, unknown, &open, var, &mut space)?;
         // Conjuncts about this function are tested on the rows built so far.
-        let about: Vec<Arc<Conjunct>> = open
+        // One that speaks of other unknowns as well is seldom false yet.
+        let alone: Vec<Arc<Conjunct>> = open
             .iter()
             .map(|i| &i.conjunct)
-            // One that speaks of other unknowns as well is seldom false yet.
             .filter(|c| c.free.contains(&var) && c.free.iter().all(|v| *v == var || !unknown.contains(v)))
-            .filter(|c| !c.derived && prunable(&c.pred))
+            .filter(|c| !c.derived)
             .cloned()
             .collect();
+        let about = alone.iter().filter(|c| prunable(&c.pred)).cloned().collect();
         let range = match set {
             Value::Symbolic(s) => match &**s {
                 Symbolic::Binary(_, _, b) => b.clone(),
@@ -66,7 +85,20 @@ impl Interpreter<'_> {
             },
             _ => Value::empty(),
         };
-        let mut rows = Rows { interpreter: self, about, var, range, partial: !space.total };
+        // Candidates that conjuncts gave need not lie in the set of images.
+        if !listed {
+            for (_, images) in &mut space.rows {
+                let Some(list) = images else { continue };
+                let mut inside = Vec::with_capacity(list.len());
+                for y in list.iter() {
+                    if self.member(env, y, &range)? {
+                        inside.push(y.clone());
+                    }
+                }
+                *images = Some(inside.into());
+            }
+        }
+        let mut rows = Rows { interpreter: self, about, alone, var, range, partial: lenient };
         self.each_function(env, &space, Some(var), &mut rows, &mut |env, f| {
             self.bound(env, unknown, &open, pending.clone(), var, f, sink)
         })
@@ -146,6 +178,49 @@ impl Interpreter<'_> {
         }
     }
 
+    /// The images of `point` that a bound on the sum of all images leaves, where no image is negative:
+    /// `f : S --> NATURAL & SIGMA(x).(x:S|f(x)) = n`.
+    fn summand(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        var: VarId,
+        point: &Value,
+        range: &Value,
+    ) -> Res<Option<Arc<[Value]>>> {
+        let Some((Some(low), _)) = self.spans(env, range)?.and_then(|s| s.hull()) else { return Ok(None) };
+        if low.is_negative() {
+            return Ok(None);
+        }
+        for c in conjuncts {
+            let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
+            let (sum, bound) = match op {
+                RelOp::Equal if matches!(b.kind, ExprKind::Big(..)) => (b, a),
+                RelOp::Equal | RelOp::LessEqual | RelOp::Less => (a, b),
+                RelOp::Greater | RelOp::GreaterEqual => (b, a),
+                _ => continue,
+            };
+            let ExprKind::Big(BigOp::Sigma, vars, pred, body) = &sum.kind else { continue };
+            // Every term is an image, so none is negative; the one at `point` is at most the sum.
+            let ([x], ExprKind::Apply(f, arg)) = (&vars[..], &body.kind) else { continue };
+            if !matches!(f.kind, ExprKind::Var(v) if v == var)
+                || !matches!(arg.kind, ExprKind::Var(v) if v == *x)
+            {
+                continue;
+            }
+            let before = env.replace(*x, Some(point.clone()));
+            let counted = settled(self.holds(env, pred));
+            env.replace(*x, before);
+            if counted? == Some(true)
+                && let Some(Value::Int(n)) = settled(self.eval(env, bound))?
+                && let Some(list) = self.list(env, &interval(&low, &n))?
+            {
+                return Ok(Some(list));
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether an expression is the function `var` applied to `point`.
     fn is_row(&self, env: &mut Env, e: &Expr, var: VarId, point: &Value) -> Res<bool> {
         match &e.kind {
@@ -175,8 +250,13 @@ impl Interpreter<'_> {
                 && let Ok(range) = self.eval(env, b)
                 && let Some(range) = self.list(env, &range)?
             {
-                for images in space.rows.iter_mut().filter_map(|(_, images)| images.as_mut()) {
-                    *images = images.iter().filter(|i| range.binary_search(i).is_ok()).cloned().collect();
+                for (_, images) in &mut space.rows {
+                    *images = Some(match images {
+                        Some(list) => {
+                            list.iter().filter(|i| range.binary_search(i).is_ok()).cloned().collect()
+                        }
+                        None => range.clone(),
+                    });
                 }
                 if *op == RelOp::Equal && space.onto.is_none() {
                     space.onto = Some(range);
@@ -229,13 +309,23 @@ impl Interpreter<'_> {
     }
 }
 
+/// Conjuncts that apply something and speak of a partial function are lenient: a valuation of the
+/// constants that leaves one without a value is not wanted. Of other choices that is a finding.
+pub(super) fn be_lenient(open: &mut [Item], var: VarId) {
+    for item in open.iter_mut().filter(|i| i.conjunct.free.contains(&var)) {
+        item.lenient |= !item.conjunct.derived && prunable(&item.conjunct.pred);
+    }
+}
+
 /// What the search for a function knows: the conjuncts about it and the set of its images.
 struct Rows<'a, 'm> {
     interpreter: &'a Interpreter<'m>,
     about: Vec<Arc<Conjunct>>,
+    /// All conjuncts about nothing else that is unknown.
+    alone: Vec<Arc<Conjunct>>,
     var: VarId,
     range: Value,
-    /// Points may be left out; a conjunct that applies the function there cannot be true any more,
+    /// A constant's points may be left out; a conjunct that applies it there cannot be true any more,
     /// unless something that is not known yet guards the application.
     partial: bool,
 }
@@ -243,7 +333,7 @@ struct Rows<'a, 'm> {
 impl Hooks for Rows<'_, '_> {
     fn check(&mut self, env: &mut Env) -> Res<bool> {
         for c in &self.about {
-            if self.interpreter.refuted(env, &c.pred, self.partial && unguarded(&c.pred))? {
+            if self.interpreter.refuted(env, &c.pred, self.partial && unguarded(&c.pred, self.var))? {
                 return Ok(false);
             }
         }
@@ -260,7 +350,11 @@ impl Hooks for Rows<'_, '_> {
             }
         }
         env.searching = before;
-        let Some(images) = found? else {
+        let mut found = found?;
+        if found.is_none() {
+            found = self.interpreter.summand(env, &self.alone, self.var, point, &self.range)?;
+        }
+        let Some(images) = found else {
             return Err(Error::unbounded(
                 Default::default(),
                 "nothing bounds the images of a function into an infinite set",
@@ -320,11 +414,22 @@ fn prunable(p: &Pred) -> bool {
 
 /// Whether every application in a conjunct is needed for its truth. In `x : dom(f) => f(x) = y`, say,
 /// the hypothesis may turn out false, so an undefined `f(x)` refutes nothing.
-fn unguarded(p: &Pred) -> bool {
+fn unguarded(p: &Pred, var: VarId) -> bool {
     match &p.kind {
         PredKind::Rel(_, a, b) => strict(a) && strict(b),
-        PredKind::And(ps) => ps.iter().all(unguarded),
-        PredKind::Label(_, q) => unguarded(q),
+        PredKind::And(ps) => ps.iter().all(|q| unguarded(q, var)),
+        PredKind::Label(_, q) => unguarded(q, var),
+        // Hypotheses that do not speak of the function guard nothing of it.
+        PredKind::Forall(_, body) => {
+            let mut body = &**body;
+            loop {
+                match &body.kind {
+                    PredKind::Label(_, q) => body = q,
+                    PredKind::Implies(a, b) if !free::of_pred(a).contains(&var) => body = b,
+                    _ => return unguarded(body, var),
+                }
+            }
+        }
         _ => false,
     }
 }

@@ -8,7 +8,7 @@ use super::error::{Error, Res};
 use super::operators::row;
 use super::size::Card;
 use crate::base::Int;
-use crate::model::typed::{BinOp, ExprKind, PredKind, RelOp, UnOp};
+use crate::model::typed::{BinOp, UnOp};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, ClosureKind, Symbolic, Value};
 
@@ -80,10 +80,7 @@ impl Interpreter<'_> {
             Base::Natural => x.as_int().is_some_and(|n| !n.is_negative()),
             Base::Natural1 => x.as_int().is_some_and(|n| *n >= Int::ONE),
             Base::Free(_) => match x {
-                Value::Free(id, c, Some(arg)) => {
-                    let domain = self.constructor_domain(env, *id, *c)?;
-                    self.member(env, arg, &domain)?
-                }
+                Value::Free(id, c, Some(arg)) => self.in_constructor_domain(env, *id, *c, arg)?,
                 _ => true,
             },
             Base::Function(f, _) => {
@@ -163,6 +160,13 @@ impl Interpreter<'_> {
                 None => Ok(false),
             },
             UnOp::Dom => self.in_domain(env, a, x),
+            UnOp::Closure1 => match x.as_pair() {
+                Some((p, q)) => {
+                    let reached = self.images(env, set, p, Default::default())?;
+                    self.member(env, q, &Value::set(reached))
+                }
+                None => Ok(false),
+            },
             UnOp::Ran => {
                 let inverse = Value::symbolic(Symbolic::Unary(UnOp::Inverse, a.clone()));
                 Ok(!self.images(env, &inverse, x, Default::default())?.is_empty())
@@ -377,7 +381,9 @@ impl Interpreter<'_> {
             (Symbolic::Binary(BinOp::Union, x, y), _) => {
                 Ok(self.subset(env, x, b)? && self.subset(env, y, b)?)
             }
-            (Symbolic::Binary(BinOp::Inter | BinOp::SetMinus, x, _), _) if self.subset(env, x, b)? => {
+            (Symbolic::Binary(BinOp::Inter | BinOp::SetMinus, x, _), _)
+                if matches!(self.subset(env, x, b), Ok(true)) =>
+            {
                 Ok(true)
             }
             (Symbolic::Unary(UnOp::Pow, x), Some(Symbolic::Unary(UnOp::Pow, y))) => self.subset(env, x, y),
@@ -407,29 +413,7 @@ impl Interpreter<'_> {
                 Symbolic::Binary(BinOp::TotalFunction | BinOp::PartialFunction | BinOp::TotalInjection, x, y),
                 Some(Symbolic::Binary(BinOp::PartialFunction, z, w)),
             ) if self.subset(env, x, z)? && self.subset(env, y, w)? => Ok(true),
-            (Symbolic::Closure(c), _) if c.code.kind == ClosureKind::Set => {
-                // `{x | x:S & …}` is part of whatever S is part of.
-                let [var] = c.code.vars[..] else {
-                    return Err(Error::undecided("inclusion of symbolic sets"));
-                };
-                let conjuncts = match &c.code.pred.kind {
-                    PredKind::And(ps) => ps.iter().collect(),
-                    _ => vec![&c.code.pred],
-                };
-                for p in conjuncts {
-                    if let PredKind::Rel(RelOp::In, x, set) = &p.kind
-                        && matches!(x.kind, ExprKind::Var(v) if v == var)
-                        && super::free::of_expr(set).iter().all(|v| *v != var)
-                    {
-                        let bound = self.with_captured(env, c, &mut |this, env| this.eval_lazy(env, set))?;
-                        if self.subset(env, &bound, b).unwrap_or(false) {
-                            return Ok(true);
-                        }
-                    }
-                }
-                Err(Error::undecided("inclusion of symbolic sets"))
-            }
-            _ => Err(Error::undecided("inclusion of symbolic sets")),
+            _ => self.included(env, a, b)?.ok_or_else(|| Error::undecided("inclusion of symbolic sets")),
         }
     }
 
@@ -518,10 +502,12 @@ impl Interpreter<'_> {
                         _ => {}
                     }
                 }
-                if self.subset(env, a, b)? && self.subset(env, b, a)? {
-                    return Ok(true);
+                // One side that sticks out settles it, whatever is known of the other.
+                match (self.subset(env, a, b), self.subset(env, b, a)) {
+                    (Ok(true), Ok(true)) => Ok(true),
+                    (Ok(false), _) | (_, Ok(false)) => Ok(false),
+                    (Err(e), _) | (_, Err(e)) => Err(e),
                 }
-                Ok(false)
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Expressions over constants alone: computed once per valuation.
+//! Expressions over constants alone: computed once per valuation; and while the constants are set up,
+//! once for the values that the constants in them have at the moment.
 //!
 //! In: nodes of the machine's trees and of the interpreter's own plans. Out: their values, remembered.
 //! A node is named by its place in memory. That is sound only for trees that live as long as the
@@ -7,12 +8,15 @@
 use super::env::Env;
 use super::error::Res;
 use super::{Constants, Interpreter, free};
-use crate::model::typed::{BinOp, Expr, ExprKind, UnOp, VarKind};
+use crate::model::typed::{BinOp, Expr, ExprKind, UnOp, VarId, VarKind};
 use crate::model::value::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// More values than this are forgotten together.
 const REMEMBERED: usize = 1 << 18;
+/// Stands for a valuation while the constants are set up.
+pub(super) const SETUP: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(super) struct Memo {
@@ -21,6 +25,9 @@ pub(super) struct Memo {
     /// Whether a node reads constants alone.
     constant: HashMap<usize, bool>,
     values: HashMap<(u32, usize), Value>,
+    /// While constants are set up: the constants a node reads, if it reads nothing else, and the value it had last.
+    reads: HashMap<usize, Option<Arc<[VarId]>>>,
+    last: HashMap<usize, (Vec<Value>, Value)>,
 }
 
 impl Memo {
@@ -35,6 +42,9 @@ impl Memo {
 impl Interpreter<'_> {
     /// The value of a node, from memory if it reads constants alone.
     pub(super) fn remembered(&self, env: &mut Env, e: &Expr, valuation: u32) -> Res<Value> {
+        if valuation == SETUP {
+            return self.remembered_at_setup(env, e);
+        }
         let node = std::ptr::from_ref(e) as usize;
         let known = self.memo.borrow().constant.get(&node).copied();
         let constant = known.unwrap_or_else(|| {
@@ -57,6 +67,44 @@ impl Interpreter<'_> {
         }
         memo.values.insert((valuation, node), value.clone());
         Ok(value)
+    }
+
+    /// The value of a node while the constants are set up: the one it had last, if the constants it
+    /// reads are still the same. So what does not depend on the variable of a loop is computed once.
+    fn remembered_at_setup(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+        let node = std::ptr::from_ref(e) as usize;
+        let known = self.memo.borrow().reads.get(&node).cloned();
+        let reads = known.unwrap_or_else(|| {
+            let constant = free::reads_only(e, &|v| {
+                self.machine.vars.get(v.0 as usize).is_some_and(|d| d.kind == VarKind::Constant)
+            });
+            let reads = constant.then(|| Arc::from(free::of_expr(e)));
+            self.memo.borrow_mut().reads.insert(node, reads.clone());
+            reads
+        });
+        let Some(reads) = reads else { return self.eval_kind(env, e) };
+        if let Some((inputs, value)) = self.memo.borrow().last.get(&node)
+            && reads.iter().zip(inputs).all(|(v, x)| env.get(*v).is_some_and(|y| is_same(x, y)))
+        {
+            return Ok(value.clone());
+        }
+        let value = self.eval_kind(env, e)?;
+        let inputs: Option<Vec<Value>> = reads.iter().map(|v| env.get(*v).cloned()).collect();
+        if let Some(inputs) = inputs {
+            self.memo.borrow_mut().last.insert(node, (inputs, value.clone()));
+        }
+        Ok(value)
+    }
+}
+
+/// Whether two values are one and the same, told without looking inside.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Set(x), Value::Set(y)) | (Value::Rec(x), Value::Rec(y)) => Arc::ptr_eq(x, y),
+        (Value::Symbolic(x), Value::Symbolic(y)) => Arc::ptr_eq(x, y),
+        (Value::Pair(x), Value::Pair(y)) => Arc::ptr_eq(x, y),
+        (Value::Int(_) | Value::Bool(_) | Value::Elem(..), _) => a == b,
+        _ => false,
     }
 }
 

@@ -2,12 +2,15 @@
 //!
 //! In: a typed `Machine`. Out: values of constants, initial states, transitions, truth of formulas,
 //! and a plain breadth-first exploration. It is the oracle of every test and replays every trace.
+//! Choices whose enumeration would explode are searched with propagation (`network`), whose candidates are
+//! tested like all others; `Interpreter::with_propagation` switches that off, and tests compare both.
 //! Never here: packed states, threads, speed bought with obscurity.
 
 mod apply;
 mod bounds;
 mod cases;
 mod choice;
+mod confine;
 mod each;
 mod env;
 mod error;
@@ -16,11 +19,15 @@ mod exec;
 mod external;
 mod free;
 mod functions;
+mod inclusion;
+mod inert;
 mod matching;
 mod member;
 mod memo;
+mod network;
 mod operation;
 mod operators;
+mod parts;
 mod piece;
 mod plan;
 mod pred;
@@ -29,15 +36,16 @@ mod sequences;
 mod setup;
 mod size;
 mod solve;
+mod spans;
 mod subsets;
 
 use crate::base::budget::Budget;
-use crate::model::typed::{Expr, Machine, Pred, Type, VarId};
+use crate::model::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
 use crate::model::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
-pub use operation::Steps;
+pub use operation::{SAME_STATES, Steps};
 pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
 use std::cell::{Cell, RefCell};
@@ -98,6 +106,8 @@ pub struct Interpreter<'m> {
     machine: &'m Machine,
     budget: Budget,
     ticks: Cell<u32>,
+    /// How many steps plain enumeration may still take, while it is tried alone.
+    patience: Cell<Option<u32>>,
     fresh: Cell<usize>,
     /// Plans by the first variable they bind; closures likewise.
     plans: RefCell<HashMap<VarId, Arc<Plan>>>,
@@ -107,8 +117,12 @@ pub struct Interpreter<'m> {
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
+    /// Plans whose nodes `memo` knows.
+    kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
     any: HashSet<VarId>,
+    /// From how many candidates on (as a base-2 logarithm) a choice is searched with propagation.
+    propagation: Option<f64>,
 }
 
 impl<'m> Interpreter<'m> {
@@ -117,6 +131,7 @@ impl<'m> Interpreter<'m> {
             machine,
             budget: budget.clone(),
             ticks: Cell::new(0),
+            patience: Cell::new(None),
             fresh: Cell::new(0),
             plans: RefCell::default(),
             foralls: RefCell::default(),
@@ -124,8 +139,16 @@ impl<'m> Interpreter<'m> {
             operations: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),
+            kept: RefCell::default(),
             any: choice::of_substitutions(machine),
+            propagation: Some(network::WORTH),
         }
+    }
+
+    /// An interpreter that searches with propagation from this many candidates on (as a base-2 logarithm), or
+    /// only enumerates, as the oracle of that search.
+    pub fn with_propagation(machine: &'m Machine, budget: &Budget, from: Option<f64>) -> Interpreter<'m> {
+        Interpreter { propagation: from, ..Interpreter::new(machine, budget) }
     }
 
     pub fn budget(&self) -> &Budget {
@@ -176,6 +199,10 @@ impl<'m> Interpreter<'m> {
         self.machine.vars.get(v.0 as usize).map_or(Type::Any, |d| d.ty.clone())
     }
 
+    fn is_constant(&self, v: VarId) -> bool {
+        self.machine.vars.get(v.0 as usize).is_some_and(|d| d.kind == VarKind::Constant)
+    }
+
     /// Whether a variable is the machine's, so that what is bound there may be remembered. Formulas
     /// from outside may use the same new ids for different things.
     fn is_declared(&self, v: VarId) -> bool {
@@ -188,6 +215,11 @@ impl<'m> Interpreter<'m> {
         self.ticks.set(n);
         if n.is_multiple_of(TICKS) {
             self.budget.check().map_err(Error::stopped)?;
+        }
+        match self.patience.get() {
+            Some(0) => return Err(Error::impatient()),
+            Some(n) => self.patience.set(Some(n - 1)),
+            None => {}
         }
         Ok(())
     }

@@ -6,10 +6,10 @@
 //! apart once per operation, so that they bind parameters and chosen values in one search.
 
 use super::env::Env;
-use super::error::{Error, Flow, Res};
+use super::error::{Error, ErrorKind, Flow, Res};
 use super::exec::Outcomes;
 use super::plan::Plan;
-use super::{Interpreter, State, Transition};
+use super::{Interpreter, State, Transition, inert};
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
 use crate::model::value::Value;
 use std::collections::HashSet;
@@ -23,7 +23,12 @@ pub(super) struct Guarded {
 struct Alternative {
     plan: Plan,
     body: Stmt,
+    /// Choices whose value cannot be seen in the states afterwards.
+    inert: Vec<VarId>,
 }
+
+/// What is said of a choice in `Steps::sampled`, after the words of the error.
+pub const SAME_STATES: &str = "all other values lead to the same states";
 
 /// All that happens when the operations are tried in a state.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +41,25 @@ pub struct Steps {
     pub undefined_guards: Vec<(usize, Error)>,
     /// What was not computed, with the event.
     pub incomplete: Vec<(usize, Error)>,
+    /// Choices of which only the integers of the scope were tried, where all others lead to the same states, with
+    /// the event: transitions are missing, states are not.
+    pub sampled: Vec<(usize, Error)>,
+}
+
+impl Steps {
+    /// Files an error of a guard or an action of an alternative.
+    fn file(&mut self, event: usize, e: Error, of: &Alternative, in_guard: bool) {
+        let list = match e.kind() {
+            ErrorKind::Sampled(v) if of.inert.contains(&v) => &mut self.sampled,
+            _ if !e.is_finding() => &mut self.incomplete,
+            _ if in_guard => &mut self.undefined_guards,
+            _ => &mut self.errors,
+        };
+        let told = !e.is_finding() && list.iter().any(|(of, f)| *of == event && f.message() == e.message());
+        if !told {
+            list.push((event, e));
+        }
+    }
 }
 
 impl Interpreter<'_> {
@@ -73,9 +97,7 @@ impl Interpreter<'_> {
                         if e.is_stop() {
                             return Err(e.clone());
                         }
-                        let list =
-                            if e.is_finding() { &mut steps.undefined_guards } else { &mut steps.incomplete };
-                        list.push((event, e.clone()));
+                        steps.file(event, e.clone(), alternative, true);
                         return Ok(Flow::Go);
                     }
                     let mut params = Vec::with_capacity(op.params.len());
@@ -87,8 +109,7 @@ impl Interpreter<'_> {
                     let mut out = Outcomes::default();
                     self.exec(env, &alternative.body, &mut out)?;
                     for e in out.errors {
-                        let list = if e.is_finding() { &mut steps.errors } else { &mut steps.incomplete };
-                        list.push((event, e));
+                        steps.file(event, e, alternative, false);
                     }
                     for writes in out.writes {
                         let mut results = Vec::with_capacity(op.results.len());
@@ -96,12 +117,15 @@ impl Interpreter<'_> {
                         for r in &op.results {
                             match writes.iter().find(|(v, _)| v == r) {
                                 Some((_, x)) => results.push(x.clone()),
-                                None => missing = Some(*r),
+                                None => {
+                                    missing = Some(*r);
+                                    results.push(Value::unassigned());
+                                }
                             }
                         }
+                        // A fault, but the state afterwards is as well determined as ever.
                         if let Some(r) = missing {
                             steps.errors.push((event, self.uninitialised(r, op.span)));
-                            continue;
                         }
                         let transition = Transition {
                             event,
@@ -119,6 +143,10 @@ impl Interpreter<'_> {
             Ok(())
         })();
         env.restore(saved);
+        // Without a transition nothing is missing: the guard fails, or the action is infeasible, for all values.
+        if seen.is_empty() {
+            steps.sampled.retain(|(e, _)| *e != event);
+        }
         match result {
             Err(e) if e.is_stop() => Err(e),
             Err(e) => {
@@ -151,6 +179,10 @@ impl Interpreter<'_> {
         let op = self.machine.op(id);
         let mut alternatives = Vec::new();
         expand(&op.body, true, op.params.clone(), Vec::new(), &mut alternatives);
+        for a in &mut alternatives {
+            let choices = a.plan.vars.iter().chain(&op.results).copied();
+            a.inert = choices.filter(|v| inert::is_inert(self.machine, &a.body, *v)).collect();
+        }
         let g = Arc::new(Guarded { alternatives });
         self.operations.borrow_mut().insert(key, g.clone());
         g
@@ -208,7 +240,7 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
         }
         _ => {
             let refs: Vec<&Pred> = preds.iter().collect();
-            out.push(Alternative { plan: Plan::new(&vars, &refs), body: s.clone() });
+            out.push(Alternative { plan: Plan::new(&vars, &refs), body: s.clone(), inert: Vec::new() });
         }
     }
 }

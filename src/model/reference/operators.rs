@@ -76,10 +76,10 @@ impl Interpreter<'_> {
                 }
                 None => Value::symbolic(Symbolic::Unary(UnOp::Id, a)),
             }),
-            UnOp::Closure1 => {
-                let pairs = self.need_list(env, &a, span)?;
-                self.closure1(&pairs)
-            }
+            UnOp::Closure1 => match self.list(env, &a)? {
+                Some(pairs) => self.closure1(&pairs),
+                None => Ok(Value::symbolic(Symbolic::Unary(UnOp::Closure1, a))),
+            },
             UnOp::Closure => {
                 let pairs = self.need_list(env, &a, span)?;
                 let strict = self.closure1(&pairs)?;
@@ -206,6 +206,7 @@ impl Interpreter<'_> {
                 Symbolic::Base(Base::Constructor(id, c)) => return self.constructor_domain(env, *id, *c),
                 Symbolic::Unary(UnOp::Inverse, r) => return self.range(env, r),
                 Symbolic::Unary(UnOp::Id, s) => return Ok(s.clone()),
+                Symbolic::Unary(UnOp::Closure1, r) => return self.domain(env, r),
                 Symbolic::Binary(op, x, y) => match op {
                     BinOp::Cartesian => {
                         return Ok(if self.is_empty(env, y)? { Value::empty() } else { x.clone() });
@@ -252,6 +253,7 @@ impl Interpreter<'_> {
                 },
                 Symbolic::Unary(UnOp::Inverse, r) => return self.domain(env, r),
                 Symbolic::Unary(UnOp::Id, s) => return Ok(s.clone()),
+                Symbolic::Unary(UnOp::Closure1, r) => return self.range(env, r),
                 Symbolic::Binary(BinOp::Cartesian, x, y) => {
                     return Ok(if self.is_empty(env, x)? { Value::empty() } else { y.clone() });
                 }
@@ -385,6 +387,7 @@ impl Interpreter<'_> {
                     }
                     Ok(Value::set(out))
                 }
+                (None, Some(s)) if s.is_empty() => Ok(Value::empty()),
                 (Some(r), None) => {
                     let mut out = Vec::new();
                     for (x, y) in r.iter().filter_map(Value::as_pair) {

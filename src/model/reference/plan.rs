@@ -4,7 +4,7 @@
 //! list of conjuncts; negations are pushed inwards and memberships split as far as that is exact.
 //! A *derived* conjunct follows from another one and only serves to bind variables.
 
-use super::{Interpreter, free};
+use super::{Interpreter, free, inert};
 use crate::base::Span;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::sync::Arc;
@@ -41,6 +41,37 @@ pub(super) enum Split {
 pub(super) struct ForallPlan {
     pub(super) hypotheses: Plan,
     pub(super) conclusion: Pred,
+    refutations: OnceLock<Option<Vec<Plan>>>,
+}
+
+impl ForallPlan {
+    fn new(hypotheses: Plan, conclusion: Pred) -> ForallPlan {
+        ForallPlan { hypotheses, conclusion, refutations: OnceLock::new() }
+    }
+
+    /// For each conjunct of the conclusion the search for values that break it: together they decide the quantifier.
+    /// Only where every conjunct is defined for all values, because such a search does not meet the others.
+    pub(super) fn refutations(&self) -> Option<&[Plan]> {
+        self.refutations
+            .get_or_init(|| {
+                let vars = &self.hypotheses.vars;
+                let parts: Vec<&Pred> = match &self.conclusion.kind {
+                    PredKind::And(ps) => ps.iter().collect(),
+                    PredKind::False => return None,
+                    _ => vec![&self.conclusion],
+                };
+                if !parts.iter().all(|p| inert::is_total(p, vars)) {
+                    return None;
+                }
+                let search = |p: &Pred| {
+                    let mut plan = Plan::of_conjuncts(vars.clone(), self.hypotheses.conjuncts.clone());
+                    plan.add(&Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span });
+                    plan
+                };
+                Some(parts.into_iter().map(search).collect())
+            })
+            .as_deref()
+    }
 }
 
 impl Plan {
@@ -143,8 +174,8 @@ impl Plan {
                             es.iter().for_each(|e| self.rel(RelOp::In, e, y, span, true));
                         }
                         ExprKind::Binary(BinOp::Union, s, t) => {
-                            self.rel(RelOp::Subset, s, y, span, true);
-                            self.rel(RelOp::Subset, t, y, span, true);
+                            self.derive_subset(s, y, span);
+                            self.derive_subset(t, y, span);
                         }
                         _ => {}
                     }
@@ -159,6 +190,18 @@ impl Plan {
                 self.rel(RelOp::Subset, a, b, span, true);
             }
             _ => self.push(p.clone(), false),
+        }
+    }
+
+    /// `s <: y` follows from another conjunct.
+    fn derive_subset(&mut self, s: &Expr, y: &Expr, span: Span) {
+        match &s.kind {
+            ExprKind::SetExt(es) => es.iter().for_each(|e| self.rel(RelOp::In, e, y, span, true)),
+            ExprKind::Binary(BinOp::Union, a, b) => {
+                self.derive_subset(a, y, span);
+                self.derive_subset(b, y, span);
+            }
+            _ => self.rel(RelOp::Subset, s, y, span, true),
         }
     }
 
@@ -302,12 +345,10 @@ impl Interpreter<'_> {
         let plan = Arc::new(if hypotheses.is_empty() {
             // A counterexample is a solution of the negation.
             let negation = Pred { kind: PredKind::Not(Box::new(body.clone())), span: body.span };
-            ForallPlan {
-                hypotheses: Plan::new(vars, &[&negation]),
-                conclusion: Pred { kind: PredKind::False, span: body.span },
-            }
+            let never = Pred { kind: PredKind::False, span: body.span };
+            ForallPlan::new(Plan::new(vars, &[&negation]), never)
         } else {
-            ForallPlan { hypotheses: Plan::new(vars, &hypotheses), conclusion: body.clone() }
+            ForallPlan::new(Plan::new(vars, &hypotheses), body.clone())
         });
         if let Some(k) = key {
             self.foralls.borrow_mut().insert(k, plan.clone());

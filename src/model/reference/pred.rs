@@ -9,6 +9,8 @@
 use super::Interpreter;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::plan::ForallPlan;
+use super::spans::Spans;
 use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::Value;
 
@@ -196,7 +198,62 @@ impl Interpreter<'_> {
             return Ok(false);
         }
         run?;
-        pending.map_or(Ok(true), Err)
+        match pending {
+            None => Ok(true),
+            Some(e) if e.is_incomplete() => {
+                let decided = match self.always(env, vars, &plan)? {
+                    None => self.unrefuted(env, &plan)?,
+                    known => known,
+                };
+                decided.ok_or(e)
+            }
+            Some(e) => Err(e),
+        }
+    }
+
+    /// A quantifier over one integer whose hypotheses and conclusion are both sets of intervals.
+    fn always(&self, env: &mut Env, vars: &[VarId], plan: &ForallPlan) -> Res<Option<bool>> {
+        let [v] = vars else { return Ok(None) };
+        if self.type_of(*v) != Type::Integer {
+            return Ok(None);
+        }
+        let Some(claim) = self.spans_of_pred(env, &plan.conclusion, *v)? else { return Ok(None) };
+        let mut given = Spans::between(None, None);
+        for c in plan.hypotheses.conjuncts.iter().filter(|c| !c.derived) {
+            match self.spans_of_pred(env, &c.pred, *v)? {
+                Some(s) => given = given.inter(&s),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(given.is_subset(&claim)))
+    }
+
+    /// Where the hypotheses of a quantifier leave infinitely many values: whether some of them break a conjunct of
+    /// the conclusion, if that can be searched. `!i.(i /= 0 => x+i /: s)` is decided by the elements of s.
+    fn unrefuted(&self, env: &mut Env, plan: &ForallPlan) -> Res<Option<bool>> {
+        let Some(searches) = plan.refutations() else { return Ok(None) };
+        for search in searches {
+            let mut clean = true;
+            let mut broken = false;
+            self.run_plan(env, search, &mut |_, error| match error {
+                None => {
+                    broken = true;
+                    Ok(Flow::Stop)
+                }
+                Some(e) if e.is_stop() => Err(e.clone()),
+                Some(_) => {
+                    clean = false;
+                    Ok(Flow::Go)
+                }
+            })?;
+            if broken {
+                return Ok(Some(false));
+            }
+            if !clean {
+                return Ok(None);
+            }
+        }
+        Ok(Some(true))
     }
 
     fn exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
@@ -223,7 +280,17 @@ impl Interpreter<'_> {
         if open {
             return Err(Error::unknown());
         }
-        pending.map_or(Ok(false), Err)
+        match pending {
+            None => Ok(false),
+            Some(e) if e.is_incomplete() => match vars {
+                [v] if self.type_of(*v) == Type::Integer => {
+                    let found = self.spans_of_pred(env, body, *v)?;
+                    found.map(|s| s.hull().is_some()).ok_or(e)
+                }
+                _ => Err(e),
+            },
+            Some(e) => Err(e),
+        }
     }
 }
 

@@ -5,10 +5,11 @@
 //! Never here: threads, reductions. States are found in a fixed order, so that every figure and the
 //! trace shown depend on the model alone.
 
-use super::operation::Steps;
+use super::operation::{SAME_STATES, Steps};
 use super::setup::Broken;
 use super::{Error, ErrorKind, Interpreter, State, Transition};
 use crate::base::budget::{Budget, Stop};
+pub use crate::base::finding::FindingKind;
 use crate::model::typed::{Machine, Pred};
 use crate::model::value::Value;
 use crate::model::value::digest::SetDigest;
@@ -40,19 +41,6 @@ impl Default for SearchOptions {
             max_states: None,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FindingKind {
-    Invariant,
-    Deadlock,
-    Assertion,
-    WellDefinedness,
-    Precondition,
-    Goal,
-    Properties,
-    Refinement,
-    Variant,
 }
 
 #[derive(Clone, Debug)]
@@ -113,6 +101,8 @@ pub struct Exploration {
     pub found: HashMap<FindingKind, u64>,
     /// Each reason once.
     pub incomplete: Vec<String>,
+    /// Choices that were sampled although nothing else is missing, each once.
+    pub sampled: BTreeSet<String>,
     /// How often a guard was undefined, by event.
     pub undefined_guards: Vec<u64>,
     pub digest: SetDigest,
@@ -187,7 +177,7 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         reasons: BTreeSet::new(),
         out_of_scope: 0,
         numbers: HashMap::new(),
-        asserted: BTreeSet::new(),
+        seen: BTreeSet::new(),
         statics: machine.assertions.iter().map(|_| false).collect(),
     };
     for (i, clause) in machine.assertions.iter().enumerate() {
@@ -221,9 +211,9 @@ struct Search<'m> {
     out_of_scope: u64,
     /// Numbers of the valuations, by the address of the list that all their states share.
     numbers: HashMap<usize, u64>,
-    /// Valuations whose static assertions were checked, by number.
-    asserted: BTreeSet<u64>,
     statics: Vec<bool>,
+    /// Kinds found in this look at a state (see `base::finding`).
+    seen: BTreeSet<FindingKind>,
 }
 
 /// Whether the search goes on after a finding.
@@ -245,7 +235,7 @@ impl Search<'_> {
             }
             return Ok(());
         }
-        if has_setup(self.machine) {
+        if self.machine.has_setup() {
             self.result.constants = constants.values.len() as u64;
         }
         for (number, valuation) in constants.values.iter().enumerate() {
@@ -267,14 +257,19 @@ impl Search<'_> {
                 }
             }
             self.result.initial += initial.values.len() as u64;
-            for state in initial.values {
+            for (i, state) in initial.values.into_iter().enumerate() {
                 let (at, new) = self.insert(state, None);
                 if new {
-                    if !self.check(at)? {
-                        return Ok(());
-                    }
                     frontier.push(at);
                 }
+                if i == 0 && !self.check_statics(at)? {
+                    return Ok(());
+                }
+            }
+        }
+        for at in frontier.clone() {
+            if !self.check(at)? {
+                return Ok(());
             }
         }
         while !frontier.is_empty() {
@@ -294,6 +289,7 @@ impl Search<'_> {
     }
 
     fn expand(&mut self, at: usize, next: &mut Vec<usize>) -> Result<Going, Error> {
+        self.seen.clear();
         self.interpreter.budget.check().map_err(Error::stopped)?;
         let state = self.result.states[at].clone();
         let mut env = self.interpreter.env(Some(&state));
@@ -323,6 +319,10 @@ impl Search<'_> {
                 last = Some(t.event);
             }
         }
+        if quiet && self.options.check_deadlock {
+            let words = "no operation is enabled".to_string();
+            return Ok(self.finding(FindingKind::Deadlock, words, Some(at), None, None));
+        }
         for t in steps.transitions {
             let target = t.target.clone();
             let (to, new) = self.insert(target, Some((at, t)));
@@ -333,15 +333,6 @@ impl Search<'_> {
                 }
             }
         }
-        if quiet && self.options.check_deadlock {
-            return Ok(self.finding(
-                FindingKind::Deadlock,
-                "no operation is enabled".to_string(),
-                Some(at),
-                None,
-                None,
-            ));
-        }
         Ok(true)
     }
 
@@ -349,6 +340,10 @@ impl Search<'_> {
         for (event, e) in &steps.incomplete {
             let name = &self.machine.op(self.machine.events[*event]).name;
             self.reason(format!("{name}: {}", e.message()));
+        }
+        for (event, e) in &steps.sampled {
+            let name = &self.machine.op(self.machine.events[*event]).name;
+            self.result.sampled.insert(format!("{name}: {}; {SAME_STATES}", e.message()));
         }
         for (event, e) in &steps.undefined_guards {
             self.result.undefined_guards[*event] += 1;
@@ -391,16 +386,43 @@ impl Search<'_> {
         (at, true)
     }
 
+    /// Checks the assertions about constants alone in the first state of a valuation.
+    fn check_statics(&mut self, at: usize) -> Result<Going, Error> {
+        if !self.options.check_assertions {
+            return Ok(true);
+        }
+        let state = self.result.states[at].clone();
+        for i in (0..self.machine.assertions.len()).filter(|i| self.statics[*i]).collect::<Vec<_>>() {
+            let clause = &self.machine.assertions[i];
+            let going = match self.interpreter.eval_pred(&clause.pred, Some(&state)) {
+                Ok(true) => true,
+                Ok(false) => self.finding(FindingKind::Assertion, clause.text.clone(), Some(at), None, None),
+                Err(e) if e.is_stop() => return Err(e),
+                Err(e) if e.is_finding() => {
+                    let words = format!("{} in {}", e.message(), clause.text);
+                    self.finding(kind_of(&e), words, Some(at), None, Some(e))
+                }
+                Err(e) => {
+                    self.reason(e.message().to_string());
+                    true
+                }
+            };
+            if !going {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn check(&mut self, at: usize) -> Result<Going, Error> {
+        self.seen.clear();
         let state = self.result.states[at].clone();
         let mut env = self.interpreter.env(Some(&state));
-        let number = self.numbers.get(&(state.constants.as_ptr() as usize)).copied().unwrap_or(0);
-        let first = self.asserted.insert(number);
         let check_assertions = self.options.check_assertions;
         let statics = &self.statics;
         let broken: Broken = self.interpreter.check_in(&mut env, &|_, clause| {
             let at = self.machine.assertions.iter().position(|c| std::ptr::eq(c, clause));
-            check_assertions && (first || at.is_none_or(|i| !statics[i]))
+            check_assertions && at.is_none_or(|i| !statics[i])
         })?;
         for e in &broken.incomplete {
             self.reason(e.message().to_string());
@@ -472,18 +494,15 @@ impl Search<'_> {
         event: Option<usize>,
         error: Option<Error>,
     ) -> Going {
-        *self.result.found.entry(kind).or_default() += 1;
+        if self.seen.insert(kind) {
+            *self.result.found.entry(kind).or_default() += 1;
+        }
         // Every kind keeps its first finding; counting goes on without keeping all of them.
         if self.result.findings.iter().all(|f| f.kind != kind || f.property != property) {
             self.result.findings.push(Finding { kind, property, state, event, error });
         }
         self.options.keep_going
     }
-}
-
-/// Whether ProB would set up constants first: it does so for properties of the sets alone, too.
-fn has_setup(machine: &Machine) -> bool {
-    !machine.constants.is_empty() || !machine.properties.is_empty()
 }
 
 fn kind_of(e: &Error) -> FindingKind {

@@ -5,8 +5,9 @@
 //! Constants that no property relates are searched for apart, and the solutions multiplied.
 
 use super::env::Env;
-use super::error::{Error, Flow, Res};
+use super::error::{Error, ErrorKind, Flow, Res};
 use super::exec::Outcomes;
+use super::memo::SETUP;
 use super::plan::{Conjunct, Plan};
 use super::{Constants, Interpreter, State};
 use crate::model::typed::{Clause, Pred, VarId};
@@ -14,6 +15,8 @@ use crate::model::value::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Steps of plain enumeration before constants are searched for with propagation.
+const PATIENCE: u32 = 1 << 18;
 /// More valuations than this are given up as too many.
 const VALUATIONS: usize = 1 << 22;
 
@@ -56,11 +59,28 @@ pub struct Broken {
 
 impl Interpreter<'_> {
     /// All valuations of the constants. Without constants, one empty valuation if the properties hold.
+    /// Most properties name their solutions one after the other, and enumeration is done before constraints
+    /// are made; so that is tried first, for a fixed number of steps.
     pub fn constants(&self) -> Res<Found<Constants>> {
+        if self.propagation.is_some() {
+            self.patience.set(Some(PATIENCE));
+            let found = self.valuations();
+            self.patience.set(None);
+            if !matches!(&found, Err(e) if e.kind() == ErrorKind::Impatient) {
+                return found;
+            }
+        }
+        self.valuations()
+    }
+
+    fn valuations(&self) -> Res<Found<Constants>> {
         let preds: Vec<&Pred> = self.machine.properties.iter().map(|c| &c.pred).collect();
-        let plan = Plan::new(&self.machine.constants, &preds);
+        let plan = Arc::new(Plan::new(&self.machine.constants, &preds));
+        // Values of nodes are remembered, so the nodes have to stay where they are.
+        self.kept.borrow_mut().push(plan.clone());
         let mut found = Found::new();
         let mut env = Env::new(self.machine.vars.len());
+        env.valuation = Some(SETUP);
         // Conjuncts grouped by the unknown variables they share; those without any are tests.
         let mut groups: Vec<(Vec<VarId>, Vec<Arc<Conjunct>>)> =
             plan.vars.iter().map(|v| (vec![*v], vec![])).collect();

@@ -117,6 +117,9 @@ impl Interpreter<'_> {
                     let set = self.type_set(t);
                     self.card(env, &set)?
                 }
+                Base::Constructor(id, c) | Base::Destructor(id, c) if self.is_generic(*id, *c) => {
+                    Card::Unknown
+                }
                 Base::Constructor(id, c) | Base::Destructor(id, c) => {
                     let set = self.constructor_domain(env, *id, *c)?;
                     self.card(env, &set)?
@@ -177,6 +180,10 @@ impl Interpreter<'_> {
                 | BinOp::TotalSurjection
                 | BinOp::PartialBijection
                 | BinOp::TotalBijection => {
+                    // There are infinitely many even of the bijections between two countable sets.
+                    if is_countable(a) && is_countable(b) {
+                        return Ok(Card::Infinite);
+                    }
                     let (a, b) = (self.card_exact(env, a)?, self.card_exact(env, b)?);
                     space_card(*op, a, b)
                 }
@@ -219,6 +226,7 @@ impl Interpreter<'_> {
         for (c, (_, arg)) in freetype.constructors.iter().enumerate() {
             sum = sum.plus(match arg {
                 None => Card::of(1),
+                Some(_) if self.is_generic(id, c as u32) => return Ok(Card::Unknown),
                 Some(_) => {
                     let domain = self.constructor_domain(env, id, c as u32)?;
                     self.card_exact(env, &domain)?
@@ -402,6 +410,12 @@ fn mentions_free(m: &crate::model::typed::Machine, t: &Type, id: FreeId, depth: 
 }
 
 /// `n!/(n-k)!`
+/// All integers, or all natural numbers with or without zero.
+fn is_countable(set: &Value) -> bool {
+    matches!(set, Value::Symbolic(s)
+        if matches!(&**s, Symbolic::Base(Base::Integer | Base::Natural | Base::Natural1)))
+}
+
 fn falling(n: usize, k: usize) -> IBig {
     if k > n {
         return IBig::from(0);

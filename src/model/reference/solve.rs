@@ -10,14 +10,13 @@
 use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
-use super::eval::interval;
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
 use super::pred::worse;
 use super::size::Card;
 use super::subsets::Subsets;
-use super::{Interpreter, choice};
-use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use super::{Interpreter, parts};
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use std::sync::Arc;
 
@@ -30,6 +29,9 @@ pub(super) struct Item {
     pub(super) set: Option<Value>,
     /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
     pub(super) failed: u64,
+    /// A valuation that gives the conjunct no value is dropped in silence: a partial function is only looked
+    /// for where it is defined at the points it is applied to.
+    pub(super) lenient: bool,
 }
 
 impl Item {
@@ -48,8 +50,12 @@ enum Binder {
     Member { at: usize },
     /// `f(pattern) = value` or `f(pattern) : set`: rows of a known function.
     Rows { at: usize },
-    /// `v <: set`
-    Subset { at: usize, var: VarId, candidates: Subsets },
+    /// `s^t = value`, `a..b = value`: the value taken apart.
+    Parts { at: usize, pattern_left: bool },
+    /// `v <: set`, told by the conjunct `at` or by several.
+    Subset { at: Option<usize>, var: VarId, candidates: Subsets },
+    /// `v : seq(S)` with bounds of its length.
+    Sequence { at: usize, var: VarId, low: usize, high: usize },
     /// `v : S --> T`
     Function { at: usize, var: VarId },
     /// Bounds on both sides.
@@ -80,12 +86,14 @@ impl Interpreter<'_> {
     pub(super) fn run_plan(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
         let saved = env.take(&plan.vars);
         let todo = items(plan);
+        let before = std::mem::replace(&mut env.enumerating, false);
         let result = self.search(env, &plan.vars, todo, None, sink);
+        env.enumerating = before;
         env.restore(saved);
         result
     }
 
-    fn search(
+    pub(super) fn search(
         &self,
         env: &mut Env,
         unknown: &[VarId],
@@ -114,6 +122,7 @@ impl Interpreter<'_> {
                 Ok(true) => {}
                 Ok(false) => return Ok(Flow::Go),
                 Err(e) if e.is_stop() => return Err(e),
+                Err(e) if item.lenient && e.is_undefined() => return Ok(Flow::Go),
                 Err(e) => pending = Some(worse(pending, e.at(c.pred.span))),
             }
         }
@@ -128,61 +137,19 @@ impl Interpreter<'_> {
         let Some(binder) = self.choose(env, unknown, &mut open, &mut pending)? else {
             return Ok(Flow::Go);
         };
-        let Some(binder) = binder else {
+        let Some((cost, binder)) = binder else {
             return self.give_up(env, unknown, &open, pending, sink);
         };
-        self.bind_by(env, unknown, open, pending, binder, sink)
-    }
-
-    /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
-    fn give_up(
-        &self,
-        env: &mut Env,
-        unknown: &[VarId],
-        open: &[Item],
-        pending: Option<Error>,
-        sink: Sink,
-    ) -> Res<Flow> {
-        for item in open {
-            if self.refuted(env, &item.conjunct.pred, false)? {
-                return Ok(Flow::Go);
-            }
+        if !self.explodes(env, cost, unknown.len()) {
+            return self.bind_by(env, unknown, open, pending, binder, sink);
         }
-        if !pending.as_ref().is_some_and(Error::is_finding)
-            && let Some(var) =
-                unknown.iter().find(|v| choice::is_integer_choice(self.machine, &self.any, **v))
-        {
-            return self.try_scope(env, unknown, open, pending, *var, sink);
+        if let Some(flow) = self.search_network(env, unknown, &open, &pending, sink)? {
+            return Ok(flow);
         }
-        let var = unknown[0];
-        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
-        let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
-        let error = pending.filter(Error::is_finding).unwrap_or_else(|| {
-            Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
-        });
-        sink(env, Some(&error))
-    }
-
-    /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
-    /// were not tried.
-    fn try_scope(
-        &self,
-        env: &mut Env,
-        unknown: &[VarId],
-        open: &[Item],
-        pending: Option<Error>,
-        var: VarId,
-        sink: Sink,
-    ) -> Res<Flow> {
-        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
-        let Machine { minint, maxint, .. } = self.machine;
-        let name = &self.machine.var(var).name;
-        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
-        if sink(env, Some(&Error::unbounded(span, words)))? == Flow::Stop {
-            return Ok(Flow::Stop);
-        }
-        let set = interval(minint, maxint);
-        self.for_each(env, &set, &mut |env, x| self.bound(env, unknown, open, pending.clone(), var, x, sink))
+        env.enumerating = true;
+        let flow = self.bind_by(env, unknown, open, pending, binder, sink);
+        env.enumerating = false;
+        flow
     }
 
     /// Whether a predicate is false although some of its variables are not known; with `undefined_too`,
@@ -198,24 +165,24 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The cheapest binder. `Ok(None)`: there is no solution. `Ok(Some(None))`: there is no binder.
+    /// The cheapest binder with its cost. `Ok(None)`: there is no solution. `Ok(Some(None))`: there is no binder.
     fn choose(
         &self,
         env: &mut Env,
         unknown: &[VarId],
         open: &mut [Item],
         pending: &mut Option<Error>,
-    ) -> Res<Option<Option<Binder>>> {
+    ) -> Res<Option<Option<(f64, Binder)>>> {
         let is_unknown = |v: &VarId| unknown.contains(v);
         // Equations first: they cost nothing.
         for (at, item) in open.iter().enumerate() {
             let c = &item.conjunct;
             if let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind {
                 if !c.right.iter().any(is_unknown) && self.binds(unknown, a) {
-                    return Ok(Some(Some(Binder::Equation { at, pattern_left: true })));
+                    return Ok(Some(Some((0.0, Binder::Equation { at, pattern_left: true }))));
                 }
                 if !c.left.iter().any(is_unknown) && self.binds(unknown, b) {
-                    return Ok(Some(Some(Binder::Equation { at, pattern_left: false })));
+                    return Ok(Some(Some((0.0, Binder::Equation { at, pattern_left: false }))));
                 }
             }
         }
@@ -226,6 +193,7 @@ impl Interpreter<'_> {
             }
         };
         let mut below: Vec<(usize, VarId, Arc<[Value]>)> = Vec::new();
+        let mut sequences: Vec<(usize, VarId, bool, Card)> = Vec::new();
         for (at, item) in open.iter_mut().enumerate() {
             let c = item.conjunct.clone();
             let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
@@ -256,7 +224,15 @@ impl Interpreter<'_> {
                         }
                         continue;
                     }
-                    if self.binds(unknown, a) {
+                    if let (ExprKind::Var(v), Value::Symbolic(s)) = (&a.kind, &set)
+                        && unknown.contains(v)
+                        && let Symbolic::Unary(op @ (UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1), s) =
+                            &**s
+                    {
+                        let injective = matches!(op, UnOp::Iseq | UnOp::Iseq1);
+                        sequences.push((at, *v, injective, self.card(env, s)?));
+                    }
+                    if self.binds(unknown, a) || self.binds_parts(unknown, a) {
                         let cost = self.member_cost(env, unknown, a, &set)?;
                         if cost.is_finite() {
                             offer(cost, Binder::Member { at });
@@ -271,6 +247,18 @@ impl Interpreter<'_> {
                 }
                 RelOp::Equal => {
                     for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
+                        if parts::is_compound(x)
+                            && !free.iter().any(is_unknown)
+                            && let Ok(value) = self.eval(env, y)
+                        {
+                            match self.parting(env, unknown, x, &value)? {
+                                Some(Some(parting)) => {
+                                    offer(parting.cost(), Binder::Parts { at, pattern_left });
+                                }
+                                Some(None) => return Ok(None),
+                                None => {}
+                            }
+                        }
                         if let ExprKind::Var(v) = x.kind
                             && unknown.contains(&v)
                             && is_comprehension(y)
@@ -315,9 +303,24 @@ impl Interpreter<'_> {
                 _ => {}
             }
         }
+        for (at, var, injective, images) in sequences {
+            if let Some((low, high)) = self.lengths(env, unknown, open, var, injective)? {
+                let cost = match images {
+                    Card::Infinite | Card::Unknown => OPEN_ROWS_COST,
+                    finite => finite.log2().max(1.0) * high as f64,
+                };
+                offer(cost, Binder::Sequence { at, var, low, high });
+            }
+        }
+        for v in unknown.iter().filter(|v| !below.iter().any(|(_, w, _)| w == *v)) {
+            if let Some(upper) = self.confined(env, unknown, open, *v)? {
+                let candidates = self.subsets_of(env, unknown, open, *v, &upper)?;
+                offer(candidates.cost(), Binder::Subset { at: None, var: *v, candidates });
+            }
+        }
         for (at, var, list) in below {
             let candidates = self.subsets_of(env, unknown, open, var, &list)?;
-            offer(candidates.cost(), Binder::Subset { at, var, candidates });
+            offer(candidates.cost(), Binder::Subset { at: Some(at), var, candidates });
         }
         let Some(intervals) = self.intervals(env, unknown, open)? else { return Ok(None) };
         for (var, set) in intervals {
@@ -345,7 +348,7 @@ impl Interpreter<'_> {
         {
             best = Some((cost, binder));
         }
-        Ok(Some(best.map(|(_, b)| b)))
+        Ok(Some(best))
     }
 
     /// The set side of a membership, in the form that is best to run through.
@@ -460,8 +463,16 @@ impl Interpreter<'_> {
                 })
             }
             Binder::Rows { at } => self.bind_rows(env, unknown, &open, at, pending, sink),
+            Binder::Parts { at, pattern_left } => {
+                self.bind_parts(env, unknown, &open, (at, pattern_left), pending, sink)
+            }
+            Binder::Sequence { at, var, low, high } => {
+                self.bind_sequence(env, unknown, &open, (at, var), low..=high, pending, sink)
+            }
             Binder::Subset { at, var, candidates } => {
-                open.remove(at);
+                if let Some(at) = at {
+                    open.remove(at);
+                }
                 self.each_candidate(env, &candidates, &mut |env, x| {
                     self.bound(env, unknown, &open, pending.clone(), var, x, sink)
                 })
@@ -486,7 +497,7 @@ impl Interpreter<'_> {
                         continue;
                     }
                     let mut todo = open.clone();
-                    todo.extend(items(case));
+                    todo.extend(items_of(case, &item));
                     let mut vars = unknown.to_vec();
                     vars.extend(&case.vars);
                     let saved = env.take(&case.vars);
@@ -540,10 +551,12 @@ impl Interpreter<'_> {
             Ok(true) => {
                 let rest: Vec<VarId> = unknown.iter().copied().filter(|v| !bound.contains(v)).collect();
                 let mut todo = open.to_vec();
+                let mut parts = Vec::new();
                 if let (false, Some(item)) = (exact, item) {
                     todo.push(item.clone());
+                    self.compounds(&rest, pattern, value, &mut parts);
                 }
-                self.search(env, &rest, todo, pending, sink)
+                self.search_parts(env, &rest, todo, pending, &parts, sink)
             }
             Ok(false) => Ok(Flow::Go),
             Err(e) if e.is_stop() => Err(e),
@@ -609,7 +622,15 @@ impl Interpreter<'_> {
 }
 
 pub(super) fn items(plan: &Plan) -> Vec<Item> {
-    plan.conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0 }).collect()
+    plan.conjuncts
+        .iter()
+        .map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false })
+        .collect()
+}
+
+/// The conjuncts of a case of another one.
+pub(super) fn items_of(case: &Plan, whole: &Item) -> Vec<Item> {
+    items(case).into_iter().map(|i| Item { lenient: whole.lenient, ..i }).collect()
 }
 
 fn without(open: &[Item], at: usize) -> Vec<Item> {

@@ -1,5 +1,6 @@
 //! What PROPERTIES say about the size of a deferred set and about constants in it.
 
+use super::least::least_size;
 use crate::base::Int;
 use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,7 @@ pub(super) fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarI
         facts.exact = sizes.map(|s| s.iter().sum());
     }
     facts.lower = facts.lower.max(facts.parts.values().copied().max().unwrap_or(0));
+    facts.lower = facts.lower.max(least_size(set, machine, &facts.distinct));
     facts
 }
 
@@ -185,6 +187,19 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             }
         }
         PredKind::Label(_, p) => note(p, set, machine, numbers, facts),
+        PredKind::Not(p) => {
+            if let PredKind::Rel(RelOp::Equal, a, b) = &p.kind
+                && let (ExprKind::Var(x), ExprKind::Var(y)) = (&a.kind, &b.kind)
+                && a.ty == Type::Set(set)
+            {
+                facts.distinct.insert(ordered(*x, *y));
+            }
+        }
+        PredKind::And(parts) => {
+            for part in parts {
+                note(part, set, machine, numbers, facts);
+            }
+        }
         _ => {}
     }
 }
@@ -199,7 +214,7 @@ fn mirrored(op: RelOp) -> RelOp {
     }
 }
 
-fn ordered(x: VarId, y: VarId) -> (VarId, VarId) {
+pub(super) fn ordered(x: VarId, y: VarId) -> (VarId, VarId) {
     (x.min(y), x.max(y))
 }
 

@@ -8,6 +8,7 @@
 //! A size comes from, in this order: the command line, `scope_S`, PROPERTIES, the default.
 
 mod facts;
+mod least;
 mod symmetry;
 
 use super::scope::Entity;
@@ -19,7 +20,7 @@ use super::walk::{Change, change_machine};
 use crate::base::Name;
 use facts::{Facts, facts_about, known_numbers, largest_clique};
 use std::collections::{BTreeMap, HashMap};
-use symmetry::{fix_bijections, order_constants, order_partition};
+use symmetry::{fix_bijections, has_bijection, order_constants, order_partition};
 
 /// Gives every set its elements; the constants that became elements come back.
 pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, Entity> {
@@ -38,8 +39,12 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
             .or_else(|| (0..open.len()).find(|i| !facts[*i].waits))
             .unwrap_or(0);
         let (size, origin) = sizes[next].unwrap_or_else(|| assumed_size(settings, &facts[next]));
-        elements.extend(name_elements(machine, open[next], size, origin, &facts[next]));
+        let named = name_elements(machine, open[next], size, origin, &facts[next], settings.all_constants);
+        elements.extend(named);
         open.remove(next);
+    }
+    if settings.all_constants {
+        return elements;
     }
     let mut named: BTreeMap<SetId, usize> = BTreeMap::new();
     for element in elements.values() {
@@ -95,23 +100,26 @@ fn assumed_size(settings: &Settings, facts: &Facts) -> (usize, SizeOrigin) {
     (size, origin)
 }
 
-/// Fills in the elements; constants that must be different take the first ones.
+/// Fills in the elements; constants that must be different take the first ones, unless elements are
+/// to stay without names.
 fn name_elements(
     machine: &mut Machine,
     set: SetId,
     size: usize,
     origin: SizeOrigin,
     facts: &Facts,
+    nameless: bool,
 ) -> Vec<(VarId, Entity)> {
     let mut named: Vec<VarId> = match &facts.listed {
         Some(listed) if listed.len() == size => listed.clone(),
         _ => largest_clique(&facts.distinct),
     };
-    if named.is_empty() {
-        // Any one constant of the set is some element, and all elements are alike.
+    if named.is_empty() && !has_bijection(machine, set) {
+        // Any one constant of the set is some element, and all elements are alike. A bijection tells them all
+        // apart, which is more.
         named.extend(machine.constants.iter().find(|c| machine.var(**c).ty == Type::Set(set)));
     }
-    if named.len() > size || machine.set(set).kind == SetKind::Enumerated {
+    if nameless || named.len() > size || machine.set(set).kind == SetKind::Enumerated {
         named.clear();
     }
     let prefix = machine.set(set).name.clone();

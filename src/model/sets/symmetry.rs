@@ -63,6 +63,20 @@ pub(super) fn fix_bijections(
     named
 }
 
+/// Whether a property makes some constant a bijection between the whole set and another one.
+pub(super) fn has_bijection(machine: &Machine, set: SetId) -> bool {
+    let whole = |e: &Expr| matches!(&e.kind, ExprKind::TypeSet(Type::Set(s)) if *s == set);
+    machine.properties.iter().any(|clause| match &clause.pred.kind {
+        PredKind::Rel(RelOp::In, f, arrows) => match (&f.kind, &arrows.kind) {
+            (ExprKind::Var(_), ExprKind::Binary(BinOp::TotalBijection, a, b)) => {
+                a.ty != b.ty && (whole(a) || whole(b))
+            }
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
 /// Breaks the symmetry of the constants that are left: the first takes one of the `named` elements or the first
 /// nameless one, each later one at most the next nameless one. Every valuation is a renaming of exactly one of
 /// these, so nothing is lost, and the valuations are those that ProB counts. How many there are comes back.

@@ -34,6 +34,7 @@ impl Lower<'_> {
                     ExprKind::Int(n) => Carrier::Ints { lo: i32::try_from(n.small()?).ok()?, n: 1 },
                     ExprKind::Apply(f, _) => match self.hint(f, &inner)? {
                         Layout::Bits(Carrier::Pair(p)) => p.1.clone(),
+                        Layout::Array(a) => a.values.clone(),
                         _ => return None,
                     },
                     _ => return None,
@@ -51,7 +52,7 @@ impl Lower<'_> {
         }
         conjuncts.iter().find_map(|c| match &c.kind {
             PredKind::Rel(RelOp::In, a, set) if matches!(a.kind, ExprKind::Var(w) if w == v) => {
-                match self.hint(set, env)? {
+                match self.bits_hint(set, env)? {
                     Layout::Bits(c) => Some(c),
                     _ => None,
                 }
@@ -71,6 +72,9 @@ impl Lower<'_> {
         if let (Some(layout @ Layout::Table(t)), Some(e)) = (want, body) {
             return self.table_of(vars, p, e, env, layout, &t.0.clone(), &t.1.clone());
         }
+        if let (Some(Layout::Array(a)), Some(e)) = (want, body) {
+            return self.array_of(vars, p, e, env, &a.clone());
+        }
         let carrier = match want {
             Some(Layout::Bits(c)) => c.clone(),
             _ => match self.comprehension_carrier(vars, p, body, env) {
@@ -83,23 +87,50 @@ impl Lower<'_> {
         let misfit = self.misfit;
         self.with_wd(misfit, |s| {
             s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
-                let mut x = env.now[&vars[0]].clone();
-                for v in &vars[1..] {
-                    let y = env.now[v].clone();
-                    let layout = Layout::pair(x.layout.clone(), y.layout.clone());
-                    x = s.join(&[x, y], layout)?;
-                }
+                let mut x = s.tuple(vars, env)?;
                 if let Some(e) = body {
                     let y = s.expr(e, env, None)?;
                     let layout = Layout::pair(x.layout.clone(), y.layout.clone());
                     x = s.join(&[x, y], layout)?;
                 }
                 let i = s.encode(&x, &carrier, misfit)?;
-                s.emit(Op::Insert { d: d.reg, i, n: d.words() });
+                s.put_bit(&d, i, true);
                 Ok(())
             })
         })?;
         Ok(d)
+    }
+
+    /// `%vars.(p|body)` as an array.
+    fn array_of(
+        &mut self,
+        vars: &[VarId],
+        p: &Pred,
+        body: &Expr,
+        env: &Env,
+        a: &std::sync::Arc<crate::program::layout::Array>,
+    ) -> Low<Operand> {
+        let d = self.empty_array(a)?;
+        let misfit = self.misfit;
+        self.with_wd(misfit, |s| {
+            s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                let x = s.tuple(vars, env)?;
+                let y = s.expr(body, env, Some(&Layout::of_element(&a.values)))?;
+                s.array_enter(&d, &x, &y)
+            })
+        })?;
+        self.as_array(&d, a)
+    }
+
+    /// The variables as one left-nested pair.
+    fn tuple(&mut self, vars: &[VarId], env: &Env) -> Low<Operand> {
+        let mut x = env.now[&vars[0]].clone();
+        for v in &vars[1..] {
+            let y = env.now[v].clone();
+            let both = Layout::pair(x.layout.clone(), y.layout.clone());
+            x = self.join(&[x, y], both)?;
+        }
+        Ok(x)
     }
 
     /// `%vars.(p|body)` as a table.
@@ -118,12 +149,7 @@ impl Lower<'_> {
         let misfit = self.misfit;
         self.with_wd(misfit, |s| {
             s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
-                let mut x = env.now[&vars[0]].clone();
-                for v in &vars[1..] {
-                    let y = env.now[v].clone();
-                    let both = Layout::pair(x.layout.clone(), y.layout.clone());
-                    x = s.join(&[x, y], both)?;
-                }
+                let x = s.tuple(vars, env)?;
                 let y = s.expr(body, env, Some(value))?;
                 let r = s.encode(&x, rows, misfit)?;
                 s.emit(Op::TablePut { d: d.reg, r, s: y.reg, n: rows.card() as u16, w: y.words() });
@@ -176,7 +202,7 @@ impl Lower<'_> {
                     s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
                         let x = s.expr(body, env, None)?;
                         let i = s.encode(&x, &c, misfit)?;
-                        s.emit(Op::Insert { d: d.reg, i, n: d.words() });
+                        s.put_bit(&d, i, true);
                         Ok(())
                     })
                 })?;
@@ -197,7 +223,27 @@ impl Lower<'_> {
                 })?;
                 Ok(d)
             }
-            BigOp::Inter => unsupported("no lowering"),
+            BigOp::Inter => {
+                let Some(layout @ Layout::Bits(_)) = want.cloned().or_else(|| self.of_type(&body.ty)) else {
+                    return unsupported("an intersection without a carrier");
+                };
+                let Layout::Bits(c) = &layout else { return unsupported("an intersection of functions") };
+                let all = self.full(c)?;
+                let d = self.duplicate(&all)?;
+                let any = self.alloc(1)?;
+                self.emit(Op::Const { d: any, v: 0 });
+                self.with_wd(misfit, |s| {
+                    s.search(vars, plan::conjuncts(p), env, &mut |s, env, _| {
+                        let x = s.expr(body, env, Some(&layout))?;
+                        s.emit(Op::Const { d: any, v: 1 });
+                        s.emit(Op::And { d: d.reg, a: d.reg, b: x.reg, n: d.words() });
+                        Ok(())
+                    })
+                })?;
+                // The intersection of nothing is undefined.
+                self.emit(Op::JumpEqImm { a: any, i: 0, l: misfit });
+                Ok(d)
+            }
         }
     }
 }

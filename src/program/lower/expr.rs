@@ -30,6 +30,7 @@ impl Lower<'_> {
     /// A set as a bit-set over whatever carrier suits it.
     pub(super) fn bits(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
         let x = self.expr(e, env, want)?;
+        let x = self.as_bits(x)?;
         x.carrier()?;
         Ok(x)
     }
@@ -63,7 +64,8 @@ impl Lower<'_> {
             return Some(whole);
         }
         let rel = |l: Option<Layout>| match l {
-            Some(Layout::Bits(Carrier::Pair(p))) => Some(p),
+            Some(Layout::Bits(Carrier::Pair(p))) => Some((p.0.clone(), p.1.clone())),
+            Some(Layout::Array(a)) => Some((a.rows.clone(), a.values.clone())),
             _ => None,
         };
         match &e.kind {
@@ -81,13 +83,26 @@ impl Lower<'_> {
                 rel(self.hint(a, env)).map(|p| Layout::Bits(Carrier::pair(p.1.clone(), p.0.clone())))
             }
             ExprKind::Binary(BinOp::Image, r, _) => rel(self.hint(r, env)).map(|p| Layout::Bits(p.1.clone())),
-            ExprKind::Binary(BinOp::DomRestrict | BinOp::DomSubtract, _, r) => self.hint(r, env),
-            ExprKind::Binary(BinOp::RanRestrict | BinOp::RanSubtract | BinOp::SetMinus, r, _) => {
-                self.hint(r, env)
+            ExprKind::Binary(BinOp::DomRestrict | BinOp::DomSubtract, _, r) => {
+                self.hint(r, env).map(without_totality)
             }
-            ExprKind::Binary(BinOp::Inter, a, b) => self.hint(a, env).or_else(|| self.hint(b, env)),
-            ExprKind::Binary(BinOp::Union | BinOp::Override, a, b) => {
-                match (self.hint(a, env), self.hint(b, env)) {
+            ExprKind::Binary(BinOp::RanRestrict | BinOp::RanSubtract, r, _) => {
+                self.hint(r, env).map(without_totality)
+            }
+            ExprKind::Binary(BinOp::SetMinus, r, _) => self.bits_hint(r, env),
+            ExprKind::Unary(UnOp::Front | UnOp::Tail | UnOp::Rev, s)
+            | ExprKind::Binary(BinOp::Append | BinOp::Take | BinOp::Drop, s, _)
+            | ExprKind::Binary(BinOp::Prepend, _, s) => self.hint(s, env).map(without_totality),
+            ExprKind::Binary(BinOp::Concat, a, b) => {
+                self.hint(a, env).or_else(|| self.hint(b, env)).map(without_totality)
+            }
+            ExprKind::Unary(UnOp::First | UnOp::Last, s) => {
+                rel(self.hint(s, env)).map(|p| Layout::of_element(&p.1))
+            }
+            ExprKind::Binary(BinOp::Inter, a, b) => self.bits_hint(a, env).or_else(|| self.bits_hint(b, env)),
+            ExprKind::Binary(op @ (BinOp::Union | BinOp::Override), a, b) => {
+                let side = |e| if *op == BinOp::Union { self.bits_hint(e, env) } else { self.hint(e, env) };
+                match (side(a), side(b)) {
                     (Some(Layout::Bits(a)), Some(Layout::Bits(b))) => a.join(&b).map(Layout::Bits),
                     (Some(a), None) => Some(a),
                     (None, b) => b,
@@ -115,6 +130,16 @@ impl Lower<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The layout that `e` would get as a bit-set.
+    pub(super) fn bits_hint(&self, e: &Expr, env: &Env) -> Option<Layout> {
+        self.hint(e, env).map(|l| match l {
+            Layout::Array(a) if a.matrix().card() <= crate::program::carrier::MAX_CARD => {
+                Layout::Bits(a.matrix())
+            }
+            l => l,
+        })
     }
 
     fn expr_kind(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
@@ -249,7 +274,10 @@ impl Lower<'_> {
             }
             UnOp::Card => {
                 let x = self.expr(a, env, None)?;
-                let x = x.presence().unwrap_or(x);
+                if let Some(n) = x.array().filter(|a| a.total).map(|a| a.rows.card()) {
+                    return self.integer(n as i64);
+                }
+                let x = self.rows_of(&x)?.unwrap_or(x);
                 x.carrier()?;
                 let d = self.fresh(Layout::Int)?;
                 self.emit(Op::Count { d: d.reg, a: x.reg, n: x.words() });
@@ -260,6 +288,9 @@ impl Lower<'_> {
                 let x = self.expr(a, env, None)?;
                 let Some((first, second)) = x.halves() else { return unsupported("a pooled pair") };
                 Ok(if op == UnOp::First2 { first } else { second })
+            }
+            UnOp::Size | UnOp::First | UnOp::Last | UnOp::Front | UnOp::Tail | UnOp::Rev => {
+                self.sequence_unary(op, a, env, want)
             }
             _ => self.relation_unary(op, a, env, want),
         }
@@ -315,8 +346,11 @@ impl Lower<'_> {
                 let (lo, bits) = (*lo, *n);
                 let (x, y) = (self.int(a, env)?, self.int(b, env)?);
                 let d = self.fresh(Layout::Bits(Carrier::Ints { lo, n: bits }))?;
-                self.emit(Op::Interval { d: d.reg, a: x.reg, b: y.reg, lo, bits });
+                self.emit(Op::Interval { d: d.reg, a: x.reg, b: y.reg, lo, bits, clip: false });
                 Ok(d)
+            }
+            BinOp::Append | BinOp::Prepend | BinOp::Concat | BinOp::Take | BinOp::Drop => {
+                self.sequence_binary(op, a, b, env, want)
             }
             _ => self.relation_binary(op, a, b, e, env, want),
         }
@@ -324,6 +358,18 @@ impl Lower<'_> {
 
     fn arithmetic(&mut self, op: BinOp, a: &Expr, b: &Expr, env: &Env) -> Low<Operand> {
         let (x, y) = (self.int(a, env)?, self.int(b, env)?);
+        if let (Some(a), Some(b)) = (self.known.get(&x.reg).copied(), self.known.get(&y.reg).copied()) {
+            let value = match op {
+                BinOp::Add => a.checked_add(b),
+                BinOp::Sub => a.checked_sub(b),
+                BinOp::Mul => a.checked_mul(b),
+                BinOp::Mod if a >= 0 && b > 0 => Some(a % b),
+                _ => None,
+            };
+            if let Some(n) = value {
+                return self.integer(n);
+            }
+        }
         let d = self.fresh(Layout::Int)?;
         let (d_, a, b, l) = (d.reg, x.reg, y.reg, self.wd);
         self.emit(match op {
@@ -368,13 +414,20 @@ impl Lower<'_> {
             }
             _ => {}
         }
-        let m = self.expr(f, env, None)?;
+        let wish = self.constant_array(f);
+        let m = self.expr(f, env, wish.as_ref())?;
         if let Some((rows, _)) = m.table() {
             let rows = rows.clone();
             let x = self.expr(x, env, None)?;
             let wd = self.wd;
             let r = self.encode(&x, &rows, wd)?;
             return self.table_get(&m, r, wd);
+        }
+        if let Some(rows) = m.array().map(|a| a.rows.clone()) {
+            let x = self.expr(x, env, None)?;
+            let wd = self.wd;
+            let r = self.encode(&x, &rows, wd)?;
+            return self.array_get(&m, r, wd);
         }
         let (rows, cols) = m.matrix()?;
         let (rows, cols) = (rows.clone(), cols.clone());
@@ -386,11 +439,33 @@ impl Lower<'_> {
         self.decode(d, &cols)
     }
 
+    /// The array of a function over constants alone: cheaper to apply than its matrix.
+    fn constant_array(&self, f: &Expr) -> Option<Layout> {
+        let Type::Pow(pair) = &f.ty else { return None };
+        if !matches!(**pair, Type::Prod(..)) || !self.is_constant(&Uses::of_expr(f)) {
+            return None;
+        }
+        let value = match &f.kind {
+            ExprKind::Var(v) => self.w.constants.get(v)?.clone(),
+            _ => self.w.folder.value(f)?,
+        };
+        let Layout::Bits(Carrier::Pair(p)) = self.natural(&value, &f.ty)? else { return None };
+        let Value::Set(maplets) = &value else { return None };
+        [true, false].into_iter().find_map(|total| {
+            let layout = Layout::array(p.0.clone(), p.1.clone(), total)?;
+            let mut words = vec![0; layout.words() as usize];
+            (!maplets.is_empty() && layout.encode(&value, self.w.pool, &mut words)).then_some(layout)
+        })
+    }
+
     fn set_extension(&mut self, es: &[Expr], e: &Expr, env: &Env, want: Option<&Layout>) -> Low<Operand> {
         if let Some(layout @ Layout::Table(_)) = want {
             let d = self.empty_table(layout)?;
             self.table_maplets(&d, es, env, true)?;
             return Ok(d);
+        }
+        if let Some(Layout::Array(a)) = want {
+            return self.array_of_maplets(&a.clone(), es, env);
         }
         let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
             return unsupported("a set without a carrier");
@@ -406,7 +481,7 @@ impl Lower<'_> {
         for x in parts {
             let misfit = self.misfit;
             let i = self.encode(&x, &c, misfit)?;
-            self.emit(Op::Insert { d: d.reg, i, n: d.words() });
+            self.put_bit(&d, i, true);
         }
         Ok(d)
     }
@@ -418,6 +493,9 @@ impl Lower<'_> {
         env: &Env,
         want: Option<&Layout>,
     ) -> Low<Operand> {
+        if let Some(Layout::Array(a)) = want {
+            return self.array_of_list(&a.clone(), es, env);
+        }
         let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
             return unsupported("a sequence without a carrier");
         };
@@ -437,10 +515,17 @@ impl Lower<'_> {
             };
             let r = self.integer(row as i64)?.reg;
             let col = self.encode(x, &cols, misfit)?;
-            let i = self.alloc(1)?;
-            self.emit(Op::PairCode { d: i, a: r, b: col, k: cols.card() as u16 });
-            self.emit(Op::Insert { d: d.reg, i, n: d.words() });
+            let i = self.pair_code(r, col, cols.card())?;
+            self.put_bit(&d, i, true);
         }
         Ok(d)
+    }
+}
+
+/// What an operator leaves of a total function may be partial.
+fn without_totality(l: Layout) -> Layout {
+    match l {
+        Layout::Array(a) => Layout::Array(std::sync::Arc::new(a.partial())),
+        l => l,
     }
 }

@@ -9,6 +9,8 @@ use super::*;
 use crate::model::typed::{OpId, PredKind, Stmt, StmtKind};
 use crate::program::plan::{self, PlanStep};
 use crate::program::uses::Uses;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// An event in code.
 #[derive(Clone, Debug)]
@@ -141,6 +143,8 @@ impl Lower<'_> {
             }
         }
         let (end, undefined) = (self.label(), self.label());
+        // Whether a test can be undefined after all: most turn out not to be when they are lowered.
+        let raised: RefCell<BTreeSet<usize>> = RefCell::default();
         // Where an undefined instance goes on is known only at run time, by the innermost loop: the
         // subroutine counts and returns.
         self.steps(
@@ -151,7 +155,13 @@ impl Lower<'_> {
             &mut |s, i, env, next| match flags.get(&i) {
                 Some(flag) => {
                     let (up, go) = (s.label(), s.label());
+                    let mark = s.here();
                     s.with_wd(up, |s| s.jump_unless(&plan.conjuncts[i], env, next))?;
+                    if !s.jumps_to(up, mark) {
+                        raised.borrow_mut().remove(&i);
+                        return Ok(());
+                    }
+                    raised.borrow_mut().insert(i);
                     s.emit(Op::Const { d: *flag, v: 0 });
                     s.emit(Op::Jump { l: go });
                     s.place(up);
@@ -161,7 +171,11 @@ impl Lower<'_> {
                 }
                 None if Some(i) == last && Self::may_be_undefined(&plan.conjuncts[i]) => {
                     let (up, go) = (s.label(), s.label());
+                    let mark = s.here();
                     s.with_wd(up, |s| s.jump_unless(&plan.conjuncts[i], env, next))?;
+                    if !s.jumps_to(up, mark) {
+                        return Ok(());
+                    }
                     s.emit(Op::Jump { l: go });
                     s.place(up);
                     s.emit(Op::Call { l: undefined });
@@ -172,7 +186,8 @@ impl Lower<'_> {
                 None => s.jump_unless(&plan.conjuncts[i], env, next),
             },
             &mut |s, env, next| {
-                for flag in flags.values() {
+                let raised = raised.borrow().clone();
+                for flag in raised.iter().filter_map(|i| flags.get(i)) {
                     let go = s.label();
                     s.emit(Op::JumpEqImm { a: *flag, i: 0, l: go });
                     s.emit(Op::Call { l: undefined });
@@ -247,6 +262,6 @@ fn chooses(s: &Stmt, m: &Machine) -> bool {
 }
 
 /// Variables of the state that an event may write.
-pub fn written(op: OpId, m: &Machine) -> std::collections::BTreeSet<VarId> {
+pub fn written(op: OpId, m: &Machine) -> BTreeSet<VarId> {
     Uses::of_stmt(&m.op(op).body, m).writes
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::typed::RelOp;
+use crate::program::layout::Array;
 use crate::program::uses::Uses;
 
 impl Lower<'_> {
@@ -40,6 +41,7 @@ impl Lower<'_> {
             }
             ExprKind::Unary(UnOp::Pow | UnOp::Fin, of) => self.inclusion(x, of, env, l, when),
             ExprKind::Unary(UnOp::Pow1 | UnOp::Fin1, of) => {
+                let x = &self.as_bits(x.clone())?;
                 x.carrier()?;
                 let (a, n) = (x.reg, x.words());
                 if when {
@@ -137,6 +139,9 @@ impl Lower<'_> {
             }
             ExprKind::Unary(UnOp::Dom, r) => {
                 let m = self.expr(r, env, None)?;
+                if let Some(a) = m.array().cloned() {
+                    return self.in_domain(x, &m, &a, l, when);
+                }
                 if let Some(rows) = m.presence() {
                     return self.bit_member(x, &rows, l, when);
                 }
@@ -167,10 +172,40 @@ impl Lower<'_> {
             _ => {
                 // A constant set that is infinite or awkward is a mask over the window that `x` has;
                 // a plain number has none, so the set must be listed.
-                let s = self.bits(set, env, None)?;
+                let s = self.expr(set, env, None)?;
+                if let (Some((k, v)), true) = (x.halves(), s.array().is_some()) {
+                    return self.array_member(&k, &v, &s, l, when);
+                }
                 self.bit_member(x, &s, l, when)
             }
         }
+    }
+
+    /// Goes to `l` when the truth of "`x` is an argument of the array `f`" is `when`.
+    fn in_domain(&mut self, x: &Operand, f: &Operand, a: &Array, l: Label, when: bool) -> Low<()> {
+        let (outside, end) = (self.label(), self.label());
+        let r = self.encode(x, &a.rows, outside)?;
+        let c = a.cells();
+        match self.known.get(&r).copied() {
+            _ if a.total => self.emit(Op::Jump { l: if when { l } else { end } }),
+            Some(row) => {
+                let (at, shift) = c.place(row as usize);
+                let (word, shift, mask) = (f.reg + at as u16, shift as u8, c.mask() as u16);
+                let l = if when { l } else { end };
+                self.emit(Op::JumpCellNe { a: word, i: 0, shift, mask, l });
+            }
+            None => {
+                let d = self.alloc(1)?;
+                self.emit(Op::Cell { d, t: f.reg, r, c, l: outside });
+                self.emit(Op::Jump { l: if when { l } else { end } });
+            }
+        }
+        self.place(outside);
+        if !when {
+            self.emit(Op::Jump { l });
+        }
+        self.place(end);
+        Ok(())
     }
 
     /// Goes to `l` when the truth of "`x` is an element of the bit-set `s`" is `when`.
@@ -178,12 +213,12 @@ impl Lower<'_> {
         let c = s.carrier()?.clone();
         let (outside, end) = (self.label(), self.label());
         let i = self.encode(x, &c, outside)?;
-        let (a, n) = (s.reg, s.words());
         if when {
-            self.emit(Op::JumpBit { a, i, n, l });
+            self.jump_bit(s, i, l, true);
             self.place(outside);
         } else {
-            self.emit(Op::JumpBit { a, i, n, l: end });
+            self.jump_bit(s, i, l, false);
+            self.emit(Op::Jump { l: end });
             self.place(outside);
             self.emit(Op::Jump { l });
         }
@@ -201,6 +236,7 @@ impl Lower<'_> {
             }
             return Ok(());
         }
+        let x = &self.as_bits(x.clone())?;
         let c = x.carrier()?.clone();
         // `set_over` drops what the carrier of `x` lacks; such elements cannot be in `x`.
         let s = self.set_over(set, c, env)?;
@@ -212,8 +248,17 @@ impl Lower<'_> {
     /// Goes to `no` unless `x` belongs to a set of relations.
     fn function(&mut self, x: &Operand, op: BinOp, from: &Expr, to: &Expr, env: &Env, no: Label) -> Low<()> {
         use BinOp::*;
+        // Both sets must be defined, also where the first one decides.
+        for set in [from, to] {
+            if Uses::of_expr(set).partial {
+                self.expr(set, env, None)?;
+            }
+        }
         if x.table().is_some() {
             return self.table_function(x, op, from, to, env, no);
+        }
+        if x.array().is_some() {
+            return self.array_function(x, op, from, to, env, no);
         }
         let (rc, cc) = x.matrix()?;
         let (rc, cc) = (rc.clone(), cc.clone());

@@ -6,7 +6,9 @@
 //! goes to `misfit`, and the whole piece is done again on exact values: so the meaning of undefined
 //! and oversized values is told in one place, the interpreter.
 
+mod array;
 mod comprehension;
+mod estimates;
 mod expr;
 mod guard;
 mod member;
@@ -16,13 +18,12 @@ mod search;
 mod stmt;
 mod table;
 
-pub use guard::{Emission, EventCode, written};
+pub use guard::{Alternative, Emission, EventCode, alternatives, written};
 pub use stmt::updated;
 
 use super::carrier::Carrier;
 use super::ir::{Code, DROPPED, GeneralTouch, Label, NOWHERE, Op, Reg};
 use super::layout::Layout;
-use super::plan::Estimates;
 use super::pool::Pool;
 use crate::base::Int;
 use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
@@ -160,6 +161,10 @@ pub struct Lower<'w> {
     pub generals: Vec<General>,
     /// Places of labels; operations hold label numbers until `finish`.
     labels: Vec<Option<u32>>,
+    /// The last place that has a label: operations before it may not be changed any more.
+    marked: u32,
+    /// How many copies of the code at hand are made by unrolled loops.
+    copies: usize,
     constants: HashMap<Vec<u64>, Reg>,
     /// Single-word constants by register, to use immediate forms.
     known: HashMap<Reg, i64>,
@@ -186,6 +191,8 @@ impl<'w> Lower<'w> {
             code: Code { registers: LAST_REGISTER, ..Code::default() },
             generals: Vec::new(),
             labels: Vec::new(),
+            marked: 0,
+            copies: 1,
             constants: HashMap::new(),
             known: HashMap::new(),
             tables: HashMap::new(),
@@ -207,10 +214,21 @@ impl<'w> Lower<'w> {
         let misfit = self.misfit;
         self.place(misfit);
         self.emit(Op::Misfit);
-        for op in &mut self.code.ops {
-            if let Some(l) = op.touches().label {
-                let place = self.labels[l as usize].expect("every label that is used has a place");
-                op.set_label(place);
+        for at in 0..self.code.ops.len() {
+            if let Some(l) = self.code.ops[at].touches().label {
+                let mut place = self.labels[l as usize].expect("every label that is used has a place");
+                // A jump to a jump goes where that one goes. Jumps before `at` know their place already.
+                for _ in 0..8 {
+                    match self.code.ops.get(place as usize) {
+                        Some(Op::Jump { l }) if (place as usize) < at => place = *l,
+                        Some(Op::Jump { l }) if (place as usize) > at => match self.labels[*l as usize] {
+                            Some(p) => place = p,
+                            None => break,
+                        },
+                        _ => break,
+                    }
+                }
+                self.code.ops[at].set_label(place);
             }
         }
         Lowered { code: self.code, generals: self.generals, emissions: self.emissions }
@@ -244,7 +262,20 @@ impl<'w> Lower<'w> {
     }
 
     pub(super) fn place(&mut self, l: Label) {
+        // A jump to the next operation is none, unless somebody jumps behind it.
+        if self.marked < self.here() && self.code.ops.last() == Some(&Op::Jump { l }) {
+            self.code.ops.pop();
+        }
         self.labels[l as usize] = Some(self.here());
+        self.marked = self.here();
+    }
+
+    /// Whether an operation since `mark` goes to `l`.
+    pub(super) fn jumps_to(&self, l: Label, mark: u32) -> bool {
+        self.code
+            .ops
+            .get(mark as usize..)
+            .is_some_and(|ops| ops.iter().any(|op| op.touches().label == Some(l)))
     }
 
     fn alloc(&mut self, words: u16) -> Low<Reg> {
@@ -298,7 +329,7 @@ impl<'w> Lower<'w> {
     }
 
     /// The known number in a register, if it fits an immediate.
-    fn immediate(&self, x: &Operand) -> Option<i32> {
+    pub(super) fn immediate(&self, x: &Operand) -> Option<i32> {
         self.known.get(&x.reg).and_then(|n| i32::try_from(*n).ok())
     }
 
@@ -424,6 +455,15 @@ impl<'w> Lower<'w> {
         }
         match (&x.layout, to) {
             (Layout::Bits(_), Layout::Bits(c)) => self.remap(&x, c, false),
+            (Layout::Bits(Carrier::Pair(_)) | Layout::Array(_), Layout::Array(a))
+                if a.matrix().card() <= super::carrier::MAX_CARD =>
+            {
+                self.as_array(&x, a)
+            }
+            (Layout::Array(a), Layout::Bits(c)) if a.matrix().card() <= super::carrier::MAX_CARD => {
+                let m = self.as_bits(x)?;
+                self.remap(&m, c, false)
+            }
             (Layout::Pair(_), Layout::Pair(t)) => {
                 let (a, b) = x.halves().expect("the layout is a pair");
                 let (a, b) = (self.convert(a, &t.0)?, self.convert(b, &t.1)?);
@@ -437,7 +477,7 @@ impl<'w> Lower<'w> {
                 }
                 self.join(&parts, to.clone())
             }
-            (Layout::Pool | Layout::Table(_) | Layout::Bits(_), _) | (_, Layout::Pool) => {
+            (Layout::Pool | Layout::Table(_) | Layout::Array(_) | Layout::Bits(_), _) | (_, Layout::Pool) => {
                 let d = self.fresh(to.clone())?;
                 let touch = GeneralTouch { reads: vec![(x.reg, x.words())], write: Some((d.reg, d.words())) };
                 self.general(General::Convert { from: x, to: d.clone() }, touch)?;
@@ -486,6 +526,14 @@ impl<'w> Lower<'w> {
     fn encode(&mut self, x: &Operand, c: &Carrier, miss: Label) -> Low<Reg> {
         match (&x.layout, c) {
             (Layout::Int, Carrier::Ints { lo, n }) => {
+                if let Some(v) = self.known.get(&x.reg) {
+                    let code = v.wrapping_sub(i64::from(*lo));
+                    if (0..i64::from(*n)).contains(&code) {
+                        return self.constant(vec![code as u64]);
+                    }
+                    self.emit(Op::Jump { l: miss });
+                    return self.constant(vec![0]);
+                }
                 let d = self.alloc(1)?;
                 self.emit(Op::CodeOfInt { d, a: x.reg, lo: *lo, n: *n, l: miss });
                 Ok(d)
@@ -494,9 +542,7 @@ impl<'w> Lower<'w> {
             (Layout::Pair(_), Carrier::Pair(p)) => {
                 let (a, b) = x.halves().expect("the layout is a pair");
                 let (a, b) = (self.encode(&a, &p.0, miss)?, self.encode(&b, &p.1, miss)?);
-                let d = self.alloc(1)?;
-                self.emit(Op::PairCode { d, a, b, k: p.1.card() as u16 });
-                Ok(d)
+                self.pair_code(a, b, p.1.card())
             }
             (Layout::Rec(_), Carrier::Rec(fields)) => {
                 let mut code: Option<Reg> = None;
@@ -505,11 +551,7 @@ impl<'w> Lower<'w> {
                     let b = self.encode(&part, f, miss)?;
                     code = Some(match code {
                         None => b,
-                        Some(a) => {
-                            let d = self.alloc(1)?;
-                            self.emit(Op::PairCode { d, a, b, k: f.card() as u16 });
-                            d
-                        }
+                        Some(a) => self.pair_code(a, b, f.card())?,
                     });
                 }
                 code.map_or_else(|| unsupported("a record without fields"), Ok)
@@ -522,8 +564,51 @@ impl<'w> Lower<'w> {
         }
     }
 
+    pub(super) fn pair_code(&mut self, a: Reg, b: Reg, k: usize) -> Low<Reg> {
+        if let (Some(a), Some(b)) = (self.known.get(&a), self.known.get(&b)) {
+            let code = a * k as i64 + b;
+            return self.constant(vec![code as u64]);
+        }
+        let d = self.alloc(1)?;
+        self.emit(Op::PairCode { d, a, b, k: k as u16 });
+        Ok(d)
+    }
+
+    /// Goes to `l` when the truth of "bit `i` of `s` is set" is `when`.
+    pub(super) fn jump_bit(&mut self, s: &Operand, i: Reg, l: Label, when: bool) {
+        let (a, n) = (s.reg, s.words());
+        match self.known.get(&i).copied() {
+            Some(bit) => {
+                let (a, shift) = (a + (bit / 64) as u16, (bit % 64) as u8);
+                match self.known.get(&a) {
+                    Some(word) if *word >> shift & 1 == i64::from(when) => self.emit(Op::Jump { l }),
+                    Some(_) => {}
+                    None => self.emit(Op::JumpCellEq { a, i: u16::from(when), shift, mask: 1, l }),
+                }
+            }
+            None if when => self.emit(Op::JumpBit { a, i, n, l }),
+            None => self.emit(Op::JumpNoBit { a, i, n, l }),
+        }
+    }
+
+    /// Puts bit `i` into the set at `d`, or takes it out.
+    pub(super) fn put_bit(&mut self, d: &Operand, i: Reg, present: bool) {
+        let (reg, n) = (d.reg, d.words());
+        self.emit(match self.known.get(&i).copied() {
+            Some(bit) => {
+                let (word, shift) = (reg + (bit / 64) as u16, (bit % 64) as u8);
+                Op::PokeImm { d: word, a: word, i: u16::from(present), shift, mask: 1 }
+            }
+            None if present => Op::Insert { d: reg, i, n },
+            None => Op::Remove { d: reg, i, n },
+        });
+    }
+
     /// The element of a carrier that has the code in `code`.
     fn decode(&mut self, code: Reg, c: &Carrier) -> Low<Operand> {
+        if let (Some(n), Carrier::Ints { lo, .. }) = (self.known.get(&code), c) {
+            return self.integer(n + i64::from(*lo));
+        }
         match c {
             Carrier::Bool | Carrier::Set(..) => Ok(Operand { reg: code, layout: Layout::Code(c.clone()) }),
             Carrier::Ints { lo: 0, .. } => Ok(Operand { reg: code, layout: Layout::Int }),
@@ -568,65 +653,5 @@ impl<'w> Lower<'w> {
         let l = self.wd;
         self.emit(Op::General { g: (self.generals.len() - 1) as u16, l });
         Ok(())
-    }
-}
-
-impl Estimates for Lower<'_> {
-    fn size(&self, set: &Expr) -> f64 {
-        match &set.kind {
-            ExprKind::SetExt(es) | ExprKind::SeqExt(es) => es.len() as f64,
-            ExprKind::Binary(BinOp::Interval, a, b) => match (&a.kind, &b.kind) {
-                (ExprKind::Int(a), ExprKind::Int(b)) => b
-                    .small()
-                    .zip(a.small())
-                    .map_or(f64::INFINITY, |(b, a)| (b as f64 - a as f64 + 1.0).max(0.0)),
-                _ => 20.0,
-            },
-            ExprKind::Natural | ExprKind::Natural1 => f64::INFINITY,
-            ExprKind::TypeSet(t) => self.type_size(t),
-            ExprKind::Var(v) => match self.w.constants.get(v) {
-                Some(Value::Set(elems)) => elems.len() as f64,
-                Some(_) => f64::INFINITY,
-                None => match &set.ty {
-                    Type::Pow(t) => 1.0 + self.type_size(t).min(60.0) / 2.0,
-                    _ => 20.0,
-                },
-            },
-            ExprKind::Binary(BinOp::Cartesian, a, b) => self.size(a) * self.size(b),
-            ExprKind::Binary(BinOp::Inter, a, b) => self.size(a).min(self.size(b)),
-            ExprKind::Binary(BinOp::SetMinus, a, _) => self.size(a),
-            ExprKind::Binary(BinOp::Union, a, b) => self.size(a) + self.size(b),
-            ExprKind::Unary(UnOp::Dom | UnOp::Ran | UnOp::Inverse, a) => self.size(a),
-            ExprKind::Unary(UnOp::Pow | UnOp::Fin | UnOp::Pow1 | UnOp::Fin1, a) => {
-                2f64.powf(self.size(a).min(1000.0))
-            }
-            ExprKind::Function(_)
-            | ExprKind::Constructor(..)
-            | ExprKind::Destructor(..)
-            | ExprKind::Symbolic(_) => f64::INFINITY,
-            ExprKind::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1, _) => f64::INFINITY,
-            _ => match &set.ty {
-                Type::Pow(t) => 1.0 + self.type_size(t).min(60.0) / 2.0,
-                _ => 50.0,
-            },
-        }
-    }
-
-    fn type_size(&self, ty: &Type) -> f64 {
-        match ty {
-            Type::Bool => 2.0,
-            Type::Set(s) => self.w.machine.set(*s).elems.len() as f64,
-            Type::Prod(a, b) => self.type_size(a) * self.type_size(b),
-            Type::Struct(fields) => fields.iter().map(|(_, t)| self.type_size(t)).product(),
-            Type::Pow(t) => {
-                let n = self.type_size(t);
-                if n.is_finite() { 2f64.powf(n) } else { n }
-            }
-            Type::Integer | Type::String | Type::Real | Type::Free(_) | Type::Any => f64::INFINITY,
-        }
-    }
-
-    fn type_of(&self, v: VarId) -> Type {
-        self.w.machine.var(v).ty.clone()
     }
 }

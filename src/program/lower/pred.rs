@@ -195,8 +195,17 @@ impl Lower<'_> {
                 for (set, other) in [(a, b), (b, a)] {
                     if matches!(&other.kind, ExprKind::SetExt(es) if es.is_empty()) {
                         let x = self.expr(set, env, None)?;
+                        if x.array().is_some_and(|a| a.total) {
+                            if !when {
+                                self.emit(Op::Jump { l });
+                            }
+                            return Ok(());
+                        }
+                        // A partial array without values is all zeros.
                         let x = x.presence().unwrap_or(x);
-                        x.carrier()?;
+                        if x.array().is_none() {
+                            x.carrier()?;
+                        }
                         let (a, n) = (x.reg, x.words());
                         self.emit(if when {
                             Op::JumpEmpty { a, n, l }
@@ -214,10 +223,23 @@ impl Lower<'_> {
                         let y = self.expr(b, env, Some(&layout))?;
                         return self.equal(&x, &y, l, when);
                     }
+                    if let Some(layout) = self.common_array(a, b, env) {
+                        let x = self.expr(a, env, Some(&layout))?;
+                        let y = self.expr(b, env, Some(&layout))?;
+                        return self.equal(&x, &y, l, when);
+                    }
                     let (x, y) = self.alike(a, b, env, None)?;
                     return self.equal(&x, &y, l, when);
                 }
                 let (x, y) = (self.expr(a, env, None)?, self.expr(b, env, None)?);
+                for (e, x, y) in [(a, &x, &y), (b, &y, &x)] {
+                    if matches!(e.kind, ExprKind::Apply(..))
+                        && let Some(i) = self.immediate(y)
+                        && self.fuse_equal(x, i, l, when)
+                    {
+                        return Ok(());
+                    }
+                }
                 self.equal(&x, &y, l, when)
             }
             RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
@@ -250,6 +272,54 @@ impl Lower<'_> {
         }
     }
 
+    /// The array layout in which two functions can be compared: both are arrays, or one is and the
+    /// other is a known function that fits.
+    fn common_array(&self, a: &Expr, b: &Expr, env: &Env) -> Option<Layout> {
+        let fits =
+            |e: &Expr, layout: &Layout| {
+                self.is_constant(&Uses::of_expr(e))
+                    && self.w.folder.value(e).is_some_and(|v| {
+                        layout.encode(&v, self.w.pool, &mut vec![0; layout.words() as usize])
+                    })
+            };
+        match (self.hint(a, env), self.hint(b, env)) {
+            (Some(x @ Layout::Array(_)), Some(y)) if x == y => Some(x),
+            (Some(x @ Layout::Array(_)), _) if fits(b, &x) => Some(x),
+            (_, Some(y @ Layout::Array(_))) if fits(a, &y) => Some(y),
+            _ => None,
+        }
+    }
+
+    /// Turns the read of a cell that was emitted last into a comparison of the cell.
+    fn fuse_equal(&mut self, x: &Operand, i: i32, l: Label, when: bool) -> bool {
+        let n = self.code.ops.len();
+        let (at, shifted) = match self.code.ops[..] {
+            [.., Op::Peek { d, .. }] if d == x.reg => (n - 1, 0),
+            [.., Op::Peek { d, .. }, Op::AddImm { d: e, a, i }] if d == a && e == x.reg => (n - 2, i),
+            _ => return false,
+        };
+        let Op::Peek { a, shift, mask, .. } = self.code.ops[at] else { return false };
+        if self.marked as usize > at {
+            return false;
+        }
+        self.code.ops.truncate(at);
+        let cell = i64::from(i) - i64::from(shifted);
+        if !(0..=i64::from(mask)).contains(&cell) {
+            // No value of the array is that number.
+            if !when {
+                self.emit(Op::Jump { l });
+            }
+            return true;
+        }
+        let i = cell as u16;
+        self.emit(if when {
+            Op::JumpCellEq { a, i, shift, mask, l }
+        } else {
+            Op::JumpCellNe { a, i, shift, mask, l }
+        });
+        true
+    }
+
     /// Goes to `l` when the equality of two values is `when`.
     pub(super) fn equal(&mut self, x: &Operand, y: &Operand, l: Label, when: bool) -> Low<()> {
         match (&x.layout, &y.layout) {
@@ -259,6 +329,12 @@ impl Lower<'_> {
                     (Some(i), _) => (y, Some(i)),
                     _ => (x, None),
                 };
+                if let (Some(a), Some(b)) = (self.known.get(&x.reg), i) {
+                    if (*a == i64::from(b)) == when {
+                        self.emit(Op::Jump { l });
+                    }
+                    return Ok(());
+                }
                 self.emit(match (i, when) {
                     (Some(i), true) => Op::JumpEqImm { a: x.reg, i, l },
                     (Some(i), false) => Op::JumpNeImm { a: x.reg, i, l },
@@ -271,6 +347,15 @@ impl Lower<'_> {
                 let (a, b, n) = (x.reg, y.reg, x.words());
                 self.emit(if when { Op::JumpSame { a, b, n, l } } else { Op::JumpDiffer { a, b, n, l } });
                 Ok(())
+            }
+            (Layout::Array(a), Layout::Array(b)) if a == b => {
+                let (a, b, n) = (x.reg, y.reg, x.words());
+                self.emit(if when { Op::JumpSame { a, b, n, l } } else { Op::JumpDiffer { a, b, n, l } });
+                Ok(())
+            }
+            (Layout::Array(_), Layout::Bits(_) | Layout::Array(_)) | (Layout::Bits(_), Layout::Array(_)) => {
+                let (x, y) = (self.as_bits(x.clone())?, self.as_bits(y.clone())?);
+                self.equal(&x, &y, l, when)
             }
             (Layout::Bits(_), Layout::Bits(_)) => {
                 let (x, y) = self.unified(x.clone(), y.clone())?;
@@ -323,6 +408,18 @@ impl Lower<'_> {
             (_, false) => RelOp::Less,
         };
         let (a, b) = (x.reg, y.reg);
+        if let (Some(x), Some(y)) = (self.known.get(&a), self.known.get(&b)) {
+            let holds = match op {
+                RelOp::Less => x < y,
+                RelOp::LessEqual => x <= y,
+                RelOp::Greater => x > y,
+                _ => x >= y,
+            };
+            if holds {
+                self.emit(Op::Jump { l });
+            }
+            return;
+        }
         let right = self.immediate(y);
         let left = self.immediate(x);
         let next = |i: i32| i.checked_add(1);

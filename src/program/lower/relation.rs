@@ -23,9 +23,15 @@ impl Lower<'_> {
             _ => None,
         };
         let x = self.expr(a, env, inner.as_ref())?;
-        if let (UnOp::Dom, Some(rows)) = (op, x.presence()) {
+        if op == UnOp::Dom
+            && let Some(rows) = self.rows_of(&x)?
+        {
             return Ok(rows);
         }
+        if op == UnOp::Ran && x.array().is_some() {
+            return self.array_values(&x);
+        }
+        let x = self.as_bits(x)?;
         x.carrier()?;
         if op == UnOp::Id {
             let c = x.carrier()?.clone();
@@ -92,7 +98,7 @@ impl Lower<'_> {
     ) -> Low<(Operand, Operand)> {
         let wish = match want {
             Some(l) => Some(l.clone()),
-            None => match (self.hint(a, env), self.hint(b, env)) {
+            None => match (self.bits_hint(a, env), self.bits_hint(b, env)) {
                 (Some(Layout::Bits(x)), Some(Layout::Bits(y))) => x.join(&y).map(Layout::Bits),
                 (Some(l @ Layout::Bits(_)), None) | (None, Some(l @ Layout::Bits(_))) => Some(l),
                 _ => None,
@@ -125,6 +131,9 @@ impl Lower<'_> {
             BinOp::Union => {
                 // `s \/ {x}` is an insertion.
                 if let ExprKind::SetExt(es) = &b.kind {
+                    if let Some(layout @ Layout::Array(_)) = want {
+                        return self.array_update(a, es, env, layout, true);
+                    }
                     if let Some(layout @ Layout::Table(_)) = want.cloned().or_else(|| self.hint(a, env)) {
                         let t = self.expr(a, env, Some(&layout))?;
                         let d = self.duplicate(&t)?;
@@ -161,6 +170,11 @@ impl Lower<'_> {
                 {
                     return self.table_product(a, only, layout, env);
                 }
+                if let (Some(Layout::Array(layout)), ExprKind::SetExt(es)) = (want, &b.kind)
+                    && let [only] = &es[..]
+                {
+                    return self.array_product(a, only, &layout.clone(), env);
+                }
                 let (wa, wb) = match want {
                     Some(Layout::Bits(Carrier::Pair(p))) => {
                         (Some(Layout::Bits(p.0.clone())), Some(Layout::Bits(p.1.clone())))
@@ -174,6 +188,17 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::Override => {
+                let wish = match want {
+                    Some(l) => Some(l.clone()),
+                    None => self.hint(a, env),
+                };
+                if let Some(layout @ Layout::Array(_)) = &wish {
+                    if let ExprKind::SetExt(es) = &b.kind {
+                        return self.array_update(a, es, env, layout, false);
+                    }
+                    let x = self.expr(a, env, Some(layout))?;
+                    return self.array_override(&x, b, env);
+                }
                 if let Some(layout @ Layout::Table(_)) = want.cloned().or_else(|| self.hint(a, env)) {
                     let t = self.expr(a, env, Some(&layout))?;
                     if let ExprKind::SetExt(es) = &b.kind {
@@ -199,9 +224,14 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::DomRestrict | BinOp::DomSubtract => {
-                let m = self.expr(b, env, want)?;
+                // Of a total function less than all is wanted only in the end.
+                let wish = want.filter(|l| !matches!(l, Layout::Array(a) if a.total));
+                let m = self.expr(b, env, wish)?;
                 if m.table().is_some() {
                     return self.table_restrict(&m, a, op == BinOp::DomRestrict, env);
+                }
+                if m.array().is_some() {
+                    return self.array_restrict(&m, a, op == BinOp::DomRestrict, env);
                 }
                 let (r, c) = m.matrix()?;
                 let (rows, cols, r) = (size(r), size(c), r.clone());
@@ -212,7 +242,11 @@ impl Lower<'_> {
                 Ok(d)
             }
             BinOp::RanRestrict | BinOp::RanSubtract => {
-                let m = self.bits(a, env, want)?;
+                let wish = want.filter(|l| !matches!(l, Layout::Array(a) if a.total));
+                let m = self.expr(a, env, wish)?;
+                if m.array().is_some() {
+                    return self.array_restrict_values(&m, b, op == BinOp::RanRestrict, env);
+                }
                 let (r, c) = m.matrix()?;
                 let (rows, cols, c) = (size(r), size(c), c.clone());
                 let s = self.set_over(b, c, env)?;
@@ -254,6 +288,22 @@ impl Lower<'_> {
         if let Some(mask) = self.mask(s, &c)? {
             return Ok(mask);
         }
+        if let (ExprKind::Binary(BinOp::Interval, a, b), Carrier::Ints { lo, n }) = (&s.kind, &c) {
+            let (x, y) = (self.int(a, env)?, self.int(b, env)?);
+            if let (Some(a), Some(b)) = (self.known.get(&x.reg), self.known.get(&y.reg)) {
+                let mut words = vec![0; c.words() as usize];
+                for code in 0..i64::from(*n) {
+                    if (*a..=*b).contains(&(code + i64::from(*lo))) {
+                        bombus_kernels::bits::insert(&mut words, code as usize);
+                    }
+                }
+                return Ok(Operand { reg: self.constant(words)?, layout: Layout::Bits(c) });
+            }
+            let (lo, bits) = (*lo, *n);
+            let d = self.fresh(Layout::Bits(c))?;
+            self.emit(Op::Interval { d: d.reg, a: x.reg, b: y.reg, lo, bits, clip: true });
+            return Ok(d);
+        }
         if let ExprKind::SetExt(es) = &s.kind {
             let d = self.fresh(Layout::Bits(c.clone()))?;
             let mut parts = Vec::new();
@@ -264,7 +314,7 @@ impl Lower<'_> {
             for x in parts {
                 let outside = self.label();
                 let i = self.encode(&x, &c, outside)?;
-                self.emit(Op::Insert { d: d.reg, i, n: d.words() });
+                self.put_bit(&d, i, true);
                 self.place(outside);
             }
             return Ok(d);
@@ -275,18 +325,23 @@ impl Lower<'_> {
 
     /// The elements of a carrier that belong to a set over constants, which may be infinite.
     pub(super) fn mask(&mut self, s: &Expr, c: &Carrier) -> Low<Option<Operand>> {
+        match self.mask_words(s, c) {
+            Some(words) => Ok(Some(Operand { reg: self.constant(words)?, layout: Layout::Bits(c.clone()) })),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn mask_words(&self, s: &Expr, c: &Carrier) -> Option<Vec<u64>> {
         if !self.is_constant(&crate::program::uses::Uses::of_expr(s)) {
-            return Ok(None);
+            return None;
         }
         let mut words = vec![0; c.words() as usize];
         for code in 0..c.card() {
-            match self.w.folder.member(&c.value(code), s) {
-                Some(true) => bombus_kernels::bits::insert(&mut words, code),
-                Some(false) => {}
-                None => return Ok(None),
+            if self.w.folder.member(&c.value(code), s)? {
+                bombus_kernels::bits::insert(&mut words, code);
             }
         }
-        Ok(Some(Operand { reg: self.constant(words)?, layout: Layout::Bits(c.clone()) }))
+        Some(words)
     }
 
     /// `s \/ {x,…}` and `s - {x,…}`.
@@ -298,7 +353,7 @@ impl Lower<'_> {
         want: Option<&Layout>,
         add: bool,
     ) -> Low<Operand> {
-        let wish = want.cloned().or_else(|| self.hint(s, env));
+        let wish = want.cloned().or_else(|| self.bits_hint(s, env));
         let x = self.bits(s, env, if add { wish.as_ref() } else { None })?;
         let c = x.carrier()?.clone();
         let element = Layout::of_element(&c);
@@ -315,12 +370,12 @@ impl Lower<'_> {
             } else {
                 let outside = self.label();
                 let i = self.encode(&x, &c, outside)?;
-                self.emit(Op::Remove { d: d.reg, i, n: d.words() });
+                self.put_bit(&d, i, false);
                 self.place(outside);
             }
         }
         for i in codes {
-            self.emit(Op::Insert { d: d.reg, i, n: d.words() });
+            self.put_bit(&d, i, true);
         }
         Ok(d)
     }
@@ -354,7 +409,26 @@ impl Lower<'_> {
 
     /// `r[S]`; one row when S is a single element.
     fn image(&mut self, r: &Expr, s: &Expr, env: &Env) -> Low<Operand> {
-        let m = self.bits(r, env, None)?;
+        if let ExprKind::Unary(UnOp::Inverse, f) = &r.kind
+            && !self.is_constant(&crate::program::uses::Uses::of_expr(f))
+        {
+            let x = self.expr(f, env, None)?;
+            if x.array().is_some() {
+                return self.array_preimage(&x, s, env);
+            }
+            if let Ok((rc, cc)) = x.matrix() {
+                let (rc, cc) = (rc.clone(), cc.clone());
+                let s = self.set_over(s, cc.clone(), env)?;
+                let (rows, cols) = (size(&rc), size(&cc));
+                let d = self.fresh_set(rc)?;
+                self.emit(Op::Preimage { d: d.reg, m: x.reg, s: s.reg, rows, cols });
+                return Ok(d);
+            }
+        }
+        let m = self.expr(r, env, None)?;
+        if m.array().is_some() {
+            return self.array_image(&m, s, env);
+        }
         let (rc, cc) = m.matrix()?;
         let (rc, cc) = (rc.clone(), cc.clone());
         let (rows, cols) = (size(&rc), size(&cc));

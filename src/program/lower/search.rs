@@ -8,6 +8,11 @@ use crate::model::typed::PredKind;
 use crate::program::plan::{self, Plan, PlanStep, Source};
 use crate::program::uses::Uses;
 
+/// Copies of a loop's body at most, of nested loops at most, and operations beyond which none are made.
+const MAX_ROUNDS: usize = 16;
+const MAX_COPIES: usize = 64;
+const MAX_UNROLLED_CODE: usize = 30_000;
+
 /// What to emit for each solution: the environment, and where the search goes on.
 pub(super) type Body<'b, 'w> = dyn FnMut(&mut Lower<'w>, &Env, Label) -> Low<()> + 'b;
 
@@ -68,6 +73,9 @@ impl<'w> Lower<'w> {
             }
             Some(PlanStep::Bind(v, source)) => {
                 let ty = self.w.machine.var(*v).ty.clone();
+                if let Some(values) = self.few_values(source, &ty, env) {
+                    return self.unrolled(plan, at, *v, &values, env, next, test, body);
+                }
                 let (x, head, exit) = self.with_wd(misfit, |s| s.open_loop(source, &ty, env))?;
                 self.steps(plan, at + 1, &env.with(*v, x), head, test, body)?;
                 self.place(exit);
@@ -81,6 +89,91 @@ impl<'w> Lower<'w> {
                 self.emit(Op::Jump { l: next });
                 Ok(())
             }
+        }
+    }
+
+    /// Carries out the rest of a plan once for each value of a variable. The values are constants of the
+    /// code, so that whatever depends on them alone is computed now.
+    #[allow(clippy::too_many_arguments)]
+    fn unrolled(
+        &mut self,
+        plan: &Plan,
+        at: usize,
+        v: VarId,
+        values: &[Value],
+        env: &Env,
+        next: Label,
+        test: &mut dyn FnMut(&mut Self, usize, &Env, Label) -> Low<()>,
+        body: &mut Body<'_, 'w>,
+    ) -> Low<()> {
+        let ty = self.w.machine.var(v).ty.clone();
+        let constants: Vec<Operand> =
+            values.iter().map(|value| self.literal(value, &ty, None)).collect::<Low<_>>()?;
+        let copies = self.copies;
+        self.copies *= values.len().max(1);
+        for x in constants {
+            let after = self.label();
+            // What one copy computes is of no use to the next one.
+            let registers = self.next;
+            let done = self.steps(plan, at + 1, &env.with(v, x), after, test, body);
+            self.next = registers;
+            if done.is_err() {
+                self.copies = copies;
+                return done;
+            }
+            self.place(after);
+        }
+        self.copies = copies;
+        self.emit(Op::Jump { l: next });
+        Ok(())
+    }
+
+    /// The values of a loop variable, if they are known now and few enough for a copy of the body each.
+    fn few_values(&self, source: &Source, ty: &Type, env: &Env) -> Option<Vec<Value>> {
+        if self.code.ops.len() > MAX_UNROLLED_CODE {
+            return None;
+        }
+        let room = (MAX_COPIES / self.copies).min(MAX_ROUNDS);
+        let number = |e: &Expr| match &e.kind {
+            ExprKind::Var(v) if env.now.contains_key(v) => self.known.get(&env.now[v].reg).copied(),
+            _ if self.is_constant(&Uses::of_expr(e)) => match self.w.folder.value(e)? {
+                Value::Int(n) => n.small(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let interval = |lo: i64, hi: i64| {
+            let n = usize::try_from(hi.checked_sub(lo)?.checked_add(1)?.max(0)).ok()?;
+            (n <= room).then(|| (lo..=hi).map(Value::int).collect())
+        };
+        let whole = |ty: &Type| match ty {
+            Type::Bool | Type::Set(_) => {
+                let c = Carrier::of_type(ty, &|s| self.w.machine.set(s).elems.len())?;
+                (c.card() <= room).then(|| (0..c.card()).map(|i| c.value(i)).collect())
+            }
+            _ => None,
+        };
+        match source {
+            Source::Equal(_) | Source::Subset(_) => None,
+            Source::Type(_) => whole(ty),
+            Source::Range { lo, hi } => {
+                let lo = lo.iter().map(number).collect::<Option<Vec<_>>>()?.into_iter().max()?;
+                let hi = hi.iter().map(number).collect::<Option<Vec<_>>>()?.into_iter().min()?;
+                interval(lo, hi)
+            }
+            Source::Member(set) => match &set.kind {
+                ExprKind::Binary(BinOp::Interval, a, b) => interval(number(a)?, number(b)?),
+                ExprKind::TypeSet(t) => whole(t),
+                _ if matches!(ty, Type::Integer | Type::Bool | Type::Set(_))
+                    && self.is_constant(&Uses::of_expr(set)) =>
+                {
+                    match self.w.folder.value(set)? {
+                        Value::Set(elems) if elems.len() <= room => Some(elems.to_vec()),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
         }
     }
 
@@ -212,7 +305,9 @@ impl<'w> Lower<'w> {
             return Ok((inner, head, exit));
         }
         let s = self.expr(set, env, None)?;
-        if let (ExprKind::Pair(a, b), Some(rows)) = (&pattern.kind, s.presence()) {
+        if let (ExprKind::Pair(a, b), true) = (&pattern.kind, s.array().is_some() || s.table().is_some())
+            && let Some(rows) = self.rows_for_match(&s, a, binds)?
+        {
             let c = rows.carrier()?.clone();
             if Uses::of_expr(a).reads.iter().all(|v| !binds.contains(v)) {
                 // The one value of a known argument.
@@ -223,7 +318,7 @@ impl<'w> Lower<'w> {
                 self.emit(Op::Jump { l: exit });
                 self.place(start);
                 let r = self.encode(&x, &c, exit)?;
-                let y = self.table_get(&s, r, exit)?;
+                let y = self.row_value(&s, r, exit)?;
                 let inner = self.destructure(b, &y, binds, env, head)?;
                 return Ok((inner, head, exit));
             }
@@ -232,12 +327,13 @@ impl<'w> Lower<'w> {
             self.emit(Op::Const { d: cursor, v: -1 });
             self.place(head);
             self.emit(Op::Next { d: cursor, a: rows.reg, n: rows.words(), l: exit });
-            let y = self.table_get(&s, cursor, exit)?;
+            let y = self.row_value(&s, cursor, exit)?;
             let x = self.decode(cursor, &c)?;
             let inner = self.destructure(a, &x, binds, env, head)?;
             let inner = self.destructure(b, &y, binds, &inner, head)?;
             return Ok((inner, head, exit));
         }
+        let s = self.as_bits(s)?;
         s.carrier()?;
         if let ExprKind::Pair(a, b) = &pattern.kind {
             let (rc, cc) = s.matrix()?;
@@ -278,6 +374,22 @@ impl<'w> Lower<'w> {
         let (x, head, exit) = self.element_loop(&s)?;
         let inner = self.destructure(pattern, &x, binds, env, head)?;
         Ok((inner, head, exit))
+    }
+
+    /// The rows of a function to go through: none are needed, only their carrier, when the argument is known.
+    fn rows_for_match(&mut self, s: &Operand, a: &Expr, binds: &[VarId]) -> Low<Option<Operand>> {
+        let known = Uses::of_expr(a).reads.iter().all(|v| !binds.contains(v));
+        match s.array() {
+            Some(array) if known => {
+                Ok(Some(Operand { reg: s.reg, layout: Layout::Bits(array.rows.clone()) }))
+            }
+            _ => self.rows_of(s),
+        }
+    }
+
+    /// The value of a row of a table or an array.
+    fn row_value(&mut self, s: &Operand, r: Reg, none: Label) -> Low<Operand> {
+        if s.array().is_some() { self.array_get(s, r, none) } else { self.table_get(s, r, none) }
     }
 
     /// Makes `a` a second name of the label `b`, which is placed later.

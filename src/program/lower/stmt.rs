@@ -206,8 +206,78 @@ impl<'w> Lower<'w> {
                     k(lower, &out)
                 })
             }
-            StmtKind::While { .. } => unsupported("no lowering"),
+            StmtKind::While { cond, body, invariant, variant } => {
+                self.repetition(cond, body, invariant, variant, env, k)
+            }
         }
+    }
+
+    /// `WHILE`: what the body writes stands in registers of its own from round to round. The body must
+    /// have one outcome at most; what the invariant or the variant does not allow is told by the interpreter.
+    fn repetition(
+        &mut self,
+        cond: &Pred,
+        body: &Stmt,
+        invariant: &Pred,
+        variant: &Expr,
+        env: &Env,
+        k: &mut After<'_, 'w>,
+    ) -> Low<()> {
+        if !is_deterministic(body, self.w.machine) {
+            return unsupported("a loop with a choice in it");
+        }
+        let misfit = self.misfit;
+        let mut carried = Writes::new();
+        for v in Uses::of_stmt(body, self.w.machine).writes {
+            // A local that has no value yet must get one in each round before it is read.
+            let Some(x) = env.now.get(&v) else { continue };
+            let layout = self.declared.get(&v).cloned().or_else(|| self.of_type(&self.w.machine.var(v).ty));
+            // The values of all rounds would stay in the pool for ever.
+            let Some(layout) = layout.filter(|l| !l.has_pool()) else {
+                return unsupported("a loop that writes pooled values");
+            };
+            let x = self.convert(x.clone(), &layout)?;
+            carried.insert(v, self.duplicate(&x)?);
+        }
+        let mut inner = env.clone();
+        for v in &self.w.machine.variables {
+            if let Some(x) = env.now.get(v) {
+                inner.old.insert(*v, x.clone());
+            }
+        }
+        inner.now.extend(carried.iter().map(|(v, x)| (*v, x.clone())));
+        let (last, done) = (self.alloc(1)?, self.alloc(1)?);
+        let (head, exit, end) = (self.label(), self.label(), self.label());
+        self.emit(Op::Const { d: last, v: i64::MAX });
+        self.place(head);
+        self.jump_unless(invariant, &inner, misfit)?;
+        self.jump_unless(cond, &inner, exit)?;
+        let measure = self.int(variant, &inner)?;
+        self.emit(Op::JumpLtImm { a: measure.reg, i: 0, l: misfit });
+        self.emit(Op::JumpLe { a: last, b: measure.reg, l: misfit });
+        self.emit(Op::Copy { d: last, a: measure.reg, n: 1 });
+        self.emit(Op::Const { d: done, v: 0 });
+        self.stmt(body, &inner, true, &mut |lower, writes| {
+            // All new values are computed before the first old one is overwritten.
+            let mut new = Vec::new();
+            for (v, to) in &carried {
+                let Some(x) = writes.get(v) else { continue };
+                let mut x = lower.convert(x.clone(), &to.layout)?;
+                if carried.values().any(|c| (c.reg..c.reg + c.words()).contains(&x.reg)) {
+                    x = lower.duplicate(&x)?;
+                }
+                new.push((x, to.reg));
+            }
+            new.iter().for_each(|(x, to)| lower.copy(x, *to));
+            lower.emit(Op::Const { d: done, v: 1 });
+            Ok(())
+        })?;
+        self.emit(Op::JumpEqImm { a: done, i: 0, l: end });
+        self.emit(Op::Again { l: head });
+        self.place(exit);
+        k(self, &carried)?;
+        self.place(end);
+        Ok(())
     }
 
     /// The layout that the values of a variable are brought into when it is written.
@@ -301,6 +371,35 @@ impl<'w> Lower<'w> {
         self.emit(Op::Ret);
         self.place(end);
         Ok(())
+    }
+}
+
+/// Whether a substitution has one outcome at most, whatever it meets.
+fn is_deterministic(s: &Stmt, m: &Machine) -> bool {
+    match &s.kind {
+        StmtKind::Skip | StmtKind::Assign(_) | StmtKind::External(..) => true,
+        StmtKind::BecomesIn(..) | StmtKind::BecomesSuch(..) | StmtKind::Choice(_) | StmtKind::Any(..) => {
+            false
+        }
+        StmtKind::Select(cases, other) => {
+            cases.len() == 1 && other.is_none() && cases.iter().all(|(_, s)| is_deterministic(s, m))
+        }
+        StmtKind::Pre(_, s)
+        | StmtKind::Assert(_, s)
+        | StmtKind::Witness(_, s)
+        | StmtKind::Let(_, s)
+        | StmtKind::Var(_, s) => is_deterministic(s, m),
+        StmtKind::If(cases, other) => {
+            cases.iter().all(|(_, s)| is_deterministic(s, m))
+                && other.as_ref().is_none_or(|s| is_deterministic(s, m))
+        }
+        StmtKind::Case(_, cases, other) => {
+            cases.iter().all(|(_, s)| is_deterministic(s, m))
+                && other.as_ref().is_none_or(|s| is_deterministic(s, m))
+        }
+        StmtKind::While { body, .. } => is_deterministic(body, m),
+        StmtKind::Seq(ss) | StmtKind::Par(ss) => ss.iter().all(|s| is_deterministic(s, m)),
+        StmtKind::Call { op, .. } => is_deterministic(&m.op(*op).body, m),
     }
 }
 

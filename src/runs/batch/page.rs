@@ -136,14 +136,18 @@ fn series(entries: &[&Entry], axis: &str, value: impl Fn(&Entry) -> Option<f64>)
             groups.entry(rest.join(" ")).or_default().push(Point::at(x, y));
         }
     }
-    groups
-        .into_iter()
-        .enumerate()
-        .map(|(i, (name, mut points))| {
-            points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            Series { name, points, style: Style::Measured, colour: i }
-        })
-        .collect()
+    let mut all: Vec<Series> = Vec::new();
+    for (name, mut points) in groups {
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        // Series that lie on each other, such as the states of all worker counts, are one line.
+        let same =
+            |s: &&mut Series| s.points.iter().map(|p| (p.x, p.y)).eq(points.iter().map(|p| (p.x, p.y)));
+        match all.iter_mut().find(same) {
+            Some(s) => s.name.push_str(&format!(", {name}")),
+            None => all.push(Series { name, points, style: Style::Measured, colour: all.len() }),
+        }
+    }
+    all
 }
 
 fn chart(title: &str, x: &str, y: &str, series: Vec<Series>) -> String {

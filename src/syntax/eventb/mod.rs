@@ -16,6 +16,7 @@ pub mod printer;
 pub mod proofs;
 pub mod raw;
 pub mod rodin;
+pub mod rodin_theory;
 pub mod term;
 
 use super::ast::{Expr, Ident, Stmt};
@@ -30,6 +31,10 @@ pub struct Project {
     pub contexts: Vec<Context>,
     pub theories: Vec<Theory>,
     pub proofs: Vec<Proof>,
+    /// Theories that the project names but does not hold.
+    pub missing_theories: Vec<Name>,
+    /// Written by an exporter that leaves out types which Rodin has checked.
+    pub exported: bool,
 }
 
 /// A labelled predicate, or the expression of a variant.
@@ -149,11 +154,24 @@ pub enum OperatorDefinition {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
     pub component: Name,
-    /// What is proved, in the exporter's words (`Invariant preservation`) or Rodin's (`INV`).
+    /// What is proved, in the word that ends Rodin's name of the obligation: `INV`, `GRD`, `WD` …
     pub kind: Name,
-    /// The parts it speaks of: kind of part (`event`, `invariant`, `guard` …) and label.
+    /// The parts it speaks of: kind of part (`event`, `invariant`, `guard` …) and label. Of two events the
+    /// last is the concrete one.
     pub about: Vec<(Name, Name)>,
     pub status: ProofStatus,
+}
+
+impl Proof {
+    /// `M2 / evt / inv3 / INV`
+    pub fn place(&self) -> String {
+        let of = |event: bool| move |part: &&(Name, Name)| (part.0.as_ref() == "event") == event;
+        let mut words: Vec<&str> = vec![&self.component];
+        words.extend(self.about.iter().rev().find(of(true)).map(|(_, label)| label.as_ref()));
+        words.extend(self.about.iter().filter(of(false)).map(|(_, label)| label.as_ref()));
+        words.push(&self.kind);
+        words.join(" / ")
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -101,6 +101,45 @@ fn within(names: &[Ident], bound: &mut Vec<Name>, work: impl FnOnce(&mut Vec<Nam
     bound.truncate(depth);
 }
 
+/// The formulas that a formula is directly made of, in the order of the text.
+pub fn parts(e: &mut Expr) -> Vec<&mut Expr> {
+    match &mut e.kind {
+        ExprKind::Ident(_)
+        | ExprKind::Primed(_)
+        | ExprKind::Old(_)
+        | ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Str(_)
+        | ExprKind::Const(_)
+        | ExprKind::Template(_) => Vec::new(),
+        ExprKind::Builtin(_, items)
+        | ExprKind::And(items)
+        | ExprKind::Or(items)
+        | ExprKind::SetExt(items)
+        | ExprKind::SeqExt(items) => items.iter_mut().collect(),
+        ExprKind::Neg(x)
+        | ExprKind::Inverse(x)
+        | ExprKind::Not(x)
+        | ExprKind::Field(x, _)
+        | ExprKind::Label(_, x)
+        | ExprKind::Symbolic(x)
+        | ExprKind::Compr(_, x)
+        | ExprKind::Quant(_, _, x) => vec![x],
+        ExprKind::Binary(_, a, b)
+        | ExprKind::Image(a, b)
+        | ExprKind::Big(_, _, a, b)
+        | ExprKind::Let(_, a, b) => vec![a, b],
+        ExprKind::Apply(f, args) => std::iter::once(&mut **f).chain(args).collect(),
+        ExprKind::Rec(fields) | ExprKind::Struct(fields) => fields.iter_mut().map(|(_, x)| x).collect(),
+        ExprKind::If(cases, other) => {
+            cases.iter_mut().flat_map(|(p, x)| [p, x]).chain(std::iter::once(&mut **other)).collect()
+        }
+        ExprKind::After(targets, values, p) => {
+            targets.iter_mut().chain(values).chain(std::iter::once(&mut **p)).collect()
+        }
+    }
+}
+
 /// Every plain name that occurs free, each once, in the order of the text.
 pub fn free_in_order(e: &Expr) -> Vec<Ident> {
     let mut found: Vec<Ident> = Vec::new();

@@ -7,6 +7,7 @@
 //! proofs and theories, `event` with seven, eight or nine arguments, `rodinpos` with two or three.
 
 use super::printer::{place_expr, place_name, place_stmt};
+use super::proofs;
 use super::raw::{self, atom, identifiers, list, node};
 use super::term::{self, Term};
 use super::{
@@ -31,7 +32,8 @@ pub fn read(sources: &mut Sources, file: FileId) -> Result<Project, Vec<Diagnost
                 .help("a package begins with package(load_event_b_project("),
         ]);
     };
-    let mut reader = Reader { sources, errors: Vec::new(), project: Project::default() };
+    let mut reader =
+        Reader { sources, errors: Vec::new(), project: Project { exported: true, ..Project::default() } };
     reader.package(package);
     if reader.errors.is_empty() { Ok(reader.project) } else { Err(reader.errors) }
 }
@@ -282,7 +284,7 @@ impl Reader<'_> {
                 };
                 self.project.proofs.push(Proof {
                     component: atom(component, "a component")?,
-                    kind: atom(kind, "the kind of an obligation")?,
+                    kind: proofs::kind(&atom(kind, "the kind of an obligation")?),
                     about: parts,
                     status,
                 });

@@ -5,8 +5,8 @@
 
 use super::rodin::{attribute, document};
 use super::{Proof, ProofStatus};
-use crate::base::FileId;
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::{FileId, Name};
 use std::collections::BTreeMap;
 
 /// Confidence from which Rodin calls an obligation discharged, and reviewed.
@@ -32,7 +32,9 @@ pub fn read(
         let confidence: i64 = attribute(node, "confidence").and_then(|c| c.parse().ok()).unwrap_or(0);
         let broken = attribute(node, "psBroken") == Some("true");
         let stamp = attribute(node, "poStamp");
-        let current = stamps.as_ref().is_none_or(|s| s.get(name).map(String::as_str) == stamp);
+        // Without the obligations as they are now nobody knows what was proved.
+        let now = stamps.as_ref().and_then(|s| s.get(name)).map(String::as_str);
+        let current = now.is_some() && now == stamp;
         let status = match confidence {
             _ if broken || !current => ProofStatus::Open,
             DISCHARGED.. => ProofStatus::Discharged,
@@ -42,6 +44,28 @@ pub fn read(
         proofs.push(proof(component, name, status));
     }
     Ok(proofs)
+}
+
+/// Rodin's word for a kind of obligation that ProB's exporter describes in several.
+pub fn kind(described: &str) -> Name {
+    let words: Vec<&str> = described.split_whitespace().collect();
+    match words.as_slice() {
+        ["Invariant", ..] => "INV",
+        ["Guard", "strengthening", "(merge)"] => "MRG",
+        ["Guard", "strengthening", ..] => "GRD",
+        ["Action", "simulation"] => "SIM",
+        ["Well-definedness", "of", "witness"] => "WWD",
+        ["Well-definedness", ..] => "WD",
+        ["Feasibility", "of", "witness"] => "WFIS",
+        ["Feasibility", ..] => "FIS",
+        ["Equality", ..] => "EQL",
+        ["Theorem"] => "THM",
+        ["Variant", "of", "event"] => "VAR",
+        ["Natural", "number", "variant", ..] => "NAT",
+        ["Finiteness", ..] => "FIN",
+        _ => described,
+    }
+    .into()
 }
 
 /// Stamps of the obligations as they are generated now, by name.

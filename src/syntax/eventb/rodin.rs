@@ -99,14 +99,14 @@ fn flag(node: Node<'_, '_>, name: &str) -> bool {
     attribute(node, name) == Some("true")
 }
 
-fn span_of(node: Node<'_, '_>, file: FileId) -> Span {
+pub(super) fn span_of(node: Node<'_, '_>, file: FileId) -> Span {
     let range = node.range();
     // The opening tag is enough to find the place.
     Span::new(file, range.start, range.end.min(range.start + 60))
 }
 
 /// The part of a handle such as `/Proj/abs.bcm|…scMachineFile#abs|…scEvent#x` that names the file.
-fn handle_file(handle: &str) -> String {
+pub(super) fn handle_file(handle: &str) -> String {
     let file = handle.split('|').next().unwrap_or_default();
     let last = file.rsplit('/').next().unwrap_or_default();
     unescape(last.rsplit_once('.').map_or(last, |(stem, _)| stem))
@@ -233,6 +233,7 @@ impl Reader<'_> {
     }
 
     fn checked_context(&mut self, root: Node<'_, '_>, name: &str) -> Context {
+        self.accurate(root);
         Context {
             name: name.into(),
             extends: self.handles(root, "scExtendsContext"),
@@ -301,7 +302,19 @@ impl Reader<'_> {
         found
     }
 
+    /// A checked file whose source had errors lacks the parts with the errors.
+    fn accurate(&mut self, root: Node<'_, '_>) {
+        if root.descendants().any(|n| attribute(n, "accurate") == Some("false")) {
+            let message = format!(
+                "{}: Rodin found errors in the source, so the checked file is not all of it",
+                self.name
+            );
+            self.errors.push(Diagnostic::error(span_of(root, self.file), message));
+        }
+    }
+
     fn checked_machine(&mut self, root: Node<'_, '_>) -> Component {
+        self.accurate(root);
         let mut names = InternalNames::new();
         let mut machine = Machine {
             name: self.name.clone(),

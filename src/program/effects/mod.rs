@@ -3,6 +3,12 @@
 //! In: the machine. Out: read and write sets per event and per invariant conjunct. Sound by
 //! construction: a conjunct is a function of the variables it reads.
 
+pub mod cells;
+pub mod facts;
+pub mod ground;
+pub mod prove;
+pub mod relate;
+
 use super::uses::Uses;
 use crate::model::typed::{Machine, VarId};
 use std::collections::BTreeSet;

@@ -1,0 +1,350 @@
+//! Searches that survive a kill: where they are saved, and whether a saved one belongs to this run.
+//!
+//! In: a directory, the model, the options. Out: a search that is saved now and then, or goes on from
+//! where it was saved.
+//! Never here: what is saved (`explore::checkpoint`), how damage is noticed (`base::sealed`).
+//!
+//! There is one file. A new one is written beside it, brought to the disk and then renamed over it, so
+//! that at any moment there is one that is whole. It begins with all that a saved search depends on;
+//! a search goes on only if all of it is as it was.
+
+use super::{CheckOptions, Failure, Rejected};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::sealed::{Sealer, Unsealer};
+use crate::base::span::FileId;
+use crate::explore::{self, Keeper, Outcome, Refusal};
+use crate::model::typed::Machine;
+use crate::program::Program;
+use bombus_kernels::hash;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Changes with everything that gives the bytes another meaning.
+const FORMAT: u32 = 1;
+const NAME: &str = "search.bombus";
+const NEW: &str = "search.bombus.new";
+
+/// Time between two savings unless the user says otherwise; more if saving takes long.
+const PERIOD: Duration = Duration::from_secs(60);
+/// Saving takes at most one part in so many of the time, unless the user says otherwise.
+const SHARE: u32 = 20;
+
+/// What the user asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Checkpoint {
+    /// Where to save.
+    pub save: Option<PathBuf>,
+    /// Where to go on from.
+    pub resume: Option<PathBuf>,
+    /// Whether to start from the beginning if nothing is saved where to go on from.
+    pub or_start: bool,
+    pub every: Option<Duration>,
+    /// Set by a signal: the run should be saved and end.
+    pub end: Arc<AtomicBool>,
+    /// Set when the search has ended by itself, not by a limit.
+    pub ended: Arc<AtomicBool>,
+}
+
+impl Checkpoint {
+    pub fn is_asked(&self) -> bool {
+        self.save.is_some() || self.resume.is_some()
+    }
+
+    /// Removes what was saved, once the result is told: a search that has ended by itself leaves
+    /// nothing to go on with.
+    pub fn clear(&self) {
+        if let Some(dir) = self.save.as_ref().filter(|_| self.ended.load(Ordering::Relaxed)) {
+            let _ = fs::remove_file(dir.join(NAME));
+            let _ = fs::remove_dir(dir);
+        }
+    }
+}
+
+/// One thing that a saved search depends on, in words and as a value that must be the same.
+type Fact = (String, String);
+
+/// A search, with what there is to say about its saving.
+pub struct Searched {
+    pub outcome: Outcome,
+    pub warnings: Vec<String>,
+    pub details: Vec<String>,
+}
+
+/// Explores, from the beginning or from where a search was saved.
+pub fn search(
+    program: &Program,
+    mut how: explore::Options,
+    budget: &Budget,
+    sources: &Sources,
+    options: &CheckOptions,
+) -> Result<Searched, Failure> {
+    let asked = &options.checkpoint;
+    let mut saver = None;
+    let mut saved = None;
+    if asked.is_asked() {
+        let facts = facts(program, sources, options);
+        if let Some(dir) = &asked.resume {
+            saved = open(dir, &facts, asked.or_start).map_err(rejected)?;
+        }
+        if let Some(dir) = &asked.save {
+            prepare(dir, asked.resume.as_ref() == Some(dir)).map_err(rejected)?;
+            let every = asked.every.unwrap_or(PERIOD);
+            let keeper = Arc::new(Saver {
+                dir: dir.clone(),
+                facts,
+                every,
+                patient: asked.every.is_none(),
+                due: AtomicU64::new(millis(budget.elapsed() + every)),
+                end: asked.end.clone(),
+                log: Mutex::default(),
+            });
+            how.keeper = Some(keeper.clone());
+            saver = Some(keeper);
+        }
+    }
+    let outcome = match saved {
+        None => explore::explore(program, &how, budget).map_err(|e| Failure::Internal(e.to_string()))?,
+        Some((path, mut from)) => {
+            explore::resume(program, &how, budget, &mut from).map_err(|refusal| match refusal {
+                Refusal::Unreadable(why) => {
+                    rejected(format!("{}: {why}; nothing of it is used", path.display()))
+                }
+                Refusal::Internal(e) => Failure::Internal(e.to_string()),
+            })?
+        }
+    };
+    let limited =
+        |reason: &explore::Reason| !matches!(reason, explore::Reason::System(_) | explore::Reason::Orbits);
+    asked.ended.store(!outcome.reasons.iter().any(|(reason, _)| limited(reason)), Ordering::Relaxed);
+    let mut searched = Searched { outcome, warnings: Vec::new(), details: Vec::new() };
+    if let Some(states) = searched.outcome.resumed {
+        searched.details.push(format!("resumed      with {states} states"));
+    }
+    if let Some(saver) = saver {
+        let log = saver.log.lock().unwrap_or_else(|e| e.into_inner());
+        searched.details.push(format!(
+            "checkpoints  {} in {:.2} s, the last one of {} bytes",
+            log.times,
+            log.took.as_secs_f64(),
+            log.bytes
+        ));
+        searched.warnings.extend(log.failures.iter().cloned());
+    }
+    Ok(searched)
+}
+
+fn rejected(message: String) -> Failure {
+    Failure::Rejected(Rejected { sources: Sources::default(), diagnostics: vec![Diagnostic::plain(message)] })
+}
+
+/// All that a saved search depends on.
+fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fact> {
+    let build = std::env::current_exe().and_then(fs::read).map_or(0, |bytes| hash::bytes(&bytes));
+    let version = format!(
+        "{}, format {FORMAT}, hash {}, build {build:032x}",
+        env!("CARGO_PKG_VERSION"),
+        hash::HASH_VERSION
+    );
+    let l = &options.loading;
+    let settings = [
+        format!("order {:?}, store {:?}", options.order, options.store),
+        format!(
+            "unchecked: deadlock {}, invariant {}, assertions {}, goal {}",
+            options.no_deadlock, options.no_invariant, options.no_assertions, options.no_goal
+        ),
+        format!("strict-wd {}, keep-going {}", options.strict_wd, options.keep_going),
+        format!("goal {:?}", options.goal),
+        format!("sets {:?}, set-size {:?}", l.set_sizes, l.default_set_size),
+        format!("maxint {:?}, minint {:?}", l.maxint, l.minint),
+        format!("machine {:?}, abstract-levels {:?}, variants {}", l.machine, l.abstract_levels, l.variants),
+        format!("temporal {:?}", options.temporal),
+        format!("symmetry {:?}", options.symmetry),
+    ];
+    vec![
+        ("the version of Bombus".into(), version),
+        ("the options".into(), settings.join("; ")),
+        ("the model".into(), model(program.machine(), sources)),
+        ("the layout of states".into(), format!("{:032x}", hash::bytes(&program.shape()))),
+    ]
+}
+
+/// The texts of a model, and what they were understood to mean.
+fn model(machine: &Machine, sources: &Sources) -> String {
+    let mut all = Vec::new();
+    for file in 0..sources.len() {
+        let text = &sources.get(FileId(file as u32)).text;
+        all.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        all.extend_from_slice(text.as_bytes());
+    }
+    all.extend_from_slice(format!("{machine:?}").as_bytes());
+    format!("{:032x}", hash::bytes(&all))
+}
+
+/// Opens a saved search and compares what it depends on; `None` if there is none and `may_lack` it.
+fn open(dir: &Path, facts: &[Fact], may_lack: bool) -> Result<Option<(PathBuf, Unsealer<File>)>, String> {
+    let path = dir.join(NAME);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound && may_lack => return Ok(None),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            return Err(format!("--resume {}: no search is saved there", dir.display()));
+        }
+        Err(e) => return Err(format!("cannot read {}: {e}", path.display())),
+    };
+    let mut from = Unsealer::new(file).map_err(|e| format!("{}: {e}", path.display()))?;
+    for (what, now) in facts {
+        let before = read_text(&mut from).map_err(|e| format!("{}: {e}", path.display()))?;
+        if before != *now {
+            let values = if now.len() < 600 && before.len() < 600 {
+                format!("\n  then: {before}\n  now:  {now}")
+            } else {
+                String::new()
+            };
+            return Err(format!(
+                "{}: {what} changed since this search was saved, so it cannot go on{values}",
+                path.display()
+            ));
+        }
+    }
+    Ok(Some((path, from)))
+}
+
+/// Makes sure that a search can be saved there, before hours were spent on it.
+fn prepare(dir: &Path, resuming: bool) -> Result<(), String> {
+    let wrong = |e: io::Error| format!("--checkpoint {}: {e}", dir.display());
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(wrong)?;
+    if !resuming && dir.join(NAME).exists() {
+        return Err(format!(
+            "--checkpoint {0}: a search is saved there; go on with it by --resume {0}, or remove {1}",
+            dir.display(),
+            dir.join(NAME).display()
+        ));
+    }
+    create(&dir.join(NEW)).map_err(wrong)?;
+    fs::remove_file(dir.join(NEW)).map_err(wrong)
+}
+
+/// A new file for this user alone; one that a killed run left behind is replaced.
+fn create(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn write_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    out.write_all(&(text.len() as u64).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}
+
+fn read_text(from: &mut dyn Read) -> io::Result<String> {
+    let mut length = [0; 8];
+    from.read_exact(&mut length)?;
+    let mut bytes = Vec::new();
+    let length = u64::from_le_bytes(length);
+    let read = from.take(length).read_to_end(&mut bytes)?;
+    if read as u64 != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it holds no text"))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Saves a search to its directory.
+#[derive(Debug)]
+struct Saver {
+    dir: PathBuf,
+    facts: Vec<Fact>,
+    every: Duration,
+    /// Whether to save less often when it takes long.
+    patient: bool,
+    /// When to save next, in milliseconds of the run.
+    due: AtomicU64,
+    end: Arc<AtomicBool>,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    times: u64,
+    took: Duration,
+    bytes: u64,
+    failures: Vec<String>,
+}
+
+impl Keeper for Saver {
+    fn is_due(&self, elapsed: Duration) -> bool {
+        millis(elapsed) >= self.due.load(Ordering::Relaxed)
+    }
+
+    fn wants_end(&self) -> bool {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    fn keep(&self, elapsed: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
+        let started = elapsed();
+        let result = self.replace(write);
+        let took = elapsed().saturating_sub(started);
+        let pause = if self.patient { self.every.max(took * SHARE) } else { self.every };
+        self.due.store(millis(elapsed() + pause), Ordering::Relaxed);
+        let mut log = self.log.lock().unwrap_or_else(|e| e.into_inner());
+        log.took += took;
+        match result {
+            Ok(bytes) => {
+                log.times += 1;
+                log.bytes = bytes;
+            }
+            Err(e) => {
+                let _ = fs::remove_file(self.dir.join(NEW));
+                let kept = if log.times > 0 || self.dir.join(NAME).exists() {
+                    "the one saved before is still there"
+                } else {
+                    "none is saved"
+                };
+                let message =
+                    format!("the search could not be saved to {}: {e}; {kept}", self.dir.join(NEW).display());
+                if !log.failures.contains(&message) {
+                    log.failures.push(message);
+                }
+            }
+        }
+    }
+}
+
+impl Saver {
+    /// Writes a new file, brings it to the disk and puts it in the place of the old one.
+    fn replace(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
+        let new = self.dir.join(NEW);
+        let mut sealer = Sealer::new(create(&new)?);
+        for (_, value) in &self.facts {
+            write_text(&mut sealer, value)?;
+        }
+        write(&mut sealer)?;
+        let file = sealer.finish()?;
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        drop(file);
+        fs::rename(&new, self.dir.join(NAME))?;
+        // The rename itself must survive, too.
+        #[cfg(unix)]
+        File::open(&self.dir)?.sync_all()?;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,378 @@
+//! A trace is re-run against a model, step by step, with the reference interpreter.
+//!
+//! In: a trace file and a model. Out: that every step can be made, or the first that cannot and why.
+//! Never here: the compiled engine; a trace is judged by the oracle alone.
+//!
+//! A trace may leave things open (ProB's lists only what changed, other tools may leave parameters out),
+//! so all states that fit what was told so far are kept, not one.
+
+use super::values::Texts;
+use super::{Rejected, load};
+use crate::base::budget::{Budget, Stop};
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::model::reference::{Error, Interpreter, State};
+use crate::model::typed::{Machine, VarId};
+use crate::model::value::Value;
+use crate::model::{LoadOptions, Model};
+use crate::report::trace_read::{self, ReadTrace};
+use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, text};
+use std::path::{Path, PathBuf};
+
+/// States that fit what a trace told so far; more than these are not followed.
+const FOLLOWED: usize = 10_000;
+
+/// How far a trace could be followed.
+#[derive(Clone, Debug, Default)]
+pub struct Replayed {
+    pub machine: String,
+    pub file: String,
+    /// Steps of the trace, and how many of them could be made.
+    pub steps: usize,
+    pub made: usize,
+    /// The first step that could not be made, and why.
+    pub failed: Option<(String, Vec<String>)>,
+    /// What could not be computed, so that nothing is known.
+    pub incomplete: Option<String>,
+    /// Remarks: what the last state breaks, what was not compared.
+    pub notes: Vec<String>,
+    pub interrupted: bool,
+}
+
+impl Replayed {
+    /// 0 if every step could be made, 1 if one could not, 3 if that could not be found out.
+    pub fn exit_status(&self) -> u8 {
+        match (&self.failed, &self.incomplete) {
+            (Some(_), _) => 1,
+            (None, Some(_)) if self.interrupted => 130,
+            (None, Some(_)) => 3,
+            (None, None) => 0,
+        }
+    }
+}
+
+/// Re-runs the trace in `file`. The model is `model`, or the one that the trace names.
+pub fn replay(
+    file: &Path,
+    model: Option<&Path>,
+    options: &LoadOptions,
+    budget: &Budget,
+) -> Result<Replayed, Rejected> {
+    let wrong = |message: String| Rejected {
+        sources: Sources::default(),
+        diagnostics: vec![Diagnostic::plain(message)],
+    };
+    let shown = file.display();
+    let content = std::fs::read_to_string(file).map_err(|e| wrong(format!("cannot read {shown}: {e}")))?;
+    let trace = trace_read::read(&content).map_err(|e| wrong(format!("{shown} is no trace: {e}")))?;
+    let path: PathBuf = match (model, &trace.model) {
+        (Some(path), _) => path.to_path_buf(),
+        (None, Some(name)) => name.into(),
+        (None, None) => return Err(wrong(format!("{shown} does not name its model: give --model MODEL"))),
+    };
+    let (mut model, mut sources, _) = load(&path, options)?;
+    let texts = read_texts(&mut model, &mut sources, &trace, budget);
+    let replay = Replay { interpreter: Interpreter::new(&model.machine, budget), texts };
+    let mut replayed = Replayed {
+        machine: model.machine.name.to_string(),
+        file: path.display().to_string(),
+        steps: trace.steps.len(),
+        ..Replayed::default()
+    };
+    match replay.run(&trace, &mut replayed) {
+        Ok(()) => {}
+        Err(Halt::Failed(why)) => {
+            let step = &trace.steps[replayed.made];
+            replayed.failed = Some((text::label(step), why));
+        }
+        Err(Halt::Error(e)) => {
+            replayed.interrupted = budget.check() == Err(Stop::Interrupted);
+            replayed.incomplete = Some(e.to_string());
+        }
+    }
+    Ok(replayed)
+}
+
+/// Why a replay stops.
+enum Halt {
+    Failed(Vec<String>),
+    Error(Error),
+}
+
+impl From<Error> for Halt {
+    fn from(e: Error) -> Halt {
+        Halt::Error(e)
+    }
+}
+
+fn failed(line: impl Into<String>) -> Halt {
+    Halt::Failed(vec![line.into()])
+}
+
+/// The variable of a name among those a step may speak of.
+fn find(machine: &Machine, among: &[VarId], name: &str) -> Option<VarId> {
+    among.iter().copied().find(|v| *machine.var(*v).name == *name)
+}
+
+fn read_texts(model: &mut Model, sources: &mut Sources, trace: &ReadTrace, budget: &Budget) -> Texts {
+    let mut wanted: Vec<(VarId, &str)> = Vec::new();
+    let machine = &model.machine;
+    for step in &trace.steps {
+        for (name, value) in &step.state {
+            let var = find(machine, &machine.variables, name).or(find(machine, &machine.constants, name));
+            wanted.extend(var.map(|v| (v, value.as_str())));
+        }
+        if let Some(op) = machine.events.iter().map(|op| machine.op(*op)).find(|op| *op.name == *step.event) {
+            for (vars, pairs) in [(&op.params, &step.params), (&op.results, &step.results)] {
+                for (name, value) in pairs {
+                    wanted.extend(find(machine, vars, name).map(|v| (v, value.as_str())));
+                }
+            }
+        }
+    }
+    Texts::read(model, sources, wanted, budget)
+}
+
+struct Replay<'m> {
+    interpreter: Interpreter<'m>,
+    texts: Texts,
+}
+
+impl Replay<'_> {
+    fn run(&self, trace: &ReadTrace, replayed: &mut Replayed) -> Result<(), Halt> {
+        let machine = self.interpreter.machine();
+        // States that fit, after each step that left the machine initialised.
+        let mut path: Vec<Vec<State>> = Vec::new();
+        let mut valuations: Option<Vec<_>> = None;
+        for step in &trace.steps {
+            match step.event.as_str() {
+                SETUP_CONSTANTS => {
+                    if valuations.is_some() || !path.is_empty() {
+                        return Err(failed("constants are set up once, at the beginning"));
+                    }
+                    let all = self.valuations()?;
+                    let fits = self.filter(all, step, &machine.constants, |c| c.clone())?;
+                    path.push(Vec::new());
+                    valuations = Some(fits);
+                }
+                INITIALISE => {
+                    if path.iter().any(|states| !states.is_empty()) {
+                        return Err(failed("a machine is initialised once"));
+                    }
+                    let mut initial = Vec::new();
+                    for constants in valuations.take().map_or_else(|| self.valuations(), Ok)? {
+                        let found = self.interpreter.initial_states(&constants)?;
+                        if let Some(e) = found.incomplete.into_iter().next() {
+                            return Err(e.into());
+                        }
+                        initial.extend(found.values);
+                    }
+                    path.push(self.filter(initial, step, &machine.variables, |s| s.variables.clone())?);
+                }
+                _ => {
+                    let from = path.last().map_or(&[][..], Vec::as_slice);
+                    if from.is_empty() {
+                        return Err(failed("the machine is not initialised"));
+                    }
+                    path.push(self.event(from, step)?);
+                }
+            }
+            replayed.made += 1;
+        }
+        if let (Some(at), Some(last)) = (trace.loop_start, path.last()) {
+            let closes = path.get(at).is_some_and(|states| states.iter().any(|s| last.contains(s)));
+            replayed.notes.push(if closes {
+                format!("the last step leads back to the state after step {at}: the path goes round for ever")
+            } else {
+                format!("the last step does not lead back to the state after step {at}")
+            });
+        }
+        if let Some(state) = path.last().and_then(|states| states.first()) {
+            self.judge(state, &mut replayed.notes)?;
+        }
+        Ok(())
+    }
+
+    fn valuations(&self) -> Result<Vec<crate::model::reference::Constants>, Halt> {
+        let found = self.interpreter.constants()?;
+        match found.incomplete.into_iter().next() {
+            Some(e) if found.values.is_empty() => Err(e.into()),
+            _ => Ok(found.values),
+        }
+    }
+
+    /// Those of `all` whose values are as the step says.
+    fn filter<T>(
+        &self,
+        all: Vec<T>,
+        step: &TraceStep,
+        vars: &[VarId],
+        values: impl Fn(&T) -> std::sync::Arc<[Value]>,
+    ) -> Result<Vec<T>, Halt> {
+        if all.is_empty() {
+            return Err(failed("the model has no such beginning at all"));
+        }
+        let machine = self.interpreter.machine();
+        // A step may also repeat what others have set: constants in a state.
+        let own = self.wanted(step, vars, &machine.constants)?;
+        let nearest = all.iter().map(|x| self.differences(&own, vars, &values(x))).min_by_key(Vec::len);
+        let fits: Vec<T> =
+            all.into_iter().filter(|x| self.differences(&own, vars, &values(x)).is_empty()).collect();
+        if fits.is_empty() {
+            let mut lines =
+                vec!["no beginning of the model is like this; the nearest one differs in:".into()];
+            lines.extend(nearest.unwrap_or_default());
+            return Err(Halt::Failed(lines));
+        }
+        self.limited(fits)
+    }
+
+    fn limited<T>(&self, fits: Vec<T>) -> Result<Vec<T>, Halt> {
+        if fits.len() > FOLLOWED {
+            return Err(Error::too_large("the trace leaves too much open to be followed").into());
+        }
+        Ok(fits)
+    }
+
+    /// The variables that a step speaks of, each with the text of its value.
+    fn wanted<'s>(
+        &self,
+        step: &'s TraceStep,
+        vars: &[VarId],
+        also: &[VarId],
+    ) -> Result<Vec<(VarId, &'s str)>, Halt> {
+        let machine = self.interpreter.machine();
+        let mut own = Vec::new();
+        for (name, value) in &step.state {
+            match find(machine, vars, name) {
+                Some(v) => own.push((v, value.as_str())),
+                None if find(machine, also, name).is_some() => {}
+                None => return Err(failed(format!("the model has no variable {name}"))),
+            }
+        }
+        Ok(own)
+    }
+
+    /// The transitions of an event that are as the step says.
+    fn event(&self, from: &[State], step: &TraceStep) -> Result<Vec<State>, Halt> {
+        let machine = self.interpreter.machine();
+        let Some(event) = machine.events.iter().position(|op| *machine.op(*op).name == *step.event) else {
+            return Err(failed(format!("the model has no event {}", step.event)));
+        };
+        let op = machine.op(machine.events[event]);
+        let own = self.wanted(step, &machine.variables, &machine.constants)?;
+        let arguments = |pairs: &[(String, String)], vars: &[VarId]| -> Result<Vec<(VarId, String)>, Halt> {
+            let named = |(name, value): &(String, String)| match find(machine, vars, name) {
+                Some(v) => Ok((v, value.clone())),
+                None => Err(failed(format!("{} has no parameter or result {name}", op.name))),
+            };
+            pairs.iter().map(named).collect()
+        };
+        let params = arguments(&step.params, &op.params)?;
+        let results = arguments(&step.results, &op.results)?;
+        let mut fits: Vec<State> = Vec::new();
+        let mut enabled = 0;
+        let mut called = 0;
+        let mut nearest: Option<Vec<String>> = None;
+        let mut errors = Vec::new();
+        for state in from {
+            let steps = self.interpreter.steps_of(state, event)?;
+            if let Some((_, e)) = steps.incomplete.into_iter().next() {
+                return Err(e.into());
+            }
+            errors.extend(steps.errors.iter().chain(&steps.undefined_guards).map(|(_, e)| e.to_string()));
+            for t in steps.transitions {
+                enabled += 1;
+                let pairs = |list: &[(VarId, String)], vars: &[VarId], values: &[Value]| {
+                    let list: Vec<(VarId, &str)> = list.iter().map(|(v, s)| (*v, s.as_str())).collect();
+                    self.differences(&list, vars, values).is_empty()
+                };
+                if !pairs(&params, &op.params, &t.params) || !pairs(&results, &op.results, &t.results) {
+                    continue;
+                }
+                called += 1;
+                let differences = self.differences(&own, &machine.variables, &t.target.variables);
+                if !differences.is_empty() {
+                    if nearest.as_ref().is_none_or(|n| differences.len() < n.len()) {
+                        nearest = Some(differences);
+                    }
+                } else if !fits.contains(&t.target) {
+                    fits.push(t.target);
+                }
+            }
+        }
+        if !fits.is_empty() {
+            return self.limited(fits);
+        }
+        let mut lines = Vec::new();
+        match (enabled, called, nearest) {
+            (0, ..) => lines.push(format!("{} is not enabled", op.name)),
+            (_, 0, _) => lines.push(format!("{} is enabled, but not with these values", op.name)),
+            (_, _, nearest) => {
+                lines.push(format!("{} leads to another state; the nearest one differs in:", op.name));
+                lines.extend(nearest.unwrap_or_default());
+            }
+        }
+        errors.sort();
+        errors.dedup();
+        lines.extend(errors);
+        Err(Halt::Failed(lines))
+    }
+
+    /// Where values differ from what a trace says, in words. A text that cannot be read as a value
+    /// is compared as text.
+    fn differences(&self, wanted: &[(VarId, &str)], vars: &[VarId], values: &[Value]) -> Vec<String> {
+        let machine = self.interpreter.machine();
+        let mut lines = Vec::new();
+        for (v, said) in wanted {
+            let Some(value) = vars.iter().position(|w| w == v).and_then(|at| values.get(at)) else {
+                continue;
+            };
+            let shown = || value.show(machine, &machine.var(*v).ty);
+            let same = match self.texts.get(*v, said) {
+                Some(read) => read == value || shown() == *said,
+                None => shown() == *said,
+            };
+            if !same {
+                lines.push(format!(
+                    "  {}: the trace says {said}, the model {}",
+                    machine.var(*v).name,
+                    shown()
+                ));
+            }
+        }
+        lines
+    }
+
+    /// What the last state breaks.
+    fn judge(&self, state: &State, notes: &mut Vec<String>) -> Result<(), Halt> {
+        let machine = self.interpreter.machine();
+        let broken = self.interpreter.check_state(state, false)?;
+        for i in &broken.invariant {
+            notes.push(format!(
+                "the last state breaks the invariant {}",
+                one_line(&machine.invariant[*i].text)
+            ));
+        }
+        for i in &broken.assertions {
+            notes.push(format!(
+                "the last state breaks the assertion {}",
+                one_line(&machine.assertions[*i].text)
+            ));
+        }
+        for (_, _, e) in &broken.undefined {
+            notes.push(format!("in the last state: {e}"));
+        }
+        let steps = self.interpreter.transitions(state)?;
+        if steps.transitions.is_empty() && steps.errors.is_empty() && steps.incomplete.is_empty() {
+            notes.push("no event is enabled in the last state".into());
+        }
+        for (event, e) in &steps.errors {
+            notes.push(format!("in the last state, {}: {e}", machine.op(machine.events[*event]).name));
+        }
+        Ok(())
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

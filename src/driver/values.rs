@@ -1,0 +1,77 @@
+//! Values that a user or a trace file wrote, in the scope of a model.
+//!
+//! In: the name of a constant, variable, parameter or result, and a text. Out: the value, or nothing if
+//! the text is none (a set that is not listed is shown in a form that does not parse).
+//! Never here: what is done with it.
+
+use crate::base::budget::Budget;
+use crate::base::diagnostic::Sources;
+use crate::model::reference::{Interpreter, State};
+use crate::model::typed::{Expr, PredKind, VarId};
+use crate::model::value::Value;
+use crate::model::{Formula, Model};
+use std::collections::BTreeMap;
+
+/// Texts and the values they stand for. A text is typed by the name it is a value of, so that `{}` has
+/// a type.
+#[derive(Default)]
+pub struct Texts(BTreeMap<(VarId, String), Option<Value>>);
+
+impl Texts {
+    /// Reads all texts at once: typing changes the machine, evaluation needs it unchanged.
+    pub fn read<'a>(
+        model: &mut Model,
+        sources: &mut Sources,
+        texts: impl IntoIterator<Item = (VarId, &'a str)>,
+        budget: &Budget,
+    ) -> Texts {
+        let mut typed: BTreeMap<(VarId, String), Option<Expr>> = BTreeMap::new();
+        for (var, text) in texts {
+            typed.entry((var, text.to_string())).or_insert_with(|| expression(model, sources, var, text));
+        }
+        let interpreter = Interpreter::new(&model.machine, budget);
+        let value = |e: Expr| interpreter.eval_expr(&e, None).ok();
+        Texts(typed.into_iter().map(|(key, e)| (key, e.and_then(value))).collect())
+    }
+
+    /// The value of a text that was read.
+    pub fn get(&self, var: VarId, text: &str) -> Option<&Value> {
+        self.0.get(&(var, text.to_string()))?.as_ref()
+    }
+}
+
+fn expression(model: &mut Model, sources: &mut Sources, var: VarId, text: &str) -> Option<Expr> {
+    const NAME: &str = "value_of_trace";
+    let mut scope = model.scope.clone();
+    scope.declare(&NAME.into(), var);
+    let equation = format!("{NAME} = ({text})");
+    match scope.parse(&mut model.machine, sources, "<value>", &equation).ok()? {
+        Formula::Pred(p) => match p.kind {
+            PredKind::Rel(_, _, right) => Some(right),
+            _ => None,
+        },
+        Formula::Expr(_) => None,
+    }
+}
+
+/// The value of a formula in a state, as text.
+pub fn evaluate(
+    model: &Model,
+    sources: &Sources,
+    text: &str,
+    state: Option<&State>,
+    budget: &Budget,
+) -> Result<String, String> {
+    let mut sources = sources.clone();
+    let mut machine = model.machine.clone();
+    let formula =
+        model.scope.parse(&mut machine, &mut sources, "<formula>", text).map_err(|diagnostics| {
+            diagnostics.iter().map(|d| sources.render(d)).collect::<Vec<_>>().join("\n")
+        })?;
+    let interpreter = Interpreter::new(&machine, budget);
+    let result = match &formula {
+        Formula::Expr(e) => interpreter.eval_expr(e, state).map(|v| v.show(&machine, &e.ty)),
+        Formula::Pred(p) => interpreter.eval_pred(p, state).map(|b| if b { "TRUE" } else { "FALSE" }.into()),
+    };
+    result.map_err(|e| e.message().to_string())
+}

@@ -1,0 +1,50 @@
+//! Symmetry: the visited set holds one identity per orbit, the queues the first state found of each.
+//!
+//! In: the targets of a batch of edges. Out: their identities, and how exact these are.
+//! Never here: how an orbit is recognised.
+//!
+//! Symmetries map transitions to transitions, so the orbits that are reached, the number of
+//! transitions that leave any state of an orbit and the depth do not depend on which state of an
+//! orbit was found first: with exact identities all counts are the same for any number of workers.
+
+use crate::system::{Orbits, Precision};
+
+/// The identities of one batch of states.
+pub struct Identities<'a> {
+    orbits: Box<dyn Orbits + 'a>,
+    words: usize,
+    identities: Vec<u64>,
+    exact: Vec<bool>,
+}
+
+impl<'a> Identities<'a> {
+    pub fn new(orbits: Box<dyn Orbits + 'a>) -> Self {
+        Identities { words: orbits.words(), orbits, identities: Vec::new(), exact: Vec::new() }
+    }
+
+    /// Identifies `count` states of `words` words each, in place of those before.
+    pub fn identify(&mut self, states: &[u64], words: usize, count: usize) {
+        self.exact.clear();
+        self.identities.clear();
+        self.identities.resize(count * self.words, 0);
+        for i in 0..count {
+            let state = &states[i * words..(i + 1) * words];
+            let out = &mut self.identities[i * self.words..(i + 1) * self.words];
+            self.exact.push(self.orbits.identity(state, out) == Precision::Exact);
+        }
+    }
+
+    /// The identity of the orbit of state `at`.
+    pub fn of(&self, at: usize) -> &[u64] {
+        &self.identities[at * self.words..(at + 1) * self.words]
+    }
+
+    pub fn is_exact(&self, at: usize) -> bool {
+        self.exact[at]
+    }
+
+    /// The fingerprint that stands for the orbit of state `at` in every run.
+    pub fn print(&self, at: usize) -> u128 {
+        self.orbits.print(self.of(at))
+    }
+}

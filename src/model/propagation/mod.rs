@@ -1,0 +1,181 @@
+//! Finite-domain constraints: variables with domains, constraints that narrow them, undo.
+//!
+//! In: integer variables with finite domains and constraints over them, from whoever translates a
+//! formula. Out: narrower domains at a fixpoint, or a conflict. No solution is ever removed.
+//! Never here: B, the order of a search, the clock. Codes mean what the caller says they mean.
+
+mod constraint;
+mod domain;
+
+pub use constraint::{Constraint, Sum};
+pub use domain::{Conflict, Domains, Fd, Lit, Mark, Step};
+
+use domain::Event;
+use std::collections::VecDeque;
+
+/// Variables and the constraints between them.
+pub struct Network {
+    pub domains: Domains,
+    constraints: Vec<Constraint>,
+    /// Constraints that were added and not run yet.
+    fresh: VecDeque<u32>,
+    queue: VecDeque<u32>,
+    queued: Vec<bool>,
+    /// For each variable the constraints to run again, and after which changes.
+    watch: Vec<Vec<(u32, Event)>>,
+}
+
+impl Default for Network {
+    fn default() -> Network {
+        Network::new()
+    }
+}
+
+impl Network {
+    pub fn new() -> Network {
+        let mut network = Network {
+            domains: Domains::default(),
+            constraints: Vec::new(),
+            fresh: VecDeque::new(),
+            queue: VecDeque::new(),
+            queued: Vec::new(),
+            watch: Vec::new(),
+        };
+        // The variable behind `Lit::TRUE`.
+        network.variable(1, 1);
+        network
+    }
+
+    pub fn variable(&mut self, low: i64, high: i64) -> Fd {
+        self.watch.push(Vec::new());
+        self.domains.interval(low, high)
+    }
+
+    /// A variable with the given values, sorted and not empty.
+    pub fn of_values(&mut self, values: &[i64]) -> Fd {
+        self.watch.push(Vec::new());
+        self.domains.of_values(values)
+    }
+
+    pub fn boolean(&mut self) -> Lit {
+        Lit::of(self.variable(0, 1))
+    }
+
+    /// How many constraints there are, a measure of the size.
+    pub fn size(&self) -> usize {
+        self.constraints.len()
+    }
+
+    pub fn add(&mut self, constraint: Constraint) {
+        let id = self.constraints.len() as u32;
+        constraint.watched(&mut |v, event| self.watch[v.index()].push((id, event)));
+        self.constraints.push(constraint);
+        self.queued.push(false);
+        self.fresh.push_back(id);
+    }
+
+    /// Narrows the domains until nothing changes. What a conflict leaves must be undone.
+    pub fn propagate(&mut self) -> Step {
+        while let Some(id) = self.fresh.pop_front() {
+            if !self.queued[id as usize] {
+                self.queued[id as usize] = true;
+                self.queue.push_back(id);
+            }
+        }
+        loop {
+            self.wake();
+            let Some(id) = self.queue.pop_front() else { return Ok(()) };
+            self.queued[id as usize] = false;
+            if let Err(conflict) = self.constraints[id as usize].run(&mut self.domains) {
+                self.domains.forget_changes();
+                for id in self.queue.drain(..) {
+                    self.queued[id as usize] = false;
+                }
+                return Err(conflict);
+            }
+        }
+    }
+
+    fn wake(&mut self) {
+        while let Some((v, event)) = self.domains.next_change() {
+            for (id, on) in &self.watch[v.index()] {
+                if on.matches(event) && !self.queued[*id as usize] {
+                    self.queued[*id as usize] = true;
+                    self.queue.push_back(*id);
+                }
+            }
+        }
+    }
+
+    pub fn literal(&self, lit: Lit) -> Option<bool> {
+        self.domains.literal(lit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_of_a_sum_narrow_its_terms() {
+        let mut n = Network::new();
+        let (x, y) = (n.variable(0, 10), n.variable(3, 10));
+        // x + 2y <= 9
+        n.add(Constraint::at_most(Lit::TRUE, Sum::new(vec![(1, x), (2, y)]), 9));
+        assert!(n.propagate().is_ok());
+        assert_eq!((n.domains.high(x), n.domains.high(y)), (3, 4));
+    }
+
+    #[test]
+    fn a_decided_comparison_decides_its_literal() {
+        let mut n = Network::new();
+        let (x, y) = (n.variable(0, 4), n.variable(5, 9));
+        let (less, same) = (n.boolean(), n.boolean());
+        n.add(Constraint::at_most(less, Sum::new(vec![(1, x), (-1, y)]), -1));
+        n.add(Constraint::equal(same, Sum::new(vec![(1, x), (-1, y)]), 0));
+        assert!(n.propagate().is_ok());
+        assert_eq!((n.literal(less), n.literal(same)), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn undoing_gives_the_domains_back() {
+        let mut n = Network::new();
+        let x = n.of_values(&[1, 4, 6]);
+        let mark = n.domains.mark();
+        n.domains.remove(x, 4).unwrap();
+        n.domains.at_least(x, 2).unwrap();
+        assert_eq!((n.domains.low(x), n.domains.size(x)), (6, 1));
+        n.domains.undo(mark);
+        assert_eq!(n.domains.values(x), vec![1, 4, 6]);
+    }
+
+    #[test]
+    fn more_variables_than_values_cannot_be_different() {
+        let mut n = Network::new();
+        let vars: Vec<(Fd, i64)> = (0..4).map(|_| (n.variable(1, 3), 0)).collect();
+        n.add(Constraint::AllDifferent(vars.into()));
+        assert!(n.propagate().is_err());
+    }
+
+    #[test]
+    fn a_row_of_a_table_needs_all_its_values() {
+        let mut n = Network::new();
+        let (x, y) = (n.variable(0, 5), n.variable(0, 5));
+        let rows = vec![0, 1, 1, 3, 2, 5];
+        n.add(Constraint::Table { vars: vec![x, y].into(), rows: rows.into() });
+        n.domains.remove(y, 3).unwrap();
+        assert!(n.propagate().is_ok());
+        assert_eq!((n.domains.values(x), n.domains.values(y)), (vec![0, 2], vec![1, 5]));
+    }
+
+    #[test]
+    fn an_element_of_an_array_narrows_index_and_value() {
+        let mut n = Network::new();
+        let (i, y) = (n.variable(0, 2), n.variable(4, 9));
+        let rows: Vec<(i64, Fd)> =
+            [(0, 0, 3), (1, 2, 5), (2, 7, 8)].map(|(k, l, h)| (k, n.variable(l, h))).into();
+        n.add(Constraint::Element { index: i, rows: rows.into(), value: y });
+        assert!(n.propagate().is_ok());
+        assert_eq!((n.domains.values(i), n.domains.high(y)), (vec![1, 2], 8));
+    }
+}

@@ -1,0 +1,261 @@
+//! Sets of integers as unions of intervals, each possibly without end.
+//!
+//! In: a set of integers in symbolic form (NATURAL, intervals, listed sets, unions, intersections, differences,
+//! comprehensions over comparisons with known numbers). Out: its normal form, in which inclusion, equality and
+//! finiteness are decided by comparing ends. A set of another form has none.
+
+use super::Interpreter;
+use super::env::Env;
+use super::error::Res;
+use crate::base::Int;
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use crate::model::value::{Base, ClosureKind, Symbolic, Value};
+
+/// Longer lists are left as they are.
+const LISTED: usize = 1 << 16;
+
+/// Invariant: not empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Span {
+    /// `None` is no end.
+    low: Option<Int>,
+    high: Option<Int>,
+}
+
+/// Invariant: sorted, and between two neighbours at least one integer is missing; so the form of a set is unique.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Spans(Vec<Span>);
+
+impl Spans {
+    fn all() -> Spans {
+        Spans(vec![Span { low: None, high: None }])
+    }
+
+    fn of(low: Option<Int>, high: Option<Int>) -> Spans {
+        match (&low, &high) {
+            (Some(l), Some(h)) if l > h => Spans(Vec::new()),
+            _ => Spans(vec![Span { low, high }]),
+        }
+    }
+
+    fn complement(&self) -> Spans {
+        let mut out = Vec::new();
+        // The first integer that is not decided yet; `None` at the very beginning is "from -infinity".
+        let mut from: Option<Int> = None;
+        let mut open = true;
+        for (i, span) in self.0.iter().enumerate() {
+            match &span.low {
+                Some(low) => {
+                    out.push(Span { low: from.clone(), high: Some(low.sub(&Int::ONE)) });
+                }
+                None => debug_assert!(i == 0, "only the first span has no lower end"),
+            }
+            match &span.high {
+                Some(high) => from = Some(high.add(&Int::ONE)),
+                None => open = false,
+            }
+        }
+        if open {
+            out.push(Span { low: from, high: None });
+        }
+        Spans(out)
+    }
+
+    pub(super) fn inter(&self, other: &Spans) -> Spans {
+        let mut out = Vec::new();
+        for a in &self.0 {
+            for b in &other.0 {
+                let low = match (&a.low, &b.low) {
+                    (Some(x), Some(y)) => Some(x.max(y).clone()),
+                    (x, y) => x.clone().or_else(|| y.clone()),
+                };
+                let high = match (&a.high, &b.high) {
+                    (Some(x), Some(y)) => Some(x.min(y).clone()),
+                    (x, y) => x.clone().or_else(|| y.clone()),
+                };
+                out.extend(Spans::of(low, high).0);
+            }
+        }
+        Spans(out)
+    }
+
+    fn union(&self, other: &Spans) -> Spans {
+        self.complement().inter(&other.complement()).complement()
+    }
+
+    pub(super) fn is_subset(&self, other: &Spans) -> bool {
+        self.inter(&other.complement()).0.is_empty()
+    }
+
+    /// The least interval around all; `None` for the empty set.
+    pub(super) fn hull(&self) -> Option<(Option<Int>, Option<Int>)> {
+        Some((self.0.first()?.low.clone(), self.0.last()?.high.clone()))
+    }
+
+    /// The set between two ends.
+    pub(super) fn between(low: Option<Int>, high: Option<Int>) -> Spans {
+        Spans::of(low, high)
+    }
+}
+
+impl Interpreter<'_> {
+    /// The normal form of a set of integers, if it has one.
+    pub(super) fn spans(&self, env: &mut Env, v: &Value) -> Res<Option<Spans>> {
+        let s = match v {
+            Value::Set(elems) if elems.len() <= LISTED => {
+                let mut out: Vec<Span> = Vec::new();
+                for x in elems.iter() {
+                    let Value::Int(n) = x else { return Ok(None) };
+                    match out.last_mut() {
+                        Some(last) if last.high.as_ref().is_some_and(|h| h.add(&Int::ONE) == *n) => {
+                            last.high = Some(n.clone());
+                        }
+                        _ => out.push(Span { low: Some(n.clone()), high: Some(n.clone()) }),
+                    }
+                }
+                return Ok(Some(Spans(out)));
+            }
+            Value::Symbolic(s) => s,
+            _ => return Ok(None),
+        };
+        Ok(match &**s {
+            Symbolic::Base(Base::Integer) => Some(Spans::all()),
+            Symbolic::Base(Base::Natural) => Some(Spans::of(Some(Int::ZERO), None)),
+            Symbolic::Base(Base::Natural1) => Some(Spans::of(Some(Int::ONE), None)),
+            Symbolic::Interval(a, b) => Some(Spans::of(Some(a.clone()), Some(b.clone()))),
+            Symbolic::Binary(op @ (BinOp::Union | BinOp::Inter | BinOp::SetMinus), a, b) => {
+                match (self.spans(env, a)?, self.spans(env, b)?) {
+                    (Some(a), Some(b)) => Some(match op {
+                        BinOp::Union => a.union(&b),
+                        BinOp::Inter => a.inter(&b),
+                        _ => a.inter(&b.complement()),
+                    }),
+                    _ => None,
+                }
+            }
+            Symbolic::Closure(c) if c.code.kind == ClosureKind::Set => {
+                match (&c.code.vars[..], &c.code.types[..]) {
+                    ([var], [Type::Integer]) => {
+                        let var = *var;
+                        self.with_captured(env, c, &mut |this, env| {
+                            this.spans_of_pred(env, &c.code.pred, var)
+                        })?
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+
+    /// The integers for which a predicate about `var` alone holds, everything else in it being known.
+    pub(super) fn spans_of_pred(&self, env: &mut Env, p: &Pred, var: VarId) -> Res<Option<Spans>> {
+        let fold = |this: &Self, env: &mut Env, ps: &[&Pred], all: bool| -> Res<Option<Spans>> {
+            let mut out: Option<Spans> = None;
+            for q in ps {
+                let Some(s) = this.spans_of_pred(env, q, var)? else { return Ok(None) };
+                out = Some(match out {
+                    None => s,
+                    Some(before) if all => before.inter(&s),
+                    Some(before) => before.union(&s),
+                });
+            }
+            Ok(out)
+        };
+        Ok(match &p.kind {
+            PredKind::True => Some(Spans::all()),
+            PredKind::False => Some(Spans(Vec::new())),
+            PredKind::And(ps) => fold(self, env, &ps.iter().collect::<Vec<_>>(), true)?,
+            PredKind::Or(ps) => fold(self, env, &ps.iter().collect::<Vec<_>>(), false)?,
+            PredKind::Label(_, q) => self.spans_of_pred(env, q, var)?,
+            PredKind::Not(q) => self.spans_of_pred(env, q, var)?.map(|s| s.complement()),
+            PredKind::Rel(op, a, b) => self.spans_of_relation(env, *op, a, b, var)?,
+            _ => None,
+        })
+    }
+
+    fn spans_of_relation(
+        &self,
+        env: &mut Env,
+        op: RelOp,
+        a: &Expr,
+        b: &Expr,
+        var: VarId,
+    ) -> Res<Option<Spans>> {
+        let is_var = |e: &Expr| matches!(e.kind, ExprKind::Var(v) if v == var);
+        let (known, op) = if is_var(a) {
+            (b, op)
+        } else if is_var(b) && a.ty == Type::Integer {
+            let flipped = match op {
+                RelOp::Less => RelOp::Greater,
+                RelOp::LessEqual => RelOp::GreaterEqual,
+                RelOp::Greater => RelOp::Less,
+                RelOp::GreaterEqual => RelOp::LessEqual,
+                RelOp::Equal | RelOp::NotEqual => op,
+                _ => return Ok(None),
+            };
+            (a, flipped)
+        } else {
+            return Ok(None);
+        };
+        if super::free::mentions(known, &|v| v == var) {
+            return Ok(None);
+        }
+        if let RelOp::In | RelOp::NotIn = op {
+            let set = match self.eval_lazy(env, known) {
+                Ok(set) => set,
+                Err(e) if e.is_stop() => return Err(e),
+                Err(_) => return Ok(None),
+            };
+            let spans = self.spans(env, &set)?;
+            return Ok(if op == RelOp::In { spans } else { spans.map(|s| s.complement()) });
+        }
+        let n = match self.eval(env, known) {
+            Ok(Value::Int(n)) => n,
+            Err(e) if e.is_stop() => return Err(e),
+            _ => return Ok(None),
+        };
+        let point = Spans::of(Some(n.clone()), Some(n.clone()));
+        Ok(Some(match op {
+            RelOp::Equal => point,
+            RelOp::NotEqual => point.complement(),
+            RelOp::Less => Spans::of(None, Some(n.sub(&Int::ONE))),
+            RelOp::LessEqual => Spans::of(None, Some(n)),
+            RelOp::Greater => Spans::of(Some(n.add(&Int::ONE)), None),
+            RelOp::GreaterEqual => Spans::of(Some(n), None),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(low: Option<i64>, high: Option<i64>) -> Spans {
+        Spans::of(low.map(Int::from), high.map(Int::from))
+    }
+
+    #[test]
+    fn the_complement_of_the_complement_is_the_set() {
+        for s in [
+            Spans::all(),
+            Spans(Vec::new()),
+            span(Some(0), None),
+            span(None, Some(3)),
+            span(Some(1), Some(2)),
+        ] {
+            assert_eq!(s.complement().complement(), s);
+            assert_eq!(s.union(&s.complement()), Spans::all());
+            assert!(s.inter(&s.complement()).0.is_empty());
+        }
+    }
+
+    #[test]
+    fn neighbouring_intervals_are_one() {
+        let both = span(Some(0), Some(3)).union(&span(Some(4), Some(9)));
+        assert_eq!(both, span(Some(0), Some(9)));
+        assert!(both.is_subset(&span(Some(0), None)));
+        assert!(!both.is_subset(&span(Some(1), None)));
+    }
+}

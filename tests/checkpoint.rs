@@ -1,0 +1,384 @@
+//! `--checkpoint` and `--resume` as a user sees them: kills, signals, limits, damage, full disks.
+#![cfg(unix)]
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use support::number_from_env;
+use support::rng::Rng;
+
+/// States in words, 19,683 of them.
+const GRID: &str = "MACHINE grid
+VARIABLES f INVARIANT f : 1..9 --> 0..2 INITIALISATION f := (1..9) * {0}
+OPERATIONS step(i) = PRE i : 1..9 & f(i) < 2 THEN f(i) := f(i) + 1 END; back = BEGIN f := (1..9) * {0} END END";
+
+/// Values in the pool, a constant that no list holds, several initial states; 21,845 states.
+const QUEUE: &str = "MACHINE queue SETS ITEM = {a, b, c, d}
+CONSTANTS next PROPERTIES next = %x.(x : NATURAL | x + 1)
+VARIABLES q, n INVARIANT q : seq(ITEM) & n : NATURAL & size(q) <= 7
+INITIALISATION ANY x WHERE x : ITEM THEN q := [x] || n := 1 END
+OPERATIONS
+  put(x) = SELECT x : ITEM & size(q) < 7 THEN q := q <- x || n := next(size(q)) END;
+  get = SELECT q /= <> THEN q := tail(q) || n := size(q) - 1 END;
+  turn = SELECT size(q) > 1 THEN q := tail(q) <- first(q) END
+END";
+
+/// Violated at depth 52, where many states are as bad; 27,000 states below the bound.
+const WRONG: &str = "MACHINE wrong
+VARIABLES x, y, z INVARIANT x : 0..29 & y : 0..29 & z : 0..29 & x + y + z /= 52
+INITIALISATION x, y, z := 0, 0, 0
+OPERATIONS
+  ix = SELECT x < 29 THEN x := x + 1 END; iy = SELECT y < 29 THEN y := y + 1 END; iz = SELECT z < 29 THEN z := z + 1 END
+END";
+
+struct Place {
+    dir: tempfile::TempDir,
+    model: PathBuf,
+}
+
+impl Place {
+    fn new(model: &str) -> Place {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("model.mch");
+        fs::write(&path, model).unwrap();
+        Place { dir, model: path }
+    }
+
+    fn saved(&self) -> PathBuf {
+        self.dir.path().join("saved")
+    }
+
+    fn file(&self) -> PathBuf {
+        self.saved().join("search.bombus")
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        c.arg("check").arg(&self.model).arg("--json").args(more);
+        if !more.contains(&"--workers") {
+            c.args(["--workers", "2"]);
+        }
+        c.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        c
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        self.command(more).output().unwrap()
+    }
+
+    fn path(&self) -> String {
+        self.saved().display().to_string()
+    }
+
+    /// Goes on if something is saved, else starts, saving often.
+    fn persistent(&self, more: &[&str]) -> Command {
+        let mut c = self.command(more);
+        c.args(["--checkpoint", &self.path(), "--resume", &self.path(), "--checkpoint-every", "0.02"]);
+        c
+    }
+}
+
+fn told(o: &Output) -> String {
+    String::from_utf8_lossy(&o.stderr).into_owned()
+}
+
+/// The result without what may differ between two runs.
+fn essence(o: &Output) -> (Option<i32>, Value) {
+    let mut result: Value = serde_json::from_slice(&o.stdout).unwrap_or_else(|_| panic!("{}", told(o)));
+    for field in ["workers", "seconds", "peak_memory_bytes", "time_shares"] {
+        result.as_object_mut().unwrap().remove(field);
+    }
+    (o.status.code(), result)
+}
+
+/// Waits that long, then kills; tells whether the run had ended by itself.
+fn kill_after(mut child: Child, wait: Duration) -> Option<Output> {
+    let end = Instant::now() + wait;
+    while Instant::now() < end {
+        if child.try_wait().unwrap().is_some() {
+            return Some(child.wait_with_output().unwrap());
+        }
+        sleep(Duration::from_micros(300));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+/// Kills a run at random moments, goes on each time, and compares the end with an undisturbed run.
+fn survives(model: &str, options: &[&str], kills: u64, seed: u64) {
+    let place = Place::new(model);
+    let started = Instant::now();
+    let wanted = essence(&place.run(options));
+    let whole = started.elapsed();
+    let mut rng = Rng::new(seed);
+    let mut killed = 0;
+    let result = loop {
+        // Any number of workers may go on with what another one saved.
+        let workers = ["1", "2", "3", "5"][rng.below(4)];
+        let mut command = place.persistent(&[options, &["--workers", workers]].concat());
+        if killed == kills {
+            break command.output().unwrap();
+        }
+        let wait = whole.mul_f64(rng.below(1000) as f64 / 1000.0) + Duration::from_millis(1);
+        if let Some(output) = kill_after(command.spawn().unwrap(), wait) {
+            assert_eq!(essence(&output), wanted, "after {killed} kills");
+            // It ended before it was killed; from the beginning again.
+            assert!(!place.file().exists(), "a search that has ended leaves nothing behind");
+        }
+        killed += 1;
+    };
+    assert_eq!(essence(&result), wanted, "after {killed} kills");
+}
+
+#[test]
+fn a_search_killed_at_random_moments_ends_as_if_it_had_not_been() {
+    // Fifty kills of a check that takes some ten seconds: BOMBUS_KILLS=50 BOMBUS_KILL_SIZE=45.
+    let kills = number_from_env("BOMBUS_KILLS", 4);
+    let size = number_from_env("BOMBUS_KILL_SIZE", 0);
+    if size > 0 {
+        let model = GRID.replace("1..9", "1..4").replace("0..2", &format!("0..{}", size - 1));
+        let model = model.replace("f(i) < 2", &format!("f(i) < {}", size - 1));
+        return survives(&model, &["--keep-going"], kills, 50);
+    }
+    survives(GRID, &[], kills, 1);
+    survives(GRID, &["--store", "hash"], kills, 2);
+    survives(QUEUE, &[], kills, 3);
+    survives(QUEUE, &["--store", "hash"], kills, 4);
+    survives(WRONG, &[], kills, 5);
+    survives(WRONG, &["--keep-going"], kills, 6);
+}
+
+#[test]
+fn other_orders_and_temporal_formulas_survive_kills_too() {
+    let kills = number_from_env("BOMBUS_KILLS", 3);
+    survives(GRID, &["--order", "dfs"], kills, 7);
+    survives(QUEUE, &["--order", "mixed"], kills, 8);
+    survives(QUEUE, &["--ltl", "G F [get]"], kills, 9);
+}
+
+#[test]
+fn a_signal_saves_the_search_and_ends_it() {
+    let place = Place::new(&GRID.replace("1..9", "1..12"));
+    let wanted = essence(&place.run(&[]));
+    let mut ended_early = 0;
+    for _ in 0..20 {
+        let mut command = place.command(&["--checkpoint", &place.path(), "--resume", &place.path()]);
+        let child = command.spawn().unwrap();
+        sleep(Duration::from_millis(60));
+        // The standard library sends no other signal than SIGKILL.
+        let pid = child.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        if output.status.code() == Some(130) {
+            ended_early += 1;
+            let (_, result) = essence(&output);
+            assert_eq!(result["verdict"], "incomplete");
+            assert_eq!(result["incomplete_because"][0], "interrupted");
+            assert!(place.file().exists() || result["states"] == 0, "{}", told(&output));
+        } else if output.status.code() == Some(0) {
+            break;
+        }
+    }
+    assert!(ended_early > 0, "no signal came in time");
+    let result = place.run(&["--checkpoint", &place.path(), "--resume", &place.path()]);
+    assert_eq!(essence(&result), wanted);
+}
+
+/// A search that a limit ended, and what it was asked.
+fn saved_by_limit(model: &str, more: &[&str]) -> Place {
+    let place = Place::new(model);
+    let mut options = vec!["--checkpoint", "DIR", "--max-states", "6000"];
+    options.extend_from_slice(more);
+    let path = place.path();
+    options[1] = &path;
+    let output = place.run(&options);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(place.file().exists());
+    place
+}
+
+#[test]
+fn a_limit_saves_the_search_and_a_larger_one_goes_on() {
+    for (model, more) in [(GRID, &[][..]), (QUEUE, &["--store", "hash"]), (GRID, &["--order", "dfs"])] {
+        let place = saved_by_limit(model, more);
+        let mut options = vec!["--resume", "DIR", "--max-states", "9000"];
+        let path = place.path();
+        options[1] = &path;
+        options.extend_from_slice(more);
+        let further = place.run(&options);
+        let (status, result) = essence(&further);
+        assert_eq!(status, Some(3));
+        assert!(result["states"].as_u64().unwrap() >= 9000, "{result}");
+        options.truncate(2);
+        options.extend_from_slice(more);
+        assert_eq!(essence(&place.run(&options)), essence(&place.run(more)));
+        assert!(!place.file().exists());
+    }
+}
+
+#[test]
+fn a_search_goes_on_only_with_the_same_model_and_the_same_options() {
+    let place = saved_by_limit(GRID, &[]);
+    let bytes = fs::read(place.file()).unwrap();
+    let path = place.path();
+    let refused = |options: &[&str], why: &str| {
+        let output = place.run(&[&["--resume", &path], options].concat());
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {}", told(&output));
+        assert!(told(&output).contains(why), "{options:?}: {}", told(&output));
+        assert!(output.stdout.is_empty(), "no verdict");
+        assert_eq!(fs::read(place.file()).unwrap(), bytes, "what is saved stays as it is");
+    };
+    for options in [
+        &["--store", "hash"][..],
+        &["--order", "dfs"],
+        &["--no-deadlock"],
+        &["--keep-going"],
+        &["--maxint", "7"],
+        &["--goal", "f(1) = 2"],
+        &["--ltl", "G {f(1) < 3}"],
+        &["--strict-wd"],
+    ] {
+        refused(options, "the options changed since this search was saved");
+    }
+    refused(&["--engine", "reference", "--workers", "1"], "the reference engine cannot save its search");
+    // A comment is a change of the text, a bound one of the meaning.
+    for model in [GRID.replace("MACHINE", "/* seen */ MACHINE"), GRID.replace("f(i) < 2", "f(i) < 1")] {
+        fs::write(&place.model, model).unwrap();
+        refused(&[], "the model changed since this search was saved");
+    }
+    fs::write(&place.model, GRID).unwrap();
+    // Limits, workers and what is printed may change.
+    let other = place.run(&["--resume", &path, "--workers", "3", "--time-limit", "100", "--verbose"]);
+    assert_eq!(other.status.code(), Some(0), "{}", told(&other));
+    assert!(told(&other).contains("resumed"), "{}", told(&other));
+}
+
+#[test]
+fn what_is_saved_is_not_overwritten_and_must_be_there_to_go_on() {
+    let place = saved_by_limit(GRID, &[]);
+    let again = place.run(&["--checkpoint", &place.path()]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(told(&again).contains("a search is saved there"), "{}", told(&again));
+    let nowhere = place.run(&["--resume", "/nowhere/at/all"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(told(&nowhere).contains("no search is saved there"), "{}", told(&nowhere));
+    let lonely = place.run(&["--checkpoint-every", "5"]);
+    assert_eq!(lonely.status.code(), Some(2));
+    for reduction in [["--por", "on"], ["--symmetry", "marker"]] {
+        let output = place.run(&[&["--resume", &place.path()], &reduction[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    }
+}
+
+#[test]
+fn two_hundred_damaged_files_are_refused() {
+    let place = saved_by_limit(QUEUE, &[]);
+    let other = saved_by_limit(GRID, &[]);
+    let right = fs::read(place.file()).unwrap();
+    let foreign = fs::read(other.file()).unwrap();
+    let mut rng = Rng::new(200);
+    let size = right.len();
+    assert!(size > 100_000, "{size}");
+    for case in 0..200 {
+        let mut wrong = right.clone();
+        match case % 5 {
+            // Cut, from the last byte on.
+            0 => wrong.truncate(size - 1 - if case < 10 { case } else { rng.below(size - 1) }),
+            // One bit flipped.
+            1 => wrong[rng.below(size)] ^= 1 << rng.below(8),
+            // Two pieces swapped.
+            2 => {
+                let piece = 1 + rng.below(5000);
+                let (a, b) = (rng.below(size / 2), size / 2 + rng.below(size / 2));
+                let piece = piece.min(wrong.len() - b).min(b - a);
+                for i in 0..piece {
+                    wrong.swap(a + i, b + i);
+                }
+            }
+            // The end of another one, or zeros.
+            3 => {
+                let at = rng.below(size.min(foreign.len()));
+                wrong.truncate(at);
+                wrong.extend_from_slice(&foreign[at..]);
+            }
+            _ => {
+                let at = rng.below(size - 64);
+                let end = if case % 2 == 0 { wrong.len() } else { at + 64 };
+                wrong[at..end].fill(0);
+            }
+        }
+        if wrong == right {
+            continue;
+        }
+        fs::write(place.file(), &wrong).unwrap();
+        let output = place.run(&["--resume", &place.path()]);
+        assert_eq!(output.status.code(), Some(2), "case {case}: {}", told(&output));
+        assert!(output.stdout.is_empty());
+        let message = told(&output);
+        assert!(message.contains("damaged") || message.contains("changed since"), "case {case}: {message}");
+    }
+    fs::write(place.file(), &right).unwrap();
+    let output = place.run(&["--resume", &place.path()]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+}
+
+#[test]
+fn a_disk_that_is_full_costs_the_saving_and_not_the_result() {
+    let place = Place::new(QUEUE);
+    let wanted = essence(&place.run(&[]));
+    let run = |blocks: &str, resume: bool| {
+        // Files beyond so many blocks of 1024 bytes cannot be written.
+        let mut c = Command::new("bash");
+        c.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"", blocks, env!("CARGO_BIN_EXE_bombus")]);
+        c.arg("check").arg(&place.model).args(["--json", "--checkpoint-every", "0.01"]);
+        c.arg("--checkpoint").arg(place.saved());
+        if resume {
+            c.arg("--resume").arg(place.saved());
+        }
+        c.output().unwrap()
+    };
+    let output = run("16", false);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let (_, mut result) = essence(&output);
+    let warnings = result["warnings"].take();
+    let first = warnings[0].as_str().unwrap_or_else(|| panic!("nothing was to be saved: {warnings}"));
+    assert!(first.contains("could not be saved") && first.contains("search.bombus.new"), "{first}");
+    result["warnings"] = wanted.1["warnings"].clone();
+    assert_eq!((Some(0), result), wanted);
+    // What was saved before stays, and is good.
+    let output = place.run(&["--checkpoint", &place.path(), "--max-states", "9000"]);
+    assert_eq!(output.status.code(), Some(3));
+    let before = fs::read(place.file()).unwrap();
+    let copy = place.dir.path().join("copy");
+    fs::copy(place.file(), &copy).unwrap();
+    let output = run("16", true);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    fs::create_dir_all(place.saved()).unwrap();
+    fs::copy(&copy, place.file()).unwrap();
+    assert_eq!(fs::read(place.file()).unwrap(), before);
+    assert_eq!(essence(&place.run(&["--resume", &place.path()])), wanted);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_refused_before_the_search() {
+    let place = Place::new(GRID);
+    let output = place.run(&["--checkpoint", "/proc/nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("/proc/nothing"), "{}", told(&output));
+}
+
+#[test]
+fn what_is_saved_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = saved_by_limit(GRID, &[]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&place.saved()), mode(&place.file())), (0o700, 0o600));
+    let names: Vec<_> = fs::read_dir(place.saved()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["search.bombus"], "nothing half-written is left");
+}

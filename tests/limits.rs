@@ -1,0 +1,42 @@
+//! `--memory-limit` as a user sees it: what the process takes stays within it, and reaching it is told.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::process::Command;
+
+/// States in words: more than any limit here holds.
+const WORDS: &str = "MACHINE words VARIABLES f INVARIANT f : 1..6 --> 0..19 INITIALISATION f := (1..6) * {0}
+OPERATIONS step(i) = PRE i : 1..6 THEN f(i) := (f(i) + 1) mod 20 END END";
+
+/// States with values in the pool.
+const VALUES: &str =
+    "MACHINE pooled SETS ITEM = {a, b, c, d} VARIABLES q INVARIANT q : seq(ITEM) INITIALISATION q := <>
+OPERATIONS put(x) = SELECT x : ITEM THEN q := q <- x END END";
+
+fn peak(model: &str, options: &[&str]) -> u64 {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m.mch");
+    std::fs::write(&path, model).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
+    let out =
+        command.arg("check").arg(&path).args(["--json", "--workers", "2"]).args(options).output().unwrap();
+    assert_eq!(out.status.code(), Some(3), "{options:?}: {}", String::from_utf8_lossy(&out.stderr));
+    let result: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(result["verdict"], "incomplete");
+    assert_eq!(result["incomplete_because"][0], "memory limit reached");
+    assert!(result["states"].as_u64().unwrap() > 1000, "{options:?}: {}", result["states"]);
+    result["peak_memory_bytes"].as_u64().unwrap()
+}
+
+#[test]
+fn the_process_stays_within_its_memory_limit_and_says_that_it_was_reached() {
+    for (limit, mib) in [("80M", 80u64), ("130M", 130)] {
+        for options in [["--store", "exact"], ["--store", "hash"], ["--order", "dfs"]] {
+            let peak = peak(WORDS, &[&["--memory-limit", limit], &options[..]].concat());
+            assert!(peak <= (mib << 20) * 105 / 100, "{limit} {options:?}: {} MiB", peak >> 20);
+            assert!(peak >= (mib << 20) / 2, "{limit} {options:?}: half of it is left, {} MiB", peak >> 20);
+        }
+    }
+    let peak = peak(VALUES, &["--memory-limit", "80M"]);
+    assert!(peak <= (80 << 20) * 105 / 100, "{} MiB", peak >> 20);
+}
