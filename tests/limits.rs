@@ -37,6 +37,6 @@ fn the_process_stays_within_its_memory_limit_and_says_that_it_was_reached() {
             assert!(peak >= (mib << 20) / 2, "{limit} {options:?}: half of it is left, {} MiB", peak >> 20);
         }
     }
-    let peak = peak(VALUES, &["--memory-limit", "80M"]);
-    assert!(peak <= (80 << 20) * 105 / 100, "{} MiB", peak >> 20);
+    let peak = peak(VALUES, &["--memory-limit", "160M"]);
+    assert!(peak <= (160 << 20) * 105 / 100, "{} MiB", peak >> 20);
 }

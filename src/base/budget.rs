@@ -39,6 +39,10 @@ struct Looked {
 /// Milliseconds between two looks.
 const LOOK: u64 = 5;
 
+/// The part of the memory limit that is kept for what is allocated between two looks, all the more
+/// when the thread that looks has to wait for a core.
+const UNSEEN: u64 = 32;
+
 impl Budget {
     pub fn unlimited() -> Self {
         Budget {
@@ -89,7 +93,7 @@ impl Budget {
         if self.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {
             return Err(Stop::Time);
         }
-        if self.max_memory.is_some_and(|limit| self.resident() > limit) {
+        if self.max_memory.is_some_and(|limit| self.resident() > limit - limit / UNSEEN) {
             return Err(Stop::Memory);
         }
         Ok(())
