@@ -195,6 +195,9 @@ pub struct Info {
     /// Relations between instances of events, as matrices or as a graph of what may enable what
     #[arg(long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     pub relations: Option<RelationForm>,
+    /// The register code of the first valuation of the constants
+    #[arg(long, conflicts_with = "relations")]
+    pub code: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

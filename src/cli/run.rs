@@ -350,6 +350,10 @@ fn info(args: &args::Info) -> u8 {
                 say(&driver::relations(&model.machine, &budget, how));
                 return status::OK;
             }
+            if args.code {
+                say(&driver::code(&model.machine, &budget));
+                return status::OK;
+            }
             let layouts = driver::layouts(&model.machine, &budget);
             say(&format!(
                 "{}{}{}",

@@ -185,6 +185,14 @@ pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
     }
 }
 
+/// The register code of events and conjuncts, for the first valuation of the constants.
+pub fn code(machine: &Machine, budget: &Budget) -> String {
+    match program::compile(machine, budget, &program::Options::default()) {
+        Ok(program) => program.code_text(),
+        Err(stop) => format!("code        unknown: {} while the constants were set up", stop.reason()),
+    }
+}
+
 /// How relations are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relate {

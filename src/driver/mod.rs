@@ -17,7 +17,7 @@ mod values;
 pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::Animation;
 pub use checkpoint::Checkpoint;
-pub use compiled::{Relate, layouts, relations};
+pub use compiled::{Relate, code, layouts, relations};
 pub use eval::eval;
 pub use reduction::Reduce;
 pub use replay::{Replayed, replay};

@@ -153,7 +153,6 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         statics,
         labels,
         texts: Mutex::default(),
-        notes: Mutex::default(),
         options: options.clone(),
         guards: Vec::new(),
         reduction: None,
@@ -237,14 +236,21 @@ impl Program<'_> {
         })
     }
 
-    /// The code of the first valuation, printed.
+    /// The code of the first valuation and where the events in it begin, printed.
     pub fn code_text(&self) -> String {
-        let interpreter = Interpreter::new(self.machine, &self.budget);
         if self.valuations.is_empty() {
-            String::new()
-        } else {
-            self.compiled(0, &interpreter).code.to_string()
+            return "there is no valuation of the constants".into();
         }
+        let interpreter = Interpreter::new(self.machine, &self.budget);
+        let compiled = self.compiled(0, &interpreter);
+        let mut text = String::new();
+        for (name, event) in self.names.iter().zip(&compiled.events) {
+            match event {
+                Ok(event) => text += &format!("{:5}  begins {name}\n", event.entry),
+                Err(_) => text += &format!("       {name} is interpreted\n"),
+            }
+        }
+        text + &compiled.code.to_string()
     }
 
     /// The symmetry of the model, if states are told apart up to it and some set is symmetric.

@@ -59,7 +59,6 @@ impl Program<'_> {
         put(out, texts.len() as u64);
         for (number, words) in texts.iter() {
             put(out, (*number).into());
-            put(out, self.is_note(*number).into());
             put(out, words.len() as u64);
             out.extend_from_slice(words.as_bytes());
         }
@@ -88,9 +87,6 @@ impl Program<'_> {
         let mut texts = self.texts.lock().unwrap_or_else(|e| e.into_inner());
         for _ in 0..take(from).ok_or_else(damaged)? {
             let number = u32::try_from(take(from).ok_or_else(damaged)?).map_err(|_| damaged())?;
-            if take(from).ok_or_else(damaged)? > 0 {
-                self.notes.lock().unwrap_or_else(|e| e.into_inner()).insert(number);
-            }
             let length = take(from).ok_or_else(damaged)?;
             let words =
                 std::str::from_utf8(piece(from, length).ok_or_else(damaged)?).map_err(|_| damaged())?;

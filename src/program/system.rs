@@ -24,7 +24,7 @@ use crate::model::value::{Value, digest};
 use crate::system::{
     EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink, System,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 
 pub struct Program<'m> {
@@ -51,13 +51,17 @@ pub struct Program<'m> {
     /// Words for findings and reasons, by a hash of themselves: the number of a text must not depend
     /// on which thread met it first.
     pub(super) texts: Mutex<BTreeMap<u32, String>>,
-    /// Those of the texts that are notes (see `note`).
-    pub(super) notes: Mutex<BTreeSet<u32>>,
     pub(super) options: Options,
     /// Guards of instances that a reduction may ask for.
     pub(super) guards: Vec<Option<Pred>>,
     pub(super) reduction: Option<Reduction>,
 }
+
+/// Marks the numbers of texts that are notes (see `Program::note`).
+const NOTE: u32 = 1 << 30;
+/// Marks the numbers of texts of findings: assertions of the ASSERTIONS clause have small numbers, texts stay
+/// above them.
+const FINDING: u32 = 1 << 31;
 
 /// Scratch memory of one thread.
 pub struct Worker<'m> {
@@ -172,9 +176,15 @@ impl<'m> Program<'m> {
     }
 
     pub(super) fn text(&self, words: String) -> u32 {
+        self.text_among(words, 0)
+    }
+
+    /// The number of a text of the class that `mark` names. Texts of two classes never share a number, so a
+    /// reason to doubt a verdict cannot be taken for a note.
+    fn text_among(&self, words: String, mark: u32) -> u32 {
         let mut hash = LabelHash::default();
         words.bytes().for_each(|b| hash.word(u64::from(b)));
-        let number = hash.0 as u32;
+        let number = hash.0 as u32 & !(NOTE | FINDING) | mark;
         self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(number, words);
         number
     }
@@ -193,9 +203,7 @@ impl<'m> Program<'m> {
                 ErrorKind::Variant => FindingKind::Variant,
                 _ => FindingKind::WellDefinedness,
             };
-            // Assertions of the ASSERTIONS clause have small numbers; texts stay above them.
-            let property = self.text(exact::words(e)) | 1 << 31;
-            self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(property, exact::words(e));
+            let property = self.text_among(exact::words(e), FINDING);
             sink.finding(Finding { kind, property, event });
         } else {
             let words = match event {
@@ -210,14 +218,13 @@ impl<'m> Program<'m> {
     /// temporal formulas may ask for the transitions.
     fn note(&self, e: &Error, event: EventId, sink: &mut dyn Sink) {
         let name = &self.names[event.0 as usize];
-        let number = self.text(format!("{name}: {}; {SAME_STATES}", exact::words(e)));
-        self.notes.lock().unwrap_or_else(|e| e.into_inner()).insert(number);
-        sink.incomplete(number);
+        let words = format!("{name}: {}; {SAME_STATES}", exact::words(e));
+        sink.incomplete(self.text_among(words, NOTE));
     }
 
     /// Whether a reason only says that transitions to known states were not counted.
     pub fn is_note(&self, reason: u32) -> bool {
-        self.notes.lock().unwrap_or_else(|e| e.into_inner()).contains(&reason)
+        reason & NOTE != 0
     }
 
     /// Loads constants and state into the frame.
@@ -587,7 +594,7 @@ impl<'m> System for Program<'m> {
         };
         match finding.kind {
             FindingKind::Invariant => clause(&self.machine.invariant),
-            FindingKind::Assertion if finding.property >> 31 == 0 => clause(&self.machine.assertions),
+            FindingKind::Assertion if finding.property & FINDING == 0 => clause(&self.machine.assertions),
             FindingKind::Deadlock => "no operation is enabled".into(),
             FindingKind::Goal => "the goal is reached".into(),
             FindingKind::Properties if finding.property == 0 => {
