@@ -328,3 +328,14 @@ fn results_do_not_depend_on_the_number_of_workers() {
     assert_eq!((all["states"].as_u64(), all["transitions"].as_u64()), (Some(1000), Some(3000)));
     assert_eq!(all["found"]["invariant"], 10);
 }
+
+/// `info --code` shows where each event begins in the register code, and the code itself.
+#[test]
+fn the_code_of_every_event_can_be_listed() {
+    let files = Files::new();
+    let model = files.write("m.mch", &counter("x := (x + 1) mod 4"));
+    let shown = bombus(&["info", &model, "--code"]);
+    assert_eq!(shown.status.code(), Some(0));
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("begins inc") && shown.contains("Emit"), "{shown}");
+}
