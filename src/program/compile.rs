@@ -8,6 +8,7 @@ use super::ir::{Code, Op, Reg};
 use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
 use super::pool::Pool;
+use super::sieve;
 use super::state::StateLayout;
 use crate::model::typed::{Expr, Machine, Pred, VarId};
 use crate::model::value::Value;
@@ -119,6 +120,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
             code.ops[*at as usize + k] = Op::Call { l: *entry };
         }
     }
+    sieve::sieve(&mut code);
     let slots: BTreeMap<VarId, &[Field]> =
         source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
     let packings = lowered

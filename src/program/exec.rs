@@ -232,6 +232,9 @@ pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) ->
             Op::JumpCellNe { a, i, shift, mask, l } => {
                 jump_if!(f[a as usize] >> shift & u64::from(mask) != u64::from(i), l);
             }
+            Op::Sieve { a, t, shift, .. } => {
+                pc = code.sieves[t as usize].pass(f[a as usize], shift) as usize;
+            }
             Op::Cell { d, t, r, c, l } => {
                 let (at, shift) = c.place(f[r as usize] as usize);
                 let cell = f[(t as usize + at) & (FRAME - 1)] >> shift & c.mask();

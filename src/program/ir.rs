@@ -9,6 +9,7 @@
 //! Meaning of the jumps: `l` is where control goes when the condition in the name holds, when the
 //! operation is undefined, or when a loop is at its end.
 
+use super::sieve::Sieve;
 use bombus_kernels::bits::cells::Cells;
 use std::fmt;
 
@@ -477,6 +478,14 @@ pub enum Op {
         mask: u16,
         l: Label,
     },
+    /// Stands in the place of a `JumpCellNe` on the cell at `shift` of `a`, one of the tests of sieve `t`; `l` is
+    /// the next of them. Goes where the tests would go from here (`super::sieve`).
+    Sieve {
+        a: Reg,
+        t: u16,
+        shift: u8,
+        l: Label,
+    },
     /// Cells of rows that are known only now. The value of row `r`; `l` when it has none.
     Cell {
         d: Reg,
@@ -642,6 +651,8 @@ pub struct Code {
     pub generals: Vec<GeneralTouch>,
     /// Places of elements in another carrier; `NOWHERE` is a misfit, `DROPPED` is left out.
     pub tables: Vec<Vec<u16>>,
+    /// Chains of tests that are answered at once.
+    pub sieves: Vec<Sieve>,
 }
 
 /// Which registers an evaluation on values reads and writes.

@@ -25,6 +25,7 @@ pub mod promise;
 pub mod reduction;
 pub mod relation_text;
 mod saved;
+mod sieve;
 pub mod state;
 pub mod symmetry;
 pub mod system;

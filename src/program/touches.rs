@@ -158,7 +158,9 @@ impl Op {
             }
             Peek { d, a, .. } | PokeImm { d, a, .. } => rw(one(d), [one(a), None, None]),
             Poke { d, a, s, .. } => rw(one(d), [one(a), one(s), None]),
-            JumpCellEq { a, l, .. } | JumpCellNe { a, l, .. } => rl([one(a), None, None], l),
+            JumpCellEq { a, l, .. } | JumpCellNe { a, l, .. } | Sieve { a, l, .. } => {
+                rl([one(a), None, None], l)
+            }
             Cell { d, t, r, c, l } => rwl(one(d), [many(t, cells(c)), one(r), None], l),
             PutCell { d, r, s, c } => {
                 Touches { write: many(d, cells(c)), reads: [one(r), one(s), None], updates: true, ..t }
@@ -239,6 +241,7 @@ impl Op {
             | TableGet { l, .. }
             | JumpCellEq { l, .. }
             | JumpCellNe { l, .. }
+            | Sieve { l, .. }
             | Cell { l, .. }
             | JumpCellsNotInjective { l, .. }
             | Length { l, .. }

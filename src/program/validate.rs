@@ -48,6 +48,9 @@ pub fn validate(code: &Code, entries: &[u32]) -> Result<(), String> {
             Op::Remap { table, .. } if *table as usize >= code.tables.len() => {
                 return Err(format!("{pc}: no table {table}"));
             }
+            Op::Sieve { t, .. } if *t as usize >= code.sieves.len() => {
+                return Err(format!("{pc}: no sieve {t}"));
+            }
             _ => {}
         }
     }
