@@ -167,3 +167,30 @@ fn a_quantifier_over_infinitely_many_values_is_decided_by_what_could_break_it() 
     let text = "MACHINE M ASSERTIONS !i.(i /= 0 => {1|->2}(i) /: {3}) OPERATIONS a = skip END";
     assert_eq!(run(text, &[])["verdict"], "incomplete");
 }
+
+#[test]
+fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
+    let with = |text: &str| {
+        let found = ["reference", "compiled"].map(|e| run(text, &["--integers-in-scope", "--engine", e]));
+        let words = found.map(|j| {
+            assert_eq!(j["scope"]["integers_in_scope"], true);
+            format!("{} {}/{}", j["verdict"], j["prob"]["states"], j["prob"]["transitions"]).replace('"', "")
+        });
+        assert_eq!(words[0], words[1], "the engines differ on {text}");
+        words[0].clone()
+    };
+    // n in 0..3: four states, four transitions from each, and the initialisation.
+    let text = "MACHINE M VARIABLES x INVARIANT x:NATURAL INITIALISATION x:=0 \
+                OPERATIONS op(n) = PRE n:NATURAL THEN x := n END END";
+    assert_eq!(with(text), "verified 4/17");
+    assert_eq!(verdict(text), "incomplete 4/17");
+    // N in 1..3: three valuations, 2+3+4 initial states, one step from each.
+    let text = "MACHINE M CONSTANTS N PROPERTIES N:NATURAL1 VARIABLES x INVARIANT x:0..N \
+                INITIALISATION x::0..N OPERATIONS op = skip END";
+    assert_eq!(with(text), "verified 12/21");
+    // A choice that the scope has no value for says nothing of the integers beyond it.
+    assert!(with(&one_bit("op(n) = PRE n>10 THEN skip END")).starts_with("incomplete"));
+    // A quantifier is no choice of the model: it speaks of all integers.
+    let text = one_bit("op = PRE !n.(n:NATURAL => n*n+n /= 1000001) THEN skip END");
+    assert!(with(&text).starts_with("incomplete"));
+}

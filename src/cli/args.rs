@@ -46,6 +46,10 @@ pub struct Loading {
     /// Value of MININT [default: -1]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub minint: Option<i64>,
+    /// Take MININT..MAXINT for all integers where nothing bounds a parameter, constant or other choice; the verdict
+    /// then holds for this scope. Without it such a choice makes the verdict incomplete
+    #[arg(long)]
+    pub integers_in_scope: bool,
     /// Set up all valuations of the constants, also those that differ only in the names of elements
     /// of deferred sets
     #[arg(long)]

@@ -75,6 +75,7 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         default_set_size: args.set_size.map(|n| n as usize),
         maxint: args.maxint.map(Int::from),
         minint: args.minint.map(Int::from),
+        integers_in_scope: args.integers_in_scope,
         include: args.include.clone(),
         machine: args.machine.clone(),
         abstract_levels: args.abstract_levels,

@@ -149,6 +149,9 @@ fn check_args(args: &Scale) -> Vec<OsString> {
             line.extend([option.into(), v.to_string().into()]);
         }
     }
+    if l.integers_in_scope {
+        line.push("--integers-in-scope".into());
+    }
     if l.all_constants {
         line.push("--all-constants".into());
     }

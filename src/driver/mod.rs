@@ -303,7 +303,12 @@ fn scope_of(machine: &Machine) -> Scope {
             origin: (s.kind != SetKind::Enumerated).then(|| origin_word(s.origin)),
         })
         .collect();
-    Scope { sets, maxint: machine.maxint.to_string(), minint: machine.minint.to_string() }
+    Scope {
+        sets,
+        maxint: machine.maxint.to_string(),
+        minint: machine.minint.to_string(),
+        integers: machine.integers_in_scope,
+    }
 }
 
 pub fn origin_word(origin: SizeOrigin) -> &'static str {

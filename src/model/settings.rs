@@ -19,6 +19,8 @@ pub struct LoadOptions {
     pub default_set_size: Option<usize>,
     pub maxint: Option<Int>,
     pub minint: Option<Int>,
+    /// `--integers-in-scope`: choices of integers that nothing bounds are made in MININT..MAXINT.
+    pub integers_in_scope: bool,
     /// `--include DIR`
     pub include: Vec<PathBuf>,
     /// `--machine NAME`: which machine of an Event-B project is checked.
@@ -35,6 +37,7 @@ pub struct LoadOptions {
 pub struct Settings {
     pub maxint: Int,
     pub minint: Int,
+    pub integers_in_scope: bool,
     pub default_set_size: usize,
     /// `--set NAME=N`
     pub set_sizes: BTreeMap<String, usize>,
@@ -56,6 +59,7 @@ impl Settings {
         let mut settings = Settings {
             maxint: options.maxint.clone().or_else(|| preference("MAXINT")).unwrap_or(Int::from(3i64)),
             minint: options.minint.clone().or_else(|| preference("MININT")).unwrap_or(Int::from(-1i64)),
+            integers_in_scope: options.integers_in_scope,
             default_set_size: options.default_set_size.or(size).unwrap_or(2).max(1),
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),

@@ -496,6 +496,9 @@ pub struct Machine {
     pub ctl: Vec<TemporalAssertion>,
     pub maxint: Int,
     pub minint: Int,
+    /// The user takes MININT..MAXINT for all integers where nothing bounds a choice: part of the scope that a verdict
+    /// holds for, not a reason against it.
+    pub integers_in_scope: bool,
 }
 
 /// Begins the names of constants that no user wrote: functions that a theory defines by recursion.

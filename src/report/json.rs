@@ -30,7 +30,8 @@ pub fn render(o: &Outcome) -> Value {
         "model": {"file": o.file, "machine": o.machine},
         "verdict": o.verdict().word(),
         "incomplete_because": reasons,
-        "scope": {"sets": sets, "maxint": number(&o.scope.maxint), "minint": number(&o.scope.minint)},
+        "scope": {"sets": sets, "maxint": number(&o.scope.maxint), "minint": number(&o.scope.minint),
+            "integers_in_scope": o.scope.integers},
         "reductions": {
             "symmetry": o.reductions.symmetry,
             "symmetric_sets": o.reductions.symmetric_sets,

@@ -71,6 +71,8 @@ pub struct Scope {
     pub sets: Vec<SetSize>,
     pub maxint: String,
     pub minint: String,
+    /// Whether MININT..MAXINT was taken for all integers where nothing bounds a choice.
+    pub integers: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -80,7 +80,8 @@ fn scope(out: &mut String, o: &Outcome) {
         .filter_map(|s| s.origin.map(|why| format!("{} = {} ({why})", s.name, s.size)))
         .collect();
     let mut parts = sized;
-    parts.push(format!("integers {}..{}", o.scope.minint, o.scope.maxint));
+    let all = if o.scope.integers { " for every choice that nothing bounds" } else { "" };
+    parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
     let _ = writeln!(out, "  scope        {}", parts.join(", "));
 }
 

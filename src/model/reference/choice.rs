@@ -108,6 +108,19 @@ impl Interpreter<'_> {
         let name = &self.machine.var(var).name;
         let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
         let set = interval(minint, maxint);
+        if self.machine.integers_in_scope {
+            // Where the scope has no solution at all, nothing follows for the integers beyond it.
+            let mut any = false;
+            let mut see = |env: &mut Env, error: Option<&Error>| {
+                any = true;
+                sink(env, error)
+            };
+            let flow = self.for_each(env, &set, &mut |env, x| {
+                self.bound(env, unknown, open, pending.clone(), var, x, &mut see)
+            })?;
+            let nothing = Error::new(ErrorKind::Unbounded, span, words);
+            return if any { Ok(flow) } else { sink(env, Some(&nothing)) };
+        }
         let kind = if self.stands_alone(env, unknown, open, var, &set)? {
             ErrorKind::Sampled(var)
         } else {

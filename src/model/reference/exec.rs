@@ -230,7 +230,9 @@ impl Interpreter<'_> {
         let name = &self.machine.var(*v).name;
         let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
         let kind = if tried.is_empty() { ErrorKind::Unbounded } else { ErrorKind::Sampled(*v) };
-        out.errors.push(Error::new(kind, span, words));
+        if tried.is_empty() || !self.machine.integers_in_scope {
+            out.errors.push(Error::new(kind, span, words));
+        }
         Ok(Value::sorted_set(tried))
     }
 
