@@ -521,3 +521,20 @@ fn quantified_variables_take_the_values_of_their_domain() {
     rejected(SETTER, &["--ltl", "!v.({v : 0..2} => G {v = TRUE})"], &["^"]);
     rejected(SETTER, &["--ltl", "!v.({v : nothing} => G {v = 1})"], &["<ltl>:1:10", "^"]);
 }
+
+#[test]
+fn a_predicate_that_must_always_hold_is_looked_at_where_no_invariant_has_to_be() {
+    // The invariant says no more than the type, or speaks of another variable than the event changes.
+    let typed = "MACHINE M SETS S = {a, b} VARIABLES p INVARIANT p : S INITIALISATION p := a
+OPERATIONS set(x) = PRE x : S THEN p := x END END";
+    expect(typed, &[], &[("G {p = a}", "violated")]);
+    expect(typed, &["--workers", "2", "--no-invariant"], &[("G {p = a}", "violated")]);
+    let apart =
+        "MACHINE M VARIABLES p, q INVARIANT p : 0..3 & q : 0..3 & q < 1 INITIALISATION p := 0 || q := 0
+OPERATIONS up = SELECT p < 3 THEN p := p + 1 END; down = SELECT p = 3 THEN p := 0 END END";
+    expect(apart, &[], &[("G {p < 2}", "violated"), ("G {q < 2}", "holds")]);
+    // Constants differ from one initial state to the next.
+    let constant = "MACHINE M SETS S = {a, b} CONSTANTS c PROPERTIES c : S VARIABLES p INVARIANT p : S INITIALISATION p := a
+OPERATIONS set(x) = PRE x : S THEN p := x END END";
+    expect(constant, &[], &[("G {c = a}", "violated"), ("G {c = b}", "violated"), ("G {c : S}", "holds")]);
+}
