@@ -5,11 +5,12 @@
 //! same state and in full. Edges of one event are held back until it is through, so that the two
 //! ways never mix.
 
-use super::compile::{self, Compiled, LabelHash, Source};
+use super::compile::{self, Compiled, Source};
 use super::effects::Effects;
 use super::exact::{self, Constant};
 use super::exec::{self, Answer, Exit, Frame};
 use super::host::{Edges, Running};
+use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
 use super::pool::Pool;
@@ -168,11 +169,11 @@ impl<'m> Program<'m> {
         let layouts = &self.labels[event.0 as usize];
         let values: Vec<(Layout, &Value)> =
             layouts.iter().cloned().zip(params.iter().chain(results.iter())).collect();
-        compile::label_of(&values, &self.pool)
+        label::of_values(&values, &self.pool)
     }
 
     pub(super) fn text(&self, words: String) -> u32 {
-        let mut hash = LabelHash::default();
+        let mut hash = label::Hash::default();
         words.bytes().for_each(|b| hash.word(u64::from(b)));
         let number = hash.0 as u32;
         self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(number, words);

@@ -10,7 +10,9 @@
 //! PROPERTIES do not matter: constants are part of the permuted state, so whatever distinguishes
 //! elements by way of a constant distinguishes them in the state.
 
-use crate::model::typed::{Expr, ExprKind, External, FreeId, Machine, SetId, SetKind, SizeOrigin, Type};
+use crate::model::typed::{
+    Expr, ExprKind, External, FreeId, Machine, Pred, SetId, SetKind, SizeOrigin, Type,
+};
 use crate::model::walk::{Visit, visit_expr, visit_pred, visit_stmt};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,8 +25,9 @@ pub enum Standing {
     Apart(String),
 }
 
-/// The standing of every set of a machine, indexed by `SetId`.
-pub fn standings(machine: &Machine) -> Vec<Standing> {
+/// The standing of every set of a machine, indexed by `SetId`. What is `asked` of its states counts like
+/// its invariant.
+pub fn standings(machine: &Machine, asked: &[Pred]) -> Vec<Standing> {
     let mut seen = Seen { machine, named: BTreeMap::new(), apart: BTreeMap::new() };
     visit_stmt(&machine.initialisation, &mut seen);
     for op in &machine.operations {
@@ -33,7 +36,7 @@ pub fn standings(machine: &Machine) -> Vec<Standing> {
     for clause in machine.invariant.iter().chain(&machine.assertions) {
         visit_pred(&clause.pred, &mut seen);
     }
-    for p in machine.goal.iter().chain(&machine.scope) {
+    for p in machine.goal.iter().chain(&machine.scope).chain(asked) {
         visit_pred(p, &mut seen);
     }
     for domain in machine.freetypes.iter().flat_map(|f| &f.domains).flatten() {
