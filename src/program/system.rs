@@ -484,6 +484,7 @@ impl<'m> System for Program<'m> {
         if compiled.idle[which]
             && !escaped
             && self.machine.goal.is_none()
+            && self.options.watched.is_empty()
             && (self.options.skip_assertions || self.statics.iter().all(|s| *s))
         {
             return;
