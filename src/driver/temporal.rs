@@ -6,6 +6,7 @@
 
 mod always;
 mod chance;
+mod named;
 mod symmetric;
 mod truth;
 mod typing;
@@ -83,6 +84,8 @@ struct One {
     formula: Logic,
     /// The observed predicate that has to hold in every state, if the formula says no more than that.
     always: Option<usize>,
+    /// An element it names although valuations of the constants were explored only up to such names.
+    named: Option<String>,
 }
 
 /// Formulas that are well-formed and well-typed.
@@ -212,6 +215,16 @@ impl One {
         format!("{}: {NOT_EVALUATED}", self.called())
     }
 
+    /// Why it is not said to hold although nothing speaks against it.
+    fn reservation(&self) -> String {
+        format!(
+            "{}: of valuations of the constants that differ only by the names of elements one was explored, and \
+             the formula names {} (--all-constants explores all)",
+            self.called(),
+            self.named.as_deref().unwrap_or_default()
+        )
+    }
+
     fn tells_instances(&self) -> bool {
         match &self.formula {
             Logic::Ltl(f) => f.features().tells_instances,
@@ -273,6 +286,9 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     if faults.is_empty() {
         warnings.append(&mut pieces.warnings);
         for one in &mut list {
+            if !options.loading.all_constants {
+                one.named = named::element(&one.formula, &pieces, &model.machine);
+            }
             if let (Logic::Ltl(formula), ltl::Engine::Automaton) = (&one.formula, asked.engine) {
                 one.always = always::predicate(formula, &pieces).map(|pred| pieces.observe(pred));
             }
@@ -303,6 +319,7 @@ impl Reader {
                     text: one_line(text),
                     formula: Logic::Ltl(parsed.formula),
                     always: None,
+                    named: None,
                 });
             }
             Err(faults) => self.faults.extend(faults),
@@ -318,6 +335,7 @@ impl Reader {
                     text: one_line(text),
                     formula: Logic::Ctl(parsed.formula),
                     always: None,
+                    named: None,
                 });
             }
             Err(faults) => self.faults.extend(faults),
@@ -413,6 +431,10 @@ pub fn check(
             continue;
         }
         match decide(&mut checker, one) {
+            Decided::Holds if one.named.is_some() => {
+                checked.verdicts.push(one.verdict("incomplete"));
+                ledger.enter(one.reservation());
+            }
             Decided::Holds => {
                 checked.verdicts.push(one.verdict("holds"));
                 if checked.chance == 0.0 && one.tells_instances() {
@@ -495,6 +517,10 @@ fn watched(program: &Program, found: &explore::Outcome, formulas: &Formulas, led
             return one.verdict("violated");
         }
         let evaluated = !not_evaluated(one);
+        if found.is_whole() && evaluated && one.named.is_some() {
+            ledger.enter(one.reservation());
+            return one.verdict("incomplete");
+        }
         if found.is_whole() && evaluated {
             return one.verdict("holds");
         }
