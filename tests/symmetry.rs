@@ -553,13 +553,6 @@ fn a_saved_search_up_to_symmetry_goes_on_to_the_same_end() {
 }
 
 #[test]
-fn temporal_formulas_are_refused_under_symmetry() {
-    let out = bombus(&["check", &paper("login"), "--symmetry", "exact", "--ltl", "G {card(active) >= 0}"]);
-    assert_eq!(out.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("temporal"), "{out:?}");
-}
-
-#[test]
 fn flooding_is_refused_where_there_are_too_many_permutations() {
     let out = bombus(&["check", &paper("login"), "--symmetry", "flood", "--set", "Session=12"]);
     assert_eq!(out.status.code(), Some(2));

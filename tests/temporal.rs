@@ -538,3 +538,99 @@ OPERATIONS up = SELECT p < 3 THEN p := p + 1 END; down = SELECT p = 3 THEN p := 
 OPERATIONS set(x) = PRE x : S THEN p := x END END";
     expect(constant, &[], &[("G {c = a}", "violated"), ("G {c = b}", "violated"), ("G {c : S}", "holds")]);
 }
+
+#[test]
+fn every_state_is_looked_at_where_the_invariant_asks_for_nothing() {
+    // The layout of the states promises the whole invariant, so none of it is evaluated.
+    let typed = "MACHINE typed SETS S = {a, b} VARIABLES x INVARIANT x <: S INITIALISATION x := {}
+OPERATIONS put(e) = SELECT e : S - x THEN x := x \\/ {e} END END";
+    for machine in [typed, &typed.replace("x <: S", "x : POW(S)")] {
+        for (f, word) in [
+            ("G {x = S}", "violated"),
+            ("G {x /= S}", "violated"),
+            ("G false", "violated"),
+            ("not F {card(x) = 1}", "violated"),
+            ("G {x <: S}", "holds"),
+        ] {
+            for options in [&["--no-deadlock"][..], &["--no-deadlock", "--no-invariant"]] {
+                expect(machine, options, &[(f, word)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn fairness_that_cannot_be_evaluated_excludes_no_path() {
+    let machine = "MACHINE m VARIABLES x INVARIANT x : 0..1 INITIALISATION x := 0
+OPERATIONS a(n) = SELECT n : 0..1 & x = 0 THEN skip END; b = SELECT x = 0 THEN x := 1 END;
+  c = SELECT x = 1 THEN skip END END";
+    for (f, word) in [
+        ("WF(a(7)) => F {x = 1}", "violated"),
+        ("WF(a(1 / x)) => F {x = 1}", "incomplete"),
+        ("SF(a(1 / x)) => F {x = 1}", "incomplete"),
+        ("WF(b) => F {x = 1}", "holds"),
+    ] {
+        expect(machine, &[], &[(f, word)]);
+    }
+}
+
+#[test]
+fn where_a_formula_names_an_element_all_constants_are_tried() {
+    let machine = "MACHINE m SETS S CONSTANTS c, d PROPERTIES c : S & d : S
+VARIABLES x INVARIANT x <: S INITIALISATION x := {}
+OPERATIONS put(e) = SELECT e = d & e /: x THEN x := x \\/ {e} END END";
+    let some = ["--set", "S=3", "--no-deadlock"];
+    let all = ["--set", "S=3", "--no-deadlock", "--all-constants"];
+    for f in ["F {d /= S3}", "G {d /= S3}", "G not [put(S3)]", "G not [put(S2)]"] {
+        let named = expect(machine, &some, &[(f, "violated")]);
+        assert_eq!(named["constants"], 9, "{f}");
+        expect(machine, &all, &[(f, "violated")]);
+    }
+    // What is true of all elements needs no more: c = d and c /= d.
+    let alike = expect(machine, &some, &[("G {x <: {d}}", "holds")]);
+    assert_eq!(alike["constants"], 2);
+}
+
+/// Two counters, more than a hundred thousand states.
+const GRID: &str = "MACHINE grid VARIABLES x, y INVARIANT x : 0..350 & y : 0..350 INITIALISATION x, y := 0, 0
+OPERATIONS right = SELECT x < 350 THEN x := x + 1 END; up = SELECT y < 350 THEN y := y + 1 END END";
+
+#[test]
+fn a_violation_that_shows_in_a_prefix_ends_the_search() {
+    let formulas = ["G ([right] => X {x < 5})", "H {x < 7} W {x + y = 9}", "G (Y [up] => {y < 6})"];
+    for f in formulas {
+        let early = expect(GRID, &["--no-deadlock", "--workers", "1"], &[(f, "violated")]);
+        let again = expect(GRID, &["--no-deadlock", "--workers", "3"], &[(f, "violated")]);
+        assert!(early["states"].as_u64() < Some(60_000), "{f}: {}", early["states"]);
+        for field in ["states", "transitions", "violation", "incomplete_because"] {
+            assert_eq!(early[field], again[field], "{f}: {field}");
+        }
+        let whole = expect(GRID, &["--no-deadlock", "--keep-going"], &[(f, "violated")]);
+        assert_eq!(whole["states"], 351 * 351);
+        assert_eq!(early["violation"], whole["violation"], "{f}");
+    }
+    // What has to be seen in full is seen in full.
+    for (f, word) in [("G ([right] => X {x > 0})", "holds"), ("F {x = 3}", "violated")] {
+        let j = expect(GRID, &["--no-deadlock"], &[(f, word)]);
+        assert_eq!(j["states"], 351 * 351, "{f}");
+    }
+}
+
+#[test]
+fn parameters_that_do_not_fit_into_a_word_leave_a_little_to_chance() {
+    let machine = |parameter: &str| {
+        format!(
+            "MACHINE m VARIABLES x INVARIANT x : 0..1 INITIALISATION x := 0
+OPERATIONS s(q) = SELECT q : {parameter} THEN x := 1 - x END END"
+        )
+    };
+    let bound = |parameter: &str, f: &str| {
+        let j = expect(&machine(parameter), &[], &[(f, "holds")]);
+        j["reductions"]["collision_bound"].as_f64().unwrap()
+    };
+    assert_eq!(bound("-1..3", "G ([s(2)] => e(s(-1)))"), 0.0, "small numbers are told apart by themselves");
+    let sequences = "{[1, 2], [3], []}";
+    assert_eq!(bound(sequences, "G ([s] => e(s))"), 0.0, "the formula tells no parameters apart");
+    let chance = bound(sequences, "G ([s([3])] => e(s([])))");
+    assert!(chance > 0.0 && chance < 1e-15, "{chance}");
+}

@@ -75,6 +75,13 @@ pub struct Searched {
     pub details: Vec<String>,
 }
 
+impl Checkpoint {
+    /// Whether a search is saved or goes on from where it was saved.
+    pub fn is_used(&self) -> bool {
+        self.save.is_some() || self.resume.is_some()
+    }
+}
+
 /// Explores, from the beginning or from where a search was saved.
 pub fn search(
     program: &Program,

@@ -20,6 +20,11 @@ use crate::report::{
 use crate::system::{Finding, FindingKind, System};
 use std::time::Instant;
 
+/// States of the first look at formulas that may end a search early, and how many times more there are at
+/// each later one: few enough looks to cost little, since each is a search of its own.
+const FIRST_ROUND: u64 = 20_000;
+const GROWTH: u64 = 8;
+
 pub fn explore(
     machine: &Machine,
     sources: &Sources,
@@ -63,8 +68,26 @@ pub fn explore(
     // Freezing the graph and checking formulas on it are shared by as many threads as exploring.
     let threads = temporal::threads(formulas, options.workers)?;
     let (keep_going, until_violated) = (how.keep_going, how.until_violated);
-    let searched = threads.run(|| checkpoint::search(&program, how, budget, sources, options))?;
+    // Formulas whose violations show early are looked at early, when the states have become many times more.
+    let rounds = formulas.may_end_early()
+        && !options.keep_going
+        && how.order == explore::Order::Bfs
+        && how.por.is_none()
+        && !options.checkpoint.is_used();
+    let mut pause = rounds.then_some(FIRST_ROUND);
+    let searched = loop {
+        let round = explore::Options { pause_beyond: pause, ..how.clone() };
+        let searched = threads.run(|| checkpoint::search(&program, round, budget, sources, options))?;
+        let found = &searched.outcome;
+        let over = pause.is_none() || found.exhausted || !found.reasons.is_empty();
+        if over || threads.run(|| temporal::all_violated(&program, found, formulas, budget)) {
+            break searched;
+        }
+        pause = pause.map(|most| most * GROWTH);
+        how.progress.reset();
+    };
     let found = searched.outcome;
+    let ended_early = pause.is_some() && !found.exhausted && found.reasons.is_empty();
 
     let mut ledger = Ledger::default();
     let mut notes = Vec::new();
@@ -93,13 +116,21 @@ pub fn explore(
     if violation.is_some() && !keep_going {
         ledger.enter("the search stopped at the first finding");
     }
-    if until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted {
+    if ended_early || until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted
+    {
         ledger.enter("the search stopped when every formula was violated");
     }
     let checking = Instant::now();
     let checked = threads.run(|| temporal::check(&program, &found, formulas, &mut ledger, budget))?;
     let temporal_seconds = checking.elapsed().as_secs_f64();
     violation = violation.or(checked.violation);
+    if checked.chance > 0.0 {
+        notes.push(format!(
+            "parameters that do not fit into a word were told apart by hashes: two were equal by chance with \
+             probability below {:.1e}",
+            checked.chance
+        ));
+    }
     let constants = program.constant_valuations() as u64;
     // ProB has a step that sets constants up as soon as there is a constant or a property.
     let setups = if machine.has_setup() { program.valuations() as u64 } else { 0 };
@@ -154,7 +185,9 @@ pub fn explore(
                 explore::Store::Exact => "exact",
                 explore::Store::Hash => "hash",
             },
-            collision_bound: found.collision_bound + symmetry::collision_bound(&program, found.states),
+            collision_bound: found.collision_bound
+                + symmetry::collision_bound(&program, found.states)
+                + checked.chance,
             symmetry: symmetry::grade(&program, &found),
             symmetric_sets: program.symmetric_sets(),
             por: if por.is_some() { "on" } else { "off" },

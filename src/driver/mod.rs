@@ -212,7 +212,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
     if let Some(mode) = options.symmetry {
-        let refused = symmetry::refusals(machine, mode, !formulas.is_empty());
+        let refused = symmetry::refusals(machine, mode, &formulas, options);
         if !refused.is_empty() {
             return Err(Rejected { sources, diagnostics: refused }.into());
         }

@@ -1,9 +1,13 @@
 //! Symmetry as an option: when it is refused, and what the result says about it.
 //!
 //! Permutations of deferred sets preserve the invariant, assertions, goal, deadlocks, well-definedness
-//! and which events are enabled. They do not preserve what a temporal formula says about a path of
-//! which each state was renamed in its own way.
+//! and which events are enabled. So they preserve temporal formulas over these, if orbits are told apart
+//! exactly; not what a formula says of single elements, or of two states at once, each of which may be
+//! renamed in its own way.
 
+use super::CheckOptions;
+use super::reduction::Reduce;
+use super::temporal::Formulas;
 use crate::base::diagnostic::Diagnostic;
 use crate::explore::{self, Reason};
 use crate::model::typed::Machine;
@@ -12,15 +16,28 @@ use crate::program::symmetry::types::{Group, standings};
 use crate::program::symmetry::{MOST_PERMUTATIONS, Mode};
 
 /// Why symmetry cannot be used as asked for.
-pub fn refusals(machine: &Machine, mode: Mode, temporal: bool) -> Vec<Diagnostic> {
+pub fn refusals(
+    machine: &Machine,
+    mode: Mode,
+    formulas: &Formulas,
+    options: &CheckOptions,
+) -> Vec<Diagnostic> {
     let mut refused = Vec::new();
-    if temporal {
-        refused.push(
-            Diagnostic::plain("--symmetry preserves properties of states, not temporal formulas")
-                .help("check the formulas in a run of their own, with --symmetry off"),
-        );
-    }
-    let order = Group::new(machine, &standings(machine)).order();
+    let why = formulas.obstacle_to_symmetry().map(|why| format!("--symmetry does not preserve {why}"));
+    let why = why.or_else(|| {
+        let word = match mode {
+            _ if !formulas.need_graph() => return None,
+            Mode::Marker | Mode::MarkerClassic => "markers may take states for one that are not symmetric",
+            _ if options.por != Reduce::Off => "only one reduction at a time is possible",
+            _ if options.checkpoint.is_used() => "a search for them is not saved",
+            _ => return None,
+        };
+        Some(format!("temporal formulas are not decided with these options: {word}"))
+    });
+    refused.extend(why.map(|why| {
+        Diagnostic::plain(why).help("check the formulas in a run of their own, with --symmetry off")
+    }));
+    let order = Group::new(machine, &standings(machine, &[])).order();
     if mode == Mode::Flood && order > MOST_PERMUTATIONS {
         refused.push(
             Diagnostic::plain(format!(

@@ -5,11 +5,13 @@
 //! formula is decided, how a piece of B is evaluated.
 
 mod always;
+mod chance;
+mod symmetric;
 mod truth;
 mod typing;
 
 use super::compiled::{confirm_finding, confirmed_steps};
-use super::{CheckOptions, Engine, Rejected, one_line};
+use super::{CheckOptions, Engine, Rejected, one_line, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
@@ -32,6 +34,7 @@ use crate::program::Program;
 use crate::program::observe::Watched;
 use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
 use crate::system::{Finding, FindingKind, System};
+use symmetric::Execution;
 use truth::Truths;
 use typing::{Pieces, Typing};
 
@@ -133,6 +136,24 @@ impl Formulas {
         }
     }
 
+    /// Why these formulas cannot be decided on orbits of a symmetry.
+    pub fn obstacle_to_symmetry(&self) -> Option<String> {
+        self.list.iter().find_map(|one| {
+            let why = symmetric::obstacle(&one.formula)?;
+            Some(format!("{}: {why}", one.name.as_ref().unwrap_or(&one.text)))
+        })
+    }
+
+    /// Whether every violation shows in a finite prefix, so that the search may end as soon as all are
+    /// violated, although they are decided on a graph.
+    pub fn may_end_early(&self) -> bool {
+        let shows = |one: &One| match &one.formula {
+            Logic::Ltl(f) => f.features().safety && !f.features().future_below_past,
+            Logic::Ctl(_) => false,
+        };
+        self.need_graph() && self.engine == ltl::Engine::Automaton && self.list.iter().all(shows)
+    }
+
     /// Whether some formula speaks of more than single states.
     pub fn need_graph(&self) -> bool {
         self.list.len() > MAX_WATCHED || self.list.iter().any(|one| one.always.is_none())
@@ -203,6 +224,13 @@ impl One {
     /// The reason when its predicate cannot be evaluated in some state.
     fn unknown(&self) -> String {
         format!("{}: {NOT_EVALUATED}", self.called())
+    }
+
+    fn tells_instances(&self) -> bool {
+        match &self.formula {
+            Logic::Ltl(f) => f.features().tells_instances,
+            Logic::Ctl(f) => chance::tells_instances(f),
+        }
     }
 
     fn verdict(&self, verdict: &'static str) -> Temporal {
@@ -362,6 +390,8 @@ pub struct Checked {
     pub verdicts: Vec<Temporal>,
     /// Of the first violated formula.
     pub violation: Option<Violation>,
+    /// The chance that a formula holds only because two transitions were taken for one.
+    pub chance: f64,
 }
 
 /// Decides every formula on the graph of an exploration.
@@ -380,8 +410,12 @@ pub fn check(
     }
     let Some(graph) = &found.graph else {
         ledger.enter("there is no graph to check temporal formulas on");
-        return Ok(Checked { verdicts: formulas.undecided(), violation: None });
+        return Ok(Checked { verdicts: formulas.undecided(), ..Checked::default() });
     };
+    if graph.has_orbits() && symmetry::grade(program, found) == "approximate" {
+        ledger.enter("temporal formulas cannot be decided where orbits are told apart only approximately");
+        return Ok(Checked { verdicts: formulas.undecided(), ..Checked::default() });
+    }
     let frozen = Frozen::new(graph);
     let truths = Truths::new(program, graph, &formulas.pieces, budget);
     let mut checker = Checker::new(&frozen, &truths, budget).with_engine(formulas.engine);
@@ -392,29 +426,26 @@ pub fn check(
             ledger.enter(format!("{}: {}", one.called(), stop.reason()));
             continue;
         }
-        let decided = match &one.formula {
-            Logic::Ltl(f) => checker.check(f).map(|verdict| match verdict {
-                Verdict::Holds => Decided::Holds,
-                Verdict::Violated(c) => Decided::Violated(c.path, c.rows),
-                Verdict::Incomplete(reasons) => Decided::Incomplete(reasons),
-            }),
-            Logic::Ctl(f) => checker.check_ctl(f).map(|verdict| match verdict {
-                CtlVerdict::Holds => Decided::Holds,
-                CtlVerdict::Violated(path) => Decided::Violated(path, Vec::new()),
-                CtlVerdict::Incomplete(reasons) => Decided::Incomplete(reasons),
-            }),
-        };
-        // Names and types are right; what is left are values that cannot be computed.
-        let decided = decided
-            .unwrap_or_else(|faults| Decided::Incomplete(faults.into_iter().map(|d| d.message).collect()));
-        match decided {
-            Decided::Holds => checked.verdicts.push(one.verdict("holds")),
-            Decided::Violated(path, rows) => {
-                checked.verdicts.push(one.verdict("violated"));
-                if checked.violation.is_none() {
-                    checked.violation = Some(violation(program, &frozen, graph, one, &path, &rows)?);
+        match decide(&mut checker, one) {
+            Decided::Holds => {
+                checked.verdicts.push(one.verdict("holds"));
+                if checked.chance == 0.0 && one.tells_instances() {
+                    checked.chance = chance::of_labels(graph);
                 }
             }
+            Decided::Violated(path, rows) => match executed(program, graph, &frozen, &path) {
+                Ok(shown) => {
+                    checked.verdicts.push(one.verdict("violated"));
+                    if checked.violation.is_none() {
+                        checked.violation = Some(violation(program, one, &path, &rows, shown)?);
+                    }
+                }
+                Err(why) => {
+                    checked.verdicts.push(one.verdict("incomplete"));
+                    ledger
+                        .enter(format!("{}: a violation was found but cannot be shown: {why}", one.called()));
+                }
+            },
             Decided::Incomplete(reasons) => {
                 checked.verdicts.push(one.verdict("incomplete"));
                 if reasons.is_empty() {
@@ -427,6 +458,43 @@ pub fn check(
         }
     }
     Ok(checked)
+}
+
+/// What a formula comes to on a graph.
+fn decide(checker: &mut Checker<'_, Frozen<'_>>, one: &One) -> Decided {
+    let decided = match &one.formula {
+        Logic::Ltl(f) => checker.check(f).map(|verdict| match verdict {
+            Verdict::Holds => Decided::Holds,
+            Verdict::Violated(c) => Decided::Violated(c.path, c.rows),
+            Verdict::Incomplete(reasons) => Decided::Incomplete(reasons),
+        }),
+        Logic::Ctl(f) => checker.check_ctl(f).map(|verdict| match verdict {
+            CtlVerdict::Holds => Decided::Holds,
+            CtlVerdict::Violated(path) => Decided::Violated(path, Vec::new()),
+            CtlVerdict::Incomplete(reasons) => Decided::Incomplete(reasons),
+        }),
+    };
+    // Names and types are right; what is left are values that cannot be computed.
+    decided.unwrap_or_else(|faults| Decided::Incomplete(faults.into_iter().map(|d| d.message).collect()))
+}
+
+/// Whether all formulas are violated by what was explored up to a level, and by paths as short as any in
+/// the whole state space: no longer than the levels that are complete.
+pub fn all_violated(
+    program: &Program,
+    found: &explore::Outcome,
+    formulas: &Formulas,
+    budget: &Budget,
+) -> bool {
+    let (Some(graph), Some(depth)) = (&found.graph, found.depth) else { return false };
+    if graph.has_orbits() && symmetry::grade(program, found) == "approximate" {
+        return false;
+    }
+    let frozen = Frozen::new(graph);
+    let truths = Truths::new(program, graph, &formulas.pieces, budget);
+    let mut checker = Checker::new(&frozen, &truths, budget);
+    let mut violated = |one: &One| matches!(decide(&mut checker, one), Decided::Violated(path, _) if path.edges.len() <= depth as usize);
+    formulas.list.iter().all(&mut violated)
 }
 
 /// The verdicts on formulas that were decided while the states were explored.
@@ -449,7 +517,7 @@ fn watched(program: &Program, found: &explore::Outcome, formulas: &Formulas, led
         }
         one.verdict("incomplete")
     };
-    Checked { verdicts: formulas.list.iter().enumerate().map(decide).collect(), violation: None }
+    Checked { verdicts: formulas.list.iter().enumerate().map(decide).collect(), ..Checked::default() }
 }
 
 /// The threads that formulas are checked by; none if there is no formula.
@@ -482,20 +550,22 @@ enum Decided {
     Incomplete(Vec<String>),
 }
 
-/// The counterexample as a trace; the transition that closes a loop is its last step.
-fn violation(
+/// A path of the graph as an execution; the transition that closes a loop is its last step.
+fn executed(
     program: &Program,
-    frozen: &Frozen,
     graph: &crate::graph::Graph,
-    one: &One,
+    frozen: &Frozen,
     path: &Path,
-    rows: &[Row],
-) -> Result<Violation, String> {
-    let closing = match path.end {
-        End::Loop(entry) => Some(path.states[entry]),
+) -> Result<Execution, String> {
+    if graph.has_orbits() {
+        return symmetric::unfold(program, graph, frozen, path);
+    }
+    let loop_start = match path.end {
+        End::Loop(entry) => Some(entry),
         End::Deadlock | End::Open => None,
     };
     let mut trace: Trace = Vec::new();
+    let closing = loop_start.map(|entry| path.states[entry]);
     for (i, state) in path.states.iter().copied().chain(closing).enumerate() {
         let taken = i.checked_sub(1).map(|before| path.edges[before]);
         let words = graph.state(frozen.node(state)).ok_or("a state of the graph has no words")?;
@@ -505,6 +575,18 @@ fn violation(
             state: words,
         });
     }
+    Ok(Execution { trace, positions: (0..path.states.len()).collect(), loop_start })
+}
+
+/// The counterexample, confirmed step by step.
+fn violation(
+    program: &Program,
+    one: &One,
+    path: &Path,
+    rows: &[Row],
+    shown: Execution,
+) -> Result<Violation, String> {
+    let Execution { trace, positions, loop_start } = shown;
     let interpreter = Interpreter::new(program.machine(), &Budget::unlimited());
     let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
     let steps = confirmed_steps(program, &interpreter, &trace, &states)?;
@@ -513,7 +595,7 @@ fn violation(
         confirm_finding(&interpreter, &deadlock, last)?;
     }
     let setup = steps.iter().take_while(|s| s.event == SETUP_CONSTANTS).count();
-    let mut explanation = truths_along(rows, path.states.len(), setup);
+    let mut explanation = truths_along(rows, &positions, setup);
     explanation.push(
         match (path.end, &one.formula) {
             (End::Loop(_), _) => "the last step closes the loop: the path goes round for ever",
@@ -528,10 +610,7 @@ fn violation(
         property: one.text.clone(),
         explanation,
         trace: steps,
-        loop_start: match path.end {
-            End::Loop(entry) => Some(entry + setup),
-            End::Deadlock | End::Open => None,
-        },
+        loop_start: loop_start.map(|entry| entry + setup),
     })
 }
 
@@ -539,14 +618,15 @@ fn violation(
 const MAX_POSITIONS: usize = 40;
 const MAX_ROWS: usize = 20;
 
-/// A table of the sub-formulas and their truth after each step of the trace.
-fn truths_along(rows: &[Row], positions: usize, setup: usize) -> Vec<String> {
+/// A table of the sub-formulas and their truth after each step of the trace, which goes through these
+/// positions of the path.
+fn truths_along(rows: &[Row], positions: &[usize], setup: usize) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let shown = positions.min(MAX_POSITIONS);
+    let shown = positions.len().min(MAX_POSITIONS);
     let width = (setup + shown).saturating_sub(1).to_string().len();
-    let more = if positions > shown { " …" } else { "" };
+    let more = if positions.len() > shown { " …" } else { "" };
     let line = |cells: &mut dyn Iterator<Item = String>, text: &str| {
         let cells: Vec<String> = cells.map(|c| format!("{c:>width$}")).collect();
         format!("{}{more}  {text}", cells.join(" "))
@@ -554,7 +634,7 @@ fn truths_along(rows: &[Row], positions: usize, setup: usize) -> Vec<String> {
     let mut lines = vec![line(&mut (setup..setup + shown).map(|i| i.to_string()), "after step")];
     // The whole formula stands last; it is the one to keep when there are too many.
     for row in &rows[rows.len().saturating_sub(MAX_ROWS)..] {
-        let cells = row.truth.iter().take(shown).map(|t| match t {
+        let cells = positions.iter().take(shown).map(|at| match row.truth[*at] {
             Truth::True => "T".to_string(),
             Truth::False => "F".to_string(),
             Truth::Unknown => "?".to_string(),

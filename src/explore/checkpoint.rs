@@ -18,7 +18,7 @@ use super::{
     Coverage, InternalError, Mode, Options, Order, Outcome, Reason, Shared, conclude, prepare, run, workers,
 };
 use crate::base::budget::Budget;
-use crate::graph::Edge;
+use crate::graph::{Edge, Representatives};
 use crate::system::{EventId, Finding, FindingKind, System};
 use bombus_kernels::Trouble;
 use bombus_kernels::image::Unreadable;
@@ -264,6 +264,8 @@ fn read_record<S: System>(shared: &Shared<'_, S>, from: &mut In) -> Result<Recor
         findings: Findings::default(),
         edges: Vec::new(),
         expanded: Vec::new(),
+        // A search that keeps edges between orbits is not saved.
+        representatives: Representatives::default(),
         initial: Vec::new(),
         shares: super::Shares::default(),
         // A reduced search is not saved.

@@ -76,6 +76,8 @@ pub struct Options {
     pub until_violated: u32,
     /// Keep all edges and return the graph.
     pub record_edges: bool,
+    /// End at the first level that is complete with more states than this; breadth first only.
+    pub pause_beyond: Option<u64>,
     /// Partial order reduction, for systems with relations; breadth first only.
     pub por: Option<Por>,
     /// Slots of the visited set at the start.
@@ -101,6 +103,7 @@ impl Default for Options {
             keep_going: false,
             until_violated: 0,
             record_edges: false,
+            pause_beyond: None,
             por: None,
             slots: 1 << 13,
             tag_bits: 32,
@@ -121,6 +124,16 @@ pub struct Progress {
     pub depth: AtomicU32,
     /// Bytes of the visited set, the queues and the log of edges.
     pub bytes: AtomicU64,
+}
+
+impl Progress {
+    /// Starts from nothing, for a search that is done again.
+    pub fn reset(&self) {
+        for figure in [&self.states, &self.expanded, &self.findings, &self.bytes] {
+            figure.store(0, Ordering::Relaxed);
+        }
+        self.depth.store(0, Ordering::Relaxed);
+    }
 }
 
 /// We are wrong: a broken invariant, a worker that panicked, books that do not add up.
@@ -240,7 +253,8 @@ impl<S: System> Shared<'_, S> {
                 return repair;
             }
         }
-        if !self.keeps_searching() || frontier == 0 {
+        let pauses = self.options.pause_beyond.is_some_and(|most| self.states.load(Ordering::Relaxed) > most);
+        if !self.keeps_searching() || frontier == 0 || pauses {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
@@ -463,6 +477,7 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
     let mut findings = Findings::default();
     let mut logs = Vec::new();
     let mut expanded = Vec::new();
+    let mut representatives = Vec::new();
     let mut initial = Vec::new();
     let mut por = reduce::por::Figures::default();
     let mut all_initial = true;
@@ -496,6 +511,9 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         initial.extend(record.initial);
         logs.push(record.edges);
         expanded.push(record.expanded);
+        if shared.system.orbits().is_some() {
+            representatives.push(record.representatives);
+        }
         all_initial &= !record.initial_missing;
     }
     outcome.por = shared.reduction.as_ref().map(|reduction| reduction.conclude(por));
@@ -543,7 +561,7 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
     if shared.options.record_edges {
-        let log = Log { edges: logs, expanded, initial, all_initial };
+        let log = Log { edges: logs, expanded, initial, all_initial, representatives };
         outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, log);
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);

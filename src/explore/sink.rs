@@ -11,7 +11,7 @@ use super::findings::Findings;
 use super::reduce::por::Figures;
 use super::reduce::symmetry::Identities;
 use super::{Coverage, Shared, Shares};
-use crate::graph::Edge;
+use crate::graph::{Edge, Representatives};
 use crate::system::{EventId, Finding, Sink, System};
 use bombus_kernels::Trouble;
 use bombus_kernels::visited::{Key, Seat};
@@ -45,6 +45,8 @@ pub struct Record {
     pub edges: Vec<Edge>,
     /// States all of whose transitions are in `edges`; kept if edges are.
     pub expanded: Vec<u32>,
+    /// The states that stand for their orbits; kept if edges are and the system has orbits.
+    pub representatives: Representatives,
     pub initial: Vec<u32>,
     /// Some initial state could not be computed.
     pub initial_missing: bool,
@@ -298,7 +300,14 @@ impl<S: System> Core<'_, S> {
                 self.fresh.ids.push(entry.id);
                 self.fresh.changed_by.push((source.id.is_some() && !source.flawed).then_some(event));
                 self.fresh.states.extend_from_slice(target(i));
-                self.fresh.prints.extend(orbits.map(|o| o.print(i)));
+                if let Some(orbits) = orbits {
+                    let print = orbits.print(i);
+                    self.fresh.prints.push(print);
+                    if self.shared.options.record_edges {
+                        self.record.representatives.prints.push((entry.id, print));
+                        self.record.representatives.words.extend_from_slice(target(i));
+                    }
+                }
             } else {
                 self.record.known += 1;
                 self.record.confused += u64::from(!exact);
@@ -333,6 +342,14 @@ impl<S: System> Core<'_, S> {
             let more = (edges.len() / 2).max(4 * FLUSH);
             self.shared.meter.claim((more * size_of::<Edge>()) as u64)?;
             edges.try_reserve_exact(more).map_err(|_| Trouble::OutOfMemory)?;
+        }
+        let found = &mut self.record.representatives;
+        if self.orbits.is_some() && found.prints.len() + self.pending.edges.len() > found.prints.capacity() {
+            let more = (found.prints.len() / 2).max(4 * FLUSH);
+            let size = size_of::<(u32, u128)>() + self.shared.words * size_of::<u64>();
+            self.shared.meter.claim((more * size) as u64)?;
+            found.prints.try_reserve_exact(more).map_err(|_| Trouble::OutOfMemory)?;
+            found.words.try_reserve_exact(more * self.shared.words).map_err(|_| Trouble::OutOfMemory)?;
         }
         Ok(())
     }

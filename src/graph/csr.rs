@@ -11,6 +11,7 @@ use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::visited::Visited;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// A node of a frozen graph.
@@ -139,6 +140,17 @@ pub struct Log {
     pub initial: Vec<u32>,
     /// Whether every initial state was found.
     pub all_initial: bool,
+    /// The states that stand for their orbits, if the visited set knows orbits and not states.
+    pub representatives: Vec<Representatives>,
+}
+
+/// States that stand for their orbits, as a worker found them.
+#[derive(Default)]
+pub struct Representatives {
+    /// The id of each in the visited set, and the fingerprint of its orbit.
+    pub prints: Vec<(u32, u128)>,
+    /// Their words, side by side.
+    pub words: Vec<u64>,
 }
 
 /// A frozen graph with its states.
@@ -153,13 +165,15 @@ pub struct Graph {
     /// The id in the visited set of each node.
     ids: Vec<u32>,
     visited: Visited,
+    /// The words of the state that stands for each node, where nodes are orbits.
+    representatives: Option<Vec<u64>>,
 }
 
 impl Graph {
     /// Freezes the logs. The visited set goes along, for it knows the states. `None` if the memory
     /// for it would go beyond the limit.
     pub(crate) fn freeze<S: System>(system: &S, visited: Visited, meter: &Meter, log: Log) -> Option<Graph> {
-        let Log { edges: mut logs, expanded, initial, all_initial } = log;
+        let Log { edges: mut logs, expanded, initial, all_initial, representatives } = log;
         let total: usize = logs.iter().map(Vec::len).sum();
         let bound = visited.bound() as usize;
         // Rows and offsets, and what is needed on the way: print, id, node and mark of each state.
@@ -177,12 +191,18 @@ impl Graph {
         expanded.par_iter().flatten().for_each(|id| complete[*id as usize].store(true, Relaxed));
         let words = system.words();
         let ids: Vec<u32> = (0..bound as u32).filter(|id| used[*id as usize].load(Relaxed)).collect();
+        let orbits = !representatives.is_empty();
+        let print_of_orbit: HashMap<u32, u128> =
+            representatives.iter().flat_map(|part| part.prints.iter().copied()).collect();
         let mut order: Vec<(u128, u32)> = ids
             .par_iter()
             .with_min_len(1024)
             .map_init(
                 || (system.worker(), vec![0; words]),
                 |(scratch, state), &id| {
+                    if orbits {
+                        return (print_of_orbit[&id], id);
+                    }
                     // Without stored states (hash mode) nodes keep the order of their ids.
                     let print = match visited.state(id, state) {
                         true => system.fingerprint(scratch, state).unwrap_or_else(|| hash::words(state)),
@@ -209,8 +229,20 @@ impl Graph {
             .map(NodeId)
             .collect();
         let forward = Csr::new(order.len(), &logs);
+        let representatives = orbits.then(|| {
+            let mut all = vec![0; order.len() * words];
+            for part in &representatives {
+                for ((id, _), state) in part.prints.iter().zip(part.words.chunks_exact(words)) {
+                    // What was found and led nowhere that is kept has no node.
+                    if let Some(own) = all.chunks_exact_mut(words).nth(node_of(*id) as usize) {
+                        own.copy_from_slice(state);
+                    }
+                }
+            }
+            all
+        });
         let ids = order.into_iter().map(|(_, id)| id).collect();
-        Some(Graph { forward, initial, all_initial, open, words, ids, visited })
+        Some(Graph { forward, initial, all_initial, open, words, ids, visited, representatives })
     }
 
     pub fn nodes(&self) -> usize {
@@ -220,12 +252,21 @@ impl Graph {
     /// The words of a node's state; `None` if only hashes were stored.
     pub fn state(&self, node: NodeId) -> Option<Vec<u64>> {
         let mut state = vec![0; self.words];
-        self.visited.state(self.ids[node.0 as usize], &mut state).then_some(state)
+        self.read_state(node, &mut state).then_some(state)
+    }
+
+    /// Whether a node stands for all states of an orbit.
+    pub fn has_orbits(&self) -> bool {
+        self.representatives.is_some()
     }
 
     /// Writes the words of a node's state to `out`; `false` if only hashes were stored.
     pub fn read_state(&self, node: NodeId, out: &mut [u64]) -> bool {
-        self.visited.state(self.ids[node.0 as usize], out)
+        let Some(states) = &self.representatives else {
+            return self.visited.state(self.ids[node.0 as usize], out);
+        };
+        out.copy_from_slice(&states[node.0 as usize * self.words..][..self.words]);
+        true
     }
 }
 

@@ -6,4 +6,4 @@
 
 mod csr;
 
-pub use csr::{Csr, Edge, Graph, Log, NodeId};
+pub use csr::{Csr, Edge, Graph, Log, NodeId, Representatives};

@@ -209,6 +209,14 @@ impl<'a, G: Graph> Table<'a, G> {
         }
     }
 
+    /// Whether the truth of an atom is unknown somewhere.
+    pub fn is_unsure(&self, atom: AtomId) -> bool {
+        match self.meaning(atom) {
+            Meaning::States(extent) | Meaning::Transitions(extent) => extent.unknown.is_some(),
+            Meaning::Event(_) => false,
+        }
+    }
+
     /// The number of an atom; evaluated when it is met for the first time.
     pub fn intern(&mut self, atom: &Atom, bound: &[Bound], span: Span) -> Result<AtomId, Faults> {
         let mut key = atom.to_string();

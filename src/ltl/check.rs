@@ -280,6 +280,7 @@ impl<'a, G: Graph> Checker<'a, G> {
             }
         }
         components.settle();
+        unsure |= judge.is_unsure();
         if !any && accepting.is_empty() {
             return Ok(Found { path: None, unsure });
         }

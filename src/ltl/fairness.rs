@@ -7,7 +7,8 @@
 //! `a` enabled in the set but never taken inside, can only be met without the nodes that enable `a`:
 //! they are removed and the rest is decomposed again (Streett). Each removal settles a constraint for
 //! all that is left, so there are at most as many rounds as constraints.
-//! Where enabledness is unknown, the worst is assumed.
+//! Where enabledness is unknown, the worst is assumed: what is accepted is fair. What is rejected then
+//! may be fair all the same, so nothing holds by that alone.
 
 use super::atoms::{Table, Truth};
 use super::bits::Bits;
@@ -72,6 +73,12 @@ pub(super) struct Judge<'a, G> {
 }
 
 impl<G: Graph> Judge<'_, G> {
+    /// Whether a cycle may be rejected only because something about a constraint is unknown.
+    pub fn is_unsure(&self) -> bool {
+        let constraints = &self.assumption.constraints;
+        constraints.iter().flat_map(|c| [c.taken, c.enabled]).any(|atom| self.table.is_unsure(atom))
+    }
+
     pub fn is_enabled(&self, constraint: &Constraint, state: State) -> bool {
         self.table.at(constraint.enabled, state, None) != Truth::False
     }

@@ -143,14 +143,22 @@ pub struct Features {
     pub fairness: bool,
     /// `WEF`, `SEF`, or fairness of an operation with arguments.
     pub fairness_of_instances: bool,
+    /// Transitions of one operation are told apart, by a pattern, by fairness or by their number.
+    pub tells_instances: bool,
     /// Every violation shows in a finite prefix (or at a deadlock), by its form alone. Fairness does not
     /// matter then: every prefix can be continued fairly.
     pub safety: bool,
+    /// An operator of the future stands below one of the past: what was depends on what will be.
+    pub future_below_past: bool,
 }
 
 impl Formula {
     pub fn features(&self) -> Features {
-        let mut features = Features { safety: self.is_safety(true), ..Features::default() };
+        let mut features = Features {
+            safety: self.is_safety(true),
+            future_below_past: self.looks_ahead(false),
+            ..Features::default()
+        };
         let mut open = vec![self];
         while let Some(formula) = open.pop() {
             match &formula.kind {
@@ -158,6 +166,7 @@ impl Formula {
                 Kind::Atom(atom) => {
                     features.counts_steps |= matches!(atom, Atom::Executed(_) | Atom::Change(..));
                     features.names_elements |= atom.patterns().iter().any(|p| !p.is_plain());
+                    features.tells_instances |= atom.tells_instances();
                 }
                 Kind::Unary(op, f) => {
                     features.counts_steps |= matches!(op, Unary::Next | Unary::Yesterday);
@@ -175,11 +184,31 @@ impl Formula {
                 Kind::Fair(fairness, f) => {
                     features.fairness = true;
                     features.fairness_of_instances |= fairness.names_instances();
+                    features.tells_instances |= fairness.names_instances();
                     open.push(f);
                 }
             }
         }
         features
+    }
+
+    /// Whether an operator of the future stands below one of the past; `below` says that one is above.
+    fn looks_ahead(&self, below: bool) -> bool {
+        match &self.kind {
+            Kind::Constant(_) | Kind::Atom(_) => false,
+            Kind::Unary(op, f) => match op {
+                Unary::Not => f.looks_ahead(below),
+                Unary::Next | Unary::Finally | Unary::Globally => below || f.looks_ahead(false),
+                Unary::Yesterday | Unary::Once | Unary::Historically => f.looks_ahead(true),
+            },
+            Kind::Binary(op, f, g) => match op {
+                Binary::Until | Binary::WeakUntil | Binary::Release if below => true,
+                Binary::Since | Binary::Trigger => f.looks_ahead(true) || g.looks_ahead(true),
+                _ => f.looks_ahead(below) || g.looks_ahead(below),
+            },
+            Kind::Quantified { body, .. } => body.looks_ahead(below),
+            Kind::Fair(_, f) => below || f.looks_ahead(below),
+        }
     }
 
     /// Whether no eventuality is asked for, in the formula or (if not `positive`) in its negation.
@@ -223,6 +252,11 @@ impl Atom {
             Atom::NoneEnabled(list) | Atom::AtMostOne(list) | Atom::ExactlyOne(list) => list,
             _ => &[],
         }
+    }
+
+    /// Whether transitions of one operation are told apart.
+    pub fn tells_instances(&self) -> bool {
+        matches!(self, Atom::NonDet | Atom::DetOutput) || self.patterns().iter().any(|p| !p.is_plain())
     }
 }
 

@@ -252,6 +252,19 @@ fn an_atom_that_cannot_be_evaluated_makes_the_check_incomplete() {
 }
 
 #[test]
+fn fairness_that_cannot_be_evaluated_excludes_no_path() {
+    // The loop at 0 is fair unless a(1) is enabled there, and whether it is cannot be told.
+    let mut world = World::new("0 -a(0)-> 0; 0 -b-> 1; 1 -c-> 1", &[("p", &[1])]);
+    world.expect("WF(a(1)) => F {p}", "violated");
+    world.undefined = vec![0];
+    for formula in ["WF(a(1)) => F e(c)", "SF(a(1)) => F e(c)"] {
+        assert_eq!(world.check(formula).word(), "incomplete", "{formula}");
+    }
+    // Without a cycle to judge, fairness does not matter.
+    assert_eq!(world.check("WF(a(1)) => G (e(b) or e(c))").word(), "holds");
+}
+
+#[test]
 fn constant_sub_formulas_are_simplified_soundly() {
     let world = World::new("0 -a-> 1; 1 -b-> 0", &[("p", &[0])]);
     for (formula, word) in [

@@ -8,7 +8,7 @@
 //! before. A self-fulfilling component, or an atom of a deadlock state, ends the search. Fairness is put
 //! into the formula, as the paper does.
 
-use super::atoms::{AtomId, Meaning, Table, Truth};
+use super::atoms::{AtomId, Table, Truth};
 use super::check::{NOT_EVALUATED, NOT_EXPLORED};
 use super::formula::{Binary, Unary};
 use super::ground::{Assumption, Ground, Node, NodeId, Property, constraint_formula};
@@ -76,13 +76,7 @@ pub(super) fn search<G: Graph>(
         return Err(NOT_EXPLORED.into());
     }
     let (closure, root) = Closure::of(property, table);
-    let unknown = closure.forms.iter().any(|f| match f {
-        Core::Atom(atom) => match table.meaning(*atom) {
-            Meaning::States(extent) | Meaning::Transitions(extent) => extent.unknown.is_some(),
-            Meaning::Event(_) => false,
-        },
-        _ => false,
-    });
+    let unknown = closure.forms.iter().any(|f| matches!(f, Core::Atom(atom) if table.is_unsure(*atom)));
     if unknown {
         return Err(NOT_EVALUATED.into());
     }

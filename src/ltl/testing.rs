@@ -22,7 +22,7 @@ pub struct World {
     pub graph: Explicit,
     pub events: Vec<String>,
     pub propositions: BTreeMap<String, Vec<u32>>,
-    /// States in which no predicate can be evaluated.
+    /// States in which no predicate and no argument can be evaluated.
     pub undefined: Vec<u32>,
 }
 
@@ -110,10 +110,16 @@ impl Atoms for World {
         let argument = pattern.arguments[0].as_ref().expect("plain patterns are not asked for");
         let value = bound.iter().find(|b| b.variable == argument.text).map_or(&argument.text, |b| &b.shown);
         let label: u64 = value.parse().map_err(|_| vec![Diagnostic::error(argument.span, "not a number")])?;
-        Ok(Extent::known(Bits::from_fn(self.graph.transitions() as usize, |e| {
-            let edge = Edge(e as u64);
-            self.graph.event(edge) == event && self.graph.label(edge) == label
-        })))
+        let mut all = vec![Truth::False; self.graph.transitions() as usize];
+        for s in 0..self.graph.states() {
+            for edge in self.graph.edges(State(s as u32)).map(Edge) {
+                all[edge.index()] = match self.graph.event(edge) == event {
+                    true if self.unknown(s) => Truth::Unknown,
+                    of_event => (of_event && self.graph.label(edge) == label).into(),
+                };
+            }
+        }
+        Ok(Extent::from_fn(all.len(), |e| all[e]))
     }
 
     fn change(&self, change: Change, text: &Text, _bound: &[Bound]) -> Result<Extent, Faults> {

@@ -206,38 +206,6 @@ impl Lower<'_> {
     }
 }
 
-/// The layout that tells parameters and results apart, of the values themselves.
-pub fn label_of(values: &[(Layout, &Value)], pool: &Pool) -> u64 {
-    let mut label = LabelHash::default();
-    let mut words = Vec::new();
-    for (layout, v) in values {
-        words.clear();
-        words.resize(layout.words() as usize, 0);
-        if layout.encode(v, pool, &mut words) {
-            for (r, n, pooled) in leaves(&Operand { reg: 0, layout: layout.clone() }) {
-                for w in &words[r as usize..(r + n) as usize] {
-                    label.word(if pooled { pool.content(super::pool::ValueId(*w as u32)) } else { *w });
-                }
-            }
-        } else {
-            label.word(super::pool::content_hash(v) ^ 0x6d69_7366_6974);
-        }
-    }
-    label.0
-}
-
-/// A label under construction: zero without parameters, else a fixed hash of their words.
-#[derive(Clone, Copy, Default)]
-pub struct LabelHash(pub u64);
-
-impl LabelHash {
-    #[inline]
-    pub fn word(&mut self, w: u64) {
-        let p = u128::from(self.0 ^ w ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93_u128;
-        self.0 = (p as u64) ^ ((p >> 64) as u64) ^ w.rotate_left(32);
-    }
-}
-
 /// A folder for tests and for machines whose constants are not set up: knows nothing.
 pub struct Blind;
 

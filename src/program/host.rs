@@ -3,11 +3,11 @@
 //! In: calls from `exec`. Out: transitions packed and held back, pieces evaluated by the interpreter
 //! and remembered. Never here: when code is run and what becomes of the transitions.
 
-use super::compile::{Compiled, LabelHash};
+use super::compile::Compiled;
 use super::exec::{Answer, FRAME, Host};
+use super::label;
 use super::lower::General;
 use super::memo::Memo;
-use super::pool::ValueId;
 use super::system::Program;
 use crate::model::reference::{Error, Interpreter, Pieces};
 
@@ -62,13 +62,7 @@ impl Host for Running<'_, '_> {
                 field.store(&regs[*reg as usize..], target);
             }
         }
-        let mut label = LabelHash::default();
-        for (r, n, pooled) in &packing.label {
-            for w in &regs[*r as usize..(*r + *n) as usize] {
-                label.word(if *pooled { self.program.pool.content(ValueId(*w as u32)) } else { *w });
-            }
-        }
-        self.edges.labels.push(label.0);
+        self.edges.labels.push(label::of_registers(&packing.label, regs, &self.program.pool));
         Answer::Go
     }
 

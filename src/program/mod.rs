@@ -15,6 +15,7 @@ pub mod exact;
 pub mod exec;
 mod host;
 pub mod ir;
+pub mod label;
 pub mod layout;
 pub mod lower;
 pub mod memo;
@@ -94,7 +95,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
     let mut confused = false;
     let mut valuations = valuations;
     if let Some(mode) = options.symmetry {
-        let found = Arc::new(symmetry::group(machine, &valuations));
+        let found = Arc::new(symmetry::group(machine, &options.observed, &valuations));
         if !found.is_trivial() {
             (valuations, confused) = symmetry::one_of_each_orbit(mode, machine, &found, valuations, budget)?;
             group = Some((mode, found));

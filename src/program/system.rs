@@ -5,11 +5,12 @@
 //! same state and in full. Edges of one event are held back until it is through, so that the two
 //! ways never mix.
 
-use super::compile::{self, Compiled, LabelHash, Source};
+use super::compile::{self, Compiled, Source};
 use super::effects::Effects;
 use super::exact::{self, Constant};
 use super::exec::{self, Answer, Exit, Frame};
 use super::host::{Edges, Running};
+use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
 use super::pool::Pool;
@@ -172,7 +173,7 @@ impl<'m> Program<'m> {
         let layouts = &self.labels[event.0 as usize];
         let values: Vec<(Layout, &Value)> =
             layouts.iter().cloned().zip(params.iter().chain(results.iter())).collect();
-        compile::label_of(&values, &self.pool)
+        label::of_values(&values, &self.pool)
     }
 
     pub(super) fn text(&self, words: String) -> u32 {
@@ -182,7 +183,7 @@ impl<'m> Program<'m> {
     /// The number of a text of the class that `mark` names. Texts of two classes never share a number, so a
     /// reason to doubt a verdict cannot be taken for a note.
     fn text_among(&self, words: String, mark: u32) -> u32 {
-        let mut hash = LabelHash::default();
+        let mut hash = label::Hash::default();
         words.bytes().for_each(|b| hash.word(u64::from(b)));
         let number = hash.0 as u32 & !(NOTE | FINDING) | mark;
         self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(number, words);

@@ -112,7 +112,7 @@ fn figures(out: &mut String, o: &Outcome) {
     let bound = o.reductions.collision_bound;
     if o.reductions.store == "hash" {
         let _ = writeln!(out, "  store        hashes: a state was missed with probability below {bound:.1e}");
-    } else if bound > 0.0 {
+    } else if bound > 0.0 && o.reductions.symmetry != "off" {
         let _ = writeln!(
             out,
             "  markers      hashes: two were equal by chance with probability below {bound:.1e}"

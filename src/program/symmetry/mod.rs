@@ -23,7 +23,7 @@ pub mod values;
 use super::pool::Pool;
 use super::state::StateLayout;
 use crate::model::reference::Constants;
-use crate::model::typed::Machine;
+use crate::model::typed::{Machine, Pred};
 use constants::Fixed;
 pub use constants::one_of_each_orbit;
 pub use orbits::OrbitWorker;
@@ -81,9 +81,10 @@ impl Symmetry {
     }
 }
 
-/// The permutations that act on the states of a machine with these constants.
-pub fn group(machine: &Machine, valuations: &[Constants]) -> Group {
-    let mut standings = standings(machine);
+/// The permutations that act on the states of a machine with these constants and that leave alone
+/// what is asked of its states.
+pub fn group(machine: &Machine, asked: &[Pred], valuations: &[Constants]) -> Group {
+    let mut standings = standings(machine, asked);
     constants::name_elements_of_formulas(machine, valuations, &mut standings);
     Group::new(machine, &standings)
 }
@@ -91,7 +92,7 @@ pub fn group(machine: &Machine, valuations: &[Constants]) -> Group {
 /// Which sets are symmetric and why others are not, a line for each; and where markers may not be
 /// exact. For people.
 pub fn describe(machine: &Machine) -> Vec<String> {
-    let standings = standings(machine);
+    let standings = standings(machine, &[]);
     let group = Group::new(machine, &standings);
     let related = machine
         .constants

@@ -13,7 +13,7 @@
 
 use crate::model::apart::Apart;
 pub use crate::model::apart::sets_of;
-use crate::model::typed::{External, Machine, SetId, SizeOrigin, Type};
+use crate::model::typed::{External, Machine, Pred, SetId, SizeOrigin, Type};
 use crate::model::walk::{visit_expr, visit_pred, visit_stmt};
 use std::collections::BTreeSet;
 
@@ -26,8 +26,9 @@ pub enum Standing {
     Apart(String),
 }
 
-/// The standing of every set of a machine, indexed by `SetId`.
-pub fn standings(machine: &Machine) -> Vec<Standing> {
+/// The standing of every set of a machine, indexed by `SetId`. What is `asked` of its states counts like
+/// its invariant.
+pub fn standings(machine: &Machine, asked: &[Pred]) -> Vec<Standing> {
     let mut seen = Apart::new(machine);
     visit_stmt(&machine.initialisation, &mut seen);
     for op in &machine.operations {
@@ -36,7 +37,7 @@ pub fn standings(machine: &Machine) -> Vec<Standing> {
     for clause in machine.invariant.iter().chain(&machine.assertions) {
         visit_pred(&clause.pred, &mut seen);
     }
-    for p in machine.goal.iter().chain(&machine.scope) {
+    for p in machine.goal.iter().chain(&machine.scope).chain(asked) {
         visit_pred(p, &mut seen);
     }
     for domain in machine.freetypes.iter().flat_map(|f| &f.domains).flatten() {

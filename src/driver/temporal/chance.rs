@@ -1,0 +1,42 @@
+//! How much a verdict on formulas leaves to chance.
+//!
+//! In: formulas and the graph they were decided on. Out: the chance that two transitions with different
+//! parameters or results were taken for one. Never here: the formulas' truth.
+//!
+//! The graph knows parameters and results by their labels. A label that spells them out leaves nothing to
+//! chance; one that is a hash does, and only to formulas that tell instances of an operation apart.
+
+use crate::graph::Graph;
+use crate::ltl::ctl_parse::{Ctl, CtlKind, Temporal};
+use crate::program::label::HASHED;
+use rayon::prelude::*;
+
+/// A bound for the chance that any two labels of one event are equal though what they stand for is not.
+pub fn of_labels(graph: &Graph) -> f64 {
+    let edges = 0..graph.forward.edges();
+    let hashed = |at: usize| Some(graph.forward.edge(at)).filter(|e| e.1 & HASHED != 0).map(|e| (e.0, e.1));
+    let mut labels: Vec<_> = edges.into_par_iter().filter_map(hashed).collect();
+    labels.par_sort_unstable();
+    labels.dedup();
+    // Each pair is equal with the chance of 63 bits.
+    (labels.len() as f64).powi(2) / 2f64.powi(64)
+}
+
+/// Whether a formula tells transitions of one operation apart.
+pub fn tells_instances(formula: &Ctl) -> bool {
+    match &formula.kind {
+        CtlKind::Constant(_) => false,
+        CtlKind::Atom(atom) => atom.tells_instances(),
+        CtlKind::Not(f) => tells_instances(f),
+        CtlKind::And(f, g) | CtlKind::Or(f, g) | CtlKind::Implies(f, g) => {
+            tells_instances(f) || tells_instances(g)
+        }
+        CtlKind::Path(_, temporal) => match temporal {
+            Temporal::Next(pattern, f) => {
+                pattern.as_ref().is_some_and(|p| !p.is_plain()) || tells_instances(f)
+            }
+            Temporal::Finally(f) | Temporal::Globally(f) => tells_instances(f),
+            Temporal::Until(f, g) => tells_instances(f) || tells_instances(g),
+        },
+    }
+}
