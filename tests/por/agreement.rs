@@ -35,10 +35,12 @@ fn asked(seed: u64) -> Vec<CheckOptions> {
 /// All ways to reduce a check.
 fn ways(full: &CheckOptions) -> [CheckOptions; 5] {
     let exact = Store::Exact;
+    // Formulas need the states themselves.
+    let compact = if full.temporal.ltl.is_empty() { Store::Hash } else { exact };
     [
         (Reduce::Stubborn, false, exact),
         (Reduce::Stubborn, true, exact),
-        (Reduce::Stubborn, false, Store::Hash),
+        (Reduce::Stubborn, false, compact),
         (Reduce::Ample, false, exact),
         (Reduce::Ample, true, exact),
     ]

@@ -81,12 +81,17 @@ fn two_values_for_one_argument_are_no_function() {
 
 #[test]
 fn an_infinite_set_is_not_taken_for_finite() {
-    let machine = "MACHINE m VARIABLES s, n INVARIANT s : FIN(INTEGER) & n : 0..2 INITIALISATION s, n := {}, 0
+    let machine =
+        "MACHINE m VARIABLES s, n INVARIANT s : FIN(INTEGER) & n : 0..2 INITIALISATION s, n := {}, 0
       OPERATIONS
         all = SELECT n = 2 THEN s := {i | i : INTEGER & i > 4} END;
         turn = BEGIN n := (n + 1) mod 3 END
       END";
     for por in [Reduce::Off, Reduce::Stubborn, Reduce::Ample] {
-        assert_ne!(checked(machine, CheckOptions { por, ..options() }).verdict(), Verdict::Verified, "{por:?}");
+        assert_ne!(
+            checked(machine, CheckOptions { por, ..options() }).verdict(),
+            Verdict::Verified,
+            "{por:?}"
+        );
     }
 }

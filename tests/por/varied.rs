@@ -57,8 +57,8 @@ const ACTIONS: [(&str, &str); 48] = [
     ("pc(p) := (pc(p) + 1) mod 3", "pc"),
     ("pc := pc <+ {p |-> K}", "pc"),
     ("pc := pc <+ {p |-> K, q |-> K}", "pc"),
-    ("pc := pc <+ {p |-> 1, q |-> 2}", "pc"),
-    ("f := f <+ {p |-> 1, q |-> 2}", "f"),
+    ("pc := pc <+ {p |-> 1, next(p) |-> 2}", "pc"),
+    ("r := r <+ {p |-> p, q |-> p}", "r"),
     ("pc(next(p)) := K", "pc"),
     ("flag := flag \\/ {p}", "flag"),
     ("flag := flag - {p}", "flag"),
@@ -102,7 +102,7 @@ const ACTIONS: [(&str, &str); 48] = [
     ("LET z BE z = K IN x, y := z, y END", "x y"),
 ];
 
-const INVARIANTS: [&str; 10] = [
+const INVARIANTS: [&str; 19] = [
     "not(x = 2 & b = TRUE)",
     "!z.(z : P => (pc(z) = 2 => z : flag))",
     "flag /= P",
@@ -113,12 +113,36 @@ const INVARIANTS: [&str; 10] = [
     "y /= 2",
     "p1 /: flag",
     "r <: id(P)",
+    "!z.(z : P => (pc(z) = 1 => z /: flag))",
+    "(x = 1 => y = 0)",
+    "(x : {0, 1} => b = FALSE)",
+    "(y = 2 => p1 : flag)",
+    "!(z, w).(z : P & w : P & z /= w => not(pc(z) = 2 & pc(w) = 2))",
+    "!i.(i : 0..2 => (i = x => y /= i or b = FALSE))",
+    "(pc(p1) = 2 => x : {0, 1})",
+    "(p1 : flag => y = 0 or x = 0)",
+    "(p1 : flag <=> pc(p1) = 2)",
 ];
 
-fn conditions(random: &mut Random, most: u64) -> Vec<String> {
+/// Variables that an operation most often keeps to, so that operations are independent.
+const GROUPS: [&[&str]; 5] = [&["pc", "flag"], &["x", "b"], &["y", "s"], &["f", "r"], &["act", "g"]];
+
+type Group = Option<&'static [&'static str]>;
+
+/// Whether a text speaks of no variable outside the group.
+fn fits(text: &str, group: Group) -> bool {
+    group.is_none_or(|group| {
+        let inside =
+            |v: &&str| group.contains(v) || !mentions(text, v) && !(*v == "y" && mentions(text, "at"));
+        GROUPS.concat().iter().all(inside)
+    })
+}
+
+fn conditions(random: &mut Random, most: u64, group: Group) -> Vec<String> {
+    let all: Vec<&str> = GUARDS.into_iter().filter(|g| fits(g, group)).collect();
     (0..1 + random.below(most))
         .map(|_| {
-            let guard = random.pick(&GUARDS);
+            let guard = random.pick(&all);
             filled(random, guard)
         })
         .collect()
@@ -129,11 +153,12 @@ fn filled(random: &mut Random, text: &str) -> String {
 }
 
 /// Some substitutions in parallel, and conditions that keep counters in their ranges.
-fn substitution(random: &mut Random, open: bool, guards: &mut Vec<String>) -> String {
+fn substitution(random: &mut Random, open: bool, group: Group, guards: &mut Vec<String>) -> String {
+    let all: Vec<(&str, &str)> = ACTIONS.into_iter().filter(|a| fits(a.0, group)).collect();
     let mut parts: Vec<String> = Vec::new();
     let mut taken: Vec<&str> = Vec::new();
     for _ in 0..1 + random.below(2) {
-        let (action, writes) = ACTIONS[random.below(ACTIONS.len() as u64) as usize];
+        let (action, writes) = all[random.below(all.len() as u64) as usize];
         if writes.split(' ').any(|w| taken.contains(&w)) || (action.contains(';') && !parts.is_empty()) {
             continue;
         }
@@ -157,24 +182,24 @@ fn substitution(random: &mut Random, open: bool, guards: &mut Vec<String>) -> St
 
 fn mentions(text: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
-        !text[..at].ends_with(word) && !text[at + name.len()..].starts_with(word)
-    })
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(word) && !text[at + name.len()..].starts_with(word))
 }
 
 fn operation(random: &mut Random, n: u64, open: bool) -> String {
-    let mut guards = conditions(random, 3);
-    let body = substitution(random, open, &mut guards);
-    let shape = random.below(10);
+    let group: Group = GROUPS.get(random.below(7) as usize).copied();
+    let mut guards = conditions(random, 2, group);
+    let body = substitution(random, open, group, &mut guards);
+    let shape = random.below(14);
     let (keyword, rest) = match shape {
         0 => {
-            let mut inner = conditions(random, 1);
-            let other = substitution(random, open, &mut inner);
+            let mut inner = conditions(random, 1, group);
+            let other = substitution(random, open, group, &mut inner);
             ("SELECT", format!("{body} WHEN {} THEN {other}", inner.join(" & ")))
         }
         1 | 2 => {
             // Bounds that were asked for hold outside the ELSE only.
-            let other = substitution(random, true, &mut Vec::new());
+            let other = substitution(random, true, group, &mut Vec::new());
             guards.truncate(1 + random.below(2) as usize);
             ("SELECT", format!("{body} ELSE {other}"))
         }
@@ -216,7 +241,7 @@ fn operation(random: &mut Random, n: u64, open: bool) -> String {
 pub fn random(seed: u64) -> String {
     let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c55) ^ 0x77);
     let open = r.below(6) == 0;
-    let operations: Vec<String> = (0..3 + r.below(4)).map(|n| operation(&mut r, n, open)).collect();
+    let operations: Vec<String> = (0..4 + r.below(4)).map(|n| operation(&mut r, n, open)).collect();
     let mut invariant = vec![
         "pc : P --> 0..2",
         "flag <: P",
@@ -229,7 +254,7 @@ pub fn random(seed: u64) -> String {
         "r : P <-> P",
         "s : seq(0..2)",
     ];
-    for _ in 0..r.below(3) {
+    for _ in 0..r.below(4) / 2 {
         invariant.push(r.pick(&INVARIANTS));
     }
     let assertions = match r.below(6) {

@@ -234,9 +234,7 @@ impl Prover<'_> {
             ExprKind::Binary(BinOp::SetMinus, a, _) => self.is_finite(a),
             ExprKind::Binary(BinOp::Inter, a, b) => self.is_finite(a) || self.is_finite(b),
             ExprKind::Var(v) => self.granted.iter().any(|b| {
-                b.var == *v
-                    && !b.subset
-                    && matches!(b.set.kind, ExprKind::Unary(UnOp::Fin | UnOp::Fin1, _))
+                b.var == *v && !b.subset && matches!(b.set.kind, ExprKind::Unary(UnOp::Fin | UnOp::Fin1, _))
             }),
             _ => false,
         }

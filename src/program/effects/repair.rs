@@ -163,7 +163,8 @@ impl Settle<'_, '_> {
     fn value(&self, e: &Expr) -> Option<Value> {
         let mut e = e.clone();
         crate::model::walk::change_expr(&mut e, &mut Put(self));
-        (self.tracer.fold)(&e).filter(|v| matches!(v, Value::Int(Int::Small(_)) | Value::Bool(_) | Value::Elem(..)))
+        (self.tracer.fold)(&e)
+            .filter(|v| matches!(v, Value::Int(Int::Small(_)) | Value::Bool(_) | Value::Elem(..)))
     }
 
     /// The truth of a comparison or membership, if it is known.

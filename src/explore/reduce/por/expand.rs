@@ -200,7 +200,8 @@ impl<S: System> Worker<'_, S> {
         let words = self.shared.words;
         let relations = reducer.common.relations;
         let strict = reducer.common.por.preserve == Preserve::States;
-        let is_chosen = |edge: &HeldEdge| reducer.chosen[edge.instance as usize / 64] >> (edge.instance % 64) & 1 != 0;
+        let is_chosen =
+            |edge: &HeldEdge| reducer.chosen[edge.instance as usize / 64] >> (edge.instance % 64) & 1 != 0;
         if part == Part::LeftOut {
             // The events of the chosen ones were counted when the state was expanded first.
             for edge in reducer.held.edges.iter().filter(|edge| is_chosen(edge)) {
