@@ -146,7 +146,7 @@ fn provisos_row_51_progress_that_goes_on_for_ever_is_not_hidden_behind_idle_cycl
                     machine,
                     CheckOptions { por, level_proviso, workers, temporal, no_deadlock: true, ..options() },
                 );
-                (o.temporal[0].verdict, o.counts.states)
+                (o.temporal[0].verdict, o.counts.transitions)
             };
             for (formula, verdict) in [
                 ("F G not {consumer = 1}", "violated"),
@@ -157,7 +157,7 @@ fn provisos_row_51_progress_that_goes_on_for_ever_is_not_hidden_behind_idle_cycl
             ] {
                 let (full, reduced) = (ltl(formula, Reduce::Off), ltl(formula, Reduce::Stubborn));
                 assert_eq!((full.0, reduced.0), (verdict, verdict), "{formula}, {workers} workers");
-                assert!(reduced.1 < full.1, "{formula}: {} of {} states", reduced.1, full.1);
+                assert!(reduced.1 < full.1, "{formula}: {} of {} transitions", reduced.1, full.1);
             }
         }
     }

@@ -20,8 +20,8 @@ fn an_event_with_an_else_is_enabled_where_its_condition_is_false() {
         "MACHINE m VARIABLES x, y INVARIANT x : 0..2 & y : 0..3 & y /= 3 INITIALISATION x, y := 2, 0
       OPERATIONS
         leave = SELECT x = 1 THEN skip ELSE x := 0 END;
-        first = SELECT x = 2 & y = 0 THEN y := 1 END;
-        then = SELECT x = 2 & y = 1 THEN y := 3 END
+        one = SELECT x = 2 & y = 0 THEN y := 1 END;
+        two = SELECT x = 2 & y = 1 THEN y := 3 END
       END",
     );
 }
@@ -33,23 +33,24 @@ fn a_definition_with_two_arguments_is_two_conditions() {
       VARIABLES x, y INVARIANT x : 0..2 & y : 0..3 & y /= 3 INITIALISATION x, y := 2, 0
       OPERATIONS
         leave = SELECT at(1) THEN skip WHEN at(2) THEN x := 0 WHEN at(0) THEN skip END;
-        first = SELECT x = 2 & y = 0 THEN y := 1 END;
-        then = SELECT x = 2 & y = 1 THEN y := 3 END
+        one = SELECT x = 2 & y = 0 THEN y := 1 END;
+        two = SELECT x = 2 & y = 1 THEN y := 3 END
       END",
     );
 }
 
 #[test]
 fn a_total_function_has_no_value_outside_a_domain_that_changes() {
-    // In the states where `f` has a row for p1, `look` and `join` would go together.
+    // `look` is enabled while p1 is not in the domain, and `join` disables it; `miss` wants that order.
     violated(
-        "MACHINE m SETS P = {p1, p2} VARIABLES act, f, g
-      INVARIANT act <: P & f : act --> 0..1 & g : 0..3 & g /= 3
-      INITIALISATION act, f, g := {}, {}, 0
+        "MACHINE m SETS P = {p1, p2} VARIABLES act, f, h, z
+      INVARIANT act <: P & f : act --> 0..1 & h : 0..1 & z : 0..1 & z = 0
+      INITIALISATION act, f, h, z := {}, {}, 0, 0
       OPERATIONS
-        join = SELECT g < 2 THEN act := act \\/ {p1} || f := f <+ {p1 |-> 0} END;
-        look = SELECT p1 /: dom(f) & g = 0 THEN g := 1 END;
-        again = SELECT p1 /: dom(f) & g = 1 THEN g := 3 END
+        join = SELECT p1 /: act THEN act := act \\/ {p1} || f := f <+ {p1 |-> 0} END;
+        look = SELECT p1 /: dom(f) & h = 0 THEN h := 1 END;
+        miss = SELECT p1 : dom(f) & h = 0 THEN z := 1 END;
+        stay = BEGIN skip END
       END",
     );
 }
@@ -70,7 +71,7 @@ fn two_values_for_one_argument_are_no_function() {
       OPERATIONS
         both(x, y) = SELECT x : {1} & y : {1} THEN f := f <+ {x |-> 2, y |-> 3} END;
         go = SELECT f(1) : {2, 3} & n < 3 THEN n := n + 1 END;
-        end = SELECT f(1) : {2, 3} & n = 3 THEN skip END
+        rest = SELECT f(1) : {2, 3} & n = 3 THEN skip END
       END"
     .replace("SELECT x : {1} & y : {1} THEN", "SELECT x : {1} & y : {1} & f(1) = 2 THEN");
     for por in [Reduce::Off, Reduce::Stubborn, Reduce::Ample] {
