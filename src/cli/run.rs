@@ -242,7 +242,11 @@ fn not_available(args: &args::Check) -> Option<String> {
     }
     if args.por != Por::Off {
         if args.symmetry != Symmetry::Off {
-            return Some("--por with --symmetry: the two reductions are not combined yet, choose one".into());
+            return Some(
+                "--por with --symmetry: the first state found of an orbit stands for it, which depends on the \
+                 schedule, and the set chosen there would too; choose one of the two reductions"
+                    .into(),
+            );
         }
         if args.engine == Some(Engine::Reference) {
             return Some("--por: the reference engine does not reduce".into());
@@ -251,16 +255,15 @@ fn not_available(args: &args::Check) -> Option<String> {
             return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
         }
     }
-    if args.symmetry != Symmetry::Off && args.por != Por::Off {
-        return Some("--symmetry and --por cannot be used together yet".into());
-    }
     if args.checkpoint.is_some() || args.resume.is_some() {
         if args.engine == Some(Engine::Reference) {
             return Some("--checkpoint and --resume: the reference engine cannot save its search".into());
         }
         if args.por != Por::Off {
             return Some(
-                "--checkpoint and --resume: what a reduction remembers is not saved; leave --por off".into(),
+                "--checkpoint and --resume: the reduced states and edges that the proviso of --por keeps are \
+                 not saved; leave --por off"
+                    .into(),
             );
         }
     } else if args.checkpoint_every.is_some() {

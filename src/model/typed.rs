@@ -52,14 +52,14 @@ impl Type {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: ExprKind,
     pub ty: Type,
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     Int(Int),
     /// The literal as written, `digits.digits[e…]`.
@@ -249,7 +249,7 @@ pub struct External {
     pub name: Name,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pred {
     pub kind: PredKind,
     pub span: Span,
@@ -283,7 +283,7 @@ impl Pred {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PredKind {
     True,
     False,

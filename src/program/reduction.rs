@@ -9,6 +9,8 @@ use super::effects::facts::Fact;
 use super::effects::ground::{Domains, Grounded, Instance, ground};
 use super::effects::prove::{Bound, Prover};
 use super::effects::relate::relate;
+use super::effects::repair::may_repair;
+use super::effects::split::split;
 use super::exact::Constant;
 use super::lower::Folder;
 use super::system::{Program, Worker};
@@ -47,6 +49,15 @@ pub struct Reduction {
     pub proven: usize,
     pub conjuncts: usize,
     pub grounded: Grounded,
+}
+
+/// A condition whose truth matters.
+struct Watched {
+    cells: Cells,
+    /// The condition, with the fact that it may be, if states where it does not hold are looked for: then
+    /// only a step that makes it true matters. A goal is looked for where it holds, and for paths every
+    /// change matters.
+    repaired: Option<(Pred, Option<Fact>)>,
 }
 
 /// The instances of one event by the label of a transition.
@@ -131,11 +142,20 @@ impl<'m> Program<'m> {
             .filter_map(|cell| Some((cell.clone(), domains.contents(cell)?)))
             .collect();
 
-        let mut watched: Vec<(Cells, Option<Fact>)> = Vec::new();
-        let mut watch = |p: &Pred| {
+        let mut watched: Vec<Watched> = Vec::new();
+        let mut watch = |p: &Pred, bad_if_false: bool| {
             let mut cells = Cells::new();
-            tracer.pred(p, &mut cells);
-            watched.push((cells, Fact::of(p, &tracer)));
+            if !bad_if_false || wanted.paths {
+                tracer.pred(p, &mut cells);
+                watched.push(Watched { cells, repaired: None });
+                return;
+            }
+            for part in split(p, &domains) {
+                let mut cells = Cells::new();
+                tracer.pred(&part, &mut cells);
+                let fact = Fact::of(&part, &tracer);
+                watched.push(Watched { cells, repaired: Some((part, fact)) });
+            }
         };
         let events = machine.events.len();
         let mut proven = 0;
@@ -144,25 +164,25 @@ impl<'m> Program<'m> {
                 if (0..events).all(|e| by_invariant.keeps(e, c)) {
                     proven += 1;
                 } else {
-                    watch(c);
+                    watch(c, true);
                 }
             }
         }
         if wanted.assertions {
-            machine.assertions.iter().for_each(|c| watch(&c.pred));
+            machine.assertions.iter().for_each(|c| watch(&c.pred, true));
         }
         if wanted.goal {
-            machine.goal.iter().for_each(&mut watch);
+            machine.goal.iter().for_each(|p| watch(p, false));
         }
-        wanted.propositions.iter().for_each(|p| watch(p));
-        // A goal is looked for where an invariant is broken: what may make it false again matters, and
-        // facts are about becoming true; so only invariants use them.
-        let use_facts = !wanted.paths && !wanted.goal;
+        wanted.propositions.iter().for_each(|p| watch(p, false));
         for (i, instance) in grounded.instances.iter().enumerate() {
             let writes = &instance.touch.writes;
-            let seen = watched.iter().any(|(cells, fact)| match fact {
-                Some(fact) if use_facts => fact.may_become(true, writes),
-                _ => touches(writes, cells),
+            let seen = watched.iter().any(|w| {
+                touches(writes, &w.cells)
+                    && w.repaired.as_ref().is_none_or(|(p, fact)| {
+                        fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
+                            && may_repair(p, instance, &grounded.guards, &tracer)
+                    })
             });
             let enabling = grounded
                 .instances

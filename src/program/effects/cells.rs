@@ -420,12 +420,16 @@ impl Tracer<'_> {
             }
             ExprKind::Binary(BinOp::Override, a, b) => {
                 let ExprKind::SetExt(es) = &b.kind else { return false };
+                let mut rows: Vec<Value> = Vec::new();
                 for x in es {
                     let ExprKind::Pair(row, value) = &x.kind else { return false };
                     let Some(row) = (self.fold)(row) else { return false };
-                    let cell = self.row(v, row);
+                    let cell = self.row(v, row.clone());
                     let content = self.content(&cell, value, touch);
+                    // Two values in one row leave no function there: neither is its content.
+                    let content = content.filter(|_| !rows.contains(&row));
                     self.write(cell, content, touch);
+                    rows.push(row);
                 }
                 self.elementwise(v, a, touch)
             }

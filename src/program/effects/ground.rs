@@ -93,7 +93,7 @@ impl Domains<'_> {
         best.filter(|all| all.iter().all(|v| literal(v, &Type::Any, Span::default()).is_some()))
     }
 
-    fn of_type(&self, ty: &Type) -> Option<Vec<Value>> {
+    pub fn of_type(&self, ty: &Type) -> Option<Vec<Value>> {
         let c = Carrier::of_type(ty, &|s: SetId| self.machine.set(s).elems.len())?;
         (c.is_whole_type() && c.card() <= MOST_OF_ONE)
             .then(|| (0..c.card()).map(|code| c.value(code)).collect())
@@ -202,7 +202,7 @@ impl Domains<'_> {
                         _ => return None,
                     };
                     let mut all = few(self.superset(to, 4)?)?;
-                    if !total || !self.superset(from, 4)?.contains(row) {
+                    if !total || !self.is_member(row, from) {
                         all.push(None);
                     }
                     Some(all)
@@ -211,6 +211,12 @@ impl Domains<'_> {
             (Some(_), None, Type::Pow(_)) => Some(vec![None, Some(Value::Bool(true))]),
             _ => None,
         }
+    }
+
+    /// Whether a value belongs to a set in every state.
+    fn is_member(&self, value: &Value, set: &Expr) -> bool {
+        let fixed = Uses::of_expr(set).all().iter().all(|v| !self.tracer.state.contains(v));
+        fixed && matches!((self.set_value)(set), Some(Value::Set(all)) if all.contains(value))
     }
 
     /// What is granted about a variable: sets it is an element of, or a subset of.
@@ -296,14 +302,13 @@ impl Grounded {
         let given: BTreeMap<VarId, Value> =
             op.params.iter().copied().zip(params.iter().flatten().cloned()).collect();
         let mut put = Put { given: &given, machine: domains.machine };
-        // Conjuncts that stand at the front of all alternatives belong to the event.
+        // Conjuncts that stand at the front of all alternatives belong to the event. Their places do not
+        // tell: what an ELSE denies stands where the condition stands, and so does a definition that is
+        // used with other arguments.
         let common = match all {
             [] => 0,
             [first, rest @ ..] => (0..first.conjuncts.len())
-                .take_while(|i| {
-                    rest.iter()
-                        .all(|a| a.conjuncts.get(*i).is_some_and(|c| c.span == first.conjuncts[*i].span))
-                })
+                .take_while(|i| rest.iter().all(|a| a.conjuncts.get(*i) == Some(&first.conjuncts[*i])))
                 .count(),
         };
         let mut guards = Vec::new();
@@ -412,7 +417,7 @@ fn may_be_infeasible(s: &Stmt) -> bool {
     }
 }
 
-fn product(space: &[Vec<Value>]) -> Vec<Vec<Value>> {
+pub fn product(space: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let mut all: Vec<Vec<Value>> = vec![Vec::new()];
     for domain in space {
         all = all
@@ -430,9 +435,9 @@ fn product(space: &[Vec<Value>]) -> Vec<Vec<Value>> {
 }
 
 /// Puts values in the place of parameters.
-struct Put<'p> {
-    given: &'p BTreeMap<VarId, Value>,
-    machine: &'p Machine,
+pub struct Put<'p> {
+    pub given: &'p BTreeMap<VarId, Value>,
+    pub machine: &'p Machine,
 }
 
 impl Change for Put<'_> {
@@ -447,7 +452,7 @@ impl Change for Put<'_> {
 }
 
 /// A value as an expression: numbers, elements, truth values and pairs of them.
-fn literal(v: &Value, ty: &Type, span: Span) -> Option<ExprKind> {
+pub fn literal(v: &Value, ty: &Type, span: Span) -> Option<ExprKind> {
     Some(match v {
         Value::Bool(b) => ExprKind::Bool(*b),
         Value::Int(n) => ExprKind::Int(n.clone()),

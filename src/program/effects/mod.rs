@@ -8,6 +8,8 @@ pub mod facts;
 pub mod ground;
 pub mod prove;
 pub mod relate;
+pub mod repair;
+pub mod split;
 
 use super::uses::Uses;
 use crate::model::typed::{Machine, VarId};

@@ -122,7 +122,11 @@ impl Prover<'_> {
                 else {
                     return false;
                 };
-                self.updates(a, bound, context)
+                // Two pairs may have one argument, and then they are no function.
+                let functional = pairs.len() <= 1
+                    || matches!(bound.set.kind, ExprKind::Binary(BinOp::Relation | BinOp::TotalRelation, ..));
+                functional
+                    && self.updates(a, bound, context)
                     && pairs.iter().all(|p| match &p.kind {
                         ExprKind::Pair(x, y) => self.inside(x, from, context) && self.inside(y, to, context),
                         _ => false,
@@ -151,8 +155,10 @@ impl Prover<'_> {
                 return true;
             }
         }
-        if let ExprKind::Unary(UnOp::Pow | UnOp::Fin, of) = &set.kind {
-            return self.within(e, of, context);
+        match &set.kind {
+            ExprKind::Unary(UnOp::Pow, of) => return self.within(e, of, context),
+            ExprKind::Unary(UnOp::Fin, of) => return self.is_finite(e) && self.within(e, of, context),
+            _ => {}
         }
         match &e.kind {
             ExprKind::Var(v) => self.homes(*v, context).any(|home| self.within(home, set, &[])),
@@ -216,6 +222,20 @@ impl Prover<'_> {
         }
         match (self.tracer.fold)(e) {
             Some(Value::Set(all)) => all.iter().all(|v| (self.member)(v, set) == Some(true)),
+            _ => false,
+        }
+    }
+
+    /// Whether a set is listed, or made of such sets and of variables that are granted to be finite.
+    fn is_finite(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::SetExt(_) => true,
+            ExprKind::Binary(BinOp::Union, a, b) => self.is_finite(a) && self.is_finite(b),
+            ExprKind::Binary(BinOp::SetMinus, a, _) => self.is_finite(a),
+            ExprKind::Binary(BinOp::Inter, a, b) => self.is_finite(a) || self.is_finite(b),
+            ExprKind::Var(v) => self.granted.iter().any(|b| {
+                b.var == *v && !b.subset && matches!(b.set.kind, ExprKind::Unary(UnOp::Fin | UnOp::Fin1, _))
+            }),
             _ => false,
         }
     }

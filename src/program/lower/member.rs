@@ -39,6 +39,10 @@ impl Lower<'_> {
                 }
                 Ok(())
             }
+            // Only what has no layout of its own may be infinite, and inclusion does not look into it.
+            ExprKind::Unary(UnOp::Fin | UnOp::Fin1, _) if matches!(x.layout, Layout::Pool) => {
+                unsupported("whether a set without a bound is finite")
+            }
             ExprKind::Unary(UnOp::Pow | UnOp::Fin, of) => self.inclusion(x, of, env, l, when),
             ExprKind::Unary(UnOp::Pow1 | UnOp::Fin1, of) => {
                 let x = &self.as_bits(x.clone())?;

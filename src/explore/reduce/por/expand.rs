@@ -200,18 +200,19 @@ impl<S: System> Worker<'_, S> {
         let words = self.shared.words;
         let relations = reducer.common.relations;
         let strict = reducer.common.por.preserve == Preserve::States;
+        let is_chosen =
+            |edge: &HeldEdge| reducer.chosen[edge.instance as usize / 64] >> (edge.instance % 64) & 1 != 0;
+        if part == Part::LeftOut {
+            // The events of the chosen ones were counted when the state was expanded first.
+            for edge in reducer.held.edges.iter().filter(|edge| is_chosen(edge)) {
+                self.core.stamps[edge.event.0 as usize] = self.core.stamp;
+            }
+        }
         let mut followed = 0;
         for (at, edge) in reducer.held.edges.iter().enumerate() {
             let instance = edge.instance as usize;
-            if part != Part::All {
-                let chosen = reducer.chosen[instance / 64] >> (instance % 64) & 1 != 0;
-                if chosen != (part == Part::Chosen) {
-                    if part == Part::LeftOut {
-                        // The event was counted when the state was expanded first.
-                        self.core.stamps[edge.event.0 as usize] = self.core.stamp;
-                    }
-                    continue;
-                }
+            if part != Part::All && is_chosen(edge) != (part == Part::Chosen) {
+                continue;
             }
             followed += 1;
             // A step that may repair a bad state is no way to a full one.

@@ -86,6 +86,27 @@ fn no_deadlock_no_violation_and_no_path_is_lost_on_random_systems() {
 }
 
 #[test]
+fn row_51_parallel_searches_with_and_without_reduction_have_the_same_paths() {
+    // Both provisos, by turns with 2, 5 and 8 workers; the figures are those of one worker.
+    for seed in 0..5_000u64 {
+        let proviso = if seed.is_multiple_of(2) { Proviso::Topological } else { Proviso::Level };
+        let por = Some(Por { method: Method::Stubborn, preserve: Preserve::Paths, proviso });
+        let workers = [2, 5, 8][seed as usize % 3];
+        let system = Guarded::random(seed ^ 0x51_0000, Preserve::Paths, Fault::None);
+        let paths = |por, workers| {
+            let found = search(&system, por, workers, true);
+            let graph = found.graph.as_ref().expect("edges were recorded");
+            (Full::of_graph(&system, graph).paths(&system), found.states, found.transitions, found.por)
+        };
+        let reduced = paths(por, workers);
+        assert_eq!(paths(None, workers).0, reduced.0, "system {seed}, {workers} workers, {proviso:?}");
+        if seed.is_multiple_of(7) {
+            assert!(paths(por, 1) == reduced, "system {seed}: {workers} workers count differently");
+        }
+    }
+}
+
+#[test]
 fn random_systems_are_reduced_at_all() {
     // A test of reductions that reduce nothing would pass too.
     let (mut fewer, mut all, mut fixed) = (0, 0, 0);
