@@ -209,5 +209,6 @@ pub fn empty_machine(maxint: Int, minint: Int) -> Machine {
         ctl: Vec::new(),
         maxint,
         minint,
+        symbolic: false,
     }
 }

@@ -496,6 +496,8 @@ pub struct Machine {
     pub ctl: Vec<TemporalAssertion>,
     pub maxint: Int,
     pub minint: Int,
+    /// `SET_PREF_SYMBOLIC`: constants that are long comprehensions are not listed.
+    pub symbolic: bool,
 }
 
 /// Begins the names of constants that no user wrote: functions that a theory defines by recursion.

@@ -129,6 +129,7 @@ impl Composer<'_> {
             ctl: settings.ctl.clone(),
             maxint: settings.maxint.clone(),
             minint: settings.minint.clone(),
+            symbolic: settings.symbolic,
         }
     }
 
