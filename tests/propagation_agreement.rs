@@ -21,6 +21,8 @@ struct Properties<'r> {
     rng: &'r mut Rng,
     /// Names of quantified numbers in scope.
     bound: Vec<&'static str>,
+    /// The first argument of `h` is an element, not a number.
+    by_element: bool,
 }
 
 /// A declaration of the constants: how each is typed, and what may be said of it.
@@ -40,6 +42,7 @@ const TYPINGS: &[(&str, &[&str])] = &[
             "f : perm(1..2)",
         ],
     ),
+    ("h", &["h : (0..1)*(0..1) --> 0..1", "h : E*{1} --> 0..1", "h : (0..1)*(0..1) +-> 0..1"]),
     ("g", &["g : E +-> 0..1", "g : E >+> 0..1", "g : 0..2 +-> 0..1", "g : E --> BOOL", "g : E +-> BOOL"]),
 ];
 
@@ -64,6 +67,10 @@ impl Properties<'_> {
                 self.rng.pick(&["2", "3", "x", "y"])
             ),
             11 => format!("{}({})", self.rng.pick(&["max", "min"]), self.set(0)),
+            12 if self.rng.chance(30) => {
+                let first = if self.by_element { "e".into() } else { self.number(0, g) };
+                format!("h({first},{})", self.number(0, g))
+            }
             12 if g < 3 => format!("g({})", if g == 2 { self.number(0, g) } else { "e".into() }),
             12 => format!("f~({})", self.number(0, g)),
             13 => format!("SIGMA(z).(z:{}|z+{})", self.set(0), self.number(0, g)),
@@ -107,6 +114,12 @@ impl Properties<'_> {
                 let op = *self.rng.pick(&["<:", "/<:", "<<:", "=", "/="]);
                 format!("{} {op} {}", self.set(depth), self.set(depth))
             }
+            8 if self.rng.chance(50) => format!(
+                "({}|->{}) {} {{a,b | a:-1..5 & b:-1..5 & (a+2)*(b+3) mod 4 < 2}}",
+                self.number(0, g),
+                self.number(0, g),
+                self.rng.pick(&[":", "/:"])
+            ),
             8 => format!("x|->{} : f", self.number(0, g)),
             9 => format!("e {} {{e1,e3}}", self.rng.pick(&[":", "/:"])),
             10 => format!("card({}) {} {}", self.set(1), self.rng.pick(&["=", "<", ">"]), self.number(0, g)),
@@ -159,11 +172,12 @@ impl Properties<'_> {
 
 fn random_machine(seed: u64) -> String {
     let mut rng = Rng::new(seed);
-    let mut text = String::from("MACHINE M\nSETS E={e1,e2,e3}\nCONSTANTS x,y,s,e,f,g\nPROPERTIES\n");
+    let mut text = String::from("MACHINE M\nSETS E={e1,e2,e3}\nCONSTANTS x,y,s,e,f,g,h\nPROPERTIES\n");
     let mut parts = Vec::new();
-    let mut g = 0;
+    let (mut g, mut by_element) = (0, false);
     for (name, ways) in TYPINGS {
         let way = if rng.chance(60) { 0 } else { rng.below(ways.len()) };
+        by_element |= ways[way].starts_with("h : E");
         if *name == "g" {
             g = rng.below(ways.len());
             parts.push(ways[g].to_string());
@@ -171,9 +185,14 @@ fn random_machine(seed: u64) -> String {
             parts.push(ways[way].to_string());
         }
     }
-    let mut properties = Properties { rng: &mut rng, bound: Vec::new() };
+    let mut properties = Properties { rng: &mut rng, bound: Vec::new(), by_element };
     for _ in 0..1 + properties.rng.below(4) {
         parts.push(properties.pred(2, g));
+    }
+    // Valuations are multiplied by those of a constant that nothing speaks of, so `h` is there only if needed.
+    if !parts.iter().any(|p| p.contains("h(")) {
+        parts.retain(|p| !p.starts_with("h : "));
+        text = text.replace(",h\n", "\n");
     }
     // The order of conjuncts means nothing.
     for i in (1..parts.len()).rev() {
@@ -290,4 +309,57 @@ fn a_partial_function_is_looked_for_where_it_is_applied() {
     let text = "MACHINE Partial CONSTANTS f PROPERTIES f : 0..12 +-> 0..1 & !i.(i:0..1 => f(i) >= 0) &
         dom(f) <: 0..1 END";
     assert_eq!(valuations(text, 4_000_000), 4);
+}
+
+#[test]
+fn a_function_of_pairs_is_applied_to_its_own_images() {
+    // Commutative, associative and idempotent operations on three elements: nine semilattices with names.
+    let text = "MACHINE Meet SETS V = {a,b,c} CONSTANTS m, below PROPERTIES m : V*V --> V &
+        !x.(x:V => m(x,x) = x) & !(x,y).(x:V & y:V => m(x,y) = m(y,x)) &
+        !(x,y,z).(x:V & y:V & z:V => m(x,m(y,z)) = m(m(x,y),z)) &
+        below : V <-> V & !(x,y).(x:V & y:V => (x|->y : below <=> m(x,y) = x)) END";
+    assert_eq!(valuations(text, 5_000_000), 9);
+}
+
+#[test]
+fn a_renaming_of_a_graph_is_found() {
+    // A cycle with one loop has one renaming to the same cycle with a loop elsewhere.
+    let text = "MACHINE Renaming CONSTANTS g,h,p PROPERTIES
+        g = %x.(x:0..39|(x+1) mod 40) \\/ {1|->1} & h = %x.(x:0..39|(x+1) mod 40) \\/ {5|->5} &
+        p : 0..39 >->> 0..39 & !(x,y).(x:0..39 & y:0..39 => (x|->y : g <=> p(x)|->p(y) : h)) END";
+    assert_eq!(valuations(text, 6_000_000), 1);
+}
+
+#[test]
+fn the_largest_solution_is_found_without_listing_all() {
+    let text = "MACHINE Most DEFINITIONS EXTERNAL_FUNCTION_MAXIMIZE(T) == POW(T) --> T; MAXIMIZE(x) == 1
+        CONSTANTS n, s PROPERTIES
+        (n,s) = MAXIMIZE({k,t | t <: 1..40 & k = card(t) & !x.(x:t => x mod 2 = 0)}) & n = 20 & 38 : s END";
+    assert_eq!(valuations(text, 7_000_000), 1);
+}
+
+#[test]
+fn thousands_of_clauses_over_hundreds_of_booleans_are_solved() {
+    // A chain of implications: the first truth decides all.
+    let names: Vec<String> = (0..400).map(|i| format!("x{i}")).collect();
+    let typing: Vec<String> = names.iter().map(|x| format!("{x} : BOOL")).collect();
+    let chain: Vec<String> =
+        names.windows(2).map(|w| format!("({} = FALSE or {} = TRUE)", w[0], w[1])).collect();
+    let text = format!(
+        "MACHINE Chain CONSTANTS {} PROPERTIES {} & {} & (x0 = TRUE or x399 = FALSE) & x0 = TRUE END",
+        names.join(","),
+        typing.join(" & "),
+        chain.join(" & ")
+    );
+    assert_eq!(valuations(&text, 8_000_000), 1);
+}
+
+#[test]
+fn work_on_large_sets_is_stopped_though_it_takes_few_steps() {
+    let text = "MACHINE Large CONSTANTS s PROPERTIES s = (1..200000) - {7} END";
+    let model = load(text, 9_000_000).expect("a machine that loads");
+    let mut budget = Budget::unlimited();
+    budget.time_limit = Some(std::time::Duration::ZERO);
+    let stopped = Interpreter::new(&model.machine, &budget).constants();
+    assert!(stopped.is_err(), "the budget was not asked");
 }

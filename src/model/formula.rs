@@ -210,5 +210,6 @@ pub fn empty_machine(maxint: Int, minint: Int) -> Machine {
         maxint,
         minint,
         integers_in_scope: false,
+        symbolic: false,
     }
 }

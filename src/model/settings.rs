@@ -45,6 +45,8 @@ pub struct Settings {
     pub scopes: BTreeMap<String, usize>,
     /// `SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS`: branches of `||` may write one variable, if they agree.
     pub simultaneous_assignments: bool,
+    /// `SET_PREF_SYMBOLIC`: constants that are long comprehensions are not listed.
+    pub symbolic: bool,
     /// Valuations of the constants that differ only in the names of elements are all kept.
     pub all_constants: bool,
     pub ltl: Vec<TemporalAssertion>,
@@ -64,6 +66,7 @@ impl Settings {
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),
             all_constants: options.all_constants,
+            symbolic: definition_is_true(definitions, "SET_PREF_SYMBOLIC"),
             simultaneous_assignments: definition_is_true(
                 definitions,
                 "SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS",

@@ -499,6 +499,8 @@ pub struct Machine {
     /// The user takes MININT..MAXINT for all integers where nothing bounds a choice: part of the scope that a verdict
     /// holds for, not a reason against it.
     pub integers_in_scope: bool,
+    /// `SET_PREF_SYMBOLIC`: constants that are long comprehensions are not listed.
+    pub symbolic: bool,
 }
 
 /// Begins the names of constants that no user wrote: functions that a theory defines by recursion.

@@ -11,6 +11,7 @@
 mod decode;
 pub mod digest;
 mod encode;
+mod order;
 mod show;
 pub mod symbolic;
 
@@ -20,7 +21,7 @@ use dashu_ratio::RBig;
 use std::sync::Arc;
 pub use symbolic::{Base, Closure, ClosureCode, ClosureKind, Symbolic};
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug)]
 pub enum Value {
     Bool(bool),
     Int(Int),
@@ -157,16 +158,26 @@ impl Value {
         matches!(self, Value::Symbolic(_))
     }
 
+    /// Whether a value of the same type may hold a set.
+    fn has_room_for_a_set(&self) -> bool {
+        match self {
+            Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Real(_) | Value::Elem(..) => false,
+            Value::Pair(p) => p.0.has_room_for_a_set() || p.1.has_room_for_a_set(),
+            Value::Rec(fields) => fields.iter().any(Value::has_room_for_a_set),
+            // Another constructor of the type may take a set.
+            Value::Set(_) | Value::Free(..) | Value::Symbolic(_) => true,
+        }
+    }
+
     /// Whether a symbolic set stands anywhere inside.
     pub fn mentions_symbolic(&self) -> bool {
         match self {
             Value::Symbolic(_) => true,
             Value::Pair(p) => p.0.mentions_symbolic() || p.1.mentions_symbolic(),
-            // A set of pairs or records is uniform in type, so only sets whose elements are
-            // compound can hide a symbolic one.
+            // The elements have one type, so the first one tells whether there is room for a set in them.
             Value::Set(elems) => match elems.first() {
-                None | Some(Value::Bool(_) | Value::Int(_) | Value::Str(_) | Value::Elem(..)) => false,
-                Some(_) => elems.iter().any(Value::mentions_symbolic),
+                None => false,
+                Some(first) => first.has_room_for_a_set() && elems.iter().any(Value::mentions_symbolic),
             },
             Value::Rec(fields) => fields.iter().any(Value::mentions_symbolic),
             Value::Free(_, _, Some(arg)) => arg.mentions_symbolic(),

@@ -130,6 +130,7 @@ impl Composer<'_> {
             maxint: settings.maxint.clone(),
             minint: settings.minint.clone(),
             integers_in_scope: settings.integers_in_scope,
+            symbolic: settings.symbolic,
         }
     }
 

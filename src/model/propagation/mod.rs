@@ -8,7 +8,7 @@ mod constraint;
 mod domain;
 
 pub use constraint::{Constraint, Sum};
-pub use domain::{Conflict, Domains, Fd, Lit, Mark, Step};
+pub use domain::{Conflict, Domains, Fd, Lit, Mark};
 
 use domain::Event;
 use std::collections::VecDeque;
@@ -75,16 +75,24 @@ impl Network {
     }
 
     /// Narrows the domains until nothing changes. What a conflict leaves must be undone.
-    pub fn propagate(&mut self) -> Step {
+    #[cfg(test)]
+    fn propagate(&mut self) -> domain::Step {
+        while !self.narrow(usize::MAX)? {}
+        Ok(())
+    }
+
+    /// Runs up to so many constraints; true if nothing is left to run. What a conflict leaves must be undone.
+    /// Wide domains may be narrowed one value at a time, so whoever calls has the chance to stop.
+    pub fn narrow(&mut self, runs: usize) -> Result<bool, Conflict> {
         while let Some(id) = self.fresh.pop_front() {
             if !self.queued[id as usize] {
                 self.queued[id as usize] = true;
                 self.queue.push_back(id);
             }
         }
-        loop {
+        for _ in 0..runs {
             self.wake();
-            let Some(id) = self.queue.pop_front() else { return Ok(()) };
+            let Some(id) = self.queue.pop_front() else { return Ok(true) };
             self.queued[id as usize] = false;
             if let Err(conflict) = self.constraints[id as usize].run(&mut self.domains) {
                 self.domains.forget_changes();
@@ -94,6 +102,7 @@ impl Network {
                 return Err(conflict);
             }
         }
+        Ok(false)
     }
 
     fn wake(&mut self) {
@@ -166,6 +175,17 @@ mod tests {
         n.domains.remove(y, 3).unwrap();
         assert!(n.propagate().is_ok());
         assert_eq!((n.domains.values(x), n.domains.values(y)), (vec![0, 2], vec![1, 5]));
+    }
+
+    #[test]
+    fn a_variable_in_two_columns_of_a_table_keeps_the_values_that_both_allow() {
+        let mut n = Network::new();
+        let (x, y) = (n.variable(0, 5), n.variable(0, 1));
+        let rows: Vec<i64> = (0..6).flat_map(|a| [a, a, i64::from(a == 2 || a == 4)]).collect();
+        n.add(Constraint::Table { vars: vec![x, x, y].into(), rows: rows.into() });
+        n.domains.fix(y, 1).unwrap();
+        assert!(n.propagate().is_ok());
+        assert_eq!(n.domains.values(x), vec![2, 4]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::Interpreter;
 use super::env::Env;
 use super::error::Res;
 use super::plan::{Conjunct, Split};
-use super::solve::{Item, items_of};
+use super::solve::{Item, Unknown, items_of};
 use crate::model::typed::{PredKind, RelOp, VarId};
 
 /// Base-2 logarithms, to be compared with the number of values that another binder would try.
@@ -17,7 +17,7 @@ const USELESS_COST: f64 = 30.0;
 pub(super) enum Propagation {
     Nothing,
     Refuted,
-    /// A conjunct was replaced by the only case left of it.
+    /// Some conjuncts were replaced by the only case left of them.
     Forced,
 }
 
@@ -30,6 +30,8 @@ impl Interpreter<'_> {
         unknown: &[VarId],
         open: &mut Vec<Item>,
     ) -> Res<Propagation> {
+        let unknown = Unknown::new(unknown);
+        let mut forced = false;
         let mut at = 0;
         while at < open.len() {
             let conjunct = open[at].conjunct.clone();
@@ -56,7 +58,7 @@ impl Interpreter<'_> {
                 }
                 let mut fails = false;
                 for c in case.conjuncts.iter().filter(|c| !c.derived) {
-                    if c.free.iter().any(|v| unknown.contains(v)) {
+                    if c.free.iter().any(|v| unknown.contains(*v)) {
                         continue;
                     }
                     match self.holds(env, &c.pred) {
@@ -81,12 +83,12 @@ impl Interpreter<'_> {
                 (1, Some(i)) => {
                     let whole = open.remove(at);
                     open.extend(items_of(&cases[i], &whole));
-                    return Ok(Propagation::Forced);
+                    forced = true;
                 }
                 _ => at += 1,
             }
         }
-        Ok(Propagation::Nothing)
+        Ok(if forced { Propagation::Forced } else { Propagation::Nothing })
     }
 
     /// What it costs to search case by case.

@@ -8,7 +8,7 @@ use super::env::Env;
 use super::error::{Error, Flow, Res};
 use crate::base::{Int, Span};
 use crate::model::typed::{BinOp, UnOp, VarId};
-use crate::model::value::{Base, ClosureKind, Symbolic, Value};
+use crate::model::value::{Base, Symbolic, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -120,42 +120,8 @@ impl Interpreter<'_> {
             Symbolic::Unary(op, a) => self.each_unary(env, *op, a, v, visit),
             Symbolic::Binary(op, a, b) => self.each_binary(env, *op, a, b, visit),
             Symbolic::Closure(c) => {
-                // Captured values are in place only while the closure is solved; the visitor runs in
-                // the environment it came from.
-                let code = c.code.clone();
-                self.with_captured(env, c, &mut |this, env| {
-                    let saved = env.take(&code.vars);
-                    let plan = this.plan_of(&code.vars, &[&code.pred]);
-                    let mut found = Vec::new();
-                    let result = this.run_plan(env, &plan, &mut |env, error| {
-                        if let Some(e) = error {
-                            return Err(e.clone());
-                        }
-                        let arg = this.tuple(env, &code.vars)?;
-                        match (&code.body, code.kind) {
-                            (Some(body), ClosureKind::Lambda) => {
-                                found.push(Value::pair(arg, this.eval_canon(env, body)?));
-                            }
-                            (Some(body), ClosureKind::Union) => {
-                                let set = this.eval(env, body)?;
-                                found.extend(this.need_list(env, &set, body.span)?.iter().cloned());
-                            }
-                            (Some(body), _) => found.push(this.eval_canon(env, body)?),
-                            (None, _) => found.push(arg),
-                        }
-                        if found.len() > super::COMPREHENSION {
-                            return Err(Error::too_large("a comprehension is too large to be listed"));
-                        }
-                        Ok(Flow::Go)
-                    });
-                    env.restore(saved);
-                    result?;
-                    Ok(std::mem::take(&mut found))
-                })
-                .and_then(|found| {
-                    let set = self.set_of(env, found)?;
-                    self.for_each(env, &set, visit)
-                })
+                let set = self.elements_of(env, c, super::COMPREHENSION)?;
+                self.for_each(env, &set, visit)
             }
         }
     }

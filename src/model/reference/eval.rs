@@ -17,6 +17,9 @@ use dashu_ratio::RBig;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Powers with more binary digits are not computed.
+const DIGITS: u128 = 1 << 24;
+
 impl Interpreter<'_> {
     pub(super) fn eval(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         let value = match env.valuation {
@@ -76,9 +79,15 @@ impl Interpreter<'_> {
             },
             ExprKind::Unary(op, a) => {
                 let a = self.eval(env, a)?;
-                self.unary(env, *op, a, e)?
+                let value = self.unary(env, *op, a, e)?;
+                self.charge_for(&value)?;
+                value
             }
-            ExprKind::Binary(op, a, b) => self.eval_binary(env, *op, a, b, e)?,
+            ExprKind::Binary(op, a, b) => {
+                let value = self.eval_binary(env, *op, a, b, e)?;
+                self.charge_for(&value)?;
+                value
+            }
             ExprKind::Apply(f, x) => {
                 if let ExprKind::Var(v) = &f.kind
                     && !env.is_bound(*v)
@@ -126,6 +135,14 @@ impl Interpreter<'_> {
             ExprKind::External(f, args) => self.external(env, f, args, e)?,
             ExprKind::Symbolic(inner) => self.eval_lazy(env, inner)?,
         })
+    }
+
+    /// Counts the work of building a value.
+    pub(super) fn charge_for(&self, value: &Value) -> Res<()> {
+        match value {
+            Value::Set(elems) => self.charge(elems.len()),
+            _ => Ok(()),
+        }
     }
 
     fn variable(&self, env: &Env, v: VarId, span: Span) -> Res<Value> {
@@ -250,6 +267,9 @@ impl Interpreter<'_> {
         body: Option<&Expr>,
         kind: ClosureKind,
     ) -> Res<Value> {
+        if self.is_large_product(env, vars, pred, kind)? {
+            return Ok(self.closure(env, vars, pred, body, kind));
+        }
         let mut elems = Vec::new();
         let mut outside = false;
         let listed = self.solutions(env, vars, pred, &mut |env, error| {
@@ -437,7 +457,7 @@ impl Interpreter<'_> {
             _ if *base == Int::from(-1i64) => {
                 exponent.modulo(&Int::from(2i64)).and_then(|m| m.small()).unwrap_or(0)
             }
-            Some(n) if n <= 1_000_000 => n,
+            Some(n) if (n as u128).saturating_mul(bits(base)) <= DIGITS => n,
             _ => return Err(Error::too_large(format!("{base}**{exponent} has too many digits"))),
         };
         Ok(Int::from_big(base.to_big().pow(n as usize)))
@@ -454,6 +474,14 @@ impl Interpreter<'_> {
             span,
             format!("{name} is read before it was given a value"),
         )
+    }
+}
+
+/// The length of a number in base 2.
+fn bits(n: &Int) -> u128 {
+    match n.small() {
+        Some(n) => u128::from(64 - n.unsigned_abs().leading_zeros()),
+        None => dashu_int::ops::BitTest::bit_len(&n.to_big()) as u128,
     }
 }
 

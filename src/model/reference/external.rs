@@ -27,6 +27,11 @@ impl Interpreter<'_> {
                 };
             }
             ("COPY", [x]) => return self.eval(env, x),
+            ("MAXIMIZE_EXPR" | "MAXIMIZE", [set]) => {
+                let set = self.eval_lazy(env, set)?;
+                let found = self.largest(env, &set, e.span)?;
+                return found.ok_or_else(|| Error::undefined(e.span, "MAXIMIZE of the empty set"));
+            }
             // What Event-B asks of `f` in `f(x)` and of `a` in `a^b`.
             ("AS_FUNCTION", [x]) => {
                 let value = self.eval(env, x)?;
@@ -240,10 +245,6 @@ impl Interpreter<'_> {
             ("SCCS", [r]) => {
                 let pairs = self.need_list(env, r, span)?;
                 Ok(components(&pairs))
-            }
-            ("MAXIMIZE_EXPR" | "MAXIMIZE", [set]) => {
-                let list = self.need_list(env, set, span)?;
-                list.last().cloned().ok_or_else(|| undefined("the set is empty"))
             }
             ("REC_LET", [_, x]) => Ok(x.clone()),
             ("STRINGIFY", [v]) => text(v.show(self.machine, &args[0].ty)),

@@ -61,6 +61,16 @@ pub fn of_closure(vars: &[VarId], pred: &Pred, body: Option<&Expr>) -> Vec<VarId
     u.free()
 }
 
+/// Whether a value from before (`x$0`) is read.
+pub fn reads_old(pred: &Pred, body: Option<&Expr>) -> bool {
+    let mut u = Uses::default();
+    u.pred(pred);
+    if let Some(e) = body {
+        u.expr(e);
+    }
+    u.old
+}
+
 impl Uses {
     fn free(self) -> Vec<VarId> {
         self.used.difference(&self.bound).copied().collect()

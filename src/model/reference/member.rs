@@ -267,6 +267,7 @@ impl Interpreter<'_> {
             BinOp::PartialInjection | BinOp::TotalInjection | BinOp::PartialBijection | BinOp::TotalBijection
         );
         if let Some(pairs) = self.list(env, x)? {
+            self.charge(pairs.len())?;
             let mut last: Option<&Value> = None;
             for (p, q) in pairs.iter().filter_map(Value::as_pair) {
                 if functional && last == Some(p) {
@@ -338,6 +339,7 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn subset(&self, env: &mut Env, a: &Value, b: &Value) -> Res<bool> {
+        self.charge_for(a)?;
         if a == b || self.is_whole_type(b) {
             return Ok(true);
         }
@@ -425,6 +427,7 @@ impl Interpreter<'_> {
             (Value::Bool(x), Value::Bool(y)) => return Ok(x == y),
             _ => {}
         }
+        self.charge_for(a)?;
         if a == b {
             return Ok(true);
         }

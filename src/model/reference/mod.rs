@@ -6,6 +6,7 @@
 //! tested like all others; `Interpreter::with_propagation` switches that off, and tests compare both.
 //! Never here: packed states, threads, speed bought with obscurity.
 
+mod apart;
 mod apply;
 mod bounds;
 mod cases;
@@ -21,12 +22,14 @@ mod free;
 mod functions;
 mod inclusion;
 mod inert;
+mod listed;
 mod matching;
 mod member;
 mod memo;
 mod network;
 mod operation;
 mod operators;
+mod optimum;
 mod parts;
 mod piece;
 mod plan;
@@ -62,6 +65,8 @@ const PRODUCT: usize = 1 << 14;
 const FORMULA_VARS: usize = 4096;
 /// The budget is asked once per this many steps.
 const TICKS: u32 = 1 << 12;
+/// Elements of a set that are as much work as a step.
+const ELEMENTS: usize = 1 << 5;
 
 /// A valuation of the constants, in the order of `Machine::constants`.
 pub type Constants = Arc<[Value]>;
@@ -117,6 +122,8 @@ pub struct Interpreter<'m> {
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
+    listed: RefCell<listed::Listed>,
+    choices: RefCell<apart::Choices>,
     /// Plans whose nodes `memo` knows.
     kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
@@ -139,6 +146,8 @@ impl<'m> Interpreter<'m> {
             operations: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),
+            listed: RefCell::default(),
+            choices: RefCell::default(),
             kept: RefCell::default(),
             any: choice::of_substitutions(machine),
             propagation: Some(network::WORTH),
@@ -214,12 +223,40 @@ impl<'m> Interpreter<'m> {
         let n = self.ticks.get().wrapping_add(1);
         self.ticks.set(n);
         if n.is_multiple_of(TICKS) {
-            self.budget.check().map_err(Error::stopped)?;
+            self.look()?;
         }
         match self.patience.get() {
             Some(0) => return Err(Error::impatient()),
             Some(n) => self.patience.set(Some(n - 1)),
             None => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the budget now: for work that is counted elsewhere.
+    fn look(&self) -> Res<()> {
+        self.budget.check().map_err(Error::stopped)
+    }
+
+    /// Counts work on this many elements, which is no step of its own: the budget is asked for large sets as
+    /// often as for many steps.
+    fn charge(&self, elements: usize) -> Res<()> {
+        let more = u32::try_from(elements / ELEMENTS).unwrap_or(u32::MAX);
+        if more == 0 {
+            return Ok(());
+        }
+        let before = self.ticks.get();
+        let n = before.wrapping_add(more);
+        self.ticks.set(n);
+        if more >= TICKS || n / TICKS != before / TICKS {
+            self.look()?;
+        }
+        // A search that propagates builds sets too, so these count less.
+        if let Some(left) = self.patience.get() {
+            if left < more / 4 {
+                return Err(Error::impatient());
+            }
+            self.patience.set(Some(left - more / 4));
         }
         Ok(())
     }

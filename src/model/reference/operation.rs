@@ -5,6 +5,7 @@
 //! The outermost PRE, SELECT, WHEN, ANY and CHOICE of an operation are its guard; they are taken
 //! apart once per operation, so that they bind parameters and chosen values in one search.
 
+use super::apart::Apart;
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
 use super::exec::Outcomes;
@@ -22,6 +23,8 @@ pub(super) struct Guarded {
 
 struct Alternative {
     plan: Plan,
+    /// The plan in two parts, if one of them is the same in all states.
+    apart: Option<Apart>,
     body: Stmt,
     /// Choices whose value cannot be seen in the states afterwards.
     inert: Vec<VarId>,
@@ -92,7 +95,7 @@ impl Interpreter<'_> {
         let saved = env.take(&op.results);
         let result: Res<()> = (|| {
             for alternative in &guarded.alternatives {
-                self.run_plan(env, &alternative.plan, &mut |env, error| {
+                let mut each = |env: &mut Env, error: Option<&Error>| {
                     if let Some(e) = error {
                         if e.is_stop() {
                             return Err(e.clone());
@@ -138,7 +141,14 @@ impl Interpreter<'_> {
                         }
                     }
                     Ok(Flow::Go)
-                })?;
+                };
+                let done = match &alternative.apart {
+                    Some(apart) => self.run_apart(env, apart, &mut each)?,
+                    None => false,
+                };
+                if !done {
+                    self.run_plan(env, &alternative.plan, &mut each)?;
+                }
             }
             Ok(())
         })();
@@ -181,6 +191,7 @@ impl Interpreter<'_> {
         expand(&op.body, true, op.params.clone(), Vec::new(), &mut alternatives);
         for a in &mut alternatives {
             let choices = a.plan.vars.iter().chain(&op.results).copied();
+            a.apart = Apart::of(self.machine, &a.plan);
             a.inert = choices.filter(|v| inert::is_inert(self.machine, &a.body, *v)).collect();
         }
         let g = Arc::new(Guarded { alternatives });
@@ -240,7 +251,8 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
         }
         _ => {
             let refs: Vec<&Pred> = preds.iter().collect();
-            out.push(Alternative { plan: Plan::new(&vars, &refs), body: s.clone(), inert: Vec::new() });
+            let plan = Plan::new(&vars, &refs);
+            out.push(Alternative { plan, apart: None, body: s.clone(), inert: Vec::new() });
         }
     }
 }

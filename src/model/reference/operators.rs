@@ -184,6 +184,7 @@ impl Interpreter<'_> {
         test: &mut dyn FnMut(&Self, &mut Env, &Value) -> Res<bool>,
     ) -> Res<Value> {
         let mut kept = Vec::new();
+        self.charge(list.len())?;
         for x in list {
             if test(self, env, x)? {
                 kept.push(x.clone());
@@ -318,7 +319,15 @@ impl Interpreter<'_> {
             return Ok(a);
         }
         match self.list(env, &a)? {
-            Some(list) => self.keep(env, &list, &mut |this, env, x| Ok(!this.member(env, x, &b)?)),
+            Some(list) => {
+                if let Value::Set(taken) = &b
+                    && !b.mentions_symbolic()
+                    && !Value::Set(list.clone()).mentions_symbolic()
+                {
+                    return Ok(difference(&list, taken));
+                }
+                self.keep(env, &list, &mut |this, env, x| Ok(!this.member(env, x, &b)?))
+            }
             None => Ok(Value::symbolic(Symbolic::Binary(BinOp::SetMinus, a, b))),
         }
     }
@@ -383,7 +392,9 @@ impl Interpreter<'_> {
                 (Some(r), Some(s)) => {
                     let mut out = Vec::new();
                     for (x, y) in r.iter().filter_map(Value::as_pair) {
+                        let before = out.len();
                         out.extend(row(&s, y).map(|z| Value::pair(x.clone(), z.clone())));
+                        self.charge(out.len() - before)?;
                     }
                     Ok(Value::set(out))
                 }
@@ -418,9 +429,11 @@ impl Interpreter<'_> {
                 (Some(r), Some(s)) => {
                     let mut out = Vec::new();
                     for (x, y) in r.iter().filter_map(Value::as_pair) {
+                        let before = out.len();
                         out.extend(
                             row(&s, x).map(|z| Value::pair(x.clone(), Value::pair(y.clone(), z.clone()))),
                         );
+                        self.charge(out.len() - before)?;
                     }
                     Ok(Value::set(out))
                 }
@@ -497,9 +510,11 @@ impl Interpreter<'_> {
             if let Some(points) = self.list(env, set)?
                 && points.len() < pairs.len()
             {
+                self.charge(points.len())?;
                 return Ok(Value::set(points.iter().flat_map(|x| row(pairs, x)).cloned().collect()));
             }
             let mut out = Vec::new();
+            self.charge(pairs.len())?;
             for (x, y) in pairs.iter().filter_map(Value::as_pair) {
                 if self.member(env, x, set)? {
                     out.push(y.clone());
@@ -566,6 +581,9 @@ pub(super) fn row<'a>(pairs: &'a [Value], x: &'a Value) -> impl Iterator<Item = 
     pairs[start..].iter().filter_map(Value::as_pair).take_while(move |(a, _)| *a == x).map(|(_, y)| y)
 }
 
+/// A list this many times longer than another is copied in stretches between the places of the shorter one.
+const STRETCH: usize = 8;
+
 /// Union of two sorted lists.
 fn merge(x: &Arc<[Value]>, y: &Arc<[Value]>) -> Value {
     if x.is_empty() {
@@ -574,8 +592,23 @@ fn merge(x: &Arc<[Value]>, y: &Arc<[Value]>) -> Value {
     if y.is_empty() {
         return Value::Set(x.clone());
     }
+    let (x, y) = if x.len() >= y.len() { (x, y) } else { (y, x) };
     let mut out = Vec::with_capacity(x.len() + y.len());
-    let (mut i, mut j) = (0, 0);
+    let mut i = 0;
+    if y.len() < x.len() / STRETCH {
+        for e in y.iter() {
+            let at = i + x[i..].partition_point(|d| d < e);
+            out.extend_from_slice(&x[i..at]);
+            out.push(e.clone());
+            i = at + usize::from(x.get(at) == Some(e));
+        }
+        if out.len() + x.len() - i == x.len() {
+            return Value::Set(x.clone());
+        }
+        out.extend_from_slice(&x[i..]);
+        return Value::sorted_set(out);
+    }
+    let mut j = 0;
     while i < x.len() && j < y.len() {
         match x[i].cmp(&y[j]) {
             std::cmp::Ordering::Less => {
@@ -593,15 +626,56 @@ fn merge(x: &Arc<[Value]>, y: &Arc<[Value]>) -> Value {
             }
         }
     }
-    out.extend(x[i..].iter().cloned());
-    out.extend(y[j..].iter().cloned());
+    out.extend_from_slice(&x[i..]);
+    out.extend_from_slice(&y[j..]);
+    Value::sorted_set(out)
+}
+
+/// Difference of two sorted lists.
+fn difference(x: &Arc<[Value]>, y: &[Value]) -> Value {
+    let mut out = Vec::with_capacity(x.len());
+    let mut i = 0;
+    if y.len() < x.len() / STRETCH {
+        for e in y {
+            let at = i + x[i..].partition_point(|d| d < e);
+            out.extend_from_slice(&x[i..at]);
+            i = at + usize::from(x.get(at) == Some(e));
+        }
+        if out.len() + x.len() - i == x.len() {
+            return Value::Set(x.clone());
+        }
+        out.extend_from_slice(&x[i..]);
+    } else if x.len() < y.len() / STRETCH {
+        out.extend(x.iter().filter(|e| y.binary_search(e).is_err()).cloned());
+    } else {
+        for e in x.iter() {
+            while i < y.len() && y[i] < *e {
+                i += 1;
+            }
+            if y.get(i) != Some(e) {
+                out.push(e.clone());
+            }
+        }
+    }
     Value::sorted_set(out)
 }
 
 /// `r<+s` of sorted lists of pairs.
 pub(super) fn override_rows(r: &[Value], s: &[Value]) -> Value {
-    let mut out: Vec<Value> =
-        r.iter().filter(|p| p.as_pair().is_some_and(|(x, _)| row(s, x).next().is_none())).cloned().collect();
-    out.extend(s.iter().cloned());
-    Value::set(out)
+    let mut out: Vec<Value> = Vec::with_capacity(r.len() + s.len());
+    let mut i = 0;
+    for rows in s.chunk_by(|p, q| point(p) == point(q)) {
+        let x = point(&rows[0]);
+        let from = i + r[i..].partition_point(|p| point(p) < x);
+        out.extend_from_slice(&r[i..from]);
+        out.extend_from_slice(rows);
+        i = from + r[from..].partition_point(|p| point(p) == x);
+    }
+    out.extend_from_slice(&r[i..]);
+    Value::sorted_set(out)
+}
+
+/// The left side of a row.
+fn point(row: &Value) -> Option<&Value> {
+    row.as_pair().map(|(x, _)| x)
 }

@@ -12,7 +12,7 @@ use super::plan::{Conjunct, Plan};
 use super::{Constants, Interpreter, State};
 use crate::model::typed::{Clause, Pred, VarId};
 use crate::model::value::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Steps of plain enumeration before constants are searched for with propagation.
@@ -62,7 +62,8 @@ impl Interpreter<'_> {
     /// Most properties name their solutions one after the other, and enumeration is done before constraints
     /// are made; so that is tried first, for a fixed number of steps.
     pub fn constants(&self) -> Res<Found<Constants>> {
-        if self.propagation.is_some() {
+        // Whoever asks for propagation everywhere gets it here too.
+        if self.propagation.is_some_and(|from| from > 0.0) {
             self.patience.set(Some(PATIENCE));
             let found = self.valuations();
             self.patience.set(None);
@@ -119,10 +120,12 @@ impl Interpreter<'_> {
                 }
             }
         }
+        // The order of the text decides between binders that cost the same.
+        let order: HashMap<*const Conjunct, usize> =
+            plan.conjuncts.iter().enumerate().map(|(i, c)| (Arc::as_ptr(c), i)).collect();
         let mut partial: Vec<Vec<(VarId, Value)>> = vec![Vec::new()];
         for (vars, mut conjuncts) in groups {
-            // The order of the text decides between binders that cost the same.
-            conjuncts.sort_by_key(|c| plan.conjuncts.iter().position(|d| Arc::ptr_eq(c, d)));
+            conjuncts.sort_by_key(|c| order.get(&Arc::as_ptr(c)).copied());
             let group = Plan::of_conjuncts(vars.clone(), conjuncts);
             let mut solutions: Vec<Vec<(VarId, Value)>> = Vec::new();
             let mut seen = HashSet::new();
@@ -134,7 +137,7 @@ impl Interpreter<'_> {
                 let mut solution = Vec::with_capacity(vars.len());
                 for v in vars.iter().filter(|v| self.machine.constants.contains(v)) {
                     let value = env.get(*v).cloned().unwrap_or_default();
-                    solution.push((*v, self.canon(env, value)?));
+                    solution.push((*v, self.canon_constant(env, value)?));
                 }
                 if seen.insert(solution.clone()) {
                     solutions.push(solution);
@@ -154,6 +157,7 @@ impl Interpreter<'_> {
             solutions.sort();
             let mut next = Vec::with_capacity(partial.len() * solutions.len());
             for p in &partial {
+                self.charge(solutions.len().saturating_mul(vars.len()))?;
                 for s in &solutions {
                     let mut both = p.clone();
                     both.extend(s.iter().cloned());

@@ -38,7 +38,7 @@ impl Card {
         matches!(self, Card::Finite(n) if n.is_zero())
     }
 
-    fn times(self, other: Card) -> Card {
+    pub(super) fn times(self, other: Card) -> Card {
         match (self, other) {
             (a, b) if a.is_zero() || b.is_zero() => Card::Finite(Int::ZERO),
             (Card::Unknown, _) | (_, Card::Unknown) => Card::Unknown,
@@ -285,9 +285,20 @@ impl Interpreter<'_> {
         };
         if let Symbolic::Interval(a, b) = &**s {
             return Ok(match (interval_length(a, b), a.small(), b.small()) {
-                (Some(_), Some(x), Some(y)) => Some((x..=y).map(Value::int).collect()),
+                (Some(length), Some(x), Some(y)) => {
+                    self.charge(length)?;
+                    Some((x..=y).map(Value::int).collect())
+                }
                 _ => None,
             });
+        }
+        if let Symbolic::Closure(c) = &**s {
+            return match self.elements_of(env, c, super::LIST) {
+                Ok(Value::Set(elems)) => Ok(Some(elems)),
+                Ok(_) => Ok(None),
+                Err(e) if e.is_incomplete() => Ok(None),
+                Err(e) => Err(e),
+            };
         }
         match self.card(env, v)? {
             Card::Infinite | Card::Huge => return Ok(None),

@@ -10,6 +10,7 @@
 use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::memo::SETUP;
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
 use super::pred::worse;
@@ -37,6 +38,35 @@ pub(super) struct Item {
 impl Item {
     pub(super) fn set(&self) -> Option<&Value> {
         self.set.as_ref()
+    }
+}
+
+/// The variables still unknown, to be asked for many times.
+pub(super) enum Unknown<'a> {
+    Few(&'a [VarId]),
+    Many(Vec<u64>),
+}
+
+impl Unknown<'_> {
+    pub(super) fn new(vars: &[VarId]) -> Unknown<'_> {
+        if vars.len() <= 16 {
+            return Unknown::Few(vars);
+        }
+        let most = vars.iter().map(|v| v.0 as usize).max().unwrap_or(0);
+        let mut bits = vec![0u64; most / 64 + 1];
+        for v in vars {
+            bits[v.0 as usize / 64] |= 1 << (v.0 % 64);
+        }
+        Unknown::Many(bits)
+    }
+
+    pub(super) fn contains(&self, v: VarId) -> bool {
+        match self {
+            Unknown::Few(vars) => vars.contains(&v),
+            Unknown::Many(bits) => {
+                bits.get(v.0 as usize / 64).is_some_and(|word| word >> (v.0 % 64) & 1 == 1)
+            }
+        }
     }
 }
 
@@ -102,10 +132,12 @@ impl Interpreter<'_> {
         sink: Sink,
     ) -> Res<Flow> {
         self.tick()?;
+        self.charge(todo.len())?;
         let mut open: Vec<Item> = Vec::with_capacity(todo.len());
+        let lookup = Unknown::new(unknown);
         for item in todo {
             let c = &item.conjunct;
-            if c.free.iter().any(|v| unknown.contains(v)) {
+            if c.free.iter().any(|v| lookup.contains(*v)) {
                 open.push(item);
                 continue;
             }
@@ -173,7 +205,8 @@ impl Interpreter<'_> {
         open: &mut [Item],
         pending: &mut Option<Error>,
     ) -> Res<Option<Option<(f64, Binder)>>> {
-        let is_unknown = |v: &VarId| unknown.contains(v);
+        let lookup = Unknown::new(unknown);
+        let is_unknown = |v: &VarId| lookup.contains(*v);
         // Equations first: they cost nothing.
         for (at, item) in open.iter().enumerate() {
             let c = &item.conjunct;
@@ -410,7 +443,13 @@ impl Interpreter<'_> {
                 let item = open.remove(at);
                 let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
                 let (pattern, known) = if pattern_left { (a, b) } else { (b, a) };
-                let value = match self.eval(env, known) {
+                let evaluated =
+                    if self.machine.symbolic && env.valuation == Some(SETUP) && is_comprehension(known) {
+                        self.eval_lazy(env, known).and_then(|v| self.canon_constant(env, v))
+                    } else {
+                        self.eval(env, known)
+                    };
+                let value = match evaluated {
                     // A lambda that is undefined at some points can still be named.
                     Err(e) if e.is_undefined() && is_comprehension(known) => self.eval_lazy(env, known),
                     other => other,

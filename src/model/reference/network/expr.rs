@@ -234,7 +234,7 @@ impl Builder<'_, '_> {
 
     /// A variable that equals one of several scalar terms, by literals of which one is true at most;
     /// where none is, it is the least value.
-    fn one_of(&mut self, options: &[(Lin, Lit)]) -> Built<Lin> {
+    pub(super) fn one_of(&mut self, options: &[(Lin, Lit)]) -> Built<Lin> {
         let (mut low, mut high) = (i64::MAX, i64::MIN);
         for (x, _) in options {
             let (a, b) = self.bounds(x)?;
@@ -272,102 +272,6 @@ impl Builder<'_, '_> {
         let z = self.one_of(&[(x, lit), (y, !lit)])?;
         let v = self.materialise(&z)?;
         Ok(self.scalar_term(v, ty))
-    }
-
-    fn application(&mut self, env: &mut Env, f: &Expr, x: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
-        if let ExprKind::Binary(op @ (BinOp::Prj1 | BinOp::Prj2), s, t) = &f.kind {
-            let Term::Pair(p) = self.term(env, x, guards)? else { return Err(Halt::Opaque) };
-            guards.push(self.inside(env, &p.0, s)?);
-            guards.push(self.inside(env, &p.1, t)?);
-            return Ok(if *op == BinOp::Prj1 { p.0.clone() } else { p.1.clone() });
-        }
-        let arg = self.term(env, x, guards)?;
-        // The inverse of an injection: the point whose row has this image.
-        if let ExprKind::Unary(UnOp::Inverse, g) = &f.kind
-            && !self.is_ground(g)
-            && let Term::Func(g) = self.term(env, g, guards)?
-        {
-            if !g.injective {
-                return Err(Halt::Opaque);
-            }
-            let mut options = Vec::with_capacity(g.rows.len());
-            for r in &g.rows {
-                let same = self.equal(env, &r.image, &arg)?;
-                let lit = self.and([r.lit, same]);
-                options.push((Lin::number(self.encode(&r.point)?), lit));
-            }
-            guards.push(self.or(options.iter().map(|(_, l)| *l).collect::<Vec<_>>()));
-            let y = self.one_of(&options)?;
-            let v = self.materialise(&y)?;
-            return Ok(match &f.ty {
-                crate::model::typed::Type::Pow(pair) => match &**pair {
-                    crate::model::typed::Type::Prod(_, ty) => self.scalar_term(v, ty),
-                    _ => return Err(Halt::Opaque),
-                },
-                _ => return Err(Halt::Opaque),
-            });
-        }
-        if self.is_ground(f) {
-            // A known function at an unknown point: by table.
-            return Err(Halt::Opaque);
-        }
-        let Term::Func(f) = self.term(env, f, guards)? else { return Err(Halt::Opaque) };
-        if let Term::Known(point) = &arg {
-            let Ok(i) = f.rows.binary_search_by(|r| r.point.cmp(point)) else { return Err(Halt::Undefined) };
-            let row = &f.rows[i];
-            if row.lit != Lit::TRUE {
-                guards.push(row.lit);
-            }
-            return Ok(row.image.clone());
-        }
-        // An unknown row.
-        let index = self.scalar(&arg)?;
-        let mut codes = Vec::with_capacity(f.rows.len());
-        let mut rows = Vec::with_capacity(f.rows.len());
-        let mut ty = None;
-        for r in &f.rows {
-            let code = self.encode(&r.point)?;
-            match &r.image {
-                Term::Num(_) | Term::Known(Value::Int(_)) => {
-                    ty.get_or_insert(crate::model::typed::Type::Integer);
-                }
-                Term::Code(_, t) => {
-                    ty.get_or_insert(t.clone());
-                }
-                _ => {}
-            }
-            let image = self.scalar(&r.image)?;
-            let v = self.materialise(&image)?;
-            rows.push((code, v, r.lit));
-            codes.push(code);
-        }
-        let Some(ty) = ty else { return Err(Halt::Opaque) };
-        codes.sort_unstable();
-        guards.push(self.among(&index, &codes)?);
-        for (code, _, lit) in &rows {
-            if *lit != Lit::TRUE {
-                let here = self.is_zero(&index.plus(&Lin::number(-code))?)?;
-                guards.push(self.or([!here, *lit]));
-            }
-        }
-        // Outside the domain the row of the first point stands in, so that there is always a value.
-        let inside = self.among(&index, &codes)?;
-        let index = if inside == Lit::TRUE {
-            self.materialise(&index)?
-        } else {
-            let i = self.net.of_values(&codes);
-            let same = self.is_zero(&index.minus(&Lin::of(i))?)?;
-            let first = self.is_zero(&Lin::of(i).plus(&Lin::number(-codes[0]))?)?;
-            self.clause([!inside, same]);
-            self.clause([inside, first]);
-            i
-        };
-        let low = rows.iter().map(|(_, v, _)| self.net.domains.low(*v)).min().unwrap_or(0);
-        let high = rows.iter().map(|(_, v, _)| self.net.domains.high(*v)).max().unwrap_or(0);
-        let value = self.net.variable(low, high);
-        let rows = rows.into_iter().map(|(code, v, _)| (code, v)).collect();
-        self.net.add(Constraint::Element { index, rows, value });
-        Ok(self.scalar_term(value, &ty))
     }
 
     fn unary_term(&mut self, env: &mut Env, op: UnOp, a: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {

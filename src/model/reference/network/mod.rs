@@ -12,6 +12,7 @@ mod expr;
 mod instances;
 mod member;
 mod pred;
+mod rows;
 mod shape;
 mod table;
 mod term;
@@ -38,6 +39,9 @@ const EACH: f64 = 1.5;
 const SINGLE: u64 = 1 << 12;
 /// Wider domains are halved rather than tried value by value.
 const HALVED: u64 = 1 << 8;
+
+/// Constraints run between two looks at the budget.
+const RUNS: usize = 1 << 12;
 
 /// Why something was not translated.
 enum Halt {
@@ -241,7 +245,7 @@ impl<'b, 'm> Builder<'b, 'm> {
     /// Turns the conjuncts into constraints. `None` if none of them became one; `Opaque` if there is no
     /// solution.
     fn translate(&mut self, env: &mut Env, open: &[Item], shaped: &[VarId]) -> Built<Option<Vec<Test>>> {
-        if self.net.propagate().is_err() {
+        if !self.propagates()? {
             return Err(Halt::Opaque);
         }
         self.define(env, open)?;
@@ -256,7 +260,7 @@ impl<'b, 'm> Builder<'b, 'm> {
             self.weak = false;
             self.strict = item.lenient;
             let lit = self.literal(env, &c.pred, Sense::Positive)?;
-            if self.net.domains.assert(lit).is_err() || self.net.propagate().is_err() {
+            if self.net.domains.assert(lit).is_err() || !self.propagates()? {
                 return Err(Halt::Opaque);
             }
             useful |= lit != Lit::TRUE && self.net.size() > before;
@@ -271,6 +275,17 @@ impl<'b, 'm> Builder<'b, 'm> {
         }
         let fixed = self.base.iter().filter(|v| self.net.domains.is_fixed(**v)).count();
         Ok((useful || fixed * 2 > self.base.len()).then_some(tests))
+    }
+
+    /// Narrows the domains as far as the constraints tell; false if they contradict each other.
+    fn propagates(&mut self) -> Res<bool> {
+        loop {
+            match self.net.narrow(RUNS) {
+                Ok(true) => return Ok(true),
+                Ok(false) => self.interp.look()?,
+                Err(Conflict) => return Ok(false),
+            }
+        }
     }
 
     /// Unknowns without a finite set of values that an equation gives a term to.
@@ -315,7 +330,7 @@ impl<'b, 'm> Builder<'b, 'm> {
         let mut decisions: Vec<(crate::model::propagation::Mark, Fd, i64, bool)> = Vec::new();
         loop {
             self.interp.tick()?;
-            let mut alive = self.net.propagate().is_ok();
+            let mut alive = self.propagates()?;
             if alive {
                 alive = self.passes(env, shaped, &mut tests, decisions.len())?;
             }

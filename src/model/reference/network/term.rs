@@ -436,6 +436,13 @@ impl Builder<'_, '_> {
             return Ok(None);
         }
         let (left, right) = (d.values(x), d.values(y));
+        if x == y {
+            let lit = self.net.boolean();
+            let row = |a: &i64| [*a, i64::from(codes.binary_search(&(*a, *a)).is_ok())];
+            let rows: Vec<i64> = left.iter().flat_map(row).collect();
+            self.net.add(Constraint::Table { vars: [x, lit.var].into(), rows: rows.into() });
+            return Ok(Some(lit));
+        }
         let key = [codes.iter().flat_map(|(a, b)| [*a, *b]).collect(), left.clone(), right.clone()];
         let rows = self.pairs.entry(key).or_insert_with(|| {
             let mut rows = Vec::with_capacity(3 * left.len() * right.len());
