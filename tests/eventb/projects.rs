@@ -135,6 +135,24 @@ fn a_zipped_project_is_read_without_unpacking() {
     assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);
 }
 
+/// An archive may hold a whole workspace; `--machine` then names the project too, where the machine alone does not.
+#[test]
+fn a_machine_of_an_archive_with_several_projects_can_be_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("two.zip");
+    let mut files: Vec<(String, &str)> = LIGHTS.iter().map(|(n, t)| (format!("Lights/{n}"), *t)).collect();
+    files.push(("Small/M0.bum".into(), ABSTRACT));
+    let files: Vec<(&str, &str)> = files.iter().map(|(n, t)| (n.as_str(), *t)).collect();
+    zipped(&path, &files);
+    let named = |name: &str| LoadOptions { machine: Some(name.into()), ..LoadOptions::default() };
+    let message = check_path(&path, &LoadOptions::default()).expect_err("ambiguous");
+    assert!(message.contains("Lights, Small") && message.contains("--machine PROJECT/NAME"), "{message}");
+    assert_eq!(check_path(&path, &named("M2")).expect("a model"), six());
+    assert_eq!(check_path(&path, &named("Small/M0")).expect("a model").states, 2);
+    check_path(&path, &named("M0")).expect_err("both projects have one");
+    check_path(&path, &named("Other/M2")).expect_err("no such project");
+}
+
 #[test]
 fn a_checked_machine_stands_in_for_a_missing_source() {
     let checked = r#"<org.eventb.core.scMachineFile org.eventb.core.accurate="true">

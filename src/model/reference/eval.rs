@@ -7,6 +7,7 @@
 use super::env::Env;
 use super::error::{Error, Flow, Res};
 use super::memo::is_costly;
+use super::size::Card;
 use super::{Interpreter, LIST, free};
 use crate::base::{Int, Span};
 use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, Type, UnOp, VarId};
@@ -250,6 +251,9 @@ impl Interpreter<'_> {
         body: Option<&Expr>,
         kind: ClosureKind,
     ) -> Res<Value> {
+        if kind != ClosureKind::Union && self.width(env, vars, pred)? != Card::Unknown {
+            return Ok(self.closure(env, vars, pred, body, kind));
+        }
         let mut elems = Vec::new();
         let mut outside = false;
         let listed = self.solutions(env, vars, pred, &mut |env, error| {

@@ -31,6 +31,7 @@ mod parts;
 mod piece;
 mod plan;
 mod pred;
+mod recursion;
 pub mod search;
 mod sequences;
 mod setup;
@@ -38,6 +39,7 @@ mod size;
 mod solve;
 mod spans;
 mod subsets;
+mod wide;
 
 use crate::base::budget::Budget;
 use crate::model::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
@@ -117,6 +119,9 @@ pub struct Interpreter<'m> {
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
+    recursion: RefCell<recursion::Recursion>,
+    /// Whether a comprehension, by its first variable, may be a product too large to list.
+    wide: RefCell<HashMap<VarId, bool>>,
     /// Plans whose nodes `memo` knows.
     kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
@@ -139,6 +144,8 @@ impl<'m> Interpreter<'m> {
             operations: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),
+            recursion: RefCell::default(),
+            wide: RefCell::default(),
             kept: RefCell::default(),
             any: choice::of_substitutions(machine),
             propagation: Some(network::WORTH),

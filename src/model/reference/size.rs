@@ -38,7 +38,7 @@ impl Card {
         matches!(self, Card::Finite(n) if n.is_zero())
     }
 
-    fn times(self, other: Card) -> Card {
+    pub(super) fn times(self, other: Card) -> Card {
         match (self, other) {
             (a, b) if a.is_zero() || b.is_zero() => Card::Finite(Int::ZERO),
             (Card::Unknown, _) | (_, Card::Unknown) => Card::Unknown,
@@ -201,7 +201,7 @@ impl Interpreter<'_> {
                 },
                 _ => Card::Unknown,
             },
-            Symbolic::Closure(_) => Card::Unknown,
+            Symbolic::Closure(c) => self.closure_width(env, c)?,
         })
     }
 
