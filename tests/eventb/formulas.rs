@@ -162,6 +162,16 @@ fn a_counterexample_or_a_witness_decides_a_quantifier_that_nothing_bounds() {
 }
 
 #[test]
+fn a_relation_that_is_not_listed_gives_the_rows_of_a_known_side() {
+    let divides = "({i,j·i∈ℤ ∧ j∈ℤ ∧ (∃k·k∈0‥j ∧ j=i∗k) ∣ i↦j})";
+    let of = |n: u32| format!("{{r·r∈ℤ ∧ r↦{n} ∈ {divides} ∣ r}}");
+    assert_eq!(truth(&format!("{} = {{1,2,3,4,6,12}}", of(12))), "true");
+    assert_eq!(truth(&format!("{}∩{} = {{1,2,3,6}}", of(12), of(18))), "true");
+    // Everything divides nought.
+    assert_eq!(truth(&format!("card({}) = 1", of(0))), "incomplete");
+}
+
+#[test]
 fn everything_is_equal_to_itself() {
     assert_eq!(truth("∀a,b,c·a∈ℕ ∧ b∈ℕ ∧ c∈ℕ ⇒ a=a ∧ (b=b ∧ c=c)"), "true");
     assert_eq!(truth("∃a·a∈ℕ ∧ a≠a"), "false");

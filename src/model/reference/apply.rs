@@ -267,7 +267,7 @@ impl Interpreter<'_> {
     }
 
     /// The points that a relation maps to `y`.
-    fn inverse_images(&self, env: &mut Env, f: &Value, y: &Value, span: Span) -> Res<Vec<Value>> {
+    pub(super) fn inverse_images(&self, env: &mut Env, f: &Value, y: &Value, span: Span) -> Res<Vec<Value>> {
         match f {
             Value::Set(pairs) => Ok(pairs
                 .iter()

@@ -81,6 +81,9 @@ impl Interpreter<'_> {
                 return Ok(Flow::Go);
             }
         }
+        if let Some(flow) = self.by_row(env, unknown, open, &pending, sink)? {
+            return Ok(flow);
+        }
         if !pending.as_ref().is_some_and(Error::is_finding)
             && let Some(var) = unknown.iter().find(|v| is_integer_choice(self.machine, &self.any, **v))
         {

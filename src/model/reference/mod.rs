@@ -32,6 +32,7 @@ mod piece;
 mod plan;
 mod pred;
 mod recursion;
+mod rows;
 pub mod search;
 mod sequences;
 mod setup;

@@ -8,7 +8,7 @@ use super::env::Env;
 use super::error::Res;
 use super::size::Card;
 use crate::base::Int;
-use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
 use crate::model::value::{Closure, ClosureKind, Symbolic, Value};
 
 impl Interpreter<'_> {
@@ -25,14 +25,20 @@ impl Interpreter<'_> {
                 for v in vars {
                     types = types.times(self.card(env, &self.type_set(&self.type_of(*v)))?);
                 }
-                let may_be_wide = is_wide(&types) && sides(vars, pred).is_some();
+                // Other sets would have to be computed before their size is known, and are computed anyway.
+                let powers =
+                    |sides: Vec<Side>| sides.iter().any(|s| s.op == RelOp::Subset || is_power(s.set));
+                let may_be_wide = is_wide(&types) && sides(vars, pred).is_some_and(powers);
                 if self.is_declared(*first) {
                     self.wide.borrow_mut().insert(*first, may_be_wide);
                 }
                 may_be_wide
             }
         };
-        let Some(sides) = sides(vars, pred).filter(|_| may_be_wide) else { return Ok(Card::Unknown) };
+        if !may_be_wide {
+            return Ok(Card::Unknown);
+        }
+        let Some(sides) = sides(vars, pred) else { return Ok(Card::Unknown) };
         let mut left: Vec<Option<Card>> = vec![None; vars.len()];
         for Side { var, op, set } in sides {
             let value = match self.eval_lazy(env, set) {
@@ -110,6 +116,18 @@ fn sides<'p>(vars: &[VarId], pred: &'p Pred) -> Option<Vec<Side<'p>>> {
         }
     }
     Some(out)
+}
+
+/// Whether a set is written as a set of subsets, relations or functions.
+fn is_power(set: &Expr) -> bool {
+    match &set.kind {
+        ExprKind::Unary(op, _) => matches!(op, UnOp::Pow | UnOp::Pow1 | UnOp::Fin | UnOp::Fin1),
+        ExprKind::Binary(op, ..) => matches!(
+            op,
+            BinOp::Relation | BinOp::PartialFunction | BinOp::TotalFunction | BinOp::PartialInjection
+        ),
+        _ => false,
+    }
 }
 
 /// Whether the value of a variable can be read off a tuple.
