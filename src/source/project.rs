@@ -26,30 +26,44 @@ pub struct ComponentFile {
     pub file: FileId,
 }
 
+impl ComponentFile {
+    /// Whether the extension promises a machine.
+    pub fn is_machine(&self) -> bool {
+        matches!(self.extension.as_str(), "bum" | "bcm")
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct ProjectFiles {
     /// Sorted by name and extension.
     pub files: Vec<ComponentFile>,
-    /// The component the user named, if it was a file inside the project.
+    /// The component the user named, by an option or because it was a file inside the project.
     pub chosen: Option<String>,
 }
 
-/// Reads the project that a path names.
-pub fn read_project(path: &Path, sources: &mut Sources) -> Result<ProjectFiles, Diagnostic> {
+/// Reads the project that a path names. Where an archive holds several projects, `wanted`, the name of a component
+/// or PROJECT/COMPONENT, tells which one.
+pub fn read_project(
+    path: &Path,
+    wanted: Option<&str>,
+    sources: &mut Sources,
+) -> Result<ProjectFiles, Diagnostic> {
     let shown = path.display();
     let info = fs::metadata(path)
         .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
     if info.is_dir() {
-        return Ok(ProjectFiles { files: read_directory(path, sources)?, chosen: None });
+        let chosen = wanted.map(str::to_owned);
+        return Ok(ProjectFiles { files: read_directory(path, sources)?, chosen });
     }
     if extension(path) == "zip" {
-        return Ok(ProjectFiles { files: read_archive(path, sources)?, chosen: None });
+        return read_archive(path, wanted, sources);
     }
     let directory = match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir.to_path_buf(),
         _ => PathBuf::from("."),
     };
-    let chosen = path.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let chosen =
+        wanted.map(str::to_owned).or_else(|| path.file_stem().map(|s| s.to_string_lossy().into_owned()));
     Ok(ProjectFiles { files: read_directory(&directory, sources)?, chosen })
 }
 
@@ -136,13 +150,13 @@ fn read_only_folder(
         [] => Err(Diagnostic::plain(format!("`{}` holds no Event-B components", directory.display()))
             .help("a Rodin project has files that end in .bum and .buc")),
         [one] => read_directory(one, sources),
-        several => Err(ambiguous(several.iter().map(|p| p.display().to_string()))),
+        several => Err(ambiguous(several.iter().map(|p| p.display().to_string())).help("name one of them")),
     }
 }
 
 fn ambiguous(projects: impl Iterator<Item = String>) -> Diagnostic {
     let names: Vec<String> = projects.collect();
-    Diagnostic::plain(format!("there are several projects: {}", names.join(", "))).help("name one of them")
+    Diagnostic::plain(format!("there are several projects: {}", names.join(", ")))
 }
 
 fn component(
@@ -159,7 +173,11 @@ fn component(
     }
 }
 
-fn read_archive(path: &Path, sources: &mut Sources) -> Result<Vec<ComponentFile>, Diagnostic> {
+fn read_archive(
+    path: &Path,
+    wanted: Option<&str>,
+    sources: &mut Sources,
+) -> Result<ProjectFiles, Diagnostic> {
     let shown = path.display();
     let info = fs::metadata(path)
         .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
@@ -179,7 +197,9 @@ fn read_archive(path: &Path, sources: &mut Sources) -> Result<Vec<ComponentFile>
     let mut projects: BTreeMap<PathBuf, Vec<(PathBuf, String)>> = BTreeMap::new();
     for i in 0..archive.len() {
         let entry = archive.by_index(i).map_err(|e| broken(&e))?;
-        let Some(name) = entry.enclosed_name() else {
+        // Nothing is ever written under these names; one that points outside is no project of Rodin all the same.
+        let rooted = matches!(entry.name_raw().first(), Some(b'/' | b'\\'));
+        let Some(name) = entry.enclosed_name().filter(|_| !rooted) else {
             return Err(Diagnostic::plain(format!(
                 "`{shown}`: the entry `{}` leads out of the archive",
                 String::from_utf8_lossy(entry.name_raw())
@@ -200,18 +220,33 @@ fn read_archive(path: &Path, sources: &mut Sources) -> Result<Vec<ComponentFile>
         files.iter().any(|(p, _)| matches!(extension(p).as_str(), "bum" | "buc" | "bcm" | "bcc"))
     };
     projects.retain(|_, files| holds_model(files));
+    let mut chosen = wanted.map(str::to_owned);
     if projects.len() > 1 {
-        return Err(ambiguous(projects.keys().map(|p| p.display().to_string())));
+        let all: Vec<String> = projects.keys().map(|p| p.display().to_string()).collect();
+        let (project, machine) = match wanted.and_then(|w| w.rsplit_once('/')) {
+            Some((project, machine)) => (Some(project), Some(machine)),
+            None => (None, wanted),
+        };
+        projects.retain(|folder, files| {
+            project.is_none_or(|p| folder.as_path() == Path::new(p))
+                && machine.is_some_and(|c| files.iter().any(|(p, _)| p.file_stem().is_some_and(|s| s == c)))
+        });
+        if projects.len() != 1 {
+            return Err(ambiguous(all.into_iter())
+                .help("choose a machine of one of them with --machine PROJECT/NAME"));
+        }
+        chosen = machine.map(str::to_owned);
     }
     let Some((_, mut files)) = projects.pop_first() else {
         return Err(Diagnostic::plain(format!("`{shown}` holds no Event-B components")));
     };
     files.sort();
-    Ok(files
+    let files = files
         .into_iter()
         .map(|(name, text)| {
             let place = format!("{shown}:{}", name.display());
             component(&name, &place, None, text, sources)
         })
-        .collect())
+        .collect();
+    Ok(ProjectFiles { files, chosen })
 }

@@ -30,6 +30,8 @@ fn an_archive_that_climbs_out_is_refused() {
     let path = dir.path().join("p.zip");
     zipped(&path, &[("../../M0.bum", ABSTRACT)]);
     assert!(refused(&path).contains("leads out of the archive"));
+    zipped(&path, &[("/etc/M0.bum", ABSTRACT)]);
+    assert!(refused(&path).contains("leads out of the archive"));
 }
 
 #[test]
@@ -63,6 +65,26 @@ fn a_wrong_schema_is_refused() {
         )],
     );
     assert!(refused(dir.path()).contains("has no `identifier`"));
+}
+
+#[test]
+fn a_file_that_holds_another_kind_of_component_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), &[("M0.bum", CONTEXT)]);
+    let message = refused(dir.path());
+    assert!(message.contains("M0.bum holds a context, not a machine"), "{message}");
+    fs::remove_file(dir.path().join("M0.bum")).expect("removed");
+    write(dir.path(), &[("C0.buc", ABSTRACT)]);
+    assert!(refused(dir.path()).contains("C0.buc holds a machine, not a context"));
+}
+
+#[test]
+fn a_file_cut_short_is_refused_at_its_end() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let half: String = ABSTRACT.lines().take(5).collect::<Vec<_>>().join("\n");
+    write(dir.path(), &[("M0.bum", &half)]);
+    let message = refused(dir.path());
+    assert!(message.contains("M0.bum:5:"), "{message}");
 }
 
 #[test]
@@ -128,6 +150,28 @@ fn a_label_used_twice_is_refused() {
     );
     write(dir.path(), &[("C0.buc", &twice)]);
     assert!(refused(dir.path()).contains("C0 / axm1: the label is used twice"));
+    // One event has one space of labels for guards and actions, inherited ones included.
+    let model = |more: &str| {
+        format!(
+            "machine B refines A variables x y events event INITIALISATION extends INITIALISATION then @b y≔0 end
+               event e extends e {more} end end
+             machine A variables x invariants @i x∈ℕ events event INITIALISATION then @a x≔0 end
+               event e where @g x<2 then @a x≔x+1 end end"
+        )
+    };
+    let message = refused_text(&model("where @g x>0"));
+    assert!(message.contains("B / e / g: the label is used twice, first by A"), "{message}");
+    let message = refused_text(&model("where @h x>0 then @h y≔1"));
+    assert!(message.contains("B / e / h: the label is used twice"), "{message}");
+}
+
+#[test]
+fn two_actions_that_assign_one_variable_are_named() {
+    let message = refused_text(
+        "machine M variables x invariants @i x∈ℕ events event INITIALISATION then @a x≔0 end
+           event e then @up x≔x+1 @down x:∈{0,1} end end",
+    );
+    assert!(message.contains("M / e: up and down both assign x"), "{message}");
 }
 
 #[test]

@@ -144,3 +144,66 @@ fn a_deferred_set_has_room_for_what_the_axioms_put_into_it() {
     );
     assert_eq!((seen.states, seen.transitions), (3, 6));
 }
+
+/// A sample decides a quantifier over all integers if it is a counterexample or a witness, and says nothing otherwise.
+#[test]
+fn a_counterexample_or_a_witness_decides_a_quantifier_that_nothing_bounds() {
+    for (formula, expected) in [
+        ("∀v·v∈ℤ ⇒ v∗v = v", "false"),
+        ("∀v,w·v∈ℤ ∧ w∈ℤ ⇒ v∗w ≥ v", "false"),
+        ("∃v·v∈ℤ ∧ v∗v∗v = 27", "true"),
+        ("∀v·v∈ℤ ⇒ v∗v ≥ 0", "incomplete"),
+        ("∃v·v∈ℤ ∧ v∗v∗v = 125", "incomplete"),
+        // A set needs all its elements.
+        ("card({v·v∈ℤ ∧ v∗v∗v < 0 ∣ v}) = 1", "incomplete"),
+    ] {
+        assert_eq!(truth(formula), expected, "{formula}");
+    }
+}
+
+#[test]
+fn a_relation_that_is_not_listed_gives_the_rows_of_a_known_side() {
+    let divides = "({i,j·i∈ℤ ∧ j∈ℤ ∧ (∃k·k∈0‥j ∧ j=i∗k) ∣ i↦j})";
+    let of = |n: u32| format!("{{r·r∈ℤ ∧ r↦{n} ∈ {divides} ∣ r}}");
+    assert_eq!(truth(&format!("{} = {{1,2,3,4,6,12}}", of(12))), "true");
+    assert_eq!(truth(&format!("{}∩{} = {{1,2,3,6}}", of(12), of(18))), "true");
+    // Everything divides nought.
+    assert_eq!(truth(&format!("card({}) = 1", of(0))), "incomplete");
+}
+
+#[test]
+fn everything_is_equal_to_itself() {
+    assert_eq!(truth("∀a,b,c·a∈ℕ ∧ b∈ℕ ∧ c∈ℕ ⇒ a=a ∧ (b=b ∧ c=c)"), "true");
+    assert_eq!(truth("∃a·a∈ℕ ∧ a≠a"), "false");
+}
+
+#[test]
+fn a_total_function_is_found_by_an_equation_about_its_points() {
+    // The domain is stated by dom(f), the images by an equation; nothing else bounds them.
+    let seen =
+        check("context C constants f axioms @t f∈1‥5→ℕ @e ∀x·x∈dom(f)⇒f(x)=x∗x theorem @s f(5)=25 end");
+    assert_eq!((seen.states, seen.findings), (1, vec![]));
+    let seen = check("context C constants f axioms @t f∈1‥3→ℙ(ℤ) @e ∀x·x∈dom(f)⇒f(x)∈{{x},{x,9}} end");
+    assert_eq!(seen.states, 8);
+}
+
+#[test]
+fn a_function_that_calls_itself_twice_takes_linear_time() {
+    // 2^60 applications, or sixty.
+    let seen = check(
+        "context C constants f axioms @t f∈ℤ↔ℤ
+           @f f = {x·x=0∣x↦1} ∪ {x·x∈ℕ1∣x↦f(x−1)+f(x−1)}
+           theorem @v f(60) = 2^60 end",
+    );
+    assert_eq!((seen.states, seen.findings), (1, vec![]));
+}
+
+#[test]
+fn a_function_on_more_points_than_can_be_listed_is_kept_as_it_is_written() {
+    // 2^64 sets of sets of six elements.
+    let seen = check(
+        "context C constants f axioms @f f = {s,x·s⊆ℙ(1‥6) ∧ x∈1‥6∣(s↦x)↦{c·c∈s ∧ x∈c∣c∖{x}}}
+           theorem @v f({{1,2},{3}}↦2) = {{1}} theorem @w finite(f) end",
+    );
+    assert_eq!((seen.states, seen.findings), (1, vec![]));
+}

@@ -135,6 +135,24 @@ fn a_zipped_project_is_read_without_unpacking() {
     assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);
 }
 
+/// An archive may hold a whole workspace; `--machine` then names the project too, where the machine alone does not.
+#[test]
+fn a_machine_of_an_archive_with_several_projects_can_be_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("two.zip");
+    let mut files: Vec<(String, &str)> = LIGHTS.iter().map(|(n, t)| (format!("Lights/{n}"), *t)).collect();
+    files.push(("Small/M0.bum".into(), ABSTRACT));
+    let files: Vec<(&str, &str)> = files.iter().map(|(n, t)| (n.as_str(), *t)).collect();
+    zipped(&path, &files);
+    let named = |name: &str| LoadOptions { machine: Some(name.into()), ..LoadOptions::default() };
+    let message = check_path(&path, &LoadOptions::default()).expect_err("ambiguous");
+    assert!(message.contains("Lights, Small") && message.contains("--machine PROJECT/NAME"), "{message}");
+    assert_eq!(check_path(&path, &named("M2")).expect("a model"), six());
+    assert_eq!(check_path(&path, &named("Small/M0")).expect("a model").states, 2);
+    check_path(&path, &named("M0")).expect_err("both projects have one");
+    check_path(&path, &named("Other/M2")).expect_err("no such project");
+}
+
 #[test]
 fn a_checked_machine_stands_in_for_a_missing_source() {
     let checked = r#"<org.eventb.core.scMachineFile org.eventb.core.accurate="true">
@@ -159,6 +177,62 @@ fn a_checked_machine_stands_in_for_a_missing_source() {
     write(dir.path(), &[("M.bcm", checked)]);
     let seen = check_path(dir.path(), &LoadOptions::default()).expect("a model");
     assert_eq!(seen, Seen { states: 2, transitions: 2, findings: vec![] });
+}
+
+/// Checked files name each other by handles, repeat what they inherit, and need no source at all.
+#[test]
+fn a_chain_of_checked_files_is_the_chain_of_their_sources() {
+    let context = r#"<org.eventb.core.scContextFile org.eventb.core.accurate="true">
+<org.eventb.core.scCarrierSet name="LIGHT" org.eventb.core.type="ℙ(LIGHT)"/>
+<org.eventb.core.scConstant name="red" org.eventb.core.type="LIGHT"/>
+<org.eventb.core.scConstant name="green" org.eventb.core.type="LIGHT"/>
+<org.eventb.core.scAxiom name="x" org.eventb.core.label="axm1" org.eventb.core.predicate="partition(LIGHT,{red},{green})" org.eventb.core.theorem="false"/>
+</org.eventb.core.scContextFile>"#;
+    let go = r#"<org.eventb.core.scInvariant name="i" org.eventb.core.label="inv1" org.eventb.core.predicate="go∈BOOL" org.eventb.core.source="/P/M0.bum|org.eventb.core.machineFile#M0|org.eventb.core.invariant#i" org.eventb.core.theorem="false"/>"#;
+    let base = format!(
+        r#"<org.eventb.core.scMachineFile org.eventb.core.accurate="true">
+<org.eventb.core.scVariable name="go" org.eventb.core.concrete="true" org.eventb.core.abstract="false" org.eventb.core.type="BOOL"/>
+{go}
+<org.eventb.core.scEvent name="e(" org.eventb.core.label="INITIALISATION" org.eventb.core.convergence="0">
+<org.eventb.core.scAction name="a" org.eventb.core.label="act1" org.eventb.core.assignment="go ≔ FALSE"/>
+</org.eventb.core.scEvent>
+<org.eventb.core.scEvent name="e)" org.eventb.core.label="set" org.eventb.core.convergence="0">
+<org.eventb.core.scParameter name="new" org.eventb.core.type="BOOL"/>
+<org.eventb.core.scGuard name="g" org.eventb.core.label="grd1" org.eventb.core.predicate="new≠go" org.eventb.core.theorem="false"/>
+<org.eventb.core.scAction name="a" org.eventb.core.label="act1" org.eventb.core.assignment="go ≔ new"/>
+</org.eventb.core.scEvent>
+</org.eventb.core.scMachineFile>"#
+    );
+    let concrete = |guard: &str| {
+        format!(
+            r#"<org.eventb.core.scMachineFile org.eventb.core.accurate="true">
+<org.eventb.core.scRefinesMachine name="r" org.eventb.core.scTarget="/P/M0.bcm|org.eventb.core.scMachineFile#M0"/>
+<org.eventb.core.scSeesContext name="s" org.eventb.core.scTarget="/P/C0.bcc|org.eventb.core.scContextFile#C0"/>
+<org.eventb.core.scVariable name="go" org.eventb.core.concrete="false" org.eventb.core.abstract="true" org.eventb.core.type="BOOL"/>
+<org.eventb.core.scVariable name="light" org.eventb.core.concrete="true" org.eventb.core.abstract="false" org.eventb.core.type="LIGHT"/>
+{go}
+<org.eventb.core.scInvariant name="j" org.eventb.core.label="inv1" org.eventb.core.predicate="go=bool(light=green)" org.eventb.core.source="/P/M1.bum|org.eventb.core.machineFile#M1|org.eventb.core.invariant#i" org.eventb.core.theorem="false"/>
+<org.eventb.core.scEvent name="f" org.eventb.core.label="INITIALISATION" org.eventb.core.convergence="0">
+<org.eventb.core.scAction name="a" org.eventb.core.label="act1" org.eventb.core.assignment="light ≔ red"/>
+</org.eventb.core.scEvent>
+<org.eventb.core.scEvent name="g" org.eventb.core.label="switch" org.eventb.core.convergence="0">
+<org.eventb.core.scRefinesEvent name="r" org.eventb.core.scTarget="/P/M0.bcm|org.eventb.core.scMachineFile#M0|org.eventb.core.scEvent#e)"/>
+<org.eventb.core.scParameter name="l" org.eventb.core.type="LIGHT"/>
+<org.eventb.core.scGuard name="g" org.eventb.core.label="grd1" org.eventb.core.predicate="{guard}" org.eventb.core.theorem="false"/>
+<org.eventb.core.scWitness name="w" org.eventb.core.label="new" org.eventb.core.predicate="new=bool(l=green)"/>
+<org.eventb.core.scAction name="a" org.eventb.core.label="act1" org.eventb.core.assignment="light ≔ l"/>
+</org.eventb.core.scEvent>
+</org.eventb.core.scMachineFile>"#
+        )
+    };
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), &[("C0.bcc", context), ("M0.bcm", &base), ("M1.bcm", &concrete("l ∈ LIGHT∖{light}"))]);
+    let seen = check_path(dir.path(), &LoadOptions::default()).expect("a model");
+    assert_eq!(seen, Seen { states: 2, transitions: 2, findings: vec![] });
+    // The abstract event is known by its label: a light may not be switched to itself.
+    write(dir.path(), &[("M1.bcm", &concrete("l ∈ LIGHT"))]);
+    let seen = check_path(dir.path(), &LoadOptions::default()).expect("a model");
+    assert_eq!(seen.findings, ["Refinement: M1 / switch / grd1 / GRD"]);
 }
 
 #[test]

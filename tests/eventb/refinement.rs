@@ -204,6 +204,12 @@ fn fewer_levels_can_be_animated() {
     let options = LoadOptions { abstract_levels: Some(0), ..LoadOptions::default() };
     let seen = check_with(&text, &options).expect("a model");
     assert_eq!(seen, Seen { states: 4, transitions: 3, findings: vec![] });
+    // The user is told what this leaves out.
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("B.eventb");
+    std::fs::write(&path, &text).expect("a file");
+    let messages = bombus::model::load(&path, &options).messages();
+    assert!(messages.contains("refining them is not checked: A"), "{messages}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! contexts they see, extended ones first. Missing and cyclic references, names used twice and labels
 //! used twice are errors, all of them collected.
 
+use super::actions::assigned;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::syntax::ast::{Expr, ExprKind, Ident, StmtKind};
@@ -18,6 +19,8 @@ pub struct Chain {
     pub contexts: Vec<Context>,
     /// Variables of the abstractions that are left out.
     pub hidden: Vec<Name>,
+    /// The abstractions that are left out.
+    pub left_out: Vec<Name>,
 }
 
 /// Sorts out the project; at most `abstract_levels` abstractions are kept.
@@ -68,10 +71,16 @@ pub fn chain(project: &Project, abstract_levels: Option<usize>) -> Result<Chain,
     }
     check_names(&levels, &done, &mut errors);
     merge_extended(&mut levels, &mut errors);
+    if !project.exported {
+        for level in &levels {
+            check_parts(level, &mut errors);
+        }
+    }
     let kept = abstract_levels.map_or(levels.len(), |n| levels.len().min(n + 1));
     let left_out = levels.split_off(kept);
     let hidden = left_out.iter().flat_map(|m| &m.variables).map(|v| v.name.clone()).collect();
-    if errors.is_empty() { Ok(Chain { levels, contexts: done, hidden }) } else { Err(errors) }
+    let left_out = left_out.into_iter().map(|m| m.name).collect();
+    if errors.is_empty() { Ok(Chain { levels, contexts: done, hidden, left_out }) } else { Err(errors) }
 }
 
 /// Every formula but the targets of assignments, which are no applications.
@@ -166,6 +175,40 @@ fn check_machine(machine: &Machine, errors: &mut Vec<Diagnostic>) {
         }
         if event.name.as_ref() == INITIALISATION && !event.params.is_empty() {
             error(format!("{name} / {INITIALISATION}: the initialisation has no parameters"));
+        }
+    }
+}
+
+/// In one event, inherited parts included, every guard and action has a label of its own and every variable is
+/// assigned by one action. (Exported packages passed these checks in Rodin, and some lost their labels.)
+fn check_parts(machine: &Machine, errors: &mut Vec<Diagnostic>) {
+    for event in &machine.events {
+        let place = format!("{} / {}", machine.name, event.name);
+        let guards = event.guards.iter().map(|g| (&g.label, &g.origin, g.expr.span));
+        let actions = event.actions.iter().map(|a| (&a.label, &a.origin, a.stmt.span));
+        let mut labels: BTreeMap<&Name, &Name> = BTreeMap::new();
+        for (label, origin, span) in guards.chain(actions) {
+            match labels.insert(label, origin) {
+                None => {}
+                Some(first) => {
+                    let from = if first == origin { String::new() } else { format!(", first by {first}") };
+                    let message = format!("{place} / {label}: the label is used twice{from}");
+                    errors.push(Diagnostic::error(span, message));
+                }
+            }
+        }
+        let mut writers: BTreeMap<Name, &Name> = BTreeMap::new();
+        for action in &event.actions {
+            for variable in assigned(&action.stmt) {
+                if let Some(first) = writers.insert(variable.clone(), &action.label) {
+                    let message = format!("{place}: {first} and {} both assign {variable}", action.label);
+                    errors.push(
+                        Diagnostic::error(action.stmt.span, message).help(
+                            "the actions of an event happen at once; join the two values into one action",
+                        ),
+                    );
+                }
+            }
         }
     }
 }

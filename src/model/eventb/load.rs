@@ -5,7 +5,7 @@
 
 use super::{Options, flatten};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
-use crate::base::{FileId, Name};
+use crate::base::{FileId, Name, Span};
 use crate::model::definitions::Definitions;
 use crate::model::project::{LoadedMachine, MachineId, Project};
 use crate::model::typed::{self, OWN, VarKind};
@@ -51,9 +51,9 @@ pub fn components(
         }
         return Ok(project);
     }
-    let files = read_project(path, sources).map_err(|d| vec![d])?;
+    let files = read_project(path, options.machine.as_deref(), sources).map_err(|d| vec![d])?;
     let mut project = rodin_project(&files, sources)?;
-    choose(&mut project, options.machine.as_deref().or(files.chosen.as_deref()))?;
+    choose(&mut project, files.chosen.as_deref())?;
     Ok(project)
 }
 
@@ -113,6 +113,12 @@ fn rodin_project(files: &ProjectFiles, sources: &mut Sources) -> Result<eventb::
             _ => continue,
         }
         match rodin::read(sources, file.file, &file.name) {
+            Ok(Component::Context(context)) if file.is_machine() => {
+                errors.push(misplaced(&context.name, "context", file, context.span));
+            }
+            Ok(Component::Machine(machine, _)) if !file.is_machine() => {
+                errors.push(misplaced(&machine.name, "machine", file, machine.span));
+            }
             Ok(Component::Context(context)) => project.contexts.push(context),
             Ok(Component::Machine(machine, names)) => {
                 internal.insert(machine.name.clone(), names);
@@ -143,6 +149,11 @@ fn rodin_project(files: &ProjectFiles, sources: &mut Sources) -> Result<eventb::
         }
     }
     if errors.is_empty() { Ok(project) } else { Err(errors) }
+}
+
+fn misplaced(name: &Name, what: &str, file: &ComponentFile, at: Span) -> Diagnostic {
+    let expected = if file.is_machine() { "machine" } else { "context" };
+    Diagnostic::error(at, format!("{name}.{} holds a {what}, not a {expected}", file.extension))
 }
 
 /// The theories of the project, deployed ones first: these are what its formulas were checked with.
@@ -288,7 +299,11 @@ fn type_flat(
         Ok(flat) => flat,
         Err(diagnostics) => return Loaded { sources, model: None, diagnostics },
     };
-    let mut diagnostics = Vec::new();
+    let mut diagnostics: Vec<Diagnostic> = flat
+        .notes
+        .iter()
+        .map(|note| Diagnostic { severity: Severity::Warning, ..Diagnostic::plain(note.as_str()) })
+        .collect();
     let mut definitions = Definitions::default();
     for clause in &flat.machine.clauses {
         let ClauseKind::Definitions(items) = &clause.kind else { continue };

@@ -91,6 +91,10 @@ pub fn flatten(project: &Project, options: &Options) -> Result<Flat, Vec<Diagnos
         unchecked: Vec::new(),
         notes: Vec::new(),
     };
+    if !chain.left_out.is_empty() {
+        let names: Vec<&str> = chain.left_out.iter().map(AsRef::as_ref).collect();
+        flat.notes.push(format!("not animated, so that refining them is not checked: {}", names.join(", ")));
+    }
     let mut assertions = Vec::new();
     if !extension.free_types.is_empty() {
         add(&mut flat, ClauseKind::Freetypes(extension.free_types));

@@ -29,42 +29,46 @@ impl Interpreter<'_> {
                     (None, _) => Err(self.outside(x, span)),
                 }
             }
-            Value::Symbolic(s) => match &**s {
-                Symbolic::Closure(c) if c.code.kind == ClosureKind::Lambda => {
-                    self.with_closure(env, c, x, &mut |this, env| {
-                        if !this.holds(env, &c.code.pred)? {
-                            return Err(this.outside(x, span));
-                        }
-                        match &c.code.body {
-                            Some(body) => this.eval(env, body),
-                            None => Err(this.outside(x, span)),
-                        }
-                    })
-                }
-                Symbolic::Binary(BinOp::Override, g, h) => {
-                    let f = if self.in_domain(env, h, x)? { h } else { g };
-                    self.apply(env, f, x, span)
-                }
-                Symbolic::Binary(BinOp::Compose, g, h) if !g.is_symbolic() => {
-                    let y = self.apply(env, g, x, span)?;
-                    self.apply(env, h, &y, span)
-                }
-                _ => {
-                    let images = self.images(env, f, x, span)?;
-                    let mut images = images.into_iter();
-                    let Some(first) = images.next() else { return Err(self.outside(x, span)) };
-                    for other in images {
-                        if !self.equal(env, &first, &other)? {
-                            return Err(Error::undefined(
-                                span,
-                                "the relation has several images at this point",
-                            ));
-                        }
-                    }
-                    Ok(first)
-                }
-            },
+            Value::Symbolic(s) => {
+                let at = Arc::as_ptr(s) as usize;
+                self.recalled((at, f), x, &mut || self.apply_symbolic(env, f, s, x, span))
+            }
             other => Err(self.ill_typed("a function", other, span)),
+        }
+    }
+
+    fn apply_symbolic(&self, env: &mut Env, f: &Value, s: &Symbolic, x: &Value, span: Span) -> Res<Value> {
+        match s {
+            Symbolic::Closure(c) if c.code.kind == ClosureKind::Lambda => {
+                self.with_closure(env, c, x, &mut |this, env| {
+                    if !this.holds(env, &c.code.pred)? {
+                        return Err(this.outside(x, span));
+                    }
+                    match &c.code.body {
+                        Some(body) => this.eval(env, body),
+                        None => Err(this.outside(x, span)),
+                    }
+                })
+            }
+            Symbolic::Binary(BinOp::Override, g, h) => {
+                let f = if self.in_domain(env, h, x)? { h } else { g };
+                self.apply(env, f, x, span)
+            }
+            Symbolic::Binary(BinOp::Compose, g, h) if !g.is_symbolic() => {
+                let y = self.apply(env, g, x, span)?;
+                self.apply(env, h, &y, span)
+            }
+            _ => {
+                let images = self.images(env, f, x, span)?;
+                let mut images = images.into_iter();
+                let Some(first) = images.next() else { return Err(self.outside(x, span)) };
+                for other in images {
+                    if !self.equal(env, &first, &other)? {
+                        return Err(Error::undefined(span, "the relation has several images at this point"));
+                    }
+                }
+                Ok(first)
+            }
         }
     }
 
@@ -263,7 +267,7 @@ impl Interpreter<'_> {
     }
 
     /// The points that a relation maps to `y`.
-    fn inverse_images(&self, env: &mut Env, f: &Value, y: &Value, span: Span) -> Res<Vec<Value>> {
+    pub(super) fn inverse_images(&self, env: &mut Env, f: &Value, y: &Value, span: Span) -> Res<Vec<Value>> {
         match f {
             Value::Set(pairs) => Ok(pairs
                 .iter()

@@ -7,6 +7,7 @@
 use super::env::Env;
 use super::error::{Error, Flow, Res};
 use super::memo::is_costly;
+use super::size::Card;
 use super::{Interpreter, LIST, free};
 use crate::base::{Int, Span};
 use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, Type, UnOp, VarId};
@@ -267,7 +268,8 @@ impl Interpreter<'_> {
         body: Option<&Expr>,
         kind: ClosureKind,
     ) -> Res<Value> {
-        if self.is_large_product(env, vars, pred, kind)? {
+        let wide = kind != ClosureKind::Union && self.width(env, vars, pred)? != Card::Unknown;
+        if wide || self.is_large_product(env, vars, pred, kind)? {
             return Ok(self.closure(env, vars, pred, body, kind));
         }
         let mut elems = Vec::new();

@@ -139,6 +139,9 @@ impl Interpreter<'_> {
                     None => Ok(None),
                 }
             }
+            PredKind::Implies(a, b) if self.is_in_domain(env, a, var, point)? => {
+                self.row_candidates(env, b, var, point)
+            }
             PredKind::Implies(a, b) => match settled(self.holds(env, a))? {
                 Some(true) => self.row_candidates(env, b, var, point),
                 _ => Ok(None),
@@ -157,6 +160,10 @@ impl Interpreter<'_> {
                     {
                         let mut applies = true;
                         for c in plan.hypotheses.conjuncts.iter().filter(|c| !c.derived) {
+                            // An image is asked for where the function has one.
+                            if self.is_in_domain(env, &c.pred, var, point)? {
+                                continue;
+                            }
                             match settled(self.holds(env, &c.pred)) {
                                 Ok(Some(true)) => {}
                                 Ok(_) => applies = false,
@@ -227,6 +234,20 @@ impl Interpreter<'_> {
             ExprKind::Apply(f, arg) if matches!(f.kind, ExprKind::Var(v) if v == var) => {
                 Ok(settled(self.eval_canon(env, arg))?.is_some_and(|x| x == *point))
             }
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether a predicate says that `point` is in the domain of the function `var`.
+    fn is_in_domain(&self, env: &mut Env, p: &Pred, var: VarId, point: &Value) -> Res<bool> {
+        match &p.kind {
+            PredKind::Label(_, q) => self.is_in_domain(env, q, var, point),
+            PredKind::Rel(RelOp::In, x, domain) => match &domain.kind {
+                ExprKind::Unary(UnOp::Dom, f) if matches!(f.kind, ExprKind::Var(v) if v == var) => {
+                    Ok(settled(self.eval_canon(env, x))?.is_some_and(|x| x == *point))
+                }
+                _ => Ok(false),
+            },
             _ => Ok(false),
         }
     }

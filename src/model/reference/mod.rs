@@ -34,6 +34,8 @@ mod parts;
 mod piece;
 mod plan;
 mod pred;
+mod recursion;
+mod rows;
 pub mod search;
 mod sequences;
 mod setup;
@@ -41,6 +43,7 @@ mod size;
 mod solve;
 mod spans;
 mod subsets;
+mod wide;
 
 use crate::base::budget::Budget;
 use crate::model::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
@@ -124,6 +127,9 @@ pub struct Interpreter<'m> {
     memo: RefCell<memo::Memo>,
     listed: RefCell<listed::Listed>,
     choices: RefCell<apart::Choices>,
+    recursion: RefCell<recursion::Recursion>,
+    /// Whether a comprehension, by its first variable, may be a product too large to list.
+    wide: RefCell<HashMap<VarId, bool>>,
     /// Plans whose nodes `memo` knows.
     kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
@@ -148,6 +154,8 @@ impl<'m> Interpreter<'m> {
             memo: RefCell::default(),
             listed: RefCell::default(),
             choices: RefCell::default(),
+            recursion: RefCell::default(),
+            wide: RefCell::default(),
             kept: RefCell::default(),
             any: choice::of_substitutions(machine),
             propagation: Some(network::WORTH),

@@ -55,11 +55,17 @@ impl ForallPlan {
         self.refutations
             .get_or_init(|| {
                 let vars = &self.hypotheses.vars;
-                let parts: Vec<&Pred> = match &self.conclusion.kind {
-                    PredKind::And(ps) => ps.iter().collect(),
-                    PredKind::False => return None,
-                    _ => vec![&self.conclusion],
-                };
+                if matches!(self.conclusion.kind, PredKind::False) {
+                    return None;
+                }
+                let mut parts: Vec<&Pred> = Vec::new();
+                let mut open = vec![&self.conclusion];
+                while let Some(p) = open.pop() {
+                    match &p.kind {
+                        PredKind::And(ps) => open.extend(ps.iter().rev()),
+                        _ => parts.push(p),
+                    }
+                }
                 if !parts.iter().all(|p| inert::is_total(p, vars)) {
                     return None;
                 }

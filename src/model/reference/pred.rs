@@ -106,6 +106,8 @@ impl Interpreter<'_> {
 
     fn relation(&self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr) -> Res<bool> {
         Ok(match op {
+            // Whatever is searched for is equal to itself.
+            RelOp::Equal if env.searching && is_same_variable(a, b) => true,
             RelOp::Equal => {
                 let x = self.eval(env, a)?;
                 let y = self.eval(env, b)?;
@@ -292,6 +294,10 @@ impl Interpreter<'_> {
             Some(e) => Err(e),
         }
     }
+}
+
+fn is_same_variable(a: &Expr, b: &Expr) -> bool {
+    matches!((&a.kind, &b.kind), (ExprKind::Var(v), ExprKind::Var(w)) if v == w)
 }
 
 /// Of two errors the one to report: the model's faults before our limits, the first of equals.

@@ -201,7 +201,7 @@ impl Interpreter<'_> {
                 },
                 _ => Card::Unknown,
             },
-            Symbolic::Closure(_) => Card::Unknown,
+            Symbolic::Closure(c) => self.closure_width(env, c)?,
         })
     }
 

@@ -573,7 +573,7 @@ impl Interpreter<'_> {
     /// Goes on where a pattern matches a value. `item` is the conjunct the match comes from; it is
     /// kept for testing when the pattern does not say all of it.
     #[allow(clippy::too_many_arguments)]
-    fn matched(
+    pub(super) fn matched(
         &self,
         env: &mut Env,
         unknown: &[VarId],

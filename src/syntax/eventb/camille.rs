@@ -206,8 +206,11 @@ impl<'a> Reader<'a> {
         let extends = if self.take("extends") { self.idents() } else { Vec::new() };
         let sets = if self.take("sets") { self.idents() } else { Vec::new() };
         let constants = if self.take("constants") { self.idents() } else { Vec::new() };
-        let axioms =
-            if self.take("axioms") { self.formulas(&name, None, formula::predicate)? } else { Vec::new() };
+        let axioms = if self.take("axioms") {
+            self.formulas(&name, None, "axm", formula::predicate)?
+        } else {
+            Vec::new()
+        };
         self.expect("end")?;
         Ok(Context { name, extends, sets, constants, axioms, span })
     }
@@ -219,12 +222,15 @@ impl<'a> Reader<'a> {
         let sees = if self.take("sees") { self.idents() } else { Vec::new() };
         let variables = if self.take("variables") { self.idents() } else { Vec::new() };
         let invariants = if self.take("invariants") {
-            self.formulas(&name, None, formula::predicate)?
+            self.formulas(&name, None, "inv", formula::predicate)?
         } else {
             Vec::new()
         };
-        let variants =
-            if self.take("variant") { self.formulas(&name, None, formula::expression)? } else { Vec::new() };
+        let variants = if self.take("variant") {
+            self.formulas(&name, None, "vrn", formula::expression)?
+        } else {
+            Vec::new()
+        };
         let mut events = Vec::new();
         if self.take("events") {
             while matches!(self.peek(), "event" | "ordinary" | "convergent" | "anticipated") {
@@ -259,12 +265,12 @@ impl<'a> Reader<'a> {
         }
         let params = if self.take("any") { self.idents() } else { Vec::new() };
         let guards = if self.take("where") || self.take("when") {
-            self.formulas(machine, Some(&name), formula::predicate)?
+            self.formulas(machine, Some(&name), "grd", formula::predicate)?
         } else {
             Vec::new()
         };
         let witnesses = if self.take("with") {
-            self.formulas(machine, Some(&name), formula::predicate)?
+            self.formulas(machine, Some(&name), "wit", formula::predicate)?
         } else {
             Vec::new()
         };
@@ -298,12 +304,13 @@ impl<'a> Reader<'a> {
         &mut self,
         component: &Name,
         event: Option<&Name>,
+        prefix: &str,
         parser: fn(FileId, &str) -> Parsed<Expr>,
     ) -> Parsed<Vec<Formula>> {
         let mut found: Vec<Formula> = Vec::new();
         while self.words.get(self.at).is_some_and(|w| !w.is_keyword() || w.text == "theorem") {
             let at = self.span();
-            let (label, theorem) = self.label("formula", found.len());
+            let (label, theorem) = self.label(prefix, found.len());
             if found.iter().any(|f| f.label == label) {
                 let place = place_name(component, event, &label);
                 self.errors.push(Diagnostic::error(at, format!("{place}: the label is used twice")));
