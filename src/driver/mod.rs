@@ -221,6 +221,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     for d in diagnostics.iter().filter(|d| d.approximates) {
         explored.ledger.enter(d.message.clone());
     }
+    if let (false, Some(name)) = (options.loading.all_constants, temporal::named::in_goal(machine)) {
+        explored.ledger.enter(temporal::named::reservation("goal", &name));
+    }
     let seconds = Seconds {
         load: load_seconds,
         setup: explored.setup_seconds,

@@ -6,7 +6,7 @@
 
 mod always;
 mod chance;
-mod named;
+pub mod named;
 mod symmetric;
 mod truth;
 mod typing;
@@ -217,12 +217,7 @@ impl One {
 
     /// Why it is not said to hold although nothing speaks against it.
     fn reservation(&self) -> String {
-        format!(
-            "{}: of valuations of the constants that differ only by the names of elements one was explored, and \
-             the formula names {} (--all-constants explores all)",
-            self.called(),
-            self.named.as_deref().unwrap_or_default()
-        )
+        named::reservation(&self.called(), self.named.as_deref().unwrap_or_default())
     }
 
     fn tells_instances(&self) -> bool {

@@ -40,6 +40,21 @@ pub fn element(formula: &Logic, pieces: &Pieces, machine: &Machine) -> Option<St
     seen.found
 }
 
+/// The same for the goal of a check.
+pub fn in_goal(machine: &Machine) -> Option<String> {
+    let mut seen = Seen { machine, found: None };
+    visit_pred(machine.goal.as_ref()?, &mut seen);
+    seen.found
+}
+
+/// What is left open when only some valuations were explored and `name` is named.
+pub fn reservation(what: &str, name: &str) -> String {
+    format!(
+        "{what}: of valuations of the constants that differ only by the names of elements one was explored, and \
+         {name} is named (--all-constants explores all)"
+    )
+}
+
 fn in_ltl(formula: &Formula, places: &mut Vec<Span>) {
     match &formula.kind {
         Kind::Constant(_) => {}
