@@ -33,10 +33,10 @@ OPERATIONS
 END";
 
 /// A constant relates elements, so that not all permutations act on the variables.
-const HEIRS: &str = "MACHINE Heirs SETS S CONSTANTS next, first
-PROPERTIES first : S & next : S - {first} >-> S
+const HEIRS: &str = "MACHINE Heirs SETS S CONSTANTS next, origin
+PROPERTIES origin : S & next : S - {origin} >-> S
 VARIABLES x, seen INVARIANT x : S & seen <: S
-INITIALISATION x := first || seen := {}
+INITIALISATION x :: S - {origin} || seen := {}
 OPERATIONS
   go = SELECT x : dom(next) THEN x := next(x) || seen := seen \\/ {x} END;
   jump(y) = SELECT y : S & y /= x & card(seen) < 2 THEN x := y END
@@ -49,13 +49,13 @@ INITIALISATION r := {} || stuck := FALSE
 OPERATIONS
   tie(a, b) = SELECT stuck = FALSE & a : S & b : S & a /= b & a /: dom(r) THEN r := r \\/ {a |-> b} END;
   cut(a) = SELECT stuck = FALSE & a : dom(r) & card(r) = 2 THEN r := {a} <<| r END;
-  stop = SELECT r /= {} & r = r~ THEN stuck := TRUE END
+  stop = SELECT stuck = FALSE & r /= {} & r = r~ THEN stuck := TRUE END
 END";
 
 const MODELS: [(&str, &[&str], &[&str]); 4] = [
     (LOCK, &["{inside = {}}", "{waiting = PID}", "{card(waiting) = 1}"], &["ask", "enter", "leave"]),
     (ROUND, &["{t : dom(f)}", "{n = 1}", "{#x.(x : S & x |-> x : f)}"], &["link", "start", "pass"]),
-    (HEIRS, &["{x = first}", "{x : seen}", "{card(seen) = 1}", "{x : dom(next)}"], &["go", "jump"]),
+    (HEIRS, &["{x = origin}", "{x : seen}", "{card(seen) = 1}", "{x : dom(next)}"], &["go", "jump"]),
     (PAIRS, &["{r = {}}", "{r = r~}", "{card(r) = 2}", "{stuck = TRUE}"], &["tie", "cut", "stop"]),
 ];
 
@@ -100,7 +100,7 @@ fn orbits_and_states_satisfy_the_same_formulas() {
     let mut rng = Rng::new(5);
     let (mut held, mut loops) = (0, 0);
     for (machine, predicates, events) in MODELS {
-        let mut formulas: Vec<String> = Vec::new();
+        let mut formulas: Vec<String> = events.iter().map(|e| format!("F G not [{e}]")).collect();
         for _ in 0..40 {
             let size = 2 + rng.below(6);
             let mut text = formula(&mut rng, predicates, events, size);
