@@ -324,6 +324,75 @@ fn an_enumerated_set_joins_if_nothing_names_its_elements() {
     assert_eq!((&result["states"], &result["reductions"]["symmetry"]), (&8.into(), &"off".into()));
 }
 
+#[test]
+fn what_a_function_sees_the_order_of_is_not_valued_up_to_renaming() {
+    // Each is broken by some valuation of the constants that is a renaming of one that is not: CHOOSE tells them apart.
+    let files = Files::new();
+    let head = "MACHINE M DEFINITIONS \"CHOOSE.def\" SETS S ";
+    let rest = " INITIALISATION p :: S OPERATIONS any(e) = PRE e : S THEN p := e END END";
+    for middle in [
+        "CONSTANTS c PROPERTIES c : S VARIABLES p INVARIANT p : S & c = CHOOSE(S)",
+        "CONSTANTS c PROPERTIES c : S & c /= CHOOSE(S) VARIABLES p INVARIANT p : S & p /= c",
+        "CONSTANTS f PROPERTIES f : 1..card(S) >->> S VARIABLES p INVARIANT p : S & f(1) = CHOOSE(S)",
+        "CONSTANTS A, B PROPERTIES A \\/ B = S & A /\\ B = {} VARIABLES p INVARIANT p : S & (A /= {} => CHOOSE(S) : A)",
+        "CONSTANTS c, d PROPERTIES c : S & d : S & c /= d VARIABLES p INVARIANT p : S & c = CHOOSE({c, d})",
+    ] {
+        let model = files.write(&format!("{head}{middle}{rest}"));
+        for options in [
+            &[][..],
+            &["--all-constants"],
+            &["--engine", "reference", "--workers", "1"],
+            &["--symmetry", "exact"],
+        ] {
+            let (result, status) = check(&model, &[&["--set-size", "3"], options].concat());
+            assert_eq!(
+                (status, result["violation"]["kind"].as_str()),
+                (1, Some("invariant")),
+                "{middle} {options:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn functions_that_see_no_order_leave_sets_symmetric() {
+    let files = Files::new();
+    let model = files.write(
+        "MACHINE M DEFINITIONS \"LibraryProB.def\"; EXTERNAL_FUNCTION_MU(T) == POW(T) --> T; MU(s) == \"the element\"
+         SETS S CONSTANTS c PROPERTIES c : S VARIABLES p INVARIANT p : S & MU({p}) = p
+         INITIALISATION p := c OPERATIONS any(e) = PRE e : S THEN p := MU({e}) END END",
+    );
+    let (result, status) = check(&model, &["--set-size", "4", "--symmetry", "exact"]);
+    assert_eq!((status, result["states"].as_u64()), (0, Some(2)), "{result}");
+}
+
+#[test]
+fn a_formula_that_names_an_element_is_asked_of_all_valuations() {
+    // Elements of a deferred set have numbers only for the user; a formula may still speak of them.
+    let files = Files::new();
+    let model = files.write(
+        "MACHINE M SETS S CONSTANTS c, d PROPERTIES c : S & d : S VARIABLES p INVARIANT p : S
+         INITIALISATION p := c OPERATIONS pick(e) = PRE e : S THEN p := e END END",
+    );
+    for goal in ["d = S3", "d = S3 & c = S2", "c = S3"] {
+        for mode in ["off", "exact", "flood", "marker"] {
+            let (result, status) = check(&model, &["--set-size", "3", "--goal", goal, "--symmetry", mode]);
+            assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("goal")), "{goal} {mode}");
+            assert!(result["warnings"].to_string().contains("tells elements of S apart"), "{result}");
+        }
+        let formula = format!("G {{not({goal})}}");
+        let (result, status) = check(&model, &["--set-size", "3", "--ltl", &formula]);
+        assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("ltl")), "{goal}");
+    }
+    // What constants are called says nothing new.
+    let (result, status) = check(&model, &["--set-size", "3", "--goal", "p /= c & p /= d & c = d"]);
+    assert_eq!((status, result["warnings"].as_array().map(Vec::len)), (1, Some(0)));
+    // No path stays with one element, and no path has to reach one.
+    for formula in ["G {p = c}", "F {p = d}"] {
+        assert_eq!(check(&model, &["--set-size", "3", "--ltl", formula]).1, 1, "{formula}");
+    }
+}
+
 /// Tokens wander between places; a place with all tokens is wrong.
 const WANDER: &str = "MACHINE M SETS P; T VARIABLES at INVARIANT at : T --> P & card(ran(at)) > 1
     INITIALISATION at :(at : T >-> P)
@@ -352,6 +421,20 @@ fn a_trace_is_a_real_execution_and_the_same_for_any_number_of_workers() {
                 assert_eq!(*first.get_or_insert(result.clone()), result, "{mode} {workers}");
             }
         }
+    }
+}
+
+#[test]
+fn a_saved_trace_of_a_search_up_to_symmetry_can_be_replayed() {
+    let files = Files::new();
+    let model = files.write(WANDER);
+    let trace = files.dir.path().join("cex.prob2trace").display().to_string();
+    for mode in MODES {
+        let sizes = ["--set", "P=4", "--set", "T=4"];
+        let (_, status) = check(&model, &[&["--symmetry", mode, "--trace", &trace], &sizes[..]].concat());
+        assert_eq!(status, 1, "{mode}");
+        let replayed = bombus(&[&["replay", &trace, "--model", &model], &sizes[..]].concat());
+        assert_eq!(replayed.status.code(), Some(0), "{mode}: {}", String::from_utf8_lossy(&replayed.stderr));
     }
 }
 

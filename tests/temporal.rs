@@ -529,7 +529,8 @@ fn a_predicate_that_must_always_hold_is_looked_at_where_no_invariant_has_to_be()
 OPERATIONS set(x) = PRE x : S THEN p := x END END";
     expect(typed, &[], &[("G {p = a}", "violated")]);
     expect(typed, &["--workers", "2", "--no-invariant"], &[("G {p = a}", "violated")]);
-    let apart = "MACHINE M VARIABLES p, q INVARIANT p : 0..3 & q : 0..3 & q < 1 INITIALISATION p := 0 || q := 0
+    let apart =
+        "MACHINE M VARIABLES p, q INVARIANT p : 0..3 & q : 0..3 & q < 1 INITIALISATION p := 0 || q := 0
 OPERATIONS up = SELECT p < 3 THEN p := p + 1 END; down = SELECT p = 3 THEN p := 0 END END";
     expect(apart, &[], &[("G {p < 2}", "violated"), ("G {q < 2}", "holds")]);
     // Constants differ from one initial state to the next.

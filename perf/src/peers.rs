@@ -60,10 +60,8 @@ struct Said {
 
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let folder = home().join("peers");
-    let text = std::fs::read_to_string(folder.join("peers.toml")).map_err(|e| e.to_string())?;
-    let peers: Peers = toml::from_str(&text).map_err(|e| e.to_string())?;
+    let peers = read(&folder)?;
     let chosen = words(arguments, "--model");
-    let rows = manifest::rows(&[], &[])?;
     let counts: Vec<u32> = match words(arguments, "--workers").as_slice() {
         [] => vec![1, 2],
         all => all.iter().filter_map(|w| w.parse().ok()).collect(),
@@ -87,13 +85,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     header.extend(["spin", "spin/bombus 1", "by processor", "(cc)", "TLC"].map(String::from));
     let mut table = vec![header];
     let mut wrong = Vec::new();
-    for peer in &peers.peer {
+    for (peer, row) in &peers {
         if !chosen.is_empty() && !chosen.iter().any(|w| peer.row.contains(w.as_str())) {
             continue;
         }
-        let Some(row) = rows.iter().find(|r| r.name == peer.row) else {
-            return Err(format!("peers.toml: the manifest has no row '{}'", peer.row));
-        };
         let side = Side { peer, row, folder: &folder, repeat, limit };
         let mut line = vec![row.name.clone(), row.states.map_or("–".into(), units::count)];
         let prepared = if spin == "unknown" { Ok(None) } else { side.prepare() };
@@ -166,6 +161,25 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     print!("{text}");
     record.finish(&text)?;
     Ok(wrong.is_empty())
+}
+
+/// Every peer with its row of the manifest; a row or a file that is not there is an error before anything runs.
+fn read(folder: &Path) -> Result<Vec<(Peer, Row)>, String> {
+    let text = std::fs::read_to_string(folder.join("peers.toml")).map_err(|e| e.to_string())?;
+    let peers: Peers = toml::from_str(&text).map_err(|e| e.to_string())?;
+    let rows = manifest::rows(&[], &[])?;
+    let with_row = |peer: Peer| {
+        let Some(row) = rows.iter().find(|r| r.name == peer.row) else {
+            return Err(format!("peers.toml: the manifest has no row '{}'", peer.row));
+        };
+        let spin = peer.spin.iter().map(|s| folder.join("spin").join(&s.file));
+        let tla = peer.tla.iter().map(|t| folder.join("tla").join(format!("{}.tla", t.module)));
+        match spin.chain(tla).find(|file| !file.is_file()) {
+            Some(file) => Err(format!("peers.toml: there is no {}", file.display())),
+            None => Ok((peer, row.clone())),
+        }
+    };
+    peers.peer.into_iter().map(with_row).collect()
 }
 
 fn cell(seconds: Result<f64, String>, wrong: &mut Vec<String>, what: &str) -> String {
@@ -341,5 +355,19 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_peer_has_its_files_and_a_row_with_a_count_to_agree_with() {
+        let peers = read(&home().join("peers")).unwrap_or_else(|e| panic!("{e}"));
+        assert!(peers.len() > 10);
+        for (peer, row) in peers {
+            assert!(row.states.is_some(), "{}: nothing says how many states there are", peer.row);
+        }
     }
 }

@@ -26,7 +26,9 @@ pub use temporal::Asked;
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::explore::{Order, Progress, Store};
-use crate::model::typed::{Machine, SetKind, SizeOrigin};
+use crate::model::apart::{Apart, sets_of};
+use crate::model::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
+use crate::model::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
     Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, TimeShares,
@@ -195,10 +197,18 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
 /// Checks a model exhaustively.
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
     let started = Instant::now();
-    let (mut model, mut sources, diagnostics) = load(path, &options.loading)?;
-    let mut warnings = warnings_of(&sources, &diagnostics);
-    set_goal(&mut model, &mut sources, options)?;
-    let formulas = temporal::read(&mut model, &mut sources, options)?;
+    let mut asked = Question::read(path, options, &options.loading)?;
+    let mut warnings = Vec::new();
+    if let Some(set) = asked.names_an_element(options) {
+        warnings.push(format!(
+            "a formula tells elements of {set} apart, so valuations of the constants that differ by their names \
+             are all explored"
+        ));
+        asked =
+            Question::read(path, options, &LoadOptions { all_constants: true, ..options.loading.clone() })?;
+    }
+    let Question { model, sources, diagnostics, formulas } = asked;
+    warnings.extend(warnings_of(&sources, &diagnostics));
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
     if let Some(mode) = options.symmetry {
@@ -261,6 +271,49 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         interrupted: budget.check() == Err(Stop::Interrupted)
             || options.checkpoint.end.load(Ordering::Relaxed),
     })
+}
+
+/// A model with what is asked about it.
+struct Question {
+    model: Model,
+    sources: Sources,
+    diagnostics: Vec<Diagnostic>,
+    formulas: temporal::Formulas,
+}
+
+impl Question {
+    fn read(path: &Path, options: &CheckOptions, loading: &LoadOptions) -> Result<Question, Rejected> {
+        let (mut model, mut sources, diagnostics) = load(path, loading)?;
+        set_goal(&mut model, &mut sources, options)?;
+        let formulas = temporal::read(&mut model, &mut sources, options)?;
+        Ok(Question { model, sources, diagnostics, formulas })
+    }
+
+    /// A deferred set of which formulas of the user name an element, or show it to a function that sees an order,
+    /// while constants were valued as if its elements were interchangeable.
+    fn names_an_element(&self, options: &CheckOptions) -> Option<&str> {
+        if options.loading.all_constants {
+            return None;
+        }
+        let machine = &self.model.machine;
+        let mut apart = Apart::new(machine);
+        // The model's own goal was there when its constants were looked at, and cannot name an element by a number.
+        machine.goal.iter().filter(|_| options.goal.is_some()).for_each(|goal| visit_pred(goal, &mut apart));
+        self.formulas.visit(&mut apart);
+        // Elements that are called after a constant are what the model calls them.
+        let by_number = |set: &SetDecl, n: usize| *set.elems[n] == format!("{}{}", set.name, n + 1);
+        let constant =
+            |id: SetId| machine.constants.iter().any(|c| sets_of(machine, &machine.var(*c).ty).contains(&id));
+        (0..machine.sets.len() as u32)
+            .map(|s| (SetId(s), machine.set(SetId(s))))
+            .filter(|(id, set)| {
+                let named =
+                    apart.named.get(id).is_some_and(|e| e.iter().any(|n| by_number(set, *n as usize)));
+                set.kind != SetKind::Enumerated && (named || apart.shown.contains_key(id))
+            })
+            .find(|(id, set)| constant(*id) || (0..set.elems.len()).any(|n| !by_number(set, n)))
+            .map(|(_, set)| &*set.name)
+    }
 }
 
 fn warnings_of(sources: &Sources, diagnostics: &[Diagnostic]) -> Vec<String> {

@@ -27,6 +27,7 @@ use crate::ltl::{self, Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl
 use crate::model::Model;
 use crate::model::reference::{Interpreter, State};
 use crate::model::typed::{Pred, TemporalAssertion};
+use crate::model::walk::{Visit, visit_expr, visit_pred};
 use crate::program::Program;
 use crate::program::observe::Watched;
 use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
@@ -117,6 +118,19 @@ impl Formulas {
             _ => None,
         });
         Ok(over_states.chain(with_bound).collect())
+    }
+
+    /// Shows every piece of B in the formulas.
+    pub fn visit(&self, v: &mut impl Visit) {
+        self.pieces.observed.iter().for_each(|p| visit_pred(p, v));
+        for typed in self.pieces.places.values() {
+            match &typed.part {
+                typing::Part::Observed(_) => {}
+                typing::Part::Pred(p) => visit_pred(p, v),
+                typing::Part::Expr(e) => visit_expr(e, v),
+                typing::Part::Arguments(all) => all.iter().flatten().for_each(|p| visit_pred(p, v)),
+            }
+        }
     }
 
     /// Whether some formula speaks of more than single states.

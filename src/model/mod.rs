@@ -3,6 +3,7 @@
 //! In: trees from `syntax`. Out: a typed `Machine`, and its meaning by a slow and obvious interpreter.
 //! Never here: bits, packed states, threads.
 
+pub mod apart;
 mod checks;
 mod compose;
 mod definitions;

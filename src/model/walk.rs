@@ -252,6 +252,23 @@ pub fn calls_of(s: &Stmt) -> BTreeSet<OpId> {
     found.0
 }
 
+/// Visits every expression of a machine.
+pub fn visit_machine(machine: &Machine, v: &mut impl Visit) {
+    for clause in machine.properties.iter().chain(&machine.invariant).chain(&machine.assertions) {
+        visit_pred(&clause.pred, v);
+    }
+    visit_stmt(&machine.initialisation, v);
+    for op in &machine.operations {
+        visit_stmt(&op.body, v);
+    }
+    for p in machine.goal.iter().chain(&machine.scope) {
+        visit_pred(p, v);
+    }
+    for domain in machine.freetypes.iter().flat_map(|f| &f.domains).flatten() {
+        visit_expr(domain, v);
+    }
+}
+
 /// Changes every expression of a machine.
 pub fn change_machine(machine: &mut Machine, v: &mut impl Change) {
     for clause in machine.properties.iter_mut().chain(&mut machine.invariant).chain(&mut machine.assertions) {

@@ -11,6 +11,7 @@ mod facts;
 mod least;
 mod symmetry;
 
+use super::apart::shown_sets;
 use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
@@ -25,6 +26,8 @@ use symmetry::{fix_bijections, has_bijection, order_constants, order_partition};
 /// Gives every set its elements; the constants that became elements come back.
 pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, Entity> {
     let numbers = known_numbers(machine);
+    // What the tool's own functions can tell apart is not interchangeable.
+    let shown = shown_sets(machine);
     let mut elements = HashMap::new();
     let mut open: Vec<SetId> =
         (0..machine.sets.len() as u32).map(SetId).filter(|s| machine.set(*s).elems.is_empty()).collect();
@@ -39,7 +42,8 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
             .or_else(|| (0..open.len()).find(|i| !facts[*i].waits))
             .unwrap_or(0);
         let (size, origin) = sizes[next].unwrap_or_else(|| assumed_size(settings, &facts[next]));
-        let named = name_elements(machine, open[next], size, origin, &facts[next], settings.all_constants);
+        let nameless = settings.all_constants || shown.contains(&open[next]);
+        let named = name_elements(machine, open[next], size, origin, &facts[next], nameless);
         elements.extend(named);
         open.remove(next);
     }
@@ -52,12 +56,14 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
             *named.entry(*set).or_default() += 1;
         }
     }
-    let tied = fix_bijections(machine, named.keys().copied().collect(), &numbers);
+    let fixed = named.keys().chain(&shown).copied().collect();
+    let tied = fix_bijections(machine, fixed, &numbers);
     machine.constants.retain(|c| !elements.contains_key(c));
     for set in (0..machine.sets.len() as u32).map(SetId) {
         let count = named.get(&set).copied().unwrap_or(0);
         // What a bijection has numbered already, and what was never interchangeable, stays as it is.
-        if machine.set(set).kind != SetKind::Enumerated && (count > 0 || !tied.contains(&set)) {
+        let told_apart = machine.set(set).kind == SetKind::Enumerated || shown.contains(&set);
+        if !told_apart && (count > 0 || !tied.contains(&set)) {
             let others = order_constants(machine, set, count);
             order_partition(machine, set, count + others);
         }

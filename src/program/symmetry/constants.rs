@@ -5,13 +5,14 @@
 
 use super::canon::{Canoniser, Writer, least_of_all};
 use super::structure::{Structure, mix, word};
-use super::types::{Group, Standing};
+use super::types::{Group, Standing, told_apart_by};
 use super::{Mode, classic, values};
 use crate::base::budget::{Budget, Stop};
+use crate::model::apart::Apart;
 use crate::model::reference::Constants;
-use crate::model::typed::{Expr, ExprKind, External, Machine, SetId};
+use crate::model::typed::{Machine, SetId};
 use crate::model::value::{Symbolic, Value};
-use crate::model::walk::{Visit, visit_expr, visit_pred};
+use crate::model::walk::{visit_expr, visit_pred};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -49,8 +50,16 @@ fn constant_key(number: usize) -> u128 {
 /// Constants that are functions in the form of a formula may name elements, or show them to functions
 /// that tell them apart. These elements are told apart too.
 pub fn name_elements_of_formulas(machine: &Machine, valuations: &[Constants], standings: &mut [Standing]) {
-    let mut found = Formulas { standings, machine };
-    valuations.iter().flat_map(|c| c.iter()).for_each(|v| found.value(v, false));
+    let mut apart = Apart::new(machine);
+    valuations.iter().flat_map(|c| c.iter()).for_each(|v| look(v, false, &mut apart));
+    for (s, standing) in standings.iter_mut().enumerate() {
+        let set = SetId(s as u32);
+        if let Some(external) = apart.shown.get(&set) {
+            *standing = Standing::Apart(told_apart_by(external));
+        } else if let (Standing::Symmetric { named }, Some(more)) = (&mut *standing, apart.named.get(&set)) {
+            named.extend(more);
+        }
+    }
     for (standing, set) in standings.iter_mut().zip(&machine.sets) {
         if let Standing::Symmetric { named } = standing
             && set.elems.len() - named.len() < 2
@@ -60,69 +69,33 @@ pub fn name_elements_of_formulas(machine: &Machine, valuations: &[Constants], st
     }
 }
 
-struct Formulas<'a> {
-    standings: &'a mut [Standing],
-    machine: &'a Machine,
-}
-
-impl Formulas<'_> {
-    fn name(&mut self, set: SetId, number: u32) {
-        if let Standing::Symmetric { named } = &mut self.standings[set.0 as usize] {
-            named.insert(number);
+/// Looks into a value; `inside`: it is part of a formula.
+fn look(v: &Value, inside: bool, apart: &mut Apart) {
+    match v {
+        Value::Elem(set, n) if inside => {
+            apart.named.entry(*set).or_default().insert(*n);
         }
-    }
-
-    /// `inside`: the value is part of a formula.
-    fn value(&mut self, v: &Value, inside: bool) {
-        match v {
-            Value::Elem(set, n) if inside => self.name(*set, *n),
-            Value::Pair(p) => {
-                self.value(&p.0, inside);
-                self.value(&p.1, inside);
+        Value::Pair(p) => {
+            look(&p.0, inside, apart);
+            look(&p.1, inside, apart);
+        }
+        Value::Set(all) | Value::Rec(all) => all.iter().for_each(|v| look(v, inside, apart)),
+        Value::Free(_, _, Some(v)) => look(v, inside, apart),
+        Value::Symbolic(s) => match &**s {
+            Symbolic::Base(_) | Symbolic::Interval(..) => {}
+            Symbolic::Struct(all) => all.iter().for_each(|v| look(v, true, apart)),
+            Symbolic::Unary(_, v) => look(v, true, apart),
+            Symbolic::Binary(_, a, b) => {
+                look(a, true, apart);
+                look(b, true, apart);
             }
-            Value::Set(all) | Value::Rec(all) => all.iter().for_each(|v| self.value(v, inside)),
-            Value::Free(_, _, Some(v)) => self.value(v, inside),
-            Value::Symbolic(s) => match &**s {
-                Symbolic::Base(_) | Symbolic::Interval(..) => {}
-                Symbolic::Struct(all) => all.iter().for_each(|v| self.value(v, true)),
-                Symbolic::Unary(_, v) => self.value(v, true),
-                Symbolic::Binary(_, a, b) => {
-                    self.value(a, true);
-                    self.value(b, true);
-                }
-                Symbolic::Closure(c) => {
-                    c.captured.iter().for_each(|(_, v)| self.value(v, true));
-                    visit_pred(&c.code.pred, self);
-                    c.code.body.iter().for_each(|e| visit_expr(e, self));
-                }
-            },
-            _ => {}
-        }
-    }
-
-    fn shown(&mut self, name: &str, args: &[Expr]) {
-        for set in args.iter().flat_map(|x| super::types::sets_of(self.machine, &x.ty)) {
-            if let standing @ Standing::Symmetric { .. } = &mut self.standings[set.0 as usize] {
-                *standing = Standing::Apart(format!("{name} may tell its elements apart"));
+            Symbolic::Closure(c) => {
+                c.captured.iter().for_each(|(_, v)| look(v, true, apart));
+                visit_pred(&c.code.pred, apart);
+                c.code.body.iter().for_each(|e| visit_expr(e, apart));
             }
-        }
-    }
-}
-
-impl Visit for Formulas<'_> {
-    fn expr(&mut self, e: &Expr) {
-        match &e.kind {
-            ExprKind::Elem(set, n) => self.name(*set, *n),
-            ExprKind::External(external, args) => {
-                self.shown(&external.name, args);
-                self.shown(&external.name, std::slice::from_ref(e));
-            }
-            _ => {}
-        }
-    }
-
-    fn external(&mut self, external: &External, args: &[Expr]) {
-        self.shown(&external.name, args);
+        },
+        _ => {}
     }
 }
 

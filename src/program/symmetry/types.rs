@@ -10,9 +10,11 @@
 //! PROPERTIES do not matter: constants are part of the permuted state, so whatever distinguishes
 //! elements by way of a constant distinguishes them in the state.
 
-use crate::model::typed::{Expr, ExprKind, External, FreeId, Machine, SetId, SetKind, SizeOrigin, Type};
-use crate::model::walk::{Visit, visit_expr, visit_pred, visit_stmt};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::apart::Apart;
+pub use crate::model::apart::sets_of;
+use crate::model::typed::{External, Machine, SetId, SetKind, SizeOrigin, Type};
+use crate::model::walk::{visit_expr, visit_pred, visit_stmt};
+use std::collections::BTreeSet;
 
 /// What a set is to a symmetry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub enum Standing {
 
 /// The standing of every set of a machine, indexed by `SetId`.
 pub fn standings(machine: &Machine) -> Vec<Standing> {
-    let mut seen = Seen { machine, named: BTreeMap::new(), apart: BTreeMap::new() };
+    let mut seen = Apart::new(machine);
     visit_stmt(&machine.initialisation, &mut seen);
     for op in &machine.operations {
         visit_stmt(&op.body, &mut seen);
@@ -39,17 +41,18 @@ pub fn standings(machine: &Machine) -> Vec<Standing> {
     for domain in machine.freetypes.iter().flat_map(|f| &f.domains).flatten() {
         visit_expr(domain, &mut seen);
     }
-    let Seen { named, mut apart, .. } = seen;
-    let mut in_properties = Seen { machine, named: BTreeMap::new(), apart: BTreeMap::new() };
+    let Apart { named, shown, .. } = seen;
+    let mut in_properties = Apart::new(machine);
     machine.properties.iter().for_each(|c| visit_pred(&c.pred, &mut in_properties));
     (0..machine.sets.len() as u32)
         .map(|s| {
             let (id, set) = (SetId(s), machine.set(SetId(s)));
-            if let Some(why) = apart.remove(&id) {
-                return Standing::Apart(why);
+            if let Some(external) = shown.get(&id) {
+                return Standing::Apart(told_apart_by(external));
             }
             let named = named.get(&id).cloned().unwrap_or_default();
-            // An enumerated set has names for a reason, unless nothing ever uses one.
+            // An enumerated set has names for a reason, unless nothing ever uses one. To tell only the named elements
+            // apart would be sound too; the counts of the literature are those of deferred sets alone.
             if set.kind == SetKind::Enumerated && (!named.is_empty() || in_properties.named.contains_key(&id))
             {
                 return Standing::Apart("enumerated, and its elements are named in the model".into());
@@ -66,68 +69,8 @@ pub fn standings(machine: &Machine) -> Vec<Standing> {
         .collect()
 }
 
-/// What formulas say about elements.
-struct Seen<'m> {
-    machine: &'m Machine,
-    named: BTreeMap<SetId, BTreeSet<u32>>,
-    apart: BTreeMap<SetId, String>,
-}
-
-impl Seen<'_> {
-    /// The tool's own functions may look at the order of elements or at their names.
-    fn shown_to(&mut self, external: &External, ty: &Type) {
-        for set in sets_of(self.machine, ty) {
-            let why = format!("{} may tell its elements apart", external.name);
-            self.apart.entry(set).or_insert(why);
-        }
-    }
-}
-
-impl Visit for Seen<'_> {
-    fn expr(&mut self, e: &Expr) {
-        match &e.kind {
-            ExprKind::Elem(set, number) => {
-                self.named.entry(*set).or_default().insert(*number);
-            }
-            ExprKind::External(external, args) => {
-                self.shown_to(external, &e.ty);
-                args.iter().for_each(|x| self.shown_to(external, &x.ty));
-            }
-            _ => {}
-        }
-    }
-
-    fn external(&mut self, external: &External, args: &[Expr]) {
-        args.iter().for_each(|x| self.shown_to(external, &x.ty));
-    }
-}
-
-/// The sets whose elements may stand in a value of a type.
-pub fn sets_of(machine: &Machine, ty: &Type) -> BTreeSet<SetId> {
-    fn collect(machine: &Machine, ty: &Type, seen: &mut BTreeSet<FreeId>, out: &mut BTreeSet<SetId>) {
-        match ty {
-            Type::Integer | Type::Bool | Type::String | Type::Real | Type::Any => {}
-            Type::Set(s) => {
-                out.insert(*s);
-            }
-            Type::Free(f) => {
-                if seen.insert(*f) {
-                    for (_, argument) in &machine.freetypes[f.0 as usize].constructors {
-                        argument.iter().for_each(|t| collect(machine, t, seen, out));
-                    }
-                }
-            }
-            Type::Pow(t) => collect(machine, t, seen, out),
-            Type::Prod(a, b) => {
-                collect(machine, a, seen, out);
-                collect(machine, b, seen, out);
-            }
-            Type::Struct(fields) => fields.iter().for_each(|(_, t)| collect(machine, t, seen, out)),
-        }
-    }
-    let mut out = BTreeSet::new();
-    collect(machine, ty, &mut BTreeSet::new(), &mut out);
-    out
+pub fn told_apart_by(external: &External) -> String {
+    format!("{} may tell its elements apart", external.name)
 }
 
 /// Whether a value of a type may say something of several interchangeable elements at once. If no

@@ -97,7 +97,12 @@ impl Expect {
         let Some(result) = &record.result else { return Err(record.ending()) };
         let verdict = result["verdict"].as_str().unwrap_or("no verdict");
         if self.verdict != "any" && self.verdict != verdict {
-            return Err(format!("{verdict}, expected {}", self.verdict));
+            let reasons = result["incomplete_because"].as_array();
+            let why = match reasons.and_then(|all| all.first()).and_then(Value::as_str) {
+                Some(reason) if verdict == "incomplete" => format!(" ({reason})"),
+                _ => String::new(),
+            };
+            return Err(format!("{verdict}{why}, expected {}", self.verdict));
         }
         let kind = result["violation"]["kind"].as_str();
         if let Some(wanted) = &self.kind
@@ -146,6 +151,13 @@ mod tests {
         expect.steps = Some(1);
         expect.kind = Some("invariant".into());
         assert!(expect.judge(&violated()).unwrap_err().contains("deadlock"));
+    }
+
+    #[test]
+    fn an_incomplete_run_says_why() {
+        let result = json!({"verdict": "incomplete", "incomplete_because": ["time limit reached", "more"]});
+        let why = Expect::default().judge(&record(How::Answered, Some(result))).unwrap_err();
+        assert_eq!(why, "incomplete (time limit reached), expected verified");
     }
 
     #[test]

@@ -25,7 +25,7 @@ tr.bad td { background: #fdeee6; } .ok { color: #00664b; } .no { color: #a83a00;
 .why { color: #a83a00; } .muted { color: #666; } code, pre, .state { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 13px; }
 pre { background: #f5f5f5; padding: .6rem; overflow-x: auto; white-space: pre-wrap; } details { margin: .8rem 0; }
 summary { cursor: pointer; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg, .wide svg { max-width: 100%; height: auto; }
-.state b { color: #a83a00; font-weight: 600; } td.state { word-break: break-word; }
+td.run { min-width: 15rem; } .state b { color: #a83a00; font-weight: 600; } td.state { word-break: break-word; }
 ";
 
 pub fn page(f: &Finished) -> String {
@@ -46,6 +46,7 @@ pub fn page(f: &Finished) -> String {
         units::seconds(time),
         units::count(states)
     );
+    failures(&mut out, f);
     results(&mut out, f);
     sweeps(&mut out, f);
     longest(&mut out, f);
@@ -53,6 +54,32 @@ pub fn page(f: &Finished) -> String {
     messages(&mut out, f);
     out.push_str("</body>\n</html>\n");
     out
+}
+
+/// What needs a reader comes first.
+fn failures(out: &mut String, f: &Finished) {
+    let failed = || f.entries.iter().enumerate().filter_map(|(i, e)| Some((i, e, e.unmet.as_ref()?)));
+    if failed().next().is_none() {
+        return;
+    }
+    out.push_str("<h2>Not as expected</h2>\n<ul>\n");
+    for (i, e, why) in failed() {
+        let trace = match violation(e) {
+            Some(v) if has_trace(e) => format!(
+                "; <a href=\"#ce{i}\">{} <code>{}</code></a>",
+                escape(v["kind"].as_str().unwrap_or_default()),
+                escape(v["property"].as_str().unwrap_or_default())
+            ),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            out,
+            "<li><a href=\"#run{i}\">{}</a>: <span class=\"why\">{}</span>{trace}</li>",
+            escape(&e.instance.name),
+            escape(why)
+        );
+    }
+    out.push_str("</ul>\n");
 }
 
 fn results(out: &mut String, f: &Finished) {
@@ -75,7 +102,7 @@ fn results(out: &mut String, f: &Finished) {
         };
         let _ = writeln!(
             out,
-            "<tr{}><td>{}<div class=\"muted\">{}</div></td><td>{shown}</td><td>{}</td><td>{}{why}</td>\
+            "<tr id=\"run{i}\"{}><td class=\"run\">{}<div class=\"muted\">{}</div></td><td>{shown}</td><td>{}</td><td>{}{why}</td>\
              <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{time}</td><td class=\"n\">{}</td><td class=\"n\">{memory}</td></tr>",
             if bad { " class=\"bad\"" } else { "" },
             escape(&e.instance.name),
@@ -213,7 +240,7 @@ fn counterexamples(out: &mut String, f: &Finished) {
         let length = e.record.as_ref().and_then(|r| r.result.as_ref()).and_then(steps).unwrap_or(0);
         let _ = writeln!(
             out,
-            "<details id=\"ce{i}\"{}><summary><b>{}</b>: {} <code>{}</code>, {length} steps</summary>",
+            "<details{}><summary><b>{}</b>: {} <code>{}</code>, {length} steps</summary><div id=\"ce{i}\">",
             if e.unmet.is_some() { " open" } else { "" },
             escape(&e.instance.name),
             escape(v["kind"].as_str().unwrap_or_default()),
@@ -223,7 +250,7 @@ fn counterexamples(out: &mut String, f: &Finished) {
             let _ = writeln!(out, "<div class=\"muted\">{}</div>", escape(l));
         }
         steps_table(out, trace, v["loop_start"].as_u64());
-        out.push_str("</details>\n");
+        out.push_str("</div></details>\n");
     }
 }
 

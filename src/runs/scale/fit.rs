@@ -1,6 +1,6 @@
 //! Two laws of scaling fitted to measured times by least squares.
 //!
-//! In: pairs of workers and seconds. Out: the serial fraction (Amdahl), and the serial fraction with the cost of
+//! In: pairs of workers and seconds, one for each worker count. Out: the serial fraction (Amdahl), and the serial fraction with the cost of
 //! keeping workers consistent (Gunther's universal scalability law).
 //!
 //! Both laws are linear in their unknowns once written for the work W(p) = p * T(p), the processor time spent:
@@ -46,7 +46,9 @@ pub fn amdahl(samples: &[Sample]) -> Option<Law> {
     if different(samples) < 2 {
         return None;
     }
-    law(samples, &[constant, serial])
+    let free = law(samples, &[constant, serial])?;
+    // Not more than everything is serial.
+    if free.sigma > 1.0 { law_free(samples, &[all_serial]) } else { Some(free) }
 }
 
 /// The universal scalability law; needs three different worker counts.
@@ -59,7 +61,7 @@ pub fn universal(samples: &[Sample]) -> Option<Law> {
     if full.sigma >= 0.0 && full.kappa >= 0.0 {
         return Some(full);
     }
-    let without_kappa = law(samples, &[constant, serial]);
+    let without_kappa = amdahl(samples);
     let without_sigma = law(samples, &[constant, coherence]);
     [without_kappa, without_sigma].into_iter().flatten().min_by(|a, b| a.error.total_cmp(&b.error))
 }
@@ -75,6 +77,11 @@ type Term = fn(f64) -> f64;
 
 fn constant(_: f64) -> f64 {
     1.0
+}
+
+/// Work that grows with the workers because none of it is shared: sigma is one.
+fn all_serial(p: f64) -> f64 {
+    p
 }
 
 fn serial(p: f64) -> f64 {
@@ -116,7 +123,7 @@ fn law_free(samples: &[Sample], terms: &[Term]) -> Option<Law> {
     if one.is_nan() || one <= 0.0 {
         return None;
     }
-    let (mut sigma, mut kappa) = (0.0, 0.0);
+    let (mut sigma, mut kappa) = (terms[0](2.0) - 1.0, 0.0);
     for (term, value) in terms.iter().zip(&solved).skip(1) {
         // The terms are told apart by what they give for two workers.
         if term(2.0) == 1.0 { sigma = value / one } else { kappa = value / one }
@@ -178,6 +185,16 @@ mod tests {
     fn too_few_counts_determine_nothing() {
         assert_eq!(amdahl(&samples(1.0, 0.0, 0.0, &[2, 2])), None);
         assert_eq!(universal(&samples(1.0, 0.0, 0.0, &[1, 2])), None);
+    }
+
+    #[test]
+    fn a_serial_fraction_is_at_most_one() {
+        let times = [(1, 1.0), (2, 1.5)];
+        let samples: Vec<Sample> =
+            times.iter().map(|(workers, seconds)| Sample { workers: *workers, seconds: *seconds }).collect();
+        let found = amdahl(&samples).unwrap();
+        assert_eq!(found.sigma, 1.0);
+        assert!((1.0..1.5).contains(&found.one) && found.speedup(8.0) == 1.0, "{found:?}");
     }
 
     #[test]

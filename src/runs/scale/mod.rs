@@ -183,10 +183,11 @@ fn conclude(plan: &Plan, found: Found, result: &Value, runs: Vec<Run>) -> Measur
             r.efficiency = r.speedup / f64::from(r.workers);
         }
     }
-    let samples: Vec<Sample> = runs
+    // Medians: one slow run on a busy machine must not bend a curve away from the table beside it.
+    let samples: Vec<Sample> = rows
         .iter()
-        .filter(|r| r.workers <= plan.cores)
-        .map(|r| Sample { workers: r.workers, seconds: r.explore })
+        .filter(|r| !r.oversubscribed)
+        .map(|r| Sample { workers: r.workers, seconds: r.median })
         .collect();
     let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
     let mut measured = Measured {

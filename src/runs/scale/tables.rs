@@ -74,11 +74,15 @@ pub fn text(m: &Measured) -> String {
 fn laws(out: &mut String, m: &Measured) {
     match m.amdahl {
         Some(l) => {
+            let limit = match l.sigma {
+                s if s >= 1.0 => "more workers are not faster".into(),
+                s if s > 1e-6 => format!("at most {:.1} times faster", 1.0 / s),
+                _ => "no limit seen".into(),
+            };
             let _ = writeln!(
                 out,
-                "  Amdahl       serial fraction {:.2} % (at most {} times faster), error {:.1} %",
+                "  Amdahl       serial fraction {:.2} % ({limit}), error {:.1} %",
                 l.sigma * 100.0,
-                if l.sigma > 1e-6 { format!("{:.1}", 1.0 / l.sigma) } else { "any number of".into() },
                 l.error * 100.0
             );
         }
