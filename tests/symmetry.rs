@@ -325,33 +325,6 @@ fn an_enumerated_set_joins_if_nothing_names_its_elements() {
 }
 
 #[test]
-fn an_enumerated_set_is_symmetric_but_for_the_elements_that_formulas_name() {
-    let files = Files::new();
-    let text = "MACHINE M SETS E = {a, b, c, d} VARIABLES s INVARIANT s <: E & not(s = {a, b} & BAD) INITIALISATION s := {}
-         OPERATIONS flip(e) = PRE e : E THEN IF e : s THEN s := s - {e} ELSE s := s \\/ {e} END END END";
-    // a in or out, and how many of the others: 2 * 4.
-    let model = files.write(&text.replace("{a, b} & BAD", "{a}"));
-    let info = String::from_utf8_lossy(&bombus(&["info", &model]).stdout).into_owned();
-    assert!(info.contains("E is symmetric but for a"), "{info}");
-    for mode in MODES {
-        let (result, status) = check(&model, &["--symmetry", mode, "--keep-going"]);
-        assert_eq!((status, result["states"].as_u64()), (1, Some(8)), "{mode}");
-        assert_eq!(result["violation"]["trace"][1]["params"]["e"], "a", "{mode}");
-        // A goal of the command line tells one more apart: 2 * 2 * 3. With all named none is like another.
-        let goal =
-            ["--symmetry", mode, "--no-invariant", "--goal", "b : s & a /: s & card(s) = 3", "--keep-going"];
-        let (result, status) = check(&model, &goal);
-        assert_eq!(
-            (status, result["states"].as_u64(), &result["found"]["goal"]),
-            (1, Some(12), &1.into()),
-            "{mode}"
-        );
-        let (result, _) = check(&model, &["--symmetry", mode, "--keep-going", "--goal", "s = {b, c, d}"]);
-        assert_eq!(result["states"], 16, "{mode}");
-    }
-}
-
-#[test]
 fn what_a_function_sees_the_order_of_is_not_valued_up_to_renaming() {
     // Each is broken by some valuation of the constants that is a renaming of one that is not: CHOOSE tells them apart.
     let files = Files::new();

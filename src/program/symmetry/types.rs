@@ -5,15 +5,14 @@
 //!
 //! Theorem 1 of the symmetry markers needs that transitions and checked predicates are built from
 //! operators that commute with permutations. All operators of B do. What tells elements apart is
-//! only: an element that a formula names (it is kept in its place, the others stay interchangeable, be
-//! the set deferred or enumerated),
+//! only: an element that a formula names (it is kept in its place, the others stay interchangeable),
 //! and a function of the tool that sees the order or the name of elements (its sets are left out).
 //! PROPERTIES do not matter: constants are part of the permuted state, so whatever distinguishes
 //! elements by way of a constant distinguishes them in the state.
 
 use crate::model::apart::Apart;
 pub use crate::model::apart::sets_of;
-use crate::model::typed::{External, Machine, Pred, SetId, SizeOrigin, Type};
+use crate::model::typed::{External, Machine, Pred, SetId, SetKind, SizeOrigin, Type};
 use crate::model::walk::{visit_expr, visit_pred, visit_stmt};
 use std::collections::BTreeSet;
 
@@ -44,6 +43,8 @@ pub fn standings(machine: &Machine, asked: &[Pred]) -> Vec<Standing> {
         visit_expr(domain, &mut seen);
     }
     let Apart { named, shown, .. } = seen;
+    let mut in_properties = Apart::new(machine);
+    machine.properties.iter().for_each(|c| visit_pred(&c.pred, &mut in_properties));
     (0..machine.sets.len() as u32)
         .map(|s| {
             let (id, set) = (SetId(s), machine.set(SetId(s)));
@@ -51,6 +52,12 @@ pub fn standings(machine: &Machine, asked: &[Pred]) -> Vec<Standing> {
                 return Standing::Apart(told_apart_by(external));
             }
             let named = named.get(&id).cloned().unwrap_or_default();
+            // An enumerated set has names for a reason, unless nothing ever uses one. To tell only the named elements
+            // apart would be sound too; the counts of the literature are those of deferred sets alone.
+            if set.kind == SetKind::Enumerated && (!named.is_empty() || in_properties.named.contains_key(&id))
+            {
+                return Standing::Apart("enumerated, and its elements are named in the model".into());
+            }
             if set.origin == SizeOrigin::Values {
                 return Standing::Apart("VALUES gives it a value".into());
             }
