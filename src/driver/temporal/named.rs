@@ -17,7 +17,7 @@ use crate::model::walk::{Visit, visit_expr, visit_pred};
 use crate::program::symmetry::types::sets_of;
 
 /// An element that the formula names and that some valuation would exchange for another.
-pub fn element(formula: &Logic, pieces: &Pieces, machine: &Machine) -> Option<String> {
+pub(super) fn element(formula: &Logic, pieces: &Pieces, machine: &Machine) -> Option<String> {
     let mut places = Vec::new();
     match formula {
         Logic::Ltl(f) => in_ltl(f, &mut places),
