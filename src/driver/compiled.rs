@@ -79,7 +79,7 @@ pub fn explore(
         let round = explore::Options { pause_beyond: pause, ..how.clone() };
         let searched = threads.run(|| checkpoint::search(&program, round, budget, sources, options))?;
         let found = &searched.outcome;
-        let over = pause.is_none() || found.exhausted || !found.reasons.is_empty();
+        let over = pause.is_none() || found.exhausted || is_limited(found);
         if over || threads.run(|| temporal::all_violated(&program, found, formulas, budget)) {
             break searched;
         }
@@ -87,7 +87,7 @@ pub fn explore(
         how.progress.reset();
     };
     let found = searched.outcome;
-    let ended_early = pause.is_some() && !found.exhausted && found.reasons.is_empty();
+    let ended_early = pause.is_some() && !found.exhausted && !is_limited(&found);
 
     let mut ledger = Ledger::default();
     let mut notes = Vec::new();
@@ -292,6 +292,11 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
         warnings: Vec::new(),
         details: Vec::new(),
     }
+}
+
+/// Whether a limit ended the search.
+fn is_limited(found: &explore::Outcome) -> bool {
+    found.reasons.iter().any(|(reason, _)| !matches!(reason, Reason::System(_) | Reason::Orbits))
 }
 
 fn reason_words(program: &Program, reason: Reason) -> String {

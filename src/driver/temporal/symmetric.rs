@@ -29,7 +29,7 @@ const CHANGE: &str = "the states before and after a step are renamed each in its
 const NUMBER: &str = "how many steps there are, and which lead to the same state, is not preserved";
 
 /// Why a formula may not be decided on orbits; none if it may.
-pub fn obstacle(formula: &Logic) -> Option<&'static str> {
+pub(super) fn obstacle(formula: &Logic) -> Option<&'static str> {
     match formula {
         Logic::Ltl(f) => in_ltl(f),
         Logic::Ctl(f) => in_ctl(f),
