@@ -136,10 +136,10 @@ fn compare(machine: fn(u64) -> String, default: u64) {
 
 #[test]
 fn random_machines_have_the_same_verdict_with_and_without_reduction() {
-    compare(machines::random, 250);
+    compare(machines::random, 60);
 }
 
 #[test]
 fn machines_in_all_shapes_of_text_have_the_same_verdict_with_and_without_reduction() {
-    compare(varied::random, 250);
+    compare(varied::random, 60);
 }

@@ -133,7 +133,7 @@ type Group = Option<&'static [&'static str]>;
 fn fits(text: &str, group: Group) -> bool {
     group.is_none_or(|group| {
         let inside =
-            |v: &&str| group.contains(v) || !mentions(text, v) && !(*v == "y" && mentions(text, "at"));
+            |v: &&str| group.contains(v) || !(mentions(text, v) || *v == "y" && mentions(text, "at"));
         GROUPS.concat().iter().all(inside)
     })
 }
