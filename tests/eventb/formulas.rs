@@ -152,7 +152,7 @@ fn a_counterexample_or_a_witness_decides_a_quantifier_that_nothing_bounds() {
         ("∀v·v∈ℤ ⇒ v∗v = v", "false"),
         ("∀v,w·v∈ℤ ∧ w∈ℤ ⇒ v∗w ≥ v", "false"),
         ("∃v·v∈ℤ ∧ v∗v∗v = 27", "true"),
-        ("∀v·v∈ℤ ⇒ v∗v ≥ 0", "incomplete"),
+        ("∀v·v∈ℤ ⇒ v∗v∗v ≤ v∗v∗v∗v", "incomplete"),
         ("∃v·v∈ℤ ∧ v∗v∗v = 125", "incomplete"),
         // A set needs all its elements.
         ("card({v·v∈ℤ ∧ v∗v∗v < 0 ∣ v}) = 1", "incomplete"),
