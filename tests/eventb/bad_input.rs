@@ -150,7 +150,7 @@ fn a_label_used_twice_is_refused() {
     );
     write(dir.path(), &[("C0.buc", &twice)]);
     assert!(refused(dir.path()).contains("C0 / axm1: the label is used twice"));
-    // One event has one space of labels for guards and actions, inherited ones included.
+    // Inherited guards and actions count as well.
     let model = |more: &str| {
         format!(
             "machine B refines A variables x y events event INITIALISATION extends INITIALISATION then @b y≔0 end
@@ -161,8 +161,10 @@ fn a_label_used_twice_is_refused() {
     };
     let message = refused_text(&model("where @g x>0"));
     assert!(message.contains("B / e / g: the label is used twice, first by A"), "{message}");
-    let message = refused_text(&model("where @h x>0 then @h y≔1"));
-    assert!(message.contains("B / e / h: the label is used twice"), "{message}");
+    let message = refused_text(&model("then @a y≔1"));
+    assert!(message.contains("B / e / a: the label is used twice, first by A"), "{message}");
+    let message = refused_text(&model("then @b y≔1 @b x≔1"));
+    assert!(message.contains("B / e / b: the label is used twice"), "{message}");
 }
 
 #[test]

@@ -179,22 +179,19 @@ fn check_machine(machine: &Machine, errors: &mut Vec<Diagnostic>) {
     }
 }
 
-/// In one event, inherited parts included, every guard and action has a label of its own and every variable is
-/// assigned by one action. (Exported packages passed these checks in Rodin, and some lost their labels.)
+/// In one event, inherited parts included, every guard has a label of its own, so has every action, and every variable
+/// is assigned by one action. (Exported packages passed these checks in Rodin, and some lost their labels.)
 fn check_parts(machine: &Machine, errors: &mut Vec<Diagnostic>) {
     for event in &machine.events {
         let place = format!("{} / {}", machine.name, event.name);
-        let guards = event.guards.iter().map(|g| (&g.label, &g.origin, g.expr.span));
-        let actions = event.actions.iter().map(|a| (&a.label, &a.origin, a.stmt.span));
-        let mut labels: BTreeMap<&Name, &Name> = BTreeMap::new();
-        for (label, origin, span) in guards.chain(actions) {
-            match labels.insert(label, origin) {
-                None => {}
-                Some(first) => {
-                    let from = if first == origin { String::new() } else { format!(", first by {first}") };
-                    let message = format!("{place} / {label}: the label is used twice{from}");
-                    errors.push(Diagnostic::error(span, message));
-                }
+        let mut labels: BTreeMap<(bool, &Name), &Name> = BTreeMap::new();
+        let guards = event.guards.iter().map(|g| (true, &g.label, &g.origin, g.expr.span));
+        let actions = event.actions.iter().map(|a| (false, &a.label, &a.origin, a.stmt.span));
+        for (guard, label, origin, span) in guards.chain(actions) {
+            if let Some(first) = labels.insert((guard, label), origin) {
+                let from = if first == origin { String::new() } else { format!(", first by {first}") };
+                let message = format!("{place} / {label}: the label is used twice{from}");
+                errors.push(Diagnostic::error(span, message));
             }
         }
         let mut writers: BTreeMap<Name, &Name> = BTreeMap::new();

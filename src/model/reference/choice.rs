@@ -14,9 +14,6 @@ use crate::model::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::model::value::Value;
 use std::collections::HashSet;
 
-/// So many unbounded variables of quantifiers, one inside the other, are tried on samples.
-const SAMPLED: u32 = 2;
-
 /// The variables of all ANY substitutions of a machine.
 pub(super) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {
     let mut found = HashSet::new();
@@ -92,25 +89,10 @@ impl Interpreter<'_> {
         let var = unknown[0];
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
-        let error = pending.clone().filter(Error::is_finding).unwrap_or_else(|| {
+        let error = pending.filter(Error::is_finding).unwrap_or_else(|| {
             Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
         });
-        if sink(env, Some(&error))? == Flow::Stop {
-            return Ok(Flow::Stop);
-        }
-        // One counterexample decides a quantifier, and one witness; whoever needs all values has gone by now.
-        match unknown.iter().find(|v| self.type_of(**v) == Type::Integer) {
-            Some(var) if !error.is_finding() && env.sampled < SAMPLED => {
-                let Machine { minint, maxint, .. } = self.machine;
-                env.sampled += 1;
-                let flow = self.for_each(env, &interval(minint, maxint), &mut |env, x| {
-                    self.bound(env, unknown, open, pending.clone(), *var, x, sink)
-                });
-                env.sampled -= 1;
-                flow
-            }
-            _ => Ok(Flow::Go),
-        }
+        sink(env, Some(&error))
     }
 
     /// Tries the integers of the scope for a choice that nothing bounds, and says that the others

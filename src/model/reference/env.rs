@@ -22,8 +22,6 @@ pub struct Env {
     pub searching: bool,
     /// The choice in hand is enumerated; searching it with propagation was tried.
     pub enumerating: bool,
-    /// How many unbounded variables of quantifiers are being tried on samples.
-    pub sampled: u32,
     /// Nested applications of closures, to stop runaway recursion.
     pub depth: u32,
     /// The valuation of the constants, where expressions over constants alone may be remembered.

@@ -33,7 +33,7 @@ pub fn document<'a>(text: &'a str, file: FileId) -> Result<Document<'a>, Diagnos
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|e| {
         let at = match e {
-            roxmltree::Error::UnexpectedEndOfStream => text.len(),
+            roxmltree::Error::UnexpectedEndOfStream | roxmltree::Error::UnclosedRootNode => text.len(),
             _ => offset(text, e.pos()),
         };
         Diagnostic::error(Span::new(file, at, at), format!("this is no XML file of Rodin: {e}"))
