@@ -78,6 +78,8 @@ pub struct Worker<'m> {
     steps: Memo<Vec<(u64, Box<[u64]>)>>,
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
+    /// States are looked for that were met before, so what holds of the constants alone was told.
+    replays: bool,
 }
 
 impl<'m> Program<'m> {
@@ -119,6 +121,7 @@ impl<'m> Program<'m> {
             answers: Memo::default(),
             steps: Memo::default(),
             fallbacks: 0,
+            replays: false,
         }
     }
 
@@ -414,7 +417,7 @@ impl<'m> System for Program<'m> {
     }
 
     fn replay_worker(&self) -> Worker<'m> {
-        self.worker_with(&Budget::unlimited())
+        Worker { replays: true, ..self.worker_with(&Budget::unlimited()) }
     }
 
     fn words(&self) -> usize {
@@ -453,7 +456,7 @@ impl<'m> System for Program<'m> {
                         self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
                         sink.edge(EventId(0), 0, &packed);
                     }
-                    if let Some(first) = found.values.first() {
+                    if let (Some(first), false) = (found.values.first(), worker.replays) {
                         self.check_statics(worker, first, sink);
                     }
                 }
@@ -696,7 +699,13 @@ impl<'m> Program<'m> {
                 Ok(false) => {
                     sink.finding(Finding { kind: FindingKind::Assertion, property: i as u32, event: None });
                 }
-                Err(e) => self.tell(&e, None, sink),
+                Err(e) => {
+                    self.tell(&e, None, sink);
+                    // Out of time, each of the others would only go on to its next look at the clock.
+                    if e.is_stop() {
+                        return;
+                    }
+                }
             }
         }
     }
