@@ -61,6 +61,8 @@ pub struct Scope {
     pub names: HashMap<Name, Entry>,
     pub operations: BTreeMap<Name, OpId>,
     pub definitions: Arc<Definitions>,
+    /// Names of the machine that the clause in hand may not use, and why not.
+    pub hidden: HashMap<Name, &'static str>,
 }
 
 impl Scope {

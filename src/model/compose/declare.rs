@@ -337,7 +337,9 @@ impl Composer<'_> {
             Relation::Sees | Relation::Uses => (true, own.clone()),
             _ => (false, format!("{}{own}", instance.prefix)),
         };
-        if !shared {
+        if shared {
+            self.seen.push((reference.to, prefix.clone(), at));
+        } else {
             self.include_once(instance, reference, &prefix);
         }
         let actuals = (!shared).then_some(Actuals { args: &reference.text.args, scope: instance.scope });
@@ -395,6 +397,32 @@ impl Composer<'_> {
                 .label(at, "included here already")
                 .help(format!("give each instance a name of its own: `a.{name}`, `b.{name}`")),
         );
+    }
+
+    /// A machine that is seen must be one instance: included under several prefixes, none of which is the one
+    /// it is seen under, it is not known which.
+    pub(super) fn seen_instances(&mut self) {
+        let mut found = Vec::new();
+        for (machine, prefix, at) in &self.seen {
+            let mut places: Vec<(&String, Span)> = self
+                .includers
+                .iter()
+                .filter(|((m, _), _)| m == machine)
+                .map(|((_, p), (_, at))| (p, *at))
+                .collect();
+            if places.len() < 2 || places.iter().any(|(p, _)| *p == prefix) {
+                continue;
+            }
+            places.sort();
+            let name = &self.project.get(*machine).tree.name.name;
+            let text = format!("the machine `{name}` is seen, but included more than once");
+            let mut d = Diagnostic::error(*at, text);
+            for (_, place) in places {
+                d = d.label(place, "included here");
+            }
+            found.push(d.help("a machine that is seen may have one instance only, or is seen by its prefix"));
+        }
+        found.into_iter().for_each(|d| self.elaborator.error(d));
     }
 
     /// A variable that comes with an included machine stands for the refined variable of the same name.

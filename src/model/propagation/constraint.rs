@@ -312,6 +312,8 @@ fn table(d: &mut Domains, vars: &[Fd], rows: &[i64]) -> Step {
     // Values with a row that is still possible, per variable.
     let mut supported: Vec<Vec<bool>> = Vec::with_capacity(n);
     let mut bounds: Vec<(i64, i64)> = Vec::with_capacity(n);
+    // A variable may stand in several columns: narrowing it for one moves its bounds for the others.
+    let lows: Vec<i64> = vars.iter().map(|v| d.low(*v)).collect();
     for v in vars {
         let width = if d.is_narrow(*v) { (d.high(*v) - d.low(*v) + 1) as usize } else { 0 };
         supported.push(vec![false; width]);
@@ -322,13 +324,13 @@ fn table(d: &mut Domains, vars: &[Fd], rows: &[i64]) -> Step {
             for (i, x) in row.iter().enumerate() {
                 bounds[i] = (bounds[i].0.min(*x), bounds[i].1.max(*x));
                 if !supported[i].is_empty() {
-                    supported[i][(x - d.low(vars[i])) as usize] = true;
+                    supported[i][(x - lows[i]) as usize] = true;
                 }
             }
         }
     }
     for (i, v) in vars.iter().enumerate() {
-        let first = d.low(*v);
+        let first = lows[i];
         if bounds[i].0 > bounds[i].1 {
             return Err(Conflict);
         }

@@ -221,7 +221,7 @@ impl Interpreter<'_> {
         body: Option<&Expr>,
         kind: ClosureKind,
     ) -> Arc<ClosureCode> {
-        let key = vars.first().copied();
+        let key = vars.first().copied().filter(|k| self.is_declared(*k));
         if let Some(code) = key.and_then(|k| self.codes.borrow().get(&k).cloned())
             && code.kind == kind
         {
@@ -235,7 +235,7 @@ impl Interpreter<'_> {
             kind,
             free: free::of_closure(vars, pred, body),
         });
-        if let Some(k) = key.filter(|k| self.is_declared(*k)) {
+        if let Some(k) = key {
             self.codes.borrow_mut().insert(k, code.clone());
         }
         code

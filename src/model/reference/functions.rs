@@ -349,6 +349,9 @@ impl Hooks for Rows<'_, '_> {
                 break;
             }
         }
+        if let Ok(None) = found {
+            found = self.interpreter.row_solutions(env, &self.alone, self.var, point, &self.range);
+        }
         env.searching = before;
         let mut found = found?;
         if found.is_none() {
@@ -371,7 +374,7 @@ impl Hooks for Rows<'_, '_> {
 }
 
 /// A value that is settled already; a stop stays an error.
-fn settled<T>(r: Res<T>) -> Res<Option<T>> {
+pub(super) fn settled<T>(r: Res<T>) -> Res<Option<T>> {
     match r {
         Ok(v) => Ok(Some(v)),
         Err(e) if e.is_stop() => Err(e),
