@@ -223,7 +223,9 @@ impl<'a> Loader<'a> {
         }
         let beside: Option<PathBuf> = self.shown_path(from);
         let found = match self.reader.find(beside.as_deref(), &names) {
-            Found::Outside(path) if is_imported(beside.as_deref(), &tree.packages, &path) => Found::File(path),
+            Found::Outside(path) if is_imported(beside.as_deref(), &tree.packages, &path) => {
+                Found::File(path)
+            }
             found => found,
         };
         let Found::File(path) = found else {

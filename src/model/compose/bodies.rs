@@ -2,8 +2,8 @@
 
 use super::declare::written_operations;
 use super::{Composer, InstanceId, Instantiated};
-use crate::base::diagnostic::Diagnostic;
 use crate::base::Name;
+use crate::base::diagnostic::Diagnostic;
 use crate::model::scope::{Access, Entity, Entry, ScopeId};
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
 use crate::model::walk::{Change, change_pred};

@@ -502,6 +502,12 @@ impl Composer<'_> {
                 local.extend(ops.iter().map(|o| o.name.name.clone()));
             }
         }
+        // A setting of ProB that allows what B does not.
+        let definitions = &self.project.get(instance.machine).definitions;
+        let callable = matches!(
+            definitions.get("SET_PREF_ALLOW_LOCAL_OPERATION_CALLS").map(|d| &d.body),
+            Some(DefBody::Expr(ast::Expr { kind: ExprKind::Const(ast::Const::True), .. }))
+        );
         let mut made: Vec<(Name, Span)> = Vec::new();
         for op in written_operations(tree) {
             if let Some((_, first)) = made.iter().find(|(n, _)| *n == op.name.name) {
@@ -522,6 +528,9 @@ impl Composer<'_> {
             self.operation_bodies.push(None);
             let scope = &mut self.elaborator.scopes[instance.scope.0 as usize];
             scope.operations.insert(op.name.name.clone(), id);
+            if !local.contains(&op.name.name) && !callable {
+                scope.own_operations.insert(op.name.name.clone());
+            }
             instance.own_operations.push(id);
             if local.contains(&op.name.name) {
                 self.local_operations.push(id);

@@ -9,7 +9,7 @@ use super::error::{Error, Flow, Res};
 use super::memo::is_costly;
 use super::{Interpreter, LIST, free};
 use crate::base::{Int, Span};
-use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, Type, UnOp, VarId};
+use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
 use dashu_int::IBig;
@@ -75,6 +75,12 @@ impl Interpreter<'_> {
                 other => return Err(self.ill_typed("a record", &other, e.span)),
             },
             ExprKind::Unary(op, a) => {
+                if let UnOp::Dom | UnOp::Card = op
+                    && let Some(domain) = plain_domain(a)
+                {
+                    let domain = self.eval(env, domain)?;
+                    return if *op == UnOp::Dom { Ok(domain) } else { self.unary(env, *op, domain, e) };
+                }
                 let a = self.eval(env, a)?;
                 self.unary(env, *op, a, e)?
             }
@@ -498,4 +504,15 @@ pub(super) fn parse_real(text: &str) -> Option<RBig> {
     }
     let scale = RBig::from(IBig::from(10).pow(shift.unsigned_abs() as usize));
     Some(if shift >= 0 { number * scale } else { number / scale })
+}
+
+/// The set S of `%x.(x:S|E)` with an E that has a value for every x: the domain of the function, and as large.
+fn plain_domain(f: &Expr) -> Option<&Expr> {
+    let ExprKind::Big(BigOp::Lambda, vars, pred, body) = &f.kind else { return None };
+    let PredKind::Rel(RelOp::In, x, set) = &pred.kind else { return None };
+    let [v] = vars[..] else { return None };
+    let plain = matches!(x.kind, ExprKind::Var(w) if w == v)
+        && !free::mentions(set, &|w| w == v)
+        && super::inert::is_polynomial(body, v);
+    plain.then_some(set)
 }

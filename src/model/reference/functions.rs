@@ -262,6 +262,26 @@ impl Interpreter<'_> {
                     space.onto = Some(range);
                 }
             }
+            // `f[S] <: T`: what S has goes into T.
+            if let ExprKind::Binary(BinOp::Image, f, points) = &a.kind
+                && matches!(f.kind, ExprKind::Var(v) if v == var)
+                && !self.has_unknown(unknown, points)
+                && !self.has_unknown(unknown, b)
+                && let (Ok(points), Ok(images)) = (self.eval_lazy(env, points), self.eval(env, b))
+                && let Some(images) = self.list(env, &images)?
+            {
+                for (x, list) in &mut space.rows {
+                    if settled(self.member(env, x, &points))? != Some(true) {
+                        continue;
+                    }
+                    *list = Some(match list {
+                        Some(list) => {
+                            list.iter().filter(|i| images.binary_search(i).is_ok()).cloned().collect()
+                        }
+                        None => images.clone(),
+                    });
+                }
+            }
             if *op == RelOp::Subset {
                 continue;
             }

@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Quantifiers with more instances than this are left out.
-const INSTANCES: usize = 1 << 12;
+const INSTANCES: usize = 1 << 14;
 /// More images than this are no help.
 const IMAGES: usize = 1 << 16;
 /// Where the variables of this search begin, behind those of formulas and of other searches.
@@ -166,14 +166,16 @@ impl Interpreter<'_> {
         }
         let vars = &plan.hypotheses.vars;
         let mut bindings: Vec<Vec<Value>> = Vec::new();
-        let mut open = false;
+        let (mut open, mut seen) = (false, 0);
         let run = self.run_plan(env, &plan.hypotheses, &mut |env, error| {
-            open |= error.is_some() || bindings.len() > INSTANCES;
+            seen += 1;
+            open |= error.is_some() || seen > INSTANCES;
             if open {
                 return Ok(Flow::Stop);
             }
             for arg in &args.found {
-                if settled(self.eval_canon(env, arg))?.is_some_and(|x| x == *row.point) {
+                // A point that depends on a variable bound further inside may be this one.
+                if settled(self.eval_canon(env, arg))?.is_none_or(|x| x == *row.point) {
                     bindings.push(vars.iter().map(|v| env.get(*v).cloned().unwrap_or_default()).collect());
                     break;
                 }
@@ -248,7 +250,9 @@ impl Interpreter<'_> {
         }
         for arg in &args.found {
             let known = match settled(self.eval_canon(env, arg))? {
-                Some(x) if free::of_expr(arg).iter().all(|v| outer.contains(v)) => env.partial(row.var).is_some_and(|rows| rows.contains_key(&x)),
+                Some(x) if free::of_expr(arg).iter().all(|v| outer.contains(v)) => {
+                    env.partial(row.var).is_some_and(|rows| rows.contains_key(&x))
+                }
                 _ => false,
             };
             if !known {

@@ -167,3 +167,31 @@ fn names_of_definitions_are_not_bound_where_they_would_be_called() {
     let fine = "MACHINE M DEFINITIONS a == 1 CONSTANTS c PROPERTIES c = 1 & #a.(a : 1..3 & a*a = c) END";
     assert!(super::load_with(&[("M.mch", fine)], &Default::default()).model.is_some());
 }
+
+#[test]
+fn operations_do_not_call_those_of_their_own_machine() {
+    let text = |definitions: &str| {
+        format!(
+            "MACHINE M {definitions} VARIABLES x INVARIANT x : NAT INITIALISATION x := 0
+             OPERATIONS r <-- get = r := x; o = BEGIN x <-- get END END"
+        )
+    };
+    let message = rejected_one(&text(""));
+    assert!(message.contains("`get` is an operation of the same machine"), "{message}");
+    let allowed = text("DEFINITIONS SET_PREF_ALLOW_LOCAL_OPERATION_CALLS == TRUE");
+    assert!(super::load_with(&[("M.mch", &allowed)], &Default::default()).model.is_some());
+}
+
+#[test]
+fn cases_are_literals_and_constraints_need_parameters() {
+    let message = rejected_one(
+        "MACHINE M SETS S = {a,b} CONSTANTS c PROPERTIES c : S VARIABLES x INVARIANT x : S INITIALISATION x := a
+         OPERATIONS o = CASE x OF EITHER c THEN x := a OR b THEN skip END END END",
+    );
+    assert!(
+        message.contains("a case is a literal or an element of a set, but `c` is a variable"),
+        "{message}"
+    );
+    let message = rejected_one("MACHINE M SETS S = {a,b} CONSTRAINTS card(S) = 2 END");
+    assert!(message.contains("CONSTRAINTS without parameters"), "{message}");
+}
