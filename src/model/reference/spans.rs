@@ -1,8 +1,8 @@
 //! Sets of integers as unions of intervals, each possibly without end.
 //!
 //! In: a set of integers in symbolic form (NATURAL, intervals, listed sets, unions, intersections, differences,
-//! comprehensions over comparisons with known numbers, and domains of such). Out: its normal form, in which inclusion, equality and
-//! finiteness are decided by comparing ends. A set of another form has none.
+//! comprehensions over comparisons with known numbers, and domains of such). Out: its normal form, in which
+//! inclusion, equality and finiteness are decided by comparing ends. A set of another form has none.
 
 use super::Interpreter;
 use super::env::Env;
