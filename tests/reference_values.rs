@@ -304,3 +304,56 @@ const ROWS: &[(u32, &str, &str)] = &[
     (249, "[[1,2]](1)(2)", "2"),
     (250, r"max({1,2}\/{5})-min({4})", "1"),
 ];
+
+#[test]
+fn large_functions_are_judged_by_their_form() {
+    check(&[
+        (0, "id(1..10000000) : 1..10000000 >->> 1..10000000", "TRUE=TRUE"),
+        (1, "id(1..10000000) : perm(1..10000000)", "TRUE=TRUE"),
+        (2, "id(1..10000000) : perm(1..10000001)", "TRUE=FALSE"),
+        (3, "id(2..10000000) : perm(2..10000000)", "TRUE=FALSE"),
+        (4, "id(1..10000000) : 1..10000000 >->> 0..10000000", "TRUE=FALSE"),
+        (5, "dom(%x.(x:1..2000000|x*2)) = 1..2000000", "TRUE=TRUE"),
+        (6, "card(%x.(x:1..2000000|x*2))", "2000000"),
+        (7, "dom(%x.(x:0..2|6/x))", "WD"),
+        (8, "{} <+ (1000..137000)*(3..5) = (1000..137000)*{3,4,5}", "TRUE=TRUE"),
+        (9, "%x.(x:NATURAL|x+7) : NATURAL >-> NATURAL", "TRUE=TRUE"),
+        (10, "succ : INTEGER >->> INTEGER", "TRUE=TRUE"),
+    ]);
+}
+
+#[test]
+fn numbers_are_bounded_by_roots_factors_and_the_bodies_of_lambdas() {
+    check(&[
+        (0, "#(f,x).(f = %y.(y:INTEGER|y+y) & x:INTEGER & f(f(f(x))) = 1000)", "TRUE=TRUE"),
+        (1, "#(f,x).(f = %y.(y:INTEGER|y+y) & x:INTEGER & f(f(f(f(x)))) = 1000)", "TRUE=FALSE"),
+        (2, "{x|x:INTEGER & x*x*x = -27000}", "{-30}"),
+        (3, "{x|x:INTEGER & x**4 = 81}", "{-3,3}"),
+        (4, "#(f,x).(f = %y.(y:INTEGER|(y*y)*y) & x:INTEGER & f(f(x)) = 134217728)", "TRUE=TRUE"),
+        (5, "#(f,x).(f = %y.(y:INTEGER|(y*y)*y) & x:INTEGER & f(f(x)) = 134217721)", "TRUE=FALSE"),
+        (6, "#(f,c).(f = %x.(x:INTEGER|x+c) & c:NATURAL & f(10)+f(9) = 129)", "TRUE=TRUE"),
+        (7, "{c|c:NATURAL & c*(c+2) = 120}", "{10}"),
+        (8, "#(v,x).(v:INTEGER & x:INTEGER & [1,v,3,v+1,4,x,7,8,9,10,11,12] : perm(1..12))", "TRUE=TRUE"),
+        (9, "{x|x:NATURAL & x*x <= 10}", "{0,1,2,3}"),
+        // A function that is not defined everywhere is not unfolded: its application has no value.
+        (10, "#(f,y).(f = %x.(x:1..3|x+y) & y:100..110 & f(5) = 7)", "WD"),
+    ]);
+}
+
+#[test]
+fn the_image_of_a_set_confines_the_rows_of_a_function() {
+    check(&[
+        (0, "#r.(r[NATURAL1] <: 1..10 & r : 1..115 --> 0..1)", "TRUE=TRUE"),
+        (1, "{r|r : 1..2 --> 0..2 & r[{1}] = {2}}", "{{1|->2,2|->0},{1|->2,2|->1},{1|->2,2|->2}}"),
+    ]);
+}
+
+#[test]
+fn domains_of_infinite_relations_are_compared() {
+    check(&[
+        (0, "dom(dom({x,y,r|x:INTEGER & y:INTEGER & r:INTEGER & r = x+y})) = INTEGER", "TRUE"),
+        (1, "dom(dom({x,y,r|r:INTEGER & x:NATURAL & y:NATURAL & r = (x+y)+1})) = NATURAL", "TRUE"),
+        (2, "dom({x,y|x:NATURAL & y:INTEGER & y > 3 & y < 5}) = NATURAL1", "FALSE"),
+        (3, "dom({x,y|x:INTEGER & x > 3 & y:NATURAL}) = {n|n:INTEGER & n >= 4}", "TRUE"),
+    ]);
+}

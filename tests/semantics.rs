@@ -360,3 +360,46 @@ fn unknown_functions_are_built_row_by_row() {
                 VARIABLES x INVARIANT x=fact(20) INITIALISATION x:=2432902008176640000 OPERATIONS a = skip END";
     assert_eq!(summary(text), "2/3");
 }
+
+#[test]
+fn a_row_is_found_by_solving_what_is_said_of_it() {
+    // The rows follow from the last one; each image is a sequence of known length with known items.
+    let text = "MACHINE M CONSTANTS t,f PROPERTIES t = [[1],[5,2],[3,9,4]] & f : 1..3 --> seq(INTEGER) & \
+                f(3) = t(3) & !i.(i:1..2 => size(f(i)) = i & \
+                !j.(j:1..i => f(i)(j) = t(i)(j) + max({f(i+1)(j),f(i+1)(j+1)}))) \
+                ASSERTIONS f(1) = [15] OPERATIONS a = skip END";
+    assert_eq!(summary(text), "2/3");
+    // Two variables bound one inside the other.
+    let text = "MACHINE M CONSTANTS f PROPERTIES f : (1..2)*(1..2) --> INTEGER & \
+                !i.(i:1..2 => !k.(k:1..2 => f(i,k) = 10*i+k)) ASSERTIONS f(2,1) = 21 OPERATIONS a = skip END";
+    assert_eq!(summary(text), "2/3");
+    // Sets of unknown numbers that a quantifier confines: a part of 1..2 with one element, and {}.
+    let text = "MACHINE M CONSTANTS c PROPERTIES c : BOOL --> POW(NATURAL1) & \
+                !b.(b:BOOL & b=TRUE => c(b) <: 1..2 & card(c(b)) = 1) & c(FALSE) = {} OPERATIONS a = skip END";
+    assert_eq!(summary(text), "4/6");
+    // What nothing bounds stays so.
+    let text =
+        "MACHINE M CONSTANTS f PROPERTIES f : 1..2 --> INTEGER & f(1) = 3 & f(2) > 7 OPERATIONS a = skip END";
+    assert!(summary(text).ends_with("incomplete"), "{}", summary(text));
+}
+
+#[test]
+fn a_permutation_is_found_however_many_pairs_a_relation_has() {
+    // Two rings of 32 nodes, each with one loop: one turn maps the one to the other.
+    let text = "MACHINE M CONSTANTS g,h,p PROPERTIES g = %x.(x:0..31|(x+1) mod 32) \\/ {1|->1} & \
+                h = %x.(x:0..31|(x+1) mod 32) \\/ {5|->5} & p : 0..31 >->> 0..31 & \
+                !(x,y).(x:0..31 & y:0..31 => (x|->y : g <=> p(x)|->p(y) : h)) ASSERTIONS p(1) = 5 \
+                OPERATIONS a = skip END";
+    assert_eq!(summary(text), "2/3");
+}
+
+#[test]
+fn trees_are_functions_from_paths_without_gaps() {
+    let holds = |p: &str| summary(&counter(p, "a = skip"));
+    assert_eq!(
+        holds("const(1,[bin(2),bin(3)]) : tree(NATURAL) & const(1,[bin(2),bin(3)]) : btree(1..3)"),
+        "1/2"
+    );
+    assert_eq!(holds("not(const(1,[bin(2)]) : btree(1..3)) & not(bin(7) : tree(1..3))"), "1/2");
+    assert_eq!(holds("not({[] |-> 1, [2] |-> 1} : tree(1..3)) & not({[1] |-> 1} : tree(1..3))"), "1/2");
+}

@@ -53,6 +53,29 @@ impl Definitions {
         self.order.iter()
     }
 
+    /// Parameters of definitions with the name of a definition of the same text: a call in the body would be
+    /// meant where the parameter is.
+    pub fn hidden_by_parameters(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for def in self.iter() {
+            for param in &def.params {
+                if let Some(other) = self.by_name.get(&param.name)
+                    && other.name.span.file == param.span.file
+                    && other.params.is_empty()
+                {
+                    found.push(
+                        Diagnostic::error(
+                            param.span,
+                            format!("the parameter `{}` has the name of a definition", param.name),
+                        )
+                        .label(other.name.span, "defined here"),
+                    );
+                }
+            }
+        }
+        found
+    }
+
     /// One message for each group of definitions that call each other in a circle.
     pub fn cycles(&self) -> Vec<Diagnostic> {
         let mut calls: HashMap<&Name, Vec<Name>> = HashMap::new();

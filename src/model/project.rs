@@ -163,6 +163,7 @@ impl<'a> Loader<'a> {
             }
         }
         self.diagnostics.extend(definitions.cycles());
+        self.diagnostics.extend(definitions.hidden_by_parameters());
         let mut refines = None;
         if let Some(name) = &tree.refines {
             refines = self.find_machine(&name.name, None, file, name.span, &tree);
@@ -221,7 +222,12 @@ impl<'a> Loader<'a> {
             }
         }
         let beside: Option<PathBuf> = self.shown_path(from);
-        let found = self.reader.find(beside.as_deref(), &names);
+        let found = match self.reader.find(beside.as_deref(), &names) {
+            Found::Outside(path) if is_imported(beside.as_deref(), &tree.packages, &path) => {
+                Found::File(path)
+            }
+            found => found,
+        };
         let Found::File(path) = found else {
             self.diagnostics.push(missing("machine", name, &found, at));
             return None;
@@ -331,4 +337,20 @@ fn imported_packages(packages: &[Name]) -> Vec<String> {
     let Some((own, imported)) = packages.split_first() else { return Vec::new() };
     let up = "../".repeat(own.split('.').count());
     imported.iter().map(|p| p.replace('.', "/")).flat_map(|dir| [format!("{up}{dir}"), dir]).collect()
+}
+
+/// Whether a machine lies in an imported package, seen from a text that stands where its own package says.
+fn is_imported(from: Option<&Path>, packages: &[Name], machine: &Path) -> bool {
+    let imported = || {
+        let (own, imported) = packages.split_first()?;
+        let home = from?.parent()?.canonicalize().ok()?;
+        let own: PathBuf = own.split('.').collect();
+        if !home.ends_with(&own) {
+            return None;
+        }
+        let root = home.ancestors().nth(own.components().count())?;
+        let place = machine.canonicalize().ok()?.parent()?.to_path_buf();
+        Some(imported.iter().any(|p| root.join(p.split('.').collect::<PathBuf>()) == place))
+    };
+    imported().unwrap_or(false)
 }

@@ -7,7 +7,7 @@ use super::definitions::Definitions;
 use super::typed::{FreeId, OpId, SetId, VarId};
 use crate::base::{Name, Span};
 use crate::syntax::ast;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Which scope of the project; each instance of a machine has one.
@@ -61,6 +61,10 @@ pub struct Scope {
     pub names: HashMap<Name, Entry>,
     pub operations: BTreeMap<Name, OpId>,
     pub definitions: Arc<Definitions>,
+    /// Operations of the machine itself, which its substitutions may not call.
+    pub own_operations: BTreeSet<Name>,
+    /// Names of the machine that the clause in hand may not use, and why not.
+    pub hidden: HashMap<Name, &'static str>,
 }
 
 impl Scope {

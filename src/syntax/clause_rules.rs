@@ -67,6 +67,13 @@ pub fn check(machine: &Machine, seen: &[(Tok, Span)]) -> Vec<Diagnostic> {
                 messages.push(Diagnostic::error(clause.span, message));
             }
         }
+        if machine.params.is_empty() {
+            let constraints = machine.clauses.iter().filter(|c| matches!(c.kind, ClauseKind::Constraints(_)));
+            messages.extend(constraints.map(|clause| {
+                Diagnostic::error(clause.span, "CONSTRAINTS without parameters of the machine")
+                    .help("what constants satisfy stands in PROPERTIES")
+            }));
+        }
         // A name without upper-case letters is a scalar parameter.
         let scalar = machine.params.iter().find(|p| !p.name.chars().any(char::is_uppercase));
         if let Some(scalar) = scalar.filter(|_| !has(Tok::Constraints)) {

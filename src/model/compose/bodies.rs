@@ -2,8 +2,9 @@
 
 use super::declare::written_operations;
 use super::{Composer, InstanceId, Instantiated};
+use crate::base::Name;
 use crate::base::diagnostic::Diagnostic;
-use crate::model::scope::{Access, Entity};
+use crate::model::scope::{Access, Entity, Entry, ScopeId};
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
 use crate::model::walk::{Change, change_pred};
 use crate::syntax::ast::{self, ClauseKind};
@@ -58,7 +59,11 @@ impl Composer<'_> {
                 }
                 // All instances of a machine share its constants, so one set of properties is enough.
                 ClauseKind::Properties(p) if !shared => {
+                    let hidden = self.hide_parameters(scope, tree);
                     let p = self.elaborator.within(scope, |e| e.pred(p));
+                    let known = &mut self.elaborator.scopes[scope.0 as usize];
+                    known.hidden.clear();
+                    known.names.extend(hidden);
                     self.bodies[id.0 as usize].properties.push(p);
                 }
                 ClauseKind::Values(values) => {
@@ -69,6 +74,23 @@ impl Composer<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Constants are the same in all instances of a machine, so PROPERTIES may not speak of the parameters,
+    /// which each instance has for itself. What is hidden comes back, to be shown again.
+    fn hide_parameters(&mut self, scope: ScopeId, tree: &ast::Machine) -> Vec<(Name, Entry)> {
+        let known = &mut self.elaborator.scopes[scope.0 as usize];
+        let mut hidden = Vec::new();
+        for param in &tree.params {
+            if let Some(entry) = known.names.remove(&param.name) {
+                known.hidden.insert(
+                    param.name.clone(),
+                    "a parameter of the machine is not visible in PROPERTIES; CONSTRAINTS may speak of it",
+                );
+                hidden.push((param.name.clone(), entry));
+            }
+        }
+        hidden
     }
 
     /// `VALUES c = E`: the constant has this value.

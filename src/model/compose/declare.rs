@@ -337,7 +337,9 @@ impl Composer<'_> {
             Relation::Sees | Relation::Uses => (true, own.clone()),
             _ => (false, format!("{}{own}", instance.prefix)),
         };
-        if !shared {
+        if shared {
+            self.seen.push((reference.to, prefix.clone(), at));
+        } else {
             self.include_once(instance, reference, &prefix);
         }
         let actuals = (!shared).then_some(Actuals { args: &reference.text.args, scope: instance.scope });
@@ -395,6 +397,32 @@ impl Composer<'_> {
                 .label(at, "included here already")
                 .help(format!("give each instance a name of its own: `a.{name}`, `b.{name}`")),
         );
+    }
+
+    /// A machine that is seen must be one instance: included under several prefixes, none of which is the one
+    /// it is seen under, it is not known which.
+    pub(super) fn seen_instances(&mut self) {
+        let mut found = Vec::new();
+        for (machine, prefix, at) in &self.seen {
+            let mut places: Vec<(&String, Span)> = self
+                .includers
+                .iter()
+                .filter(|((m, _), _)| m == machine)
+                .map(|((_, p), (_, at))| (p, *at))
+                .collect();
+            if places.len() < 2 || places.iter().any(|(p, _)| *p == prefix) {
+                continue;
+            }
+            places.sort();
+            let name = &self.project.get(*machine).tree.name.name;
+            let text = format!("the machine `{name}` is seen, but included more than once");
+            let mut d = Diagnostic::error(*at, text);
+            for (_, place) in places {
+                d = d.label(place, "included here");
+            }
+            found.push(d.help("a machine that is seen may have one instance only, or is seen by its prefix"));
+        }
+        found.into_iter().for_each(|d| self.elaborator.error(d));
     }
 
     /// A variable that comes with an included machine stands for the refined variable of the same name.
@@ -474,6 +502,12 @@ impl Composer<'_> {
                 local.extend(ops.iter().map(|o| o.name.name.clone()));
             }
         }
+        // A setting of ProB that allows what B does not.
+        let definitions = &self.project.get(instance.machine).definitions;
+        let callable = matches!(
+            definitions.get("SET_PREF_ALLOW_LOCAL_OPERATION_CALLS").map(|d| &d.body),
+            Some(DefBody::Expr(ast::Expr { kind: ExprKind::Const(ast::Const::True), .. }))
+        );
         let mut made: Vec<(Name, Span)> = Vec::new();
         for op in written_operations(tree) {
             if let Some((_, first)) = made.iter().find(|(n, _)| *n == op.name.name) {
@@ -494,6 +528,9 @@ impl Composer<'_> {
             self.operation_bodies.push(None);
             let scope = &mut self.elaborator.scopes[instance.scope.0 as usize];
             scope.operations.insert(op.name.name.clone(), id);
+            if !local.contains(&op.name.name) && !callable {
+                scope.own_operations.insert(op.name.name.clone());
+            }
             instance.own_operations.push(id);
             if local.contains(&op.name.name) {
                 self.local_operations.push(id);

@@ -87,6 +87,8 @@ pub struct Composer<'a> {
     valued: HashMap<Name, (Arc<ast::Expr>, ScopeId)>,
     /// The scope that includes an instance, and where it says so.
     includers: HashMap<(MachineId, String), (ScopeId, Span)>,
+    /// The machines that are seen or used, under which prefix, and where.
+    seen: Vec<(MachineId, String, Span)>,
 }
 
 impl<'a> Composer<'a> {
@@ -113,8 +115,10 @@ impl<'a> Composer<'a> {
             instantiated: Vec::new(),
             valued: HashMap::new(),
             includers: HashMap::new(),
+            seen: Vec::new(),
         };
         let main = composer.declare(main, String::new(), None, Span::default());
+        composer.seen_instances();
         composer.elaborate();
         let scope = composer.instances[main.0 as usize].scope;
         composer.elaborator.settle_pending();

@@ -344,7 +344,7 @@ impl Elaborator {
         }
     }
 
-    /// `LET x,y BE x=E & y=F IN …`: one equation for each name, in an order that respects their use.
+    /// `LET x,y BE x=E & y=F IN …`: one equation for each name, none of which uses the names that LET introduces.
     pub(super) fn let_in<T>(
         &mut self,
         ids: &[ast::Ident],
@@ -376,17 +376,23 @@ impl Elaborator {
                 self.error(Diagnostic::error(ident.span, format!("LET gives no value to `{}`", ident.name)));
             }
         }
-        let order = let_order(ids, &right);
-        if order.len() < ids.len() && right.iter().all(Option::is_some) {
-            self.error(Diagnostic::error(
-                equations.span,
-                "the equations of LET depend on each other in a circle",
-            ));
+        for value in right.iter().flatten() {
+            let used = crate::model::trees::names_of(value);
+            if let Some(ident) = ids.iter().find(|i| used.contains(&i.name)) {
+                self.error(
+                    Diagnostic::error(
+                        value.span,
+                        format!("an equation of LET uses `{}`, which the same LET introduces", ident.name),
+                    )
+                    .label(ident.span, "introduced here")
+                    .help("put one LET inside another"),
+                );
+            }
         }
         let mut bindings = Vec::new();
         let result = self.with_locals(ids, &vars, BOUND, |this| {
-            for i in order {
-                let Some(value) = right[i] else { continue };
+            for (i, value) in right.iter().enumerate() {
+                let Some(value) = value else { continue };
                 let value = this.expr(value);
                 let var = this.variable(vars[i], ids[i].span);
                 this.same(&var, &value, "=");
@@ -466,25 +472,6 @@ pub(super) fn contextual_name(b: Builtin) -> Option<&'static str> {
         Builtin::Partition => "partition",
         _ => return None,
     })
-}
-
-/// The order in which LET equations can be evaluated; shorter than `ids` if there is none.
-fn let_order(ids: &[ast::Ident], right: &[Option<&ast::Expr>]) -> Vec<usize> {
-    let uses: Vec<Vec<usize>> = right
-        .iter()
-        .map(|e| {
-            let names = e.map(crate::model::trees::names_of).unwrap_or_default();
-            (0..ids.len()).filter(|i| names.contains(&ids[*i].name)).collect()
-        })
-        .collect();
-    let mut order: Vec<usize> = Vec::new();
-    loop {
-        let ready = (0..ids.len()).find(|i| !order.contains(i) && uses[*i].iter().all(|u| order.contains(u)));
-        match ready {
-            Some(i) => order.push(i),
-            None => return order,
-        }
-    }
 }
 
 /// The conjuncts of a predicate, through parentheses and labels of nothing.

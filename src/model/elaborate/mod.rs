@@ -147,11 +147,38 @@ impl Elaborator {
     ) -> T {
         let depth = self.locals.len();
         for (ident, var) in idents.iter().zip(vars) {
+            self.bindable(ident);
             self.locals.push(Local { name: ident.name.clone(), var: *var, access });
         }
         let result = work(self);
         self.locals.truncate(depth);
         result
+    }
+
+    /// A bound variable may hide a definition that is a value; one that is a predicate or a substitution cannot be
+    /// read as a variable.
+    fn bindable(&mut self, ident: &ast::Ident) {
+        let Some(def) = self.scope().definitions.get(&ident.name) else { return };
+        let clashes = def.params.is_empty()
+            && match &def.body {
+                ast::DefBody::Stmt(_) => true,
+                ast::DefBody::Expr(e) => match &e.kind {
+                    ast::ExprKind::And(_)
+                    | ast::ExprKind::Or(_)
+                    | ast::ExprKind::Not(_)
+                    | ast::ExprKind::Quant(..) => true,
+                    ast::ExprKind::Binary(op, _, _) => operators::is_predicate(*op),
+                    _ => false,
+                },
+            };
+        if clashes {
+            let d = Diagnostic::error(
+                ident.span,
+                format!("a variable is wanted here, but `{}` is a definition that is no value", ident.name),
+            )
+            .label(def.name.span, "defined here");
+            self.error(d);
+        }
     }
 
     /// Records an error, with the call it comes from when it stands in the body of a definition.

@@ -100,7 +100,9 @@ impl Elaborator {
         let locals: Vec<Name> = self.locals.iter().map(|l| l.name.clone()).collect();
         let near = self.scope().nearest(name, locals.iter()).cloned();
         let mut d = Diagnostic::error(span, format!("unknown identifier `{name}`"));
-        if let Some(near) = near {
+        if let Some(why) = self.scope().hidden.get(name) {
+            d = d.help(*why);
+        } else if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         } else if self.scope().operations.contains_key(name) {
             d = d.help("an operation cannot be used as a value; call it as a substitution");

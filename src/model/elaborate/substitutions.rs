@@ -7,7 +7,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::model::overload::Constraint;
 use crate::model::scope::{Access, Entity};
-use crate::model::typed::{Expr, Pred, Step, Stmt, StmtKind, Target, Type, VarId, VarKind};
+use crate::model::typed::{Expr, ExprKind, Pred, Step, Stmt, StmtKind, Target, Type, VarId, VarKind};
 use crate::syntax::ast;
 
 impl Elaborator {
@@ -54,6 +54,15 @@ impl Elaborator {
                     let labels: Vec<Expr> = labels.iter().map(|l| self.expr(l)).collect();
                     for label in &labels {
                         self.same(&e, label, "CASE");
+                        if let ExprKind::Var(v) = label.kind {
+                            let name = self.vars[v.0 as usize].name.clone();
+                            self.error(Diagnostic::error(
+                                label.span,
+                                format!(
+                                    "a case is a literal or an element of a set, but `{name}` is a variable"
+                                ),
+                            ));
+                        }
                     }
                     typed.push((labels, self.stmt(body)));
                 }
@@ -243,6 +252,14 @@ impl Elaborator {
             return skip;
         };
         let signature = self.signatures[id.0 as usize].clone();
+        if self.scope().own_operations.contains(&op.name) {
+            self.error(
+                Diagnostic::error(op.span, format!("`{}` is an operation of the same machine", op.name))
+                    .label(signature.span, "declared here")
+                    .help("operations call those of included machines only; a definition may hold what two share"),
+            );
+            return skip;
+        }
         let typed: Vec<Expr> = args.iter().map(|a| self.expr(a)).collect();
         if typed.len() != signature.params.len() {
             self.error(

@@ -189,6 +189,22 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_may_stand_in_two_columns_of_a_table() {
+        let mut n = Network::new();
+        let x = n.variable(0, 5);
+        // The pairs of equal numbers but (0, 0); and some more rows, which x cannot be.
+        let rows: Vec<i64> = (0..=5).flat_map(|a| (1..=5).flat_map(move |b| [a, b])).collect();
+        n.add(Constraint::Table { vars: vec![x, x].into(), rows: rows.into() });
+        assert!(n.propagate().is_ok());
+        assert_eq!(n.domains.values(x), vec![1, 2, 3, 4, 5]);
+        let y = n.variable(0, 5);
+        let rows = vec![3, 3, 4, 4, 0, 5];
+        n.add(Constraint::Table { vars: vec![y, y].into(), rows: rows.into() });
+        assert!(n.propagate().is_ok());
+        assert_eq!(n.domains.values(y), vec![3, 4]);
+    }
+
+    #[test]
     fn an_element_of_an_array_narrows_index_and_value() {
         let mut n = Network::new();
         let (i, y) = (n.variable(0, 2), n.variable(4, 9));

@@ -59,6 +59,27 @@ fn floor_div(a: &Int, b: &Int) -> Int {
     }
 }
 
+/// How often a variable is multiplied with itself; `None` if the expression is no such product.
+fn power_of(e: &Expr, var: &mut Option<VarId>) -> Option<u32> {
+    match &e.kind {
+        ExprKind::Var(v) if var.is_none_or(|w| w == *v) && e.ty == Type::Integer => {
+            *var = Some(*v);
+            Some(1)
+        }
+        ExprKind::Binary(BinOp::Mul, a, b) if e.ty == Type::Integer => {
+            Some(power_of(a, var)? + power_of(b, var)?)
+        }
+        ExprKind::Binary(BinOp::Power, a, n) if e.ty == Type::Integer => match &n.kind {
+            ExprKind::Int(n) => {
+                let n = u32::try_from(n.small()?).ok().filter(|n| (1..=64).contains(n))?;
+                Some(power_of(a, var)?.checked_mul(n)?)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A sum of unknown variables with coefficients, and the range of everything else in it.
 #[derive(Clone, Debug)]
 struct Linear {
@@ -193,8 +214,10 @@ impl Interpreter<'_> {
                         }
                     }
                     RelOp::Equal => {
-                        self.square_root(env, &mut table, a, b)?;
-                        self.square_root(env, &mut table, b, a)?;
+                        self.root(env, &mut table, a, b, true)?;
+                        self.root(env, &mut table, b, a, true)?;
+                        self.bound_factors(env, &mut table, a, b)?;
+                        self.bound_factors(env, &mut table, b, a)?;
                         let (x, y) = (self.linear(env, &table, a)?, self.linear(env, &table, b)?);
                         possible &= table.at_most_zero(&x.clone().minus(y.clone()));
                         possible &= table.at_most_zero(&y.minus(x));
@@ -206,7 +229,8 @@ impl Interpreter<'_> {
                         };
                         let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
                         let strict = Linear::of_range(Range::point(Int::from(strict)));
-                        self.square_root(env, &mut table, small, large)?;
+                        self.root(env, &mut table, small, large, false)?;
+                        self.bound_factors(env, &mut table, small, large)?;
                         let x = self.linear(env, &table, small)?;
                         let y = self.linear(env, &table, large)?;
                         possible &= table.at_most_zero(&x.minus(y).plus(strict));
@@ -227,24 +251,51 @@ impl Interpreter<'_> {
         ))
     }
 
-    /// `v*v <= e`: v lies between the square roots of what e is at most.
-    fn square_root(&self, env: &mut Env, table: &mut Table, square: &Expr, e: &Expr) -> Res<()> {
-        let ExprKind::Binary(op, a, b) = &square.kind else { return Ok(()) };
-        let v = match (op, &a.kind, &b.kind) {
-            (BinOp::Mul, ExprKind::Var(v), ExprKind::Var(w)) if v == w => *v,
-            (BinOp::Power, ExprKind::Var(v), ExprKind::Int(n)) if *n == Int::from(2i64) => *v,
-            _ => return Ok(()),
-        };
+    /// `v*v <= e`, `v*v*v = e`: v lies between the roots of what e is at most. Of an odd power only an equation
+    /// bounds both sides.
+    fn root(&self, env: &mut Env, table: &mut Table, power: &Expr, e: &Expr, equation: bool) -> Res<()> {
+        let mut found = None;
+        let Some(n) = power_of(power, &mut found) else { return Ok(()) };
+        let Some(v) = found.filter(|_| n > 1 && (equation || n % 2 == 0)) else { return Ok(()) };
         let Some(at) = table.unknown.iter().position(|w| *w == v) else { return Ok(()) };
-        let Some(high) = self.range_of(env, table, e)?.high.and_then(|h| h.small()) else { return Ok(()) };
+        let range = self.range_of(env, table, e)?;
+        let most = match (range.low, range.high) {
+            (_, Some(high)) if n % 2 == 0 => high.small().map(|h| h.max(0)),
+            (Some(low), Some(high)) => match (low.small(), high.small()) {
+                (Some(l), Some(h)) => l.checked_abs().map(|l| l.max(h)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(most) = most else { return Ok(()) };
         // One more than the root of the nearest float is surely not less than the root.
-        let root = Int::from(if high < 0 { 0 } else { (high as f64).sqrt() as i64 + 1 });
+        let root = Int::from((most as f64).powf(1.0 / f64::from(n)) as i64 + 1);
         let range = &mut table.ranges[at];
         if range.low.as_ref().is_none_or(|l| *l < root.neg()) {
             range.low = Some(root.neg());
         }
         if range.high.as_ref().is_none_or(|h| *h > root) {
             range.high = Some(root);
+        }
+        Ok(())
+    }
+
+    /// `a*b <= e` with factors that are not negative, one of them positive: the other is at most `e` by the least
+    /// that one can be.
+    fn bound_factors(&self, env: &mut Env, table: &mut Table, product: &Expr, e: &Expr) -> Res<()> {
+        let ExprKind::Binary(BinOp::Mul, a, b) = &product.kind else { return Ok(()) };
+        let Some(high) = self.range_of(env, table, e)?.high else { return Ok(()) };
+        for (x, y) in [(a, b), (b, a)] {
+            let (low, least) = (self.range_of(env, table, x)?.low, self.range_of(env, table, y)?.low);
+            if let (Some(low), Some(least)) = (low, least)
+                && !low.is_negative()
+                && least >= Int::ONE
+                && !high.is_negative()
+            {
+                let bound = Linear::of_range(Range::point(floor_div(&high, &least)));
+                let factor = self.linear(env, table, x)?;
+                table.at_most_zero(&factor.minus(bound));
+            }
         }
         Ok(())
     }

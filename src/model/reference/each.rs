@@ -410,7 +410,8 @@ impl Interpreter<'_> {
             env.begin_partial(v, BTreeMap::new());
         }
         let mut rows = Vec::with_capacity(space.rows.len());
-        let result = self.each_row(env, space, var, &mut rows, 0, hooks, visit);
+        let mut order: Vec<usize> = (0..space.rows.len()).collect();
+        let result = self.each_row(env, space, var, (&mut rows, &mut order), 0, hooks, visit);
         if var.is_some() {
             env.end_partial();
         }
@@ -423,7 +424,7 @@ impl Interpreter<'_> {
         env: &mut Env,
         space: &FunctionSpace,
         var: Option<VarId>,
-        rows: &mut Vec<(Value, Value)>,
+        (rows, order): (&mut Vec<(Value, Value)>, &mut Vec<usize>),
         at: usize,
         hooks: &mut dyn Hooks,
         visit: Visit,
@@ -443,7 +444,36 @@ impl Interpreter<'_> {
             let f = Value::set(rows.iter().map(|(x, y)| Value::pair(x.clone(), y.clone())).collect());
             return visit(env, f);
         }
-        let (x, images) = &space.rows[at];
+        let (x, images) = &space.rows[order[at]];
+        let mut candidates = None;
+        let mut unbounded = None;
+        if images.is_none() {
+            match hooks.open_row(env, x) {
+                Ok(found) => candidates = Some(found),
+                Err(e) if e.is_stop() => return Err(e),
+                Err(e) => {
+                    // Another row may be known first, and tell about this one.
+                    for k in (at + 1..order.len()).rev() {
+                        let (x, images) = &space.rows[order[k]];
+                        let known = match images {
+                            Some(_) => true,
+                            None => match hooks.open_row(env, x) {
+                                Err(e) if e.is_stop() => return Err(e),
+                                found => found.is_ok(),
+                            },
+                        };
+                        if known {
+                            order.swap(at, k);
+                            let flow =
+                                self.each_row(env, space, var, (&mut *rows, &mut *order), at, hooks, visit);
+                            order.swap(at, k);
+                            return flow;
+                        }
+                    }
+                    unbounded = Some(e);
+                }
+            }
+        }
         if !space.total {
             let decide = |env: &mut Env, row: Option<()>| {
                 if var.is_some()
@@ -457,7 +487,7 @@ impl Interpreter<'_> {
             };
             decide(env, Some(()));
             let flow = match hooks.check(env) {
-                Ok(true) => self.each_row(env, space, var, rows, at + 1, hooks, visit),
+                Ok(true) => self.each_row(env, space, var, (&mut *rows, &mut *order), at + 1, hooks, visit),
                 Ok(false) => Ok(Flow::Go),
                 Err(e) => Err(e),
             };
@@ -466,14 +496,10 @@ impl Interpreter<'_> {
                 return Ok(Flow::Stop);
             }
         }
-        let candidates;
-        let images = match images {
-            Some(images) => images,
-            None => {
-                candidates = hooks.open_row(env, x)?;
-                &candidates
-            }
-        };
+        if let Some(e) = unbounded {
+            return Err(e);
+        }
+        let Some(images) = images.as_ref().or(candidates.as_ref()) else { return Ok(Flow::Go) };
         for y in images.iter() {
             if space.injective && rows.iter().any(|(_, image)| image == y) {
                 continue;
@@ -485,7 +511,7 @@ impl Interpreter<'_> {
                 partial.insert(x.clone(), Some(y.clone()));
             }
             let flow = match hooks.check(env) {
-                Ok(true) => self.each_row(env, space, var, rows, at + 1, hooks, visit),
+                Ok(true) => self.each_row(env, space, var, (&mut *rows, &mut *order), at + 1, hooks, visit),
                 Ok(false) => Ok(Flow::Go),
                 Err(e) => Err(e),
             };

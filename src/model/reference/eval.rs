@@ -10,7 +10,7 @@ use super::memo::is_costly;
 use super::size::Card;
 use super::{Interpreter, LIST, free};
 use crate::base::{Int, Span};
-use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, Type, UnOp, VarId};
+use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
 use dashu_int::IBig;
@@ -79,6 +79,12 @@ impl Interpreter<'_> {
                 other => return Err(self.ill_typed("a record", &other, e.span)),
             },
             ExprKind::Unary(op, a) => {
+                if let UnOp::Dom | UnOp::Card = op
+                    && let Some(domain) = plain_domain(a)
+                {
+                    let domain = self.eval(env, domain)?;
+                    return if *op == UnOp::Dom { Ok(domain) } else { self.unary(env, *op, domain, e) };
+                }
                 let a = self.eval(env, a)?;
                 let value = self.unary(env, *op, a, e)?;
                 self.charge_for(&value)?;
@@ -239,7 +245,7 @@ impl Interpreter<'_> {
         body: Option<&Expr>,
         kind: ClosureKind,
     ) -> Arc<ClosureCode> {
-        let key = vars.first().copied();
+        let key = vars.first().copied().filter(|k| self.is_declared(*k));
         if let Some(code) = key.and_then(|k| self.codes.borrow().get(&k).cloned())
             && code.kind == kind
         {
@@ -253,7 +259,7 @@ impl Interpreter<'_> {
             kind,
             free: free::of_closure(vars, pred, body),
         });
-        if let Some(k) = key.filter(|k| self.is_declared(*k)) {
+        if let Some(k) = key {
             self.codes.borrow_mut().insert(k, code.clone());
         }
         code
@@ -528,4 +534,15 @@ pub(super) fn parse_real(text: &str) -> Option<RBig> {
     }
     let scale = RBig::from(IBig::from(10).pow(shift.unsigned_abs() as usize));
     Some(if shift >= 0 { number * scale } else { number / scale })
+}
+
+/// The set S of `%x.(x:S|E)` with an E that has a value for every x: the domain of the function, and as large.
+fn plain_domain(f: &Expr) -> Option<&Expr> {
+    let ExprKind::Big(BigOp::Lambda, vars, pred, body) = &f.kind else { return None };
+    let PredKind::Rel(RelOp::In, x, set) = &pred.kind else { return None };
+    let [v] = vars[..] else { return None };
+    let plain = matches!(x.kind, ExprKind::Var(w) if w == v)
+        && !free::mentions(set, &|w| w == v)
+        && super::inert::is_polynomial(body, v);
+    plain.then_some(set)
 }

@@ -6,6 +6,7 @@
 use super::Interpreter;
 use super::env::Env;
 use super::error::{Error, Res};
+use super::size::Card;
 use crate::base::{Int, Span};
 use crate::model::typed::{Expr, External, Type, UnOp};
 use crate::model::value::Value;
@@ -222,6 +223,12 @@ impl Interpreter<'_> {
                 Ok(Value::Int(if !exact && !negative { q.add(&Int::ONE) } else { q }))
             }
             ("CHOOSE" | "MU", [set]) => {
+                if name == "CHOOSE"
+                    && self.card(env, set)? == Card::Infinite
+                    && let Some(n) = self.spans(env, set)?.and_then(|s| s.choice())
+                {
+                    return Ok(Value::Int(n));
+                }
                 let list = self.need_list(env, set, span)?;
                 if name == "MU" && list.len() != 1 {
                     return Err(undefined("the set is not a singleton"));

@@ -283,6 +283,26 @@ impl Interpreter<'_> {
                     space.onto = Some(range);
                 }
             }
+            // `f[S] <: T`: what S has goes into T.
+            if let ExprKind::Binary(BinOp::Image, f, points) = &a.kind
+                && matches!(f.kind, ExprKind::Var(v) if v == var)
+                && !self.has_unknown(unknown, points)
+                && !self.has_unknown(unknown, b)
+                && let (Ok(points), Ok(images)) = (self.eval_lazy(env, points), self.eval(env, b))
+                && let Some(images) = self.list(env, &images)?
+            {
+                for (x, list) in &mut space.rows {
+                    if settled(self.member(env, x, &points))? != Some(true) {
+                        continue;
+                    }
+                    *list = Some(match list {
+                        Some(list) => {
+                            list.iter().filter(|i| images.binary_search(i).is_ok()).cloned().collect()
+                        }
+                        None => images.clone(),
+                    });
+                }
+            }
             if *op == RelOp::Subset {
                 continue;
             }
@@ -370,6 +390,9 @@ impl Hooks for Rows<'_, '_> {
                 break;
             }
         }
+        if let Ok(None) = found {
+            found = self.interpreter.row_solutions(env, &self.alone, self.var, point, &self.range);
+        }
         env.searching = before;
         let mut found = found?;
         if found.is_none() {
@@ -392,7 +415,7 @@ impl Hooks for Rows<'_, '_> {
 }
 
 /// A value that is settled already; a stop stays an error.
-fn settled<T>(r: Res<T>) -> Res<Option<T>> {
+pub(super) fn settled<T>(r: Res<T>) -> Res<Option<T>> {
     match r {
         Ok(v) => Ok(Some(v)),
         Err(e) if e.is_stop() => Err(e),

@@ -363,7 +363,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn conjuncts(p: &Pred) -> Vec<&Pred> {
+pub(super) fn conjuncts(p: &Pred) -> Vec<&Pred> {
     match &p.kind {
         PredKind::And(ps) => ps.iter().flat_map(conjuncts).collect(),
         PredKind::Label(_, p) => conjuncts(p),

@@ -34,6 +34,19 @@ pub(super) fn is_total(p: &Pred, vars: &[VarId]) -> bool {
     total_pred(p, &vars.iter().copied().collect())
 }
 
+/// Whether an expression is made of numbers, the variable `v`, sums and products: it has a value for each of `v`.
+pub(super) fn is_polynomial(e: &Expr, v: VarId) -> bool {
+    match &e.kind {
+        ExprKind::Int(_) => true,
+        ExprKind::Var(w) => *w == v,
+        ExprKind::Unary(UnOp::Neg, a) => is_polynomial(a, v),
+        ExprKind::Pair(a, b) | ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => {
+            is_polynomial(a, v) && is_polynomial(b, v)
+        }
+        _ => false,
+    }
+}
+
 struct Flow<'m> {
     machine: &'m Machine,
     tainted: BTreeSet<VarId>,

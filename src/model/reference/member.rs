@@ -5,10 +5,11 @@
 use super::Interpreter;
 use super::env::Env;
 use super::error::{Error, Res};
+use super::eval::interval;
 use super::operators::row;
 use super::size::Card;
 use crate::base::Int;
-use crate::model::typed::{BinOp, UnOp};
+use crate::model::typed::{BinOp, Expr, ExprKind, Type, UnOp, VarId};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, ClosureKind, Symbolic, Value};
 
@@ -124,11 +125,7 @@ impl Interpreter<'_> {
             UnOp::Fin1 => Ok(self.is_finite(env, x)? && !self.is_empty(env, x)? && self.subset(env, x, a)?),
             UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm => {
                 let Some(list) = self.list(env, x)? else {
-                    // Every sequence is finite.
-                    return match self.card(env, x)? {
-                        Card::Infinite => Ok(false),
-                        _ => Err(Error::undecided("whether a symbolic set is a sequence")),
-                    };
+                    return self.is_sequence_by_form(env, x, op, a);
                 };
                 let listed = Value::Set(list);
                 let Some(items) = listed.as_seq() else { return Ok(false) };
@@ -151,6 +148,7 @@ impl Interpreter<'_> {
                 }
                 Ok(op != UnOp::Perm || self.card_exact(env, a)? == Card::of(items.len()))
             }
+            UnOp::Tree | UnOp::Btree => self.is_tree(env, x, a, op == UnOp::Btree),
             UnOp::Inverse => match x.as_pair() {
                 Some((p, q)) => self.member(env, &Value::pair(q.clone(), p.clone()), a),
                 None => Ok(false),
@@ -299,19 +297,55 @@ impl Interpreter<'_> {
         if functional && !self.is_function(env, x)? {
             return Err(Error::undecided("whether a symbolic relation is a function"));
         }
-        if injective || surjective {
-            return Err(Error::undecided("whether a symbolic function is injective or surjective"));
+        if injective && !is_injective_by_form(x) {
+            return Err(Error::undecided("whether a symbolic function is injective"));
         }
         let domain = self.domain(env, x)?;
         let fits = if total { self.equal(env, &domain, a)? } else { self.subset(env, &domain, a)? };
         if !fits {
             return Ok(false);
         }
+        if surjective {
+            let range = self.range(env, x)?;
+            return self.equal(env, &range, b);
+        }
         if self.is_whole_type(b) {
             return Ok(true);
         }
         let range = self.range(env, x)?;
         self.subset(env, &range, b)
+    }
+
+    /// Whether a set that is not listed is a sequence over `a`, of the kind `op` says.
+    fn is_sequence_by_form(&self, env: &mut Env, x: &Value, op: UnOp, a: &Value) -> Res<bool> {
+        let undecided = || Error::undecided("whether a symbolic set is a sequence");
+        let length = match self.card(env, x)? {
+            // Every sequence is finite.
+            Card::Infinite => return Ok(false),
+            Card::Finite(n) => n,
+            _ => return Err(undecided()),
+        };
+        if !self.is_function(env, x)? {
+            return Err(undecided());
+        }
+        let domain = self.domain(env, x)?;
+        if !self.equal(env, &domain, &interval(&Int::ONE, &length))? {
+            return Ok(false);
+        }
+        if length.is_zero() && matches!(op, UnOp::Seq1 | UnOp::Iseq1) {
+            return Ok(false);
+        }
+        let range = self.range(env, x)?;
+        if !self.subset(env, &range, a)? {
+            return Ok(false);
+        }
+        if matches!(op, UnOp::Seq | UnOp::Seq1) {
+            return Ok(true);
+        }
+        if !is_injective_by_form(x) {
+            return Err(undecided());
+        }
+        Ok(op != UnOp::Perm || self.card_exact(env, a)? == Card::Finite(length))
     }
 
     /// Whether a symbolic relation is known to be a function: by its form, or as the union of
@@ -538,6 +572,40 @@ impl Interpreter<'_> {
 
 fn is_monotone(op: UnOp) -> bool {
     matches!(op, UnOp::Pow1 | UnOp::Fin | UnOp::Fin1 | UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1)
+}
+
+/// Whether the form alone shows that no two points of a symbolic relation have an image in common.
+fn is_injective_by_form(v: &Value) -> bool {
+    let Value::Symbolic(s) = v else { return false };
+    match &**s {
+        Symbolic::Unary(UnOp::Id, _) => true,
+        Symbolic::Unary(UnOp::Inverse, r) => is_function_by_form(r),
+        Symbolic::Base(Base::Function(FunctionKind::Id | FunctionKind::Succ | FunctionKind::Pred, _)) => true,
+        Symbolic::Closure(c) => match (c.code.kind, &c.code.vars[..], &c.code.body) {
+            (ClosureKind::Lambda, [x], Some(body)) => tells_apart(body, *x),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether an expression has different values for different values of `x`: sums with something that does not
+/// depend on it, multiples by a number that is not zero.
+fn tells_apart(e: &Expr, x: VarId) -> bool {
+    let depends = |e: &Expr| super::free::mentions(e, &|v| v == x);
+    match &e.kind {
+        ExprKind::Var(v) => *v == x,
+        ExprKind::Unary(UnOp::Neg, a) => tells_apart(a, x),
+        ExprKind::Pair(a, b) => tells_apart(a, x) || tells_apart(b, x),
+        ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) if e.ty == Type::Integer => {
+            (tells_apart(a, x) && !depends(b)) || (tells_apart(b, x) && !depends(a))
+        }
+        ExprKind::Binary(BinOp::Mul, a, b) if e.ty == Type::Integer => {
+            let factor = |e: &Expr| matches!(&e.kind, ExprKind::Int(n) if !n.is_zero());
+            (tells_apart(a, x) && factor(b)) || (tells_apart(b, x) && factor(a))
+        }
+        _ => false,
+    }
 }
 
 /// Whether the form alone shows that a symbolic relation is a function.

@@ -43,6 +43,7 @@ mod size;
 mod solve;
 mod spans;
 mod subsets;
+mod unlisted;
 mod wide;
 
 use crate::base::budget::Budget;
@@ -117,6 +118,10 @@ pub struct Interpreter<'m> {
     /// How many steps plain enumeration may still take, while it is tried alone.
     patience: Cell<Option<u32>>,
     fresh: Cell<usize>,
+    /// The types of variables made for the search of single rows.
+    row_types: RefCell<Vec<Type>>,
+    /// Formulas in hand are rewritten ones, which bind the same variables as what they were made from.
+    rewriting: Cell<bool>,
     /// Plans by the first variable they bind; closures likewise.
     plans: RefCell<HashMap<VarId, Arc<Plan>>>,
     foralls: RefCell<HashMap<VarId, Arc<ForallPlan>>>,
@@ -146,6 +151,8 @@ impl<'m> Interpreter<'m> {
             ticks: Cell::new(0),
             patience: Cell::new(None),
             fresh: Cell::new(0),
+            row_types: RefCell::default(),
+            rewriting: Cell::new(false),
             plans: RefCell::default(),
             foralls: RefCell::default(),
             codes: RefCell::default(),
@@ -213,7 +220,10 @@ impl<'m> Interpreter<'m> {
 
     /// The type of a variable; `Any` for one that is not the machine's.
     fn type_of(&self, v: VarId) -> Type {
-        self.machine.vars.get(v.0 as usize).map_or(Type::Any, |d| d.ty.clone())
+        match self.machine.vars.get(v.0 as usize) {
+            Some(decl) => decl.ty.clone(),
+            None => self.row_type(v).unwrap_or(Type::Any),
+        }
     }
 
     fn is_constant(&self, v: VarId) -> bool {
@@ -223,7 +233,7 @@ impl<'m> Interpreter<'m> {
     /// Whether a variable is the machine's, so that what is bound there may be remembered. Formulas
     /// from outside may use the same new ids for different things.
     fn is_declared(&self, v: VarId) -> bool {
-        (v.0 as usize) < self.machine.vars.len()
+        (v.0 as usize) < self.machine.vars.len() && !self.rewriting.get()
     }
 
     /// Counts a step and asks the budget now and then.

@@ -441,6 +441,8 @@ impl Interpreter<'_> {
             },
             BinOp::Override => match (self.list(env, &a)?, self.list(env, &b)?) {
                 (Some(r), Some(s)) => Ok(override_rows(&r, &s)),
+                (Some(r), None) if r.is_empty() => Ok(b),
+                (None, Some(s)) if s.is_empty() => Ok(a),
                 _ => lazy(a, b),
             },
             BinOp::Iterate => {

@@ -6,7 +6,8 @@
 
 use super::{Interpreter, free, inert};
 use crate::base::Span;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::walk::{Change, Visit, change_expr, visit_expr};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -86,7 +87,47 @@ impl Plan {
         for p in preds {
             plan.add(p);
         }
+        plan.unfold_lambdas();
         plan
+    }
+
+    /// With `f = %x.(x:INTEGER|E)` a conjunct about `f(e)` says the same about E with e for x, and that is what tells
+    /// of the other variables: a derived conjunct. Only for arithmetic, which may be copied, and only for functions
+    /// that are defined everywhere: else the application might have no value, which somebody wants to hear of.
+    fn unfold_lambdas(&mut self) {
+        let mut lambdas = Vec::new();
+        for c in &self.conjuncts {
+            let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind else { continue };
+            for (x, y) in [(a, b), (b, a)] {
+                if let (ExprKind::Var(f), ExprKind::Big(BigOp::Lambda, vars, domain, body)) =
+                    (&x.kind, &y.kind)
+                    && let [v] = vars[..]
+                    && matches!(&domain.kind, PredKind::Rel(RelOp::In, x, s)
+                        if matches!(x.kind, ExprKind::Var(w) if w == v)
+                            && matches!(s.kind, ExprKind::TypeSet(Type::Integer)))
+                    && self.vars.contains(f)
+                    && is_arithmetic(body)
+                {
+                    lambdas.push((*f, v, (**body).clone()));
+                }
+            }
+        }
+        if lambdas.is_empty() {
+            return;
+        }
+        for c in self.conjuncts.clone() {
+            let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
+            if a.ty != Type::Integer || !is_arithmetic(a) || !is_arithmetic(b) {
+                continue;
+            }
+            let mut unfold = Unfold { lambdas: &lambdas, unfolded: false, nodes: 0 };
+            let (mut a, mut b) = (a.clone(), b.clone());
+            change_expr(&mut a, &mut unfold);
+            change_expr(&mut b, &mut unfold);
+            if unfold.unfolded && unfold.nodes < UNFOLDED {
+                self.rel(*op, &a, &b, c.pred.span, true);
+            }
+        }
     }
 
     /// A plan made of conjuncts of another one.
@@ -169,6 +210,15 @@ impl Plan {
                     Expr { kind: ExprKind::Binary(BinOp::Cartesian, s.clone(), t.clone()), ty, span: b.span };
                 self.rel(RelOp::Subset, a, &product, span, false);
             }
+            // The items of a sequence lie in the set it is over.
+            (
+                RelOp::In,
+                ExprKind::SeqExt(es),
+                ExprKind::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm, s),
+            ) => {
+                self.push(p.clone(), false);
+                es.iter().for_each(|e| self.rel(RelOp::In, e, s, span, true));
+            }
             (RelOp::Subset, ExprKind::SetExt(es), _) if !es.is_empty() => {
                 es.iter().for_each(|e| self.rel(RelOp::In, e, b, span, false));
             }
@@ -227,6 +277,68 @@ impl Plan {
             }
             _ => self.push(p.clone(), false),
         }
+    }
+}
+
+/// A formula that grew beyond this many copied nodes tells nothing that is cheap to use.
+const UNFOLDED: usize = 1 << 10;
+
+/// Puts the bodies of lambdas in place of their applications, innermost first.
+struct Unfold<'a> {
+    lambdas: &'a [(VarId, VarId, Expr)],
+    unfolded: bool,
+    nodes: usize,
+}
+
+impl Change for Unfold<'_> {
+    fn expr(&mut self, e: &mut Expr) {
+        struct Place<'a>(VarId, &'a Expr, usize);
+        impl Change for Place<'_> {
+            fn expr(&mut self, e: &mut Expr) {
+                self.2 += 1;
+                if matches!(e.kind, ExprKind::Var(v) if v == self.0) {
+                    *e = self.1.clone();
+                    self.2 += size_of(self.1);
+                }
+            }
+        }
+        let ExprKind::Apply(f, arg) = &e.kind else { return };
+        let ExprKind::Var(f) = f.kind else { return };
+        let Some((_, x, body)) = self.lambdas.iter().find(|(g, _, _)| *g == f) else { return };
+        if self.nodes >= UNFOLDED {
+            return;
+        }
+        let mut copy = body.clone();
+        let mut place = Place(*x, arg, 0);
+        change_expr(&mut copy, &mut place);
+        self.nodes += place.2;
+        self.unfolded = true;
+        *e = copy;
+    }
+}
+
+fn size_of(e: &Expr) -> usize {
+    struct Size(usize);
+    impl Visit for Size {
+        fn expr(&mut self, _: &Expr) {
+            self.0 += 1;
+        }
+    }
+    let mut size = Size(0);
+    visit_expr(e, &mut size);
+    size.0
+}
+
+/// Whether an expression is made of numbers, variables, sums, products and applications alone.
+fn is_arithmetic(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Int(_) | ExprKind::Var(_) => true,
+        ExprKind::Unary(UnOp::Neg, a) => is_arithmetic(a),
+        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) if e.ty == Type::Integer => {
+            is_arithmetic(a) && is_arithmetic(b)
+        }
+        ExprKind::Apply(f, x) => matches!(f.kind, ExprKind::Var(_)) && is_arithmetic(x),
+        _ => false,
     }
 }
 

@@ -8,7 +8,8 @@ use super::env::Env;
 use super::error::{Error, Res};
 use crate::base::{Int, Span};
 use crate::model::typed::{BinOp, UnOp};
-use crate::model::value::Value;
+use crate::model::value::{Symbolic, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Interpreter<'_> {
     /// The items of a sequence.
@@ -104,13 +105,42 @@ impl Interpreter<'_> {
         Ok(nodes)
     }
 
+    /// Whether a value is a tree, or a binary one, with labels in a set. Sons are numbered from 1 without gaps.
+    pub(super) fn is_tree(&self, env: &mut Env, v: &Value, labels: &Value, binary: bool) -> Res<bool> {
+        let Some(pairs) = self.list(env, v)? else {
+            return Err(Error::undecided("whether a symbolic set is a tree"));
+        };
+        let mut paths: BTreeSet<Vec<Int>> = BTreeSet::new();
+        for (path, label) in pairs.iter().filter_map(Value::as_pair) {
+            let Some(path) = path.as_seq().and_then(|p| p.into_iter().map(|n| n.as_int().cloned()).collect())
+            else {
+                return Ok(false);
+            };
+            // A path with two labels is no function.
+            if !paths.insert(path) || !self.member(env, label, labels)? {
+                return Ok(false);
+            }
+        }
+        let mut sons: BTreeMap<&[Int], usize> = BTreeMap::new();
+        for path in &paths {
+            let Some((last, parent)) = path.split_last() else { continue };
+            let mut elder = parent.to_vec();
+            elder.push(last.sub(&Int::ONE));
+            if !paths.contains(parent) || !(*last == Int::ONE || paths.contains(&elder)) {
+                return Ok(false);
+            }
+            *sons.entry(parent).or_default() += 1;
+        }
+        Ok(paths.contains(&Vec::new()) && (!binary || sons.values().all(|n| *n == 2)))
+    }
+
     pub(super) fn unary_tree(&self, env: &mut Env, op: UnOp, a: Value, span: Span) -> Res<Value> {
         if op == UnOp::Bin1 {
             let label = self.canon(env, a)?;
             return Ok(tree(vec![(Vec::new(), label)]));
         }
         if matches!(op, UnOp::Tree | UnOp::Btree) {
-            return Err(Error::unsupported(span, "sets of trees are not evaluated"));
+            return Ok(Value::symbolic(Symbolic::Unary(op, a)));
         }
         let nodes = self.nodes(env, &a, span)?;
         let sons = sons(&nodes);

@@ -1,14 +1,14 @@
 //! Sets of integers as unions of intervals, each possibly without end.
 //!
 //! In: a set of integers in symbolic form (NATURAL, intervals, listed sets, unions, intersections, differences,
-//! comprehensions over comparisons with known numbers). Out: its normal form, in which inclusion, equality and
-//! finiteness are decided by comparing ends. A set of another form has none.
+//! comprehensions over comparisons with known numbers, and domains of such). Out: its normal form, in which
+//! inclusion, equality and finiteness are decided by comparing ends. A set of another form has none.
 
 use super::Interpreter;
 use super::env::Env;
 use super::error::Res;
 use crate::base::Int;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Base, ClosureKind, Symbolic, Value};
 
 /// Longer lists are left as they are.
@@ -92,6 +92,12 @@ impl Spans {
         Some((self.0.first()?.low.clone(), self.0.last()?.high.clone()))
     }
 
+    /// One element, the same for equal sets: the least one, or the greatest, or the first that is not negative.
+    pub(super) fn choice(&self) -> Option<Int> {
+        let (low, high) = self.hull()?;
+        low.or(high).or_else(|| self.inter(&Spans::of(Some(Int::ZERO), None)).hull()?.0)
+    }
+
     /// The set between two ends.
     pub(super) fn between(low: Option<Int>, high: Option<Int>) -> Spans {
         Spans::of(low, high)
@@ -133,6 +139,7 @@ impl Interpreter<'_> {
                     _ => None,
                 }
             }
+            Symbolic::Unary(UnOp::Dom, r) => self.spans_of_domain(env, r, 1)?,
             Symbolic::Closure(c) if c.code.kind == ClosureKind::Set => {
                 match (&c.code.vars[..], &c.code.types[..]) {
                     ([var], [Type::Integer]) => {
@@ -146,6 +153,70 @@ impl Interpreter<'_> {
             }
             _ => None,
         })
+    }
+
+    /// The first components of a comprehension of tuples, `dropped` others being taken away: each of these must have
+    /// a value whatever the first is, because an equation gives it one or because nothing else speaks of it.
+    fn spans_of_domain(&self, env: &mut Env, r: &Value, dropped: usize) -> Res<Option<Spans>> {
+        let Value::Symbolic(s) = r else { return Ok(None) };
+        let c = match &**s {
+            Symbolic::Unary(UnOp::Dom, r) => return self.spans_of_domain(env, r, dropped + 1),
+            Symbolic::Closure(c) if c.code.kind == ClosureKind::Set => c,
+            _ => return Ok(None),
+        };
+        let ([first, rest @ ..], Some(Type::Integer)) = (&c.code.vars[..], c.code.types.first()) else {
+            return Ok(None);
+        };
+        if rest.len() != dropped {
+            return Ok(None);
+        }
+        let mut left = super::inclusion::conjuncts(&c.code.pred);
+        self.with_captured(env, c, &mut |this, env| {
+            for v in rest.iter().rev() {
+                let (about, others): (Vec<&Pred>, Vec<&Pred>) =
+                    left.iter().copied().partition(|p| super::free::of_pred(p).contains(v));
+                if !this.has_some_value(env, &about, *v, &c.code.vars)? {
+                    return Ok(None);
+                }
+                left = others;
+            }
+            let mut spans = Spans::all();
+            for p in &left {
+                let Some(s) = this.spans_of_pred(env, p, *first)? else { return Ok(None) };
+                spans = spans.inter(&s);
+            }
+            Ok(Some(spans))
+        })
+    }
+
+    /// Whether some value of `v` satisfies all of these, whatever the other variables are.
+    fn has_some_value(&self, env: &mut Env, about: &[&Pred], v: VarId, vars: &[VarId]) -> Res<bool> {
+        let is_v = |e: &Expr| matches!(e.kind, ExprKind::Var(w) if w == v);
+        let defines = |p: &Pred| match &p.kind {
+            PredKind::Rel(RelOp::Equal, a, b) => {
+                (is_v(a) && is_polynomial(b, v)) || (is_v(b) && is_polynomial(a, v))
+            }
+            _ => false,
+        };
+        let types = |p: &Pred| match &p.kind {
+            PredKind::Rel(RelOp::In, a, b) => is_v(a) && matches!(b.kind, ExprKind::TypeSet(_)),
+            _ => false,
+        };
+        let tight: Vec<&&Pred> = about.iter().filter(|p| !types(p)).collect();
+        if let [equation] = tight[..]
+            && defines(equation)
+        {
+            return Ok(true);
+        }
+        let mut spans = Spans::all();
+        for p in tight {
+            if super::free::of_pred(p).iter().any(|w| *w != v && vars.contains(w)) {
+                return Ok(false);
+            }
+            let Some(s) = self.spans_of_pred(env, p, v)? else { return Ok(false) };
+            spans = spans.inter(&s);
+        }
+        Ok(spans.hull().is_some())
     }
 
     /// The integers for which a predicate about `var` alone holds, everything else in it being known.
@@ -225,6 +296,19 @@ impl Interpreter<'_> {
             RelOp::GreaterEqual => Spans::of(Some(n), None),
             _ => return Ok(None),
         }))
+    }
+}
+
+/// Whether an expression has a value whatever its variables are, and does not depend on `v`.
+fn is_polynomial(e: &Expr, v: VarId) -> bool {
+    match &e.kind {
+        ExprKind::Int(_) => true,
+        ExprKind::Var(w) => *w != v,
+        ExprKind::Unary(UnOp::Neg, a) => is_polynomial(a, v),
+        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => {
+            is_polynomial(a, v) && is_polynomial(b, v)
+        }
+        _ => false,
     }
 }
 

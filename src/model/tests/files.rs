@@ -55,6 +55,24 @@ fn included_directories_and_file_pragmas_are_searched() {
 }
 
 #[test]
+fn imported_packages_stand_beside_the_own_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir_all(dir.path().join("a/aa")).expect("a directory");
+    fs::create_dir_all(dir.path().join("b/bb")).expect("a directory");
+    fs::write(dir.path().join("b/bb/N.mch"), "/*@package b.bb */ MACHINE N SETS S END").expect("a file");
+    let load_as = |packages: &str| {
+        let main = dir.path().join("a/aa/M.mch");
+        fs::write(&main, format!("{packages} MACHINE M SEES N END")).expect("a file");
+        load(&main, &LoadOptions::default())
+    };
+    assert!(load_as("/*@package a.aa */ /*@import-package b.bb */").model.is_some());
+    // What the text says of its place must be so, and the other package must be named.
+    let elsewhere = load_as("/*@package x.aa */ /*@import-package b.bb */");
+    assert!(elsewhere.messages().contains("outside of the model's directory"));
+    assert!(load_as("/*@package a.aa */").model.is_none());
+}
+
+#[test]
 fn texts_that_are_not_utf8_are_read_as_latin1() {
     let dir = tempfile::tempdir().expect("a directory");
     let main = dir.path().join("M.mch");

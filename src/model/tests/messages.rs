@@ -117,3 +117,81 @@ fn a_predicate_is_no_value_and_a_value_no_predicate() {
     assert!(message.contains("write `bool(…)`"), "{message}");
     assert!(message.contains("compare it: `… = TRUE`"), "{message}");
 }
+
+#[test]
+fn an_equation_of_let_does_not_use_the_names_of_the_same_let() {
+    let body = |s: &str| {
+        format!("MACHINE M VARIABLES x INVARIANT x : INTEGER INITIALISATION x := 0 OPERATIONS o = {s} END")
+    };
+    let message = rejected_one(&body("LET a,b BE a = x & b = a+1 IN x := b END"));
+    assert!(message.contains("uses `a`, which the same LET introduces"), "{message}");
+    assert!(message.contains("M.mch:1:"), "{message}");
+    let nested = body("LET a BE a = x IN LET b BE b = a+1 IN x := b END END");
+    assert!(super::load_with(&[("M.mch", &nested)], &Default::default()).model.is_some());
+}
+
+#[test]
+fn parameters_of_a_machine_are_not_visible_in_properties() {
+    let message = rejected_one("MACHINE M(n) CONSTRAINTS n : 1..3 CONSTANTS c PROPERTIES c = n END");
+    assert!(message.contains("unknown identifier `n`"), "{message}");
+    assert!(message.contains("not visible in PROPERTIES"), "{message}");
+    let fine = "MACHINE M(n) CONSTRAINTS n : 1..3 CONSTANTS c PROPERTIES c = 1 ASSERTIONS c <= n END";
+    assert!(super::load_with(&[("M.mch", fine)], &Default::default()).model.is_some());
+}
+
+#[test]
+fn a_machine_that_is_seen_has_one_instance() {
+    let files = |includes: &'static str| {
+        [
+            ("M.mch", includes),
+            ("S.mch", "MACHINE S SEES N END"),
+            ("N.mch", "MACHINE N VARIABLES v INVARIANT v : BOOL INITIALISATION v := TRUE END"),
+        ]
+    };
+    let message = rejected(&files("MACHINE M SEES S INCLUDES a.N, b.N END"));
+    assert!(message.contains("the machine `N` is seen, but included more than once"), "{message}");
+    let options = Default::default();
+    assert!(super::load_with(&files("MACHINE M SEES S INCLUDES a.N END"), &options).model.is_some());
+    assert!(super::load_with(&files("MACHINE M SEES S INCLUDES N, b.N END"), &options).model.is_some());
+}
+
+#[test]
+fn names_of_definitions_are_not_bound_where_they_would_be_called() {
+    let message = rejected_one(
+        "MACHINE M DEFINITIONS p == 1=2 CONSTANTS c PROPERTIES c = 1 & not(p) & #p.(p : 1..3 & p*p = c) END",
+    );
+    assert!(message.contains("`p` is a definition that is no value"), "{message}");
+    let message =
+        rejected_one("MACHINE M DEFINITIONS a == 1; twice(a) == a+a CONSTANTS c PROPERTIES c = twice(2) END");
+    assert!(message.contains("the parameter `a` has the name of a definition"), "{message}");
+    let fine = "MACHINE M DEFINITIONS a == 1 CONSTANTS c PROPERTIES c = 1 & #a.(a : 1..3 & a*a = c) END";
+    assert!(super::load_with(&[("M.mch", fine)], &Default::default()).model.is_some());
+}
+
+#[test]
+fn operations_do_not_call_those_of_their_own_machine() {
+    let text = |definitions: &str| {
+        format!(
+            "MACHINE M {definitions} VARIABLES x INVARIANT x : NAT INITIALISATION x := 0
+             OPERATIONS r <-- get = r := x; o = BEGIN x <-- get END END"
+        )
+    };
+    let message = rejected_one(&text(""));
+    assert!(message.contains("`get` is an operation of the same machine"), "{message}");
+    let allowed = text("DEFINITIONS SET_PREF_ALLOW_LOCAL_OPERATION_CALLS == TRUE");
+    assert!(super::load_with(&[("M.mch", &allowed)], &Default::default()).model.is_some());
+}
+
+#[test]
+fn cases_are_literals_and_constraints_need_parameters() {
+    let message = rejected_one(
+        "MACHINE M SETS S = {a,b} CONSTANTS c PROPERTIES c : S VARIABLES x INVARIANT x : S INITIALISATION x := a
+         OPERATIONS o = CASE x OF EITHER c THEN x := a OR b THEN skip END END END",
+    );
+    assert!(
+        message.contains("a case is a literal or an element of a set, but `c` is a variable"),
+        "{message}"
+    );
+    let message = rejected_one("MACHINE M SETS S = {a,b} CONSTRAINTS card(S) = 2 END");
+    assert!(message.contains("CONSTRAINTS without parameters"), "{message}");
+}
