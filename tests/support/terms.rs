@@ -388,17 +388,25 @@ impl Maker<'_> {
             }
             19 => match t {
                 Ty::Pow(inner) => {
-                    let template = *self.rng.pick(&["POW(@)", "POW1(@)", "FIN(@)", "FIN1(@)"]);
-                    self.op(ty, template, &[Ty::pow((**inner).clone())], depth)
+                    let made = *self.rng.pick(&["POW", "POW1", "FIN", "FIN1"]);
+                    let template = format!("{made}({} /\\ @)", inner.carrier());
+                    if inner.size() > 8 {
+                        return self.literal(ty);
+                    }
+                    self.op(ty, &template, &[Ty::pow((**inner).clone())], depth)
                 }
                 Ty::Rec(a, b) => {
                     let kinds = [Ty::pow((**a).clone()), Ty::pow((**b).clone())];
                     self.op(ty, "struct(a:@,b:@)", &kinds, depth)
                 }
-                _ => self.op(ty, "union(@)", &[Ty::pow(s)], depth),
+                _ if t.size() <= 4 => self.op(ty, "union(@)", &[Ty::pow(s)], depth),
+                _ => self.literal(ty),
             },
-            20 if self.partial => self.op(ty, "inter(@)", &[Ty::pow(s)], depth),
-            21 if self.partial => self.op(ty, "@(@)", &[Ty::rel(other.clone(), s), other], depth),
+            // Sets of sets stay small: the carrier of their type is written out.
+            20 if self.partial && t.size() <= 4 => self.op(ty, "inter(@)", &[Ty::pow(s)], depth),
+            21 if self.partial && t.size() <= 4 => {
+                self.op(ty, "@(@)", &[Ty::rel(other.clone(), s), other], depth)
+            }
             12 => {
                 let inverse = Ty::rel(t.clone(), other.clone());
                 self.op(ty, "(@~)[@]", &[inverse, Ty::pow(other)], depth)
@@ -414,7 +422,8 @@ impl Maker<'_> {
             8 => self.op(ty, "@[@]", &[Ty::rel(other.clone(), t.clone()), Ty::pow(other)], depth),
             9 => self.op(ty, "dom(@)", &[Ty::rel(t.clone(), other)], depth),
             10 => self.op(ty, "ran(@)", &[Ty::rel(other, t.clone())], depth),
-            _ if *t == Ty::Int => self.op(ty, "(@ .. @)", &[Ty::Int, Ty::Int], depth),
+            // Large numbers occur; an interval that long would only take time.
+            _ if *t == Ty::Int => self.op(ty, "(max({-3,@}) .. min({6,@}))", &[Ty::Int, Ty::Int], depth),
             _ => self.op(ty, "union({@,@})", &[s.clone(), s], depth),
         }
     }
