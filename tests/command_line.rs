@@ -339,3 +339,25 @@ fn the_code_of_every_event_can_be_listed() {
     let shown = text(&shown.stdout);
     assert!(shown.contains("begins inc") && shown.contains("Emit"), "{shown}");
 }
+
+/// A deferred set is never empty, so no size of 0 is taken for another one.
+#[test]
+fn a_default_size_of_zero_is_refused() {
+    let files = Files::new();
+    let path = files.write("m.mch", "MACHINE m SETS S OPERATIONS a = skip END");
+    assert_eq!(bombus(&["check", &path, "--set-size", "0"]).status.code(), Some(2));
+    assert_eq!(bombus(&["check", &path, "--set-size", "1"]).status.code(), Some(0));
+}
+
+/// A result that nobody can read is no success.
+#[test]
+fn a_verdict_that_cannot_be_printed_is_not_a_success() {
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
+    let files = Files::new();
+    let path = files.write("m.mch", "MACHINE m OPERATIONS a = skip END");
+    for arguments in [&["check", &path][..], &["check", &path, "--json"], &["eval", "1+1"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        let status = command.args(arguments).stdout(full.try_clone().unwrap()).output().unwrap().status;
+        assert_eq!(status.code(), Some(4), "{arguments:?}");
+    }
+}

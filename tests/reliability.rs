@@ -215,3 +215,17 @@ fn an_action_that_is_not_feasible_is_no_transition() {
         }
     }
 }
+
+/// Row 68: a finding about constants alone comes with the constants that show it.
+#[test]
+fn a_false_assertion_about_constants_names_the_constants() {
+    let model = "MACHINE m CONSTANTS c PROPERTIES c : 0..2 ASSERTIONS c < 2 OPERATIONS a = skip END";
+    for c in expect(model, &[], 1, "assertion", None) {
+        assert_eq!(c.result["violation"]["trace"][0]["state"]["c"], "2", "{}: {}", c.engine, c.result);
+    }
+    let model =
+        "MACHINE m CONSTANTS c PROPERTIES c : 0..2 ASSERTIONS 1 / (c - 1) < 2 OPERATIONS a = skip END";
+    for c in expect(model, &[], 1, "well-definedness", None) {
+        assert_eq!(c.result["violation"]["trace"][0]["state"]["c"], "1", "{}: {}", c.engine, c.result);
+    }
+}

@@ -195,3 +195,39 @@ fn a_broken_invariant_a_deadlock_and_a_wrong_command_are_told() {
         assert_eq!(place.animate(wrong).status.code(), Some(1), "{wrong}");
     }
 }
+
+/// What was tried is real: that other values were not tried does not matter to a trace that uses none of them.
+#[test]
+fn a_trace_through_a_parameter_that_nothing_bounds_is_replayed() {
+    let place = Place::new(
+        "MACHINE m VARIABLES x INVARIANT x < 3 INITIALISATION ANY v WHERE v : NATURAL THEN x := v - v END
+         OPERATIONS d(p) = PRE p : NATURAL THEN x := p END END",
+    );
+    let checked = place.run(&["check", "m.mch", "--trace", "t.prob2trace"]);
+    assert_eq!(checked.status.code(), Some(1), "{}", out(&checked));
+    let replayed = place.run(&["replay", "t.prob2trace", "--model", "m.mch"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", out(&replayed));
+    // But that a step is impossible cannot be said when not everything was tried.
+    let text = std::fs::read_to_string(place.path("t.prob2trace")).unwrap();
+    std::fs::write(place.path("other.prob2trace"), text.replace("\"3\"", "\"77\"")).unwrap();
+    let replayed = place.run(&["replay", "other.prob2trace", "--model", "m.mch"]);
+    assert_eq!(replayed.status.code(), Some(3), "{}", out(&replayed));
+}
+
+/// Formal parameters of two instances may have one name; a trace tells their values apart.
+#[test]
+fn parameters_of_one_name_are_told_apart_in_a_trace() {
+    let place = Place::new("MACHINE m INCLUDES one(BOOL), p.two(1..2) PROMOTES put, p.add END");
+    let one = "MACHINE one(T) VARIABLES x INVARIANT x <: T & x /= T INITIALISATION x := {}
+               OPERATIONS put(e) = PRE e : T THEN x := x \\/ {e} END END";
+    let two = "MACHINE two(T) VARIABLES y INVARIANT y <: T INITIALISATION y := {}
+               OPERATIONS add(e) = PRE e : T THEN y := y \\/ {e} END END";
+    std::fs::write(place.path("one.mch"), one).unwrap();
+    std::fs::write(place.path("two.mch"), two).unwrap();
+    for name in ["t.json", "t.prob2trace"] {
+        let checked = place.run(&["check", "m.mch", "--trace", name]);
+        assert_eq!(checked.status.code(), Some(1), "{}", out(&checked));
+        let replayed = place.run(&["replay", name, "--model", "m.mch"]);
+        assert_eq!(replayed.status.code(), Some(0), "{}", out(&replayed));
+    }
+}

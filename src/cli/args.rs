@@ -38,7 +38,7 @@ pub struct Loading {
     #[arg(long = "set", value_name = "NAME=N", value_parser = parse_set)]
     pub sets: Vec<(String, u32)>,
     /// Size of deferred sets without a stated size [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub set_size: Option<u32>,
     /// Value of MAXINT [default: 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

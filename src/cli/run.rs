@@ -54,9 +54,19 @@ pub(super) fn complain(text: &str) {
 }
 
 pub(super) fn say(text: &str) {
+    said(text);
+}
+
+/// Prints to stdout; whether whoever listens can have it all. A reader that went away wanted no more.
+fn said(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{}", text.trim_end());
-    let _ = out.flush();
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            complain(&format!("error: cannot write the result: {e}"));
+            false
+        }
+        _ => true,
+    }
 }
 
 fn reject(message: &str) -> u8 {
@@ -281,13 +291,13 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
     let words = text::render(outcome, detail);
     let mut failed = false;
     match &args.json {
-        None => say(&words),
+        None => failed |= !said(&words),
         Some(None) => {
             complain(&words);
-            say(&json::render(outcome).to_string());
+            failed |= !said(&json::render(outcome).to_string());
         }
         Some(Some(file)) => {
-            say(&words);
+            failed |= !said(&words);
             let content = serde_json::to_string_pretty(&json::render(outcome)).unwrap_or_default() + "\n";
             failed |= !write_file(file, &content);
         }
@@ -304,7 +314,7 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
             }
         }
     }
-    // A verdict whose file could not be written must not pass for a success.
+    // A verdict that could not be written must not pass for a success.
     match outcome.exit_status() {
         0 if failed => status::INTERNAL,
         status => status,
@@ -327,8 +337,11 @@ fn eval(args: &args::Eval) -> u8 {
     watch_signals(&budget);
     match driver::eval(&args.formula, args.model.as_deref(), &loading(&args.loading), &budget) {
         Ok(Ok(value)) => {
-            say(&value);
-            status::OK
+            if said(&value) {
+                status::OK
+            } else {
+                status::INTERNAL
+            }
         }
         Ok(Err(message)) => {
             complain(&format!("error: {message}"));

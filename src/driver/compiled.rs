@@ -329,7 +329,11 @@ fn violation(
     if let Some(event) = finding.event {
         explanation.push(format!("while computing {}", program.event_names()[event.0 as usize]));
     }
-    if let Some(trace) = trace {
+    let start = match trace {
+        None => start_that_shows(program, &interpreter, finding),
+        Some(_) => None,
+    };
+    if let Some(trace) = trace.or(start.as_ref()) {
         let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
         steps = confirmed_steps(program, &interpreter, trace, &states)?;
         if let Some(last) = states.last() {
@@ -350,6 +354,34 @@ fn violation(
         explanation,
         trace: steps,
         loop_start: None,
+    })
+}
+
+/// An assertion that speaks of constants alone is looked at once for each valuation, before any state is visited:
+/// the first valuation that breaks it, with a state it starts in.
+fn start_that_shows(program: &Program, interpreter: &Interpreter, finding: &Finding) -> Option<Trace> {
+    let machine = program.machine();
+    if finding.event.is_some() {
+        return None;
+    }
+    let words = program.property(finding);
+    let shows = |state: &State| match finding.kind {
+        FindingKind::Assertion => machine
+            .assertions
+            .get(finding.property as usize)
+            .is_some_and(|c| matches!(interpreter.eval_pred(&c.pred, Some(state)), Ok(false))),
+        FindingKind::WellDefinedness => machine
+            .assertions
+            .iter()
+            .any(|c| interpreter.eval_pred(&c.pred, Some(state)).is_err_and(|e| e.message() == words)),
+        _ => false,
+    };
+    (0..program.valuations()).find_map(|number| {
+        let constants =
+            program.valuation(number).into_iter().map(|(_, value)| value).collect::<Vec<_>>().into();
+        let initial = interpreter.initial_states(&constants).ok()?;
+        let state = initial.values.iter().find(|s| shows(s))?;
+        Some(vec![explore::Step { event: None, label: 0, state: program.pack(state)? }])
     })
 }
 

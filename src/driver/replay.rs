@@ -158,15 +158,15 @@ impl Replay<'_> {
                     if path.iter().any(|states| !states.is_empty()) {
                         return Err(failed("a machine is initialised once"));
                     }
-                    let mut initial = Vec::new();
+                    let (mut initial, mut open) = (Vec::new(), None);
                     for constants in valuations.take().map_or_else(|| self.valuations(), Ok)? {
                         let found = self.interpreter.initial_states(&constants)?;
-                        if let Some(e) = found.incomplete.into_iter().next() {
-                            return Err(e.into());
-                        }
+                        open = open.or(found.incomplete.into_iter().next());
                         initial.extend(found.values);
                     }
-                    path.push(self.filter(initial, step, &machine.variables, |s| s.variables.clone())?);
+                    // What was found is real; only that a state is missing cannot be said if not all were tried.
+                    let fits = self.filter(initial, step, &machine.variables, |s| s.variables.clone());
+                    path.push(fits.map_err(|halt| open.map_or(halt, Halt::Error))?);
                 }
                 _ => {
                     let from = path.last().map_or(&[][..], Vec::as_slice);
@@ -274,11 +274,10 @@ impl Replay<'_> {
         let mut called = 0;
         let mut nearest: Option<Vec<String>> = None;
         let mut errors = Vec::new();
+        let mut open = None;
         for state in from {
             let steps = self.interpreter.steps_of(state, event)?;
-            if let Some((_, e)) = steps.incomplete.into_iter().next() {
-                return Err(e.into());
-            }
+            open = open.or(steps.incomplete.into_iter().next());
             errors.extend(steps.errors.iter().chain(&steps.undefined_guards).map(|(_, e)| e.to_string()));
             for t in steps.transitions {
                 enabled += 1;
@@ -302,6 +301,9 @@ impl Replay<'_> {
         }
         if !fits.is_empty() {
             return self.limited(fits);
+        }
+        if let Some((_, e)) = open {
+            return Err(e.into());
         }
         let mut lines = Vec::new();
         match (enabled, called, nearest) {

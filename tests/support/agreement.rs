@@ -59,7 +59,7 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
     if budget.check().is_err() {
         return Ok(0);
     }
-    let interpreter = Interpreter::new(machine, &Budget::unlimited());
+    let interpreter = Interpreter::new(machine, &budget);
     let program = program::compile(machine, &Budget::unlimited(), &Options::default())
         .map_err(|stop| format!("stopped: {stop:?}"))?;
     program.validate()?;
@@ -80,7 +80,12 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
         if budget.check().is_err() {
             break;
         }
-        one_state(machine, &program, &interpreter, state).map_err(|e| {
+        let agreed = one_state(machine, &program, &interpreter, state);
+        // What was stopped half way says nothing.
+        if budget.check().is_err() {
+            break;
+        }
+        agreed.map_err(|e| {
             let shown: Vec<String> = machine
                 .variables
                 .iter()

@@ -15,6 +15,10 @@ pub struct RandomMachine {
     pub init: Vec<Term>,
     pub invariant: Vec<Term>,
     pub ops: Vec<RandomOp>,
+    /// What PROPERTIES say of the constant `any_number`, besides its range.
+    pub property: Term,
+    pub assertions: Vec<Term>,
+    pub goal: Option<Term>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +75,11 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub struct RandomOp {
     pub name: String,
+    /// What the operation answers; a body may forget to.
+    pub results: Vec<(String, Ty)>,
     pub params: Vec<(String, Ty)>,
+    /// `PRE` or `SELECT`.
+    pub opening: &'static str,
     pub guard: Term,
     pub body: Term,
 }
@@ -79,7 +87,11 @@ pub struct RandomOp {
 impl fmt::Display for RandomMachine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "MACHINE random\nSETS COLOUR = {{red, green, blue}}; THING")?;
-        writeln!(f, "CONSTANTS any_thing\nPROPERTIES any_thing : THING")?;
+        if let Some(goal) = &self.goal {
+            writeln!(f, "DEFINITIONS GOAL == {goal}")?;
+        }
+        writeln!(f, "CONSTANTS any_thing, any_number")?;
+        writeln!(f, "PROPERTIES any_thing : THING & any_number : 0..3 & {}", self.property)?;
         let names: Vec<&str> = self.vars.iter().map(|(n, _)| n.as_str()).collect();
         writeln!(f, "VARIABLES {}", names.join(", "))?;
         let typing: Vec<String> =
@@ -87,6 +99,10 @@ impl fmt::Display for RandomMachine {
         write!(f, "INVARIANT {}", typing.join(" & "))?;
         for p in &self.invariant {
             write!(f, "\n  & {p}")?;
+        }
+        if !self.assertions.is_empty() {
+            let assertions: Vec<String> = self.assertions.iter().map(ToString::to_string).collect();
+            write!(f, "\nASSERTIONS {}", assertions.join(";\n  "))?;
         }
         let init: Vec<String> = self.init.iter().map(ToString::to_string).collect();
         writeln!(f, "\nINITIALISATION {}", init.join(" || "))?;
@@ -101,7 +117,12 @@ impl fmt::Display for RandomMachine {
 
 impl fmt::Display for RandomOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "  {}", self.name)?;
+        write!(f, "  ")?;
+        if !self.results.is_empty() {
+            let names: Vec<&str> = self.results.iter().map(|(n, _)| n.as_str()).collect();
+            write!(f, "{} <-- ", names.join(", "))?;
+        }
+        write!(f, "{}", self.name)?;
         if !self.params.is_empty() {
             let names: Vec<&str> = self.params.iter().map(|(n, _)| n.as_str()).collect();
             write!(f, "({})", names.join(", "))?;
@@ -109,7 +130,7 @@ impl fmt::Display for RandomOp {
         let mut conjuncts: Vec<String> =
             self.params.iter().map(|(n, t)| format!("{n} : {}", t.carrier())).collect();
         conjuncts.push(self.guard.to_string());
-        write!(f, " = PRE {} THEN {} END", conjuncts.join(" & "), self.body)
+        write!(f, " = {} {} THEN {} END", self.opening, conjuncts.join(" & "), self.body)
     }
 }
 
@@ -163,9 +184,15 @@ pub fn random(seed: u64) -> RandomMachine {
             }
         })
         .collect();
-    maker.scope = vars.clone();
+    maker.partial = partial && maker.rng.chance(30);
+    maker.scope = vec![("any_number".into(), Ty::Int), ("any_thing".into(), Ty::Def)];
+    let property = if maker.rng.chance(40) { maker.term(&Ty::Pred, 2) } else { Ty::Pred.simplest() };
+    let constants = maker.scope.clone();
+    maker.scope.extend(vars.iter().cloned());
     maker.partial = partial;
     let invariant = (0..maker.rng.below(3)).map(|_| maker.term(&Ty::Pred, 2)).collect();
+    let assertions = (0..maker.rng.below(6).saturating_sub(3)).map(|_| maker.term(&Ty::Pred, 2)).collect();
+    let goal = maker.rng.chance(10).then(|| maker.term(&Ty::Pred, 2));
     let mut ops = Vec::new();
     for i in 0..1 + maker.rng.below(4) {
         let mut params = Vec::new();
@@ -175,14 +202,21 @@ pub fn random(seed: u64) -> RandomMachine {
                 params.push((format!("p{j}"), ty));
             }
         }
-        maker.scope = vars.iter().chain(&params).cloned().collect();
+        maker.scope = constants.iter().chain(&vars).chain(&params).cloned().collect();
         let guard = maker.term(&Ty::Pred, 2);
         let names: Vec<usize> = (0..vars.len()).collect();
         let world = World { vars: &vars, shapes: &shapes };
-        let body = statement(&mut maker, &world, &names, 3);
-        ops.push(RandomOp { name: format!("op{i}"), params, guard, body });
+        let mut body = statement(&mut maker, &world, &names, 3);
+        let mut results = Vec::new();
+        if maker.rng.chance(25) {
+            let ty = Ty::random(maker.rng, 1);
+            body = answering(&mut maker, &world, &ty, body);
+            results.push(("answer".to_string(), ty));
+        }
+        let opening = if maker.rng.chance(70) { "PRE" } else { "SELECT" };
+        ops.push(RandomOp { name: format!("op{i}"), results, params, opening, guard, body });
     }
-    RandomMachine { vars, shapes, init, invariant, ops }
+    RandomMachine { vars, shapes, init, invariant, ops, property, assertions, goal }
 }
 
 /// The variables that statements write.
@@ -193,6 +227,24 @@ struct World<'a> {
 
 fn text(t: impl Into<String>) -> Part {
     Part::Text(t.into())
+}
+
+/// The statement beside, before or after an assignment to the result `answer`; at times it stays without.
+fn answering(m: &mut Maker, vars: &World, ty: &Ty, body: Term) -> Term {
+    let value = m.term(ty, 1);
+    let mut parts = vec![text("BEGIN "), Part::Sub(body)];
+    match m.rng.below(4) {
+        0 => parts.extend([text(" ; answer := "), Part::Sub(value), text(" END")]),
+        1 => parts.extend([text(" || answer := "), Part::Sub(value), text(" END")]),
+        2 if ty.size() <= 16 => parts.push(text(format!(" || answer :: {} END", ty.carrier()))),
+        _ => {
+            let p = m.term(&Ty::Pred, 1);
+            let other = statement(m, vars, &[], 0);
+            parts.extend([text(" || IF "), Part::Sub(p), text(" THEN answer := "), Part::Sub(value)]);
+            parts.extend([text(" ELSE "), Part::Sub(other), text(" END END")]);
+        }
+    }
+    Term { ty: Ty::Stmt, parts, binds: true }
 }
 
 /// A substitution that writes only the variables with the given numbers.
@@ -227,12 +279,102 @@ fn statement(m: &mut Maker, vars: &World, writable: &[usize], depth: usize) -> T
                 Part::Sub(clamp(b, value)),
             ]);
         }
+        if let Ty::Rec(a, _) = &ty
+            && m.rng.chance(40)
+        {
+            let value = m.term(a, 1);
+            return term(vec![text(format!("{name}'a := ")), Part::Sub(clamp(a, value))]);
+        }
+        if let Some(made) = m.rng.chance(15).then(|| several(m, vars, writable, pick)).flatten() {
+            return made;
+        }
         let value = m.term(&ty, 2);
         let value = clamp_mostly(m.rng, shape, &ty, value);
         return term(vec![text(format!("{name} := ")), Part::Sub(value)]);
     }
     let d = depth - 1;
-    match m.rng.below(10) {
+    match m.rng.below(18) {
+        10 => {
+            let opening = *m.rng.pick(&["PRE", "ASSERT", "SELECT"]);
+            let (p, a) = (m.term(&Ty::Pred, 1), statement(m, vars, writable, d));
+            term(vec![text(format!("{opening} ")), Part::Sub(p), text(" THEN "), Part::Sub(a), text(" END")])
+        }
+        11 => {
+            let (p, a) = (m.term(&Ty::Pred, 2), statement(m, vars, writable, d));
+            let (q, b) = (m.term(&Ty::Pred, 1), statement(m, vars, writable, d));
+            let c = statement(m, vars, writable, d);
+            let (opening, next) = *m.rng.pick(&[("SELECT", "WHEN"), ("IF", "ELSIF")]);
+            let mut parts = vec![text(format!("{opening} ")), Part::Sub(p), text(" THEN "), Part::Sub(a)];
+            parts.extend([text(format!(" {next} ")), Part::Sub(q), text(" THEN "), Part::Sub(b)]);
+            parts.extend([text(" ELSE "), Part::Sub(c), text(" END")]);
+            term(parts)
+        }
+        12 => {
+            let (t, u) = (Ty::random(m.rng, 0), Ty::random(m.rng, 0));
+            m.fresh += 2;
+            let (v, w) = (format!("v{}", m.fresh - 1), format!("v{}", m.fresh));
+            m.scope.extend([(v.clone(), t.clone()), (w.clone(), u.clone())]);
+            let (p, a) = (m.term(&Ty::Pred, 2), statement(m, vars, writable, d));
+            m.scope.truncate(m.scope.len() - 2);
+            let typing = format!("{v} : {} & {w} : {}", t.carrier(), u.carrier());
+            let mut t = term(vec![
+                text(format!("ANY {v},{w} WHERE {typing} & ")),
+                Part::Sub(p),
+                text(" THEN "),
+                Part::Sub(a),
+                text(" END"),
+            ]);
+            t.binds = true;
+            t
+        }
+        13 => {
+            // A local variable that is written, perhaps on one branch only, before it is read.
+            let ty = Ty::random(m.rng, 1);
+            let (value, p) = (m.term(&ty, 1), m.term(&Ty::Pred, 1));
+            m.fresh += 1;
+            let v = format!("v{}", m.fresh);
+            m.scope.push((v.clone(), ty));
+            let a = statement(m, vars, writable, d);
+            m.scope.pop();
+            let mut parts = vec![text(format!("VAR {v} IN "))];
+            let whole = !m.partial || m.rng.chance(70);
+            if !whole {
+                parts.extend([text("IF "), Part::Sub(p), text(" THEN ")]);
+            }
+            parts.extend([text(format!("{v} := ")), Part::Sub(value)]);
+            parts.extend([text(if whole { "; " } else { " END; " }), Part::Sub(a), text(" END")]);
+            let mut t = term(parts);
+            t.binds = true;
+            t
+        }
+        14 => {
+            let x = m.term(&Ty::Int, 1);
+            let (a, b) = (statement(m, vars, writable, d), statement(m, vars, writable, d));
+            let parts = vec![text("CASE "), Part::Sub(x), text(" OF EITHER 0,2 THEN "), Part::Sub(a)];
+            let mut t = term(parts);
+            t.parts.extend([text(" OR 1 THEN "), Part::Sub(b), text(" END END")]);
+            t
+        }
+        15 => {
+            let value = m.term(&Ty::pow(ty.clone()), 2);
+            let says = Shape::Plain.says("w", &ty);
+            let mut t = term(vec![
+                text(format!("{name} :: {{w|w : ")),
+                Part::Sub(value),
+                text(format!(" & {says}}}")),
+            ]);
+            t.binds = true;
+            t
+        }
+        16 => {
+            // Sequences inside one branch of a parallel composition see their own writes only.
+            let cut = m.rng.below(writable.len() + 1);
+            let (a, b) = (statement(m, vars, &writable[..cut], d), statement(m, vars, &writable[..cut], d));
+            let c = statement(m, vars, &writable[cut..], d);
+            let mut t = term(vec![text("BEGIN BEGIN "), Part::Sub(a), text(" ; "), Part::Sub(b)]);
+            t.parts.extend([text(" END || "), Part::Sub(c), text(" END")]);
+            t
+        }
         0 if writable.len() > 1 => {
             let cut = 1 + m.rng.below(writable.len() - 1);
             let (a, b) = (statement(m, vars, &writable[..cut], d), statement(m, vars, &writable[cut..], d));
@@ -348,6 +490,22 @@ fn statement(m: &mut Maker, vars: &World, writable: &[usize], depth: usize) -> T
     }
 }
 
+/// One assignment to two variables at once, by values or by a predicate over both and their old values.
+fn several(m: &mut Maker, vars: &World, writable: &[usize], first: usize) -> Option<Term> {
+    let second = *writable.iter().find(|i| **i != first)?;
+    let ((a, t), (b, u)) = (vars.vars[first].clone(), vars.vars[second].clone());
+    let parts = if t.size().saturating_mul(u.size()) <= 64 && m.rng.chance(50) {
+        let p = m.term(&Ty::Pred, 2);
+        let typing = format!("{a} : {} & {b} : {}", t.carrier(), u.carrier());
+        vec![text(format!("{a},{b} :({typing} & ({a} /= {a}$0 or {b} = {b}$0) & ")), Part::Sub(p), text(")")]
+    } else {
+        let (v, w) = (m.term(&t, 1), m.term(&u, 1));
+        let (v, w) = (clamp_to(vars.shapes[first], &t, v), clamp_to(vars.shapes[second], &u, w));
+        vec![text(format!("{a},{b} := ")), Part::Sub(v), text(", "), Part::Sub(w)]
+    };
+    Some(Term { ty: Ty::Stmt, parts, binds: false })
+}
+
 impl RandomMachine {
     fn smaller(&self) -> Vec<RandomMachine> {
         let mut out = Vec::new();
@@ -360,6 +518,17 @@ impl RandomMachine {
             let mut m = self.clone();
             m.invariant.remove(i);
             out.push(m);
+        }
+        for i in 0..self.assertions.len() {
+            let mut m = self.clone();
+            m.assertions.remove(i);
+            out.push(m);
+        }
+        if self.goal.is_some() {
+            out.push(RandomMachine { goal: None, ..self.clone() });
+        }
+        for s in self.property.shrinks() {
+            out.push(RandomMachine { property: s, ..self.clone() });
         }
         for i in 0..self.invariant.len() {
             for s in self.invariant[i].shrinks() {

@@ -260,8 +260,18 @@ impl Maker<'_> {
 
     fn choice_of(&mut self, ty: &Ty, depth: usize) -> Term {
         let (t, u) = (ty.clone(), self.small_type());
-        match self.rng.below(4) {
+        match self.rng.below(9) {
             0 => self.op(ty, "(IF @ THEN @ ELSE @ END)", &[Ty::Pred, t.clone(), t], depth),
+            4 => self.part(ty, depth),
+            5 => {
+                let kinds = [Ty::Pred, t.clone(), Ty::Pred, t.clone(), t];
+                self.op(ty, "(IF @ THEN @ ELSIF @ THEN @ ELSE @ END)", &kinds, depth)
+            }
+            6 => {
+                let kinds = [t];
+                let simplest = u.simplest().to_string();
+                self.bind(ty, &format!("(LET $ BE $={simplest} IN @ END)"), &u, &kinds, depth)
+            }
             1 if self.partial => {
                 let f = Ty::rel(u.clone(), t);
                 self.op(ty, "@(@)", &[f, u], depth)
@@ -276,11 +286,66 @@ impl Maker<'_> {
         }
     }
 
+    /// A component of a pair or a field of a record.
+    fn part(&mut self, ty: &Ty, depth: usize) -> Term {
+        let (t, u) = (ty.clone(), self.small_type());
+        match self.rng.below(4) {
+            0 => self.op(ty, "prj2(@)", &[Ty::pair(u, t)], depth),
+            1 => self.op(ty, "prj1(@)", &[Ty::pair(t, u)], depth),
+            2 => self.op(ty, "(@)'a", &[Ty::Rec(Box::new(t), Box::new(u))], depth),
+            _ => self.op(ty, "(@)'b", &[Ty::Rec(Box::new(u), Box::new(t))], depth),
+        }
+    }
+
+    /// A term under two new bound variables `$` and `?`, whose carriers stand at `^` and at the back-quote.
+    fn bind_two(&mut self, ty: &Ty, template: &str, tys: [&Ty; 2], kinds: &[Ty], depth: usize) -> Term {
+        self.fresh += 2;
+        let names = [format!("v{}", self.fresh - 1), format!("v{}", self.fresh)];
+        let text = template
+            .replace('$', &names[0])
+            .replace('?', &names[1])
+            .replace('^', &tys[0].carrier())
+            .replace('`', &tys[1].carrier());
+        for (name, ty) in names.iter().zip(tys) {
+            self.scope.push((name.clone(), ty.clone()));
+        }
+        let subs = kinds.iter().map(|k| self.term(k, depth.saturating_sub(1))).collect();
+        self.scope.truncate(self.scope.len() - 2);
+        let mut term = self.fill(ty, &text, subs);
+        term.binds = true;
+        term
+    }
+
     fn integer(&mut self, depth: usize) -> Term {
         let int = Ty::Int;
         let any = self.small_type();
-        match self.rng.below(if self.partial { 19 } else { 11 }) {
+        match self.rng.below(if self.partial { 31 } else { 19 }) {
             0 => self.literal(&int),
+            11 => self.part(&int, depth),
+            12 => self.bind(&int, "PI($).($:^ & @|@)", &any, &[Ty::Pred, Ty::Int], depth),
+            13 => {
+                let other = self.small_type();
+                let kinds = [Ty::Pred, Ty::Int];
+                self.bind_two(&int, "SIGMA($,?).($:^ & ?:` & @|@)", [&any, &other], &kinds, depth)
+            }
+            14 => {
+                let name = *self.rng.pick(&["succ", "pred"]);
+                self.op(&int, &format!("{name}(@)"), &[Ty::Int], depth)
+            }
+            15 => {
+                let n = *self.rng.pick(&["2", "3", "63", "64"]);
+                self.op(&int, &format!("(@ ** {n})"), &[Ty::Int], depth)
+            }
+            16 => {
+                let big = *self.rng.pick(&["2147483648", "9223372036854775807", "18446744073709551616"]);
+                let sign = *self.rng.pick(&["+", "-", "*"]);
+                self.op(&int, &format!("(@ {sign} {big})"), &[Ty::Int], depth)
+            }
+            17 => self.op(&int, "(@ / 2)", &[Ty::Int], depth),
+            18 => self.op(&int, "size([@,@])", &[any.clone(), any], depth),
+            27 => self.op(&int, "(@ ** @)", &[Ty::Int, Ty::Int], depth),
+            28 => self.op(&int, "(7 / @)", &[Ty::Int], depth),
+            29 => self.op(&int, "card(@ \\/ @)", &[Ty::pow(any.clone()), Ty::pow(any)], depth),
             1 => self.op(&int, "(@ + @)", &[Ty::Int, Ty::Int], depth),
             2 => self.op(&int, "(@ - @)", &[Ty::Int, Ty::Int], depth),
             3 => self.op(&int, "(@ * @)", &[Ty::Int, Ty::Int], depth),
@@ -290,13 +355,13 @@ impl Maker<'_> {
             8 => self.bind(&int, "SIGMA($).($:^ & @|@)", &any, &[Ty::Pred, Ty::Int], depth),
             9 => self.op(&int, "max({0,@})", &[Ty::Int], depth),
             10 => self.bind(&int, "(LET $ BE $=2 IN @ END)", &Ty::Int, &[Ty::Int], depth),
-            11 => self.op(&int, "(@ / @)", &[Ty::Int, Ty::Int], depth),
-            12 => self.op(&int, "(@ mod @)", &[Ty::Int, Ty::Int], depth),
-            13 => self.op(&int, "max(@)", &[Ty::pow(Ty::Int)], depth),
-            14 => self.op(&int, "min(@)", &[Ty::pow(Ty::Int)], depth),
-            15 => self.op(&int, "size(@)", &[Ty::rel(Ty::Int, any)], depth),
-            16 => self.op(&int, "first(@)", &[Ty::rel(Ty::Int, Ty::Int)], depth),
-            17 => self.op(&int, "last(@)", &[Ty::rel(Ty::Int, Ty::Int)], depth),
+            19 => self.op(&int, "(@ / @)", &[Ty::Int, Ty::Int], depth),
+            20 => self.op(&int, "(@ mod @)", &[Ty::Int, Ty::Int], depth),
+            21 => self.op(&int, "max(@)", &[Ty::pow(Ty::Int)], depth),
+            22 => self.op(&int, "min(@)", &[Ty::pow(Ty::Int)], depth),
+            23 => self.op(&int, "size(@)", &[Ty::rel(Ty::Int, any)], depth),
+            24 => self.op(&int, "first(@)", &[Ty::rel(Ty::Int, Ty::Int)], depth),
+            25 => self.op(&int, "last(@)", &[Ty::rel(Ty::Int, Ty::Int)], depth),
             _ => self.op(&int, "@(@)", &[Ty::rel(any.clone(), Ty::Int), any], depth),
         }
     }
@@ -304,8 +369,44 @@ impl Maker<'_> {
     fn set(&mut self, ty: &Ty, t: &Ty, depth: usize) -> Term {
         let s = ty.clone();
         let other = self.small_type();
-        match self.rng.below(14) {
+        match self.rng.below(22) {
             0 => self.literal(ty),
+            14 => self.bind(ty, "{$|$:^ & @ & @}", t, &[Ty::Pred, Ty::Pred], depth),
+            15 => {
+                let kinds = [Ty::Pred, t.clone()];
+                self.bind(ty, "ran(%$.($:^ & @|@))", &other, &kinds, depth)
+            }
+            16 => self.part(ty, depth),
+            17 => self.op(ty, "(IF @ THEN @ ELSE @ END)", &[Ty::Pred, s.clone(), s], depth),
+            18 => {
+                let (name, second) = (format!("w{}", self.fresh), self.small_type());
+                let template = format!("{{$|$:^ & #{name}.({name}:! & @)}}").replace('!', &second.carrier());
+                self.scope.push((name, second));
+                let made = self.bind(ty, &template, t, &[Ty::Pred], depth);
+                self.scope.pop();
+                made
+            }
+            19 => match t {
+                Ty::Pow(inner) => {
+                    let made = *self.rng.pick(&["POW", "POW1", "FIN", "FIN1"]);
+                    let template = format!("{made}({} /\\ @)", inner.carrier());
+                    if inner.size() > 8 {
+                        return self.literal(ty);
+                    }
+                    self.op(ty, &template, &[Ty::pow((**inner).clone())], depth)
+                }
+                Ty::Rec(a, b) => {
+                    let kinds = [Ty::pow((**a).clone()), Ty::pow((**b).clone())];
+                    self.op(ty, "struct(a:@,b:@)", &kinds, depth)
+                }
+                _ if t.size() <= 4 => self.op(ty, "union(@)", &[Ty::pow(s)], depth),
+                _ => self.literal(ty),
+            },
+            // Sets of sets stay small: the carrier of their type is written out.
+            20 if self.partial && t.size() <= 4 => self.op(ty, "inter(@)", &[Ty::pow(s)], depth),
+            21 if self.partial && t.size() <= 4 => {
+                self.op(ty, "@(@)", &[Ty::rel(other.clone(), s), other], depth)
+            }
             12 => {
                 let inverse = Ty::rel(t.clone(), other.clone());
                 self.op(ty, "(@~)[@]", &[inverse, Ty::pow(other)], depth)
@@ -321,7 +422,8 @@ impl Maker<'_> {
             8 => self.op(ty, "@[@]", &[Ty::rel(other.clone(), t.clone()), Ty::pow(other)], depth),
             9 => self.op(ty, "dom(@)", &[Ty::rel(t.clone(), other)], depth),
             10 => self.op(ty, "ran(@)", &[Ty::rel(other, t.clone())], depth),
-            _ if *t == Ty::Int => self.op(ty, "(@ .. @)", &[Ty::Int, Ty::Int], depth),
+            // Large numbers occur; an interval that long would only take time.
+            _ if *t == Ty::Int => self.op(ty, "(max({-3,@}) .. min({6,@}))", &[Ty::Int, Ty::Int], depth),
             _ => self.op(ty, "union({@,@})", &[s.clone(), s], depth),
         }
     }
@@ -329,7 +431,30 @@ impl Maker<'_> {
     fn relation(&mut self, ty: &Ty, a: &Ty, b: &Ty, depth: usize) -> Term {
         let (r, sa, sb) = (ty.clone(), Ty::pow(a.clone()), Ty::pow(b.clone()));
         let mid = self.small_type();
-        match self.rng.below(22) {
+        match self.rng.below(31) {
+            22 => self.direct(ty, a, b, depth),
+            23 => {
+                let kinds = [Ty::Pred];
+                self.bind_two(ty, "{$,?|$:^ & ?:` & @}", [a, b], &kinds, depth)
+            }
+            24 => {
+                let kinds = [Ty::Pred, a.clone(), b.clone()];
+                self.bind(ty, "{vx,vy|#$.($:^ & @ & vx=@ & vy=@)}", &mid, &kinds, depth)
+            }
+            25 if a == b => {
+                let n = self.rng.below(3) + 1;
+                self.op(ty, &format!("iterate(@,{n})"), &[r], depth)
+            }
+            26 => match b {
+                Ty::Pow(inner) => self.op(ty, "fnc(@)", &[Ty::rel(a.clone(), (**inner).clone())], depth),
+                _ => self.op(ty, "rel(fnc(@))", &[r], depth),
+            },
+            27 if *a == Ty::Int && self.partial => self.op(ty, "conc([@,@])", &[r.clone(), r], depth),
+            28 => self.op(ty, "(IF @ THEN @ ELSE @ END)", &[Ty::Pred, r.clone(), r], depth),
+            29 => {
+                self.bind(ty, "UNION($).($:^ & @|{@ |-> @})", &mid, &[Ty::Pred, a.clone(), b.clone()], depth)
+            }
+            30 => self.op(ty, "(@ \\/ @)", &[r.clone(), r], depth),
             15 | 16 => self.op(ty, "(@ <+ {@ |-> @})", &[r, a.clone(), b.clone()], depth),
             17 => self.op(ty, "(@ \\/ {@ |-> @})", &[r, a.clone(), b.clone()], depth),
             18 if *a == Ty::Int && self.partial => {
@@ -366,7 +491,75 @@ impl Maker<'_> {
         }
     }
 
+    /// A direct or parallel product, a projection or a lambda over couples, where the type is one of theirs.
+    fn direct(&mut self, ty: &Ty, a: &Ty, b: &Ty, depth: usize) -> Term {
+        match (a, b) {
+            (Ty::Pair(a1, a2), Ty::Pair(b1, b2)) if self.rng.chance(50) => {
+                let kinds =
+                    [Ty::rel((**a1).clone(), (**b1).clone()), Ty::rel((**a2).clone(), (**b2).clone())];
+                self.op(ty, "(@ || @)", &kinds, depth)
+            }
+            (_, Ty::Pair(b1, b2)) => {
+                let kinds = [Ty::rel(a.clone(), (**b1).clone()), Ty::rel(a.clone(), (**b2).clone())];
+                self.op(ty, "(@ >< @)", &kinds, depth)
+            }
+            (Ty::Pair(a1, a2), _) if **a1 == *b && self.rng.chance(50) => {
+                self.op(ty, "prj1(@,@)", &[Ty::pow(b.clone()), Ty::pow((**a2).clone())], depth)
+            }
+            (Ty::Pair(a1, a2), _) => {
+                let kinds = [Ty::Pred, b.clone()];
+                self.bind_two(ty, "%($,?).($:^ & ?:` & @|@)", [a1, a2], &kinds, depth)
+            }
+            _ => self.literal(ty),
+        }
+    }
+
+    /// Membership in a set of sets, of functions, of sequences or of records, and formulas under two variables.
+    fn structured(&mut self, depth: usize) -> Term {
+        let p = Ty::Pred;
+        let (t, u) = (self.small_type(), self.small_type());
+        match self.rng.below(9) {
+            0 => {
+                let made = *self.rng.pick(&["POW", "POW1", "FIN", "FIN1"]);
+                self.op(&p, &format!("(@ : {made}(@))"), &[Ty::pow(t.clone()), Ty::pow(t)], depth)
+            }
+            1 => {
+                let made = *self.rng.pick(&["seq", "seq1", "iseq", "iseq1", "perm"]);
+                self.op(&p, &format!("(@ : {made}(@))"), &[Ty::rel(Ty::Int, t.clone()), Ty::pow(t)], depth)
+            }
+            2 => {
+                let arrow = *self.rng.pick(&[">+>>", "<<->", "<->>", "<<->>", "/<:"]);
+                let kinds = [Ty::rel(t.clone(), u.clone()), Ty::pow(t.clone()), Ty::pow(u.clone())];
+                match arrow {
+                    "/<:" => self.op(&p, "(@ /<: @)", &[Ty::rel(t.clone(), u.clone()), Ty::rel(t, u)], depth),
+                    _ => self.op(&p, &format!("(@ : @ {arrow} @)"), &kinds, depth),
+                }
+            }
+            3 => self.bind_two(
+                &p,
+                "(!($,?).($:^ & ?:` & @ => @))",
+                [&t, &u],
+                &[Ty::Pred, Ty::Pred],
+                depth.min(2),
+            ),
+            4 => self.bind_two(&p, "(#($,?).($:^ & ?:` & @))", [&t, &u], &[Ty::Pred], depth.min(2)),
+            5 => self.op(&p, "(@ |-> @ : @)", &[t.clone(), u.clone(), Ty::rel(t, u)], depth),
+            6 => self.op(&p, "(@ : INTEGER-NATURAL or @ : NATURAL1)", &[Ty::Int, Ty::Int], depth),
+            7 => {
+                let kinds = [Ty::Pred, Ty::Pred, Ty::Pred];
+                self.op(&p, "(IF @ THEN @ ELSE @ END)", &kinds, depth)
+            }
+            _ => {
+                let kinds = [Ty::rel(Ty::Int, Ty::Bool), Ty::pow(Ty::Int)];
+                self.op(&p, "(@ : @ +-> {TRUE})", &kinds, depth)
+            }
+        }
+    }
+
     fn predicate(&mut self, depth: usize) -> Term {
+        if self.rng.chance(25) {
+            return self.structured(depth);
+        }
         let p = Ty::Pred;
         let t = Ty::random(self.rng, 1);
         match self.rng.below(17) {

@@ -153,7 +153,7 @@ impl Composer<'_> {
             let entity = match actual {
                 // As in ProB the formal parameter is a constant that equals the actual one.
                 Some((e, scope)) => {
-                    let var = self.elaborator.new_var(param, VarKind::Constant);
+                    let var = self.formal(param, &instance.prefix, tree);
                     self.instantiated.push(Instantiated { formal: var, actual: e.clone(), scope });
                     Entity::Var(var)
                 }
@@ -166,6 +166,19 @@ impl Composer<'_> {
                 Entry { entity, access: Access::Read("a parameter of the machine"), span: param.span };
             self.add(instance.scope, &param.name, entry);
         }
+    }
+
+    /// The constant for a formal parameter. Instances may have parameters of one name: where values are shown or read
+    /// back, the later ones bear the name of their instance.
+    fn formal(&mut self, param: &Ident, prefix: &str, tree: &ast::Machine) -> VarId {
+        let taken =
+            self.instantiated.iter().any(|i| self.elaborator.vars[i.formal.0 as usize].name == param.name);
+        let var = self.elaborator.new_var(param, VarKind::Constant);
+        if taken {
+            let of = if prefix.is_empty() { format!("{}.", tree.name.name) } else { prefix.to_owned() };
+            self.elaborator.vars[var.0 as usize].name = Name::from(format!("{of}{}", param.name).as_str());
+        }
+        var
     }
 
     fn new_set(&mut self, name: &Ident, kind: SetKind, elems: Vec<Name>) -> SetId {
