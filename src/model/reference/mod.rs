@@ -6,7 +6,6 @@
 //! tested like all others; `Interpreter::with_propagation` switches that off, and tests compare both.
 //! Never here: packed states, threads, speed bought with obscurity.
 
-mod apart;
 mod apply;
 mod bounds;
 mod cases;
@@ -21,6 +20,7 @@ mod external;
 mod free;
 mod functions;
 mod inclusion;
+mod independent;
 mod inert;
 mod listed;
 mod matching;
@@ -131,7 +131,7 @@ pub struct Interpreter<'m> {
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
     listed: RefCell<listed::Listed>,
-    choices: RefCell<apart::Choices>,
+    choices: RefCell<independent::Choices>,
     recursion: RefCell<recursion::Recursion>,
     /// Whether a comprehension, by its first variable, may be a product too large to list.
     wide: RefCell<HashMap<VarId, bool>>,

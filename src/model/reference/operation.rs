@@ -5,10 +5,10 @@
 //! The outermost PRE, SELECT, WHEN, ANY and CHOICE of an operation are its guard; they are taken
 //! apart once per operation, so that they bind parameters and chosen values in one search.
 
-use super::apart::Apart;
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
 use super::exec::Outcomes;
+use super::independent::Apart;
 use super::plan::Plan;
 use super::{Interpreter, State, Transition, inert};
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
