@@ -97,7 +97,8 @@ fn a_result_must_be_assigned() {
 
 #[test]
 fn operations_do_not_call_themselves() {
-    let message = rejected_one("MACHINE M OPERATIONS a = b; b = a END");
+    let local = "DEFINITIONS SET_PREF_ALLOW_LOCAL_OPERATION_CALLS == TRUE";
+    let message = rejected_one(&format!("MACHINE M {local} OPERATIONS a = b; b = a END"));
     assert!(message.contains("calls itself"), "{message}");
 }
 
