@@ -222,3 +222,34 @@ fn a_trace_is_rebuilt_after_the_budget_is_used_up() {
         assert_eq!(count.0, 1);
     });
 }
+
+#[test]
+fn a_constant_beyond_a_word_is_compared_as_a_number() {
+    // 2 to the 63 lies in NATURAL1 and in no small interval, alone and inside a pair.
+    check(
+        "MACHINE M CONSTANTS n PROPERTIES n = 2 VARIABLES x INVARIANT x : 0..1 INITIALISATION x := 0
+         OPERATIONS yes = PRE n**63 : NATURAL1 THEN skip END; no = PRE n**63 : 0..100 THEN x := 1 END;
+         never = PRE (n**63 |-> 1) : (0..100) * {1} THEN x := 1 END;
+         always = PRE (n**63 |-> 1) : NATURAL * {1} THEN skip END END",
+        "1 states, 2 transitions",
+    );
+}
+
+#[test]
+fn all_parts_of_a_set_must_be_defined_whoever_decides_the_membership() {
+    // f(1) has no value: each guard is undefined although one side decides it.
+    for set in ["FIN1(f(x))", "POW1(f(x))"] {
+        let text = format!(
+            "MACHINE M CONSTANTS f PROPERTIES f = {{0|->{{0,1}}}} VARIABLES x INVARIANT x : 0..1 INITIALISATION x := 1
+             OPERATIONS op = PRE {{y|y:0..1 & y>x}} : {set} THEN skip END; stay = skip END"
+        );
+        check(text.leak(), "1 states, 1 transitions, undefined guard");
+    }
+    for set in ["{x} \\/ f(x)", "{0} /\\ f(x)", "{0} - f(x)"] {
+        let text = format!(
+            "MACHINE M CONSTANTS f PROPERTIES f = {{0|->{{0,1}}}} VARIABLES x INVARIANT x : 0..1 INITIALISATION x := 1
+             OPERATIONS op = PRE x : {set} THEN skip END; stay = skip END"
+        );
+        check(text.leak(), "1 states, 1 transitions, undefined guard");
+    }
+}

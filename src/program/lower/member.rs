@@ -13,6 +13,22 @@ impl Lower<'_> {
         self.member(&x, set, env, l, when)
     }
 
+    /// Goes where undefined expressions go if one of some sets is undefined: all of them must have a value, also
+    /// where the element or one of them decides.
+    fn need(&mut self, sets: &[&Expr], env: &Env) -> Low<()> {
+        for set in sets {
+            if Uses::of_expr(set).partial {
+                self.expr(set, env, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A number in a register of its own: one that is too large for that stands in the pool.
+    fn as_int(&mut self, x: &Operand) -> Low<Operand> {
+        self.convert(x.clone(), &Layout::Int)
+    }
+
     pub(super) fn member(&mut self, x: &Operand, set: &Expr, env: &Env, l: Label, when: bool) -> Low<()> {
         match &set.kind {
             ExprKind::TypeSet(t) if !matches!(t, Type::Free(_)) => {
@@ -22,11 +38,13 @@ impl Lower<'_> {
                 Ok(())
             }
             ExprKind::Natural | ExprKind::Natural1 => {
+                let x = &self.as_int(x)?;
                 let least = self.integer(i64::from(matches!(set.kind, ExprKind::Natural1)))?;
                 self.order(RelOp::GreaterEqual, x, &least, l, when);
                 Ok(())
             }
             ExprKind::Binary(BinOp::Interval, lo, hi) => {
+                let x = &self.as_int(x)?;
                 let (lo, hi) = (self.int(lo, env)?, self.int(hi, env)?);
                 if when {
                     let end = self.label();
@@ -45,6 +63,7 @@ impl Lower<'_> {
             }
             ExprKind::Unary(UnOp::Pow | UnOp::Fin, of) => self.inclusion(x, of, env, l, when),
             ExprKind::Unary(UnOp::Pow1 | UnOp::Fin1, of) => {
+                self.need(&[of], env)?;
                 let x = &self.as_bits(x.clone())?;
                 x.carrier()?;
                 let (a, n) = (x.reg, x.words());
@@ -86,6 +105,7 @@ impl Lower<'_> {
                 }
             }
             ExprKind::Binary(BinOp::Cartesian, a, b) => {
+                self.need(&[a, b], env)?;
                 let Some((p, q)) = x.halves() else { return unsupported("a pooled pair") };
                 if when {
                     let end = self.label();
@@ -99,6 +119,7 @@ impl Lower<'_> {
                 }
             }
             ExprKind::Binary(BinOp::Union, a, b) if !self.is_constant(&Uses::of_expr(set)) => {
+                self.need(&[a, b], env)?;
                 if when {
                     self.member(x, a, env, l, true)?;
                     self.member(x, b, env, l, true)
@@ -113,6 +134,7 @@ impl Lower<'_> {
             ExprKind::Binary(op @ (BinOp::Inter | BinOp::SetMinus), a, b)
                 if !self.is_constant(&Uses::of_expr(set)) =>
             {
+                self.need(&[a, b], env)?;
                 let inter = *op == BinOp::Inter;
                 if when {
                     let end = self.label();
@@ -252,12 +274,7 @@ impl Lower<'_> {
     /// Goes to `no` unless `x` belongs to a set of relations.
     fn function(&mut self, x: &Operand, op: BinOp, from: &Expr, to: &Expr, env: &Env, no: Label) -> Low<()> {
         use BinOp::*;
-        // Both sets must be defined, also where the first one decides.
-        for set in [from, to] {
-            if Uses::of_expr(set).partial {
-                self.expr(set, env, None)?;
-            }
-        }
+        self.need(&[from, to], env)?;
         if x.table().is_some() {
             return self.table_function(x, op, from, to, env, no);
         }
