@@ -24,7 +24,7 @@ fn compare(path: &Path, limits: &Limits) -> Result<Option<usize>, String> {
 
 #[test]
 fn random_machines_mean_the_same_in_both_engines() {
-    let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 2000);
+    let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 8000);
     let first = setting("BOMBUS_DIFFERENTIAL_SEED", 1);
     let threads = std::thread::available_parallelism().map_or(2, |n| n.get()) as u64;
     std::thread::scope(|scope| {

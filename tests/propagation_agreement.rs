@@ -223,44 +223,59 @@ fn load(text: &str, seed: u64) -> Option<model::Model> {
 
 #[test]
 fn propagation_and_enumeration_find_the_same_constants() {
-    with_stack(|| {
-        let cases = number_from_env("BOMBUS_PROPAGATION_CASES", CASES);
-        let first = number_from_env("BOMBUS_PROPAGATION_SEED", 1);
-        let (mut wrong, mut solved, mut rejected) = (Vec::new(), 0, 0);
-        for seed in first..first + cases {
-            let text = random_machine(seed);
-            let Some(model) = load(&text, seed) else {
-                rejected += 1;
-                continue;
-            };
-            let budget = Budget::unlimited();
-            let machine = &model.machine;
-            let plain = constants(&Interpreter::with_propagation(machine, &budget, None));
-            let narrowed = constants(&Interpreter::with_propagation(machine, &budget, Some(0.0)));
-            solved += u64::from(plain.as_ref().is_ok_and(|(values, ..)| !values.is_empty()));
-            // Where a partial function leaves a property without a value the valuation is dropped; plain
-            // enumeration does so only if the function is what it binds last, and else reports it.
-            let same = match (&plain, &narrowed) {
-                (Ok(p), Ok(n)) if !text.contains("g : E --> BOOL") => p.0 == n.0,
-                _ => plain == narrowed,
-            };
-            if !same {
-                let show = |r: &Result<(Vec<String>, bool, bool), String>| match r {
-                    Ok((v, e, i)) => format!("{} valuations, no fault {e}, complete {i}", v.len()),
-                    Err(e) => e.clone(),
-                };
-                wrong.push(format!("seed {seed}: {} / {}\n{text}", show(&plain), show(&narrowed)));
-            }
-        }
-        assert!(
-            wrong.is_empty(),
-            "{} of {cases} differ:\n{}",
-            wrong.len(),
-            wrong[..wrong.len().min(5)].join("\n")
-        );
-        assert!(rejected * 4 < cases, "{rejected} of {cases} machines were rejected");
-        assert!(solved * 10 > cases, "only {solved} of {cases} have a solution");
+    let cases = number_from_env("BOMBUS_PROPAGATION_CASES", CASES);
+    let first = number_from_env("BOMBUS_PROPAGATION_SEED", 1);
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get()) as u64;
+    let all: Vec<Compared> = std::thread::scope(|scope| {
+        let some = |t: u64| move || with_stack(move || compare(first + t, first + cases, threads));
+        let threads: Vec<_> = (0..threads).map(|t| scope.spawn(some(t))).collect();
+        threads.into_iter().map(|t| t.join().expect("no comparison panics")).collect()
     });
+    let wrong: Vec<&String> = all.iter().flat_map(|c| &c.wrong).collect();
+    let shown: Vec<&str> = wrong.iter().take(5).map(|w| w.as_str()).collect();
+    assert!(wrong.is_empty(), "{} of {cases} differ:\n{}", wrong.len(), shown.join("\n"));
+    let rejected: u64 = all.iter().map(|c| c.rejected).sum();
+    assert!(rejected * 4 < cases, "{rejected} of {cases} machines were rejected");
+    let solved: u64 = all.iter().map(|c| c.solved).sum();
+    assert!(solved * 10 > cases, "only {solved} of {cases} have a solution");
+}
+
+#[derive(Default)]
+struct Compared {
+    wrong: Vec<String>,
+    solved: u64,
+    rejected: u64,
+}
+
+/// Compares machines with seeds from `first` in steps of `step`.
+fn compare(first: u64, end: u64, step: u64) -> Compared {
+    let mut found = Compared::default();
+    for seed in (first..end).step_by(step as usize) {
+        let text = random_machine(seed);
+        let Some(model) = load(&text, seed) else {
+            found.rejected += 1;
+            continue;
+        };
+        let budget = Budget::unlimited();
+        let machine = &model.machine;
+        let plain = constants(&Interpreter::with_propagation(machine, &budget, None));
+        let narrowed = constants(&Interpreter::with_propagation(machine, &budget, Some(0.0)));
+        found.solved += u64::from(plain.as_ref().is_ok_and(|(values, ..)| !values.is_empty()));
+        // Where a partial function leaves a property without a value the valuation is dropped; plain
+        // enumeration does so only if the function is what it binds last, and else reports it.
+        let same = match (&plain, &narrowed) {
+            (Ok(p), Ok(n)) if !text.contains("g : E --> BOOL") => p.0 == n.0,
+            _ => plain == narrowed,
+        };
+        if !same {
+            let show = |r: &Result<(Vec<String>, bool, bool), String>| match r {
+                Ok((v, e, i)) => format!("{} valuations, no fault {e}, complete {i}", v.len()),
+                Err(e) => e.clone(),
+            };
+            found.wrong.push(format!("seed {seed}: {} / {}\n{text}", show(&plain), show(&narrowed)));
+        }
+    }
+    found
 }
 
 fn valuations(text: &str, seed: u64) -> usize {
