@@ -48,7 +48,8 @@ impl Interpreter<'_> {
             Some(Ok(_)) => return Err(too_large()),
             _ => {}
         }
-        let listed = if self.is_product_beyond(env, c, limit)? {
+        let wide = limit <= super::COMPREHENSION && self.closure_width(env, c)? != Card::Unknown;
+        let listed = if wide || self.is_product_beyond(env, c, limit)? {
             Err(too_large())
         } else {
             let found = self.found_in(env, c, limit);
