@@ -13,7 +13,12 @@ const VALUES: &str =
     "MACHINE pooled SETS ITEM = {a, b, c, d} VARIABLES q INVARIANT q : seq(ITEM) INITIALISATION q := <>
 OPERATIONS put(x) = SELECT x : ITEM THEN q := q <- x END END";
 
-fn peak(model: &str, options: &[&str]) -> u64 {
+/// Millions of valuations of the constants, each of which is quickly made.
+const VALUATIONS: &str =
+    "MACHINE valued CONSTANTS a, b, c, d, e, f, g, h PROPERTIES a : 0..5 & b : 0..5 & c : 0..5
+& d : 0..5 & e : 0..5 & f : 0..5 & g : 0..5 & h : 0..5 OPERATIONS op = skip END";
+
+fn check(model: &str, options: &[&str]) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("m.mch");
     std::fs::write(&path, model).unwrap();
@@ -23,6 +28,11 @@ fn peak(model: &str, options: &[&str]) -> u64 {
     assert_eq!(out.status.code(), Some(3), "{options:?}: {}", String::from_utf8_lossy(&out.stderr));
     let result: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(result["verdict"], "incomplete");
+    result
+}
+
+fn peak(model: &str, options: &[&str]) -> u64 {
+    let result = check(model, options);
     assert_eq!(result["incomplete_because"][0], "memory limit reached");
     assert!(result["states"].as_u64().unwrap() > 1000, "{options:?}: {}", result["states"]);
     result["peak_memory_bytes"].as_u64().unwrap()
@@ -39,4 +49,12 @@ fn the_process_stays_within_its_memory_limit_and_says_that_it_was_reached() {
     }
     let peak = peak(VALUES, &["--memory-limit", "160M"]);
     assert!(peak <= (160 << 20) * 105 / 100, "{} MiB", peak >> 20);
+}
+
+#[test]
+fn constants_that_are_set_up_stay_within_the_memory_limit() {
+    let result = check(VALUATIONS, &["--memory-limit", "150M"]);
+    assert_eq!(result["incomplete_because"][0], "memory limit reached while the constants were set up");
+    let peak = result["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= (150 << 20) * 105 / 100, "{} MiB", peak >> 20);
 }

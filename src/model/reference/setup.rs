@@ -19,6 +19,8 @@ use std::sync::Arc;
 const PATIENCE: u32 = 1 << 18;
 /// More valuations than this are given up as too many.
 const VALUATIONS: usize = 1 << 22;
+/// The budget is asked when so many of them have been put together: they take memory, and little time.
+const COMBINED: usize = 1 << 12;
 
 /// Results of a computation that may have run into errors on the way.
 #[derive(Clone, Debug)]
@@ -162,6 +164,9 @@ impl Interpreter<'_> {
                     let mut both = p.clone();
                     both.extend(s.iter().cloned());
                     next.push(both);
+                    if next.len().is_multiple_of(COMBINED) {
+                        self.look()?;
+                    }
                 }
             }
             partial = next;
@@ -176,6 +181,9 @@ impl Interpreter<'_> {
                     })
                     .collect(),
             );
+            if found.values.len().is_multiple_of(COMBINED) {
+                self.look()?;
+            }
         }
         Ok(found)
     }
