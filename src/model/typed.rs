@@ -241,6 +241,38 @@ pub enum BinOp {
     Bin3,
 }
 
+/// What a set of relations or functions asks of its members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    pub functional: bool,
+    pub total: bool,
+    pub onto: bool,
+    pub injective: bool,
+}
+
+impl BinOp {
+    /// The demands of `A <-> B`, `A --> B` and their kin; `None` for what is no set of relations.
+    pub fn arrow(self) -> Option<Arrow> {
+        use BinOp::*;
+        let (functional, total, onto, injective) = match self {
+            Relation => (false, false, false, false),
+            TotalRelation => (false, true, false, false),
+            SurjectiveRelation => (false, false, true, false),
+            TotalSurjectiveRelation => (false, true, true, false),
+            PartialFunction => (true, false, false, false),
+            TotalFunction => (true, true, false, false),
+            PartialInjection => (true, false, false, true),
+            TotalInjection => (true, true, false, true),
+            PartialSurjection => (true, false, true, false),
+            TotalSurjection => (true, true, true, false),
+            PartialBijection => (true, false, true, true),
+            TotalBijection => (true, true, true, true),
+            _ => return None,
+        };
+        Some(Arrow { functional, total, onto, injective })
+    }
+}
+
 pub use crate::syntax::ast::BigOp;
 
 /// A function the tool provides (`LibraryStrings.def` and its kin); the name says which.

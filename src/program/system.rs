@@ -391,6 +391,18 @@ impl<'m> Program<'m> {
         worker.interpreter.eval_pred(pred, Some(&self.values(state)))
     }
 
+    /// The conjuncts of the invariant that `event` can have changed; all of them if it is not known.
+    fn conjuncts(&self, event: Option<EventId>) -> impl Iterator<Item = usize> {
+        chosen(event.map(|e| &self.effects.touched[e.0 as usize]), self.machine.invariant.len())
+    }
+
+    /// The assertions about the state that `event` can have changed.
+    fn asserted(&self, event: Option<EventId>) -> impl Iterator<Item = usize> {
+        let all = if self.options.skip_assertions { 0 } else { self.machine.assertions.len() };
+        chosen(event.map(|e| &self.effects.asserted[e.0 as usize]), all)
+            .filter(move |i| *i < all && !self.statics[*i])
+    }
+
     pub(super) fn run(
         &self,
         worker: &mut Worker<'m>,
@@ -404,6 +416,12 @@ impl<'m> Program<'m> {
             Running { program: self, compiled, interpreter, pieces, edges, answers, state, undefined: false };
         exec::run(&compiled.code, entry, frame, &mut host)
     }
+}
+
+/// Those of a list of clauses that `some` names; without it, all.
+fn chosen(some: Option<&Vec<usize>>, all: usize) -> impl Iterator<Item = usize> {
+    let rest = if some.is_some() { 0..0 } else { 0..all };
+    some.into_iter().flatten().copied().chain(rest)
 }
 
 /// Why a run is incomplete when valuations of the constants were told apart by inexact markers.
@@ -495,7 +513,7 @@ impl<'m> System for Program<'m> {
             && !escaped
             && self.machine.goal.is_none()
             && self.options.watched.is_empty()
-            && (self.options.skip_assertions || self.statics.iter().all(|s| *s))
+            && self.asserted(changed_by).next().is_none()
         {
             return;
         }
@@ -508,7 +526,8 @@ impl<'m> System for Program<'m> {
         };
         if !quick && !self.options.skip_invariant {
             let mut first = true;
-            for (i, clause) in self.machine.invariant.iter().enumerate() {
+            for i in self.conjuncts(changed_by) {
+                let clause = &self.machine.invariant[i];
                 match self.holds(worker, compiled, compiled.invariant[i], &clause.pred, state) {
                     Ok(true) => {}
                     // One finding per state: the first conjunct that is broken names it.
@@ -525,10 +544,8 @@ impl<'m> System for Program<'m> {
                 }
             }
         }
-        for (i, clause) in self.machine.assertions.iter().enumerate() {
-            if self.statics[i] || self.options.skip_assertions {
-                continue;
-            }
+        for i in self.asserted(changed_by) {
+            let clause = &self.machine.assertions[i];
             match self.holds(worker, compiled, compiled.assertions[i], &clause.pred, state) {
                 Ok(true) => {}
                 Ok(false) => {

@@ -111,7 +111,7 @@ pub trait System: Sync {
     fn successors(&self, worker: &mut Self::Worker, state: &[u64], sink: &mut dyn Sink);
 
     /// Invariant, assertions and goal of `state`. `changed_by` is the event that led here from a
-    /// state in which every invariant conjunct held, so that conjuncts it cannot change may be
+    /// state without any finding, so that conjuncts and assertions it cannot change may be
     /// skipped; `None` asks for everything.
     fn check(
         &self,

@@ -9,7 +9,7 @@ use super::eval::interval;
 use super::operators::row;
 use super::size::Card;
 use crate::base::Int;
-use crate::model::typed::{BinOp, Expr, ExprKind, Type, UnOp, VarId};
+use crate::model::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp, VarId};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, ClosureKind, Symbolic, Value};
 
@@ -193,19 +193,10 @@ impl Interpreter<'_> {
                 Some((p, q)) => Ok(self.member(env, p, a)? && self.member(env, q, b)?),
                 None => Ok(false),
             },
-            BinOp::Relation
-            | BinOp::TotalRelation
-            | BinOp::SurjectiveRelation
-            | BinOp::TotalSurjectiveRelation
-            | BinOp::PartialFunction
-            | BinOp::TotalFunction
-            | BinOp::PartialInjection
-            | BinOp::TotalInjection
-            | BinOp::PartialSurjection
-            | BinOp::TotalSurjection
-            | BinOp::PartialBijection
-            | BinOp::TotalBijection => self.member_space(env, x, op, a, b),
             _ => {
+                if let Some(arrow) = op.arrow() {
+                    return self.member_space(env, x, arrow, a, b);
+                }
                 let Some((p, q)) = x.as_pair() else { return Ok(false) };
                 match op {
                     BinOp::DomRestrict => Ok(self.member(env, p, a)? && self.member(env, x, b)?),
@@ -234,36 +225,8 @@ impl Interpreter<'_> {
     }
 
     /// Membership in a set of relations or functions.
-    fn member_space(&self, env: &mut Env, x: &Value, op: BinOp, a: &Value, b: &Value) -> Res<bool> {
-        let functional = !matches!(
-            op,
-            BinOp::Relation
-                | BinOp::TotalRelation
-                | BinOp::SurjectiveRelation
-                | BinOp::TotalSurjectiveRelation
-        );
-        let total = matches!(
-            op,
-            BinOp::TotalRelation
-                | BinOp::TotalSurjectiveRelation
-                | BinOp::TotalFunction
-                | BinOp::TotalInjection
-                | BinOp::TotalSurjection
-                | BinOp::TotalBijection
-        );
-        let surjective = matches!(
-            op,
-            BinOp::SurjectiveRelation
-                | BinOp::TotalSurjectiveRelation
-                | BinOp::PartialSurjection
-                | BinOp::TotalSurjection
-                | BinOp::PartialBijection
-                | BinOp::TotalBijection
-        );
-        let injective = matches!(
-            op,
-            BinOp::PartialInjection | BinOp::TotalInjection | BinOp::PartialBijection | BinOp::TotalBijection
-        );
+    fn member_space(&self, env: &mut Env, x: &Value, arrow: Arrow, a: &Value, b: &Value) -> Res<bool> {
+        let Arrow { functional, total, onto: surjective, injective } = arrow;
         if let Some(pairs) = self.list(env, x)? {
             self.charge(pairs.len())?;
             let mut last: Option<&Value> = None;

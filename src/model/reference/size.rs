@@ -168,18 +168,7 @@ impl Interpreter<'_> {
                 BinOp::Cartesian | BinOp::ParallelProduct | BinOp::Prj1 | BinOp::Prj2 => {
                     self.card_exact(env, a)?.times(self.card_exact(env, b)?)
                 }
-                BinOp::Relation
-                | BinOp::TotalRelation
-                | BinOp::SurjectiveRelation
-                | BinOp::TotalSurjectiveRelation
-                | BinOp::PartialFunction
-                | BinOp::TotalFunction
-                | BinOp::PartialInjection
-                | BinOp::TotalInjection
-                | BinOp::PartialSurjection
-                | BinOp::TotalSurjection
-                | BinOp::PartialBijection
-                | BinOp::TotalBijection => {
+                _ if op.arrow().is_some() => {
                     // There are infinitely many even of the bijections between two countable sets.
                     if is_countable(a) && is_countable(b) {
                         return Ok(Card::Infinite);

@@ -226,24 +226,7 @@ impl Domains<'_> {
 }
 
 fn is_relations(set: &Expr) -> bool {
-    matches!(
-        &set.kind,
-        ExprKind::Binary(
-            BinOp::Relation
-                | BinOp::TotalRelation
-                | BinOp::SurjectiveRelation
-                | BinOp::TotalSurjectiveRelation
-                | BinOp::PartialFunction
-                | BinOp::TotalFunction
-                | BinOp::PartialInjection
-                | BinOp::TotalInjection
-                | BinOp::PartialSurjection
-                | BinOp::TotalSurjection
-                | BinOp::PartialBijection
-                | BinOp::TotalBijection,
-            ..
-        )
-    )
+    matches!(&set.kind, ExprKind::Binary(op, ..) if op.arrow().is_some())
 }
 
 /// Takes all events apart. `whole` keeps each event one instance.

@@ -12,7 +12,7 @@ pub mod repair;
 pub mod split;
 
 use super::uses::Uses;
-use crate::model::typed::{Machine, VarId};
+use crate::model::typed::{Clause, Machine, VarId};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Effects {
     pub invariant: Vec<BTreeSet<VarId>>,
     /// For each event, the conjuncts that read something it may write.
     pub touched: Vec<Vec<usize>>,
+    /// For each event, the assertions that read something it may write.
+    pub asserted: Vec<Vec<usize>>,
 }
 
 impl Effects {
@@ -43,15 +45,16 @@ impl Effects {
                 }
             })
             .collect();
-        let invariant: Vec<BTreeSet<VarId>> = machine
-            .invariant
-            .iter()
-            .map(|c| Uses::of_pred(&c.pred).all().intersection(&state).copied().collect())
-            .collect();
-        let touched = events
-            .iter()
-            .map(|e| (0..invariant.len()).filter(|i| !invariant[*i].is_disjoint(&e.writes)).collect())
-            .collect();
-        Effects { events, invariant, touched }
+        let read = |clauses: &[Clause]| -> Vec<BTreeSet<VarId>> {
+            let of = |c: &Clause| Uses::of_pred(&c.pred).all().intersection(&state).copied().collect();
+            clauses.iter().map(of).collect()
+        };
+        let touched = |read: &[BTreeSet<VarId>]| -> Vec<Vec<usize>> {
+            let by = |e: &Effect| (0..read.len()).filter(|i| !read[*i].is_disjoint(&e.writes)).collect();
+            events.iter().map(by).collect()
+        };
+        let invariant = read(&machine.invariant);
+        let (touched, asserted) = (touched(&invariant), touched(&read(&machine.assertions)));
+        Effects { events, invariant, touched, asserted }
     }
 }

@@ -4,6 +4,7 @@
 //! same function. Whatever is no function, or not total where a total one is kept, is a misfit.
 
 use super::*;
+use crate::model::typed::Arrow;
 use crate::program::carrier::MAX_CARD;
 use crate::program::layout::Array;
 use bombus_kernels::bits::cells::Cells;
@@ -403,27 +404,10 @@ impl<'w> Lower<'w> {
         env: &Env,
         no: Label,
     ) -> Low<()> {
-        use BinOp::*;
         let Some(a) = x.array().cloned() else { return unsupported("no array") };
-        let total = matches!(
-            op,
-            TotalRelation
-                | TotalSurjectiveRelation
-                | TotalFunction
-                | TotalInjection
-                | TotalSurjection
-                | TotalBijection
-        );
-        let onto = matches!(
-            op,
-            SurjectiveRelation
-                | TotalSurjectiveRelation
-                | PartialSurjection
-                | TotalSurjection
-                | PartialBijection
-                | TotalBijection
-        );
-        let injective = matches!(op, PartialInjection | TotalInjection | PartialBijection | TotalBijection);
+        let Some(Arrow { total, onto, injective, .. }) = op.arrow() else {
+            return unsupported("no set of relations");
+        };
         let (all, only) = self.covers(from, &a.rows);
         if !(if total { a.total && only } else { all }) {
             let Some(rows) = self.rows_of(x)? else { return unsupported("no array") };

@@ -1,7 +1,7 @@
 //! Membership and inclusion, by the form of the set: most sets in typing predicates are never built.
 
 use super::*;
-use crate::model::typed::RelOp;
+use crate::model::typed::{Arrow, RelOp};
 use crate::program::layout::Array;
 use crate::program::uses::Uses;
 
@@ -78,22 +78,7 @@ impl Lower<'_> {
                     self.inclusion(x, of, env, l, false)
                 }
             }
-            ExprKind::Binary(
-                op @ (BinOp::Relation
-                | BinOp::TotalRelation
-                | BinOp::SurjectiveRelation
-                | BinOp::TotalSurjectiveRelation
-                | BinOp::PartialFunction
-                | BinOp::TotalFunction
-                | BinOp::PartialInjection
-                | BinOp::TotalInjection
-                | BinOp::PartialSurjection
-                | BinOp::TotalSurjection
-                | BinOp::PartialBijection
-                | BinOp::TotalBijection),
-                from,
-                to,
-            ) => {
+            ExprKind::Binary(op, from, to) if op.arrow().is_some() => {
                 if when {
                     let end = self.label();
                     self.function(x, *op, from, to, env, end)?;
@@ -273,7 +258,9 @@ impl Lower<'_> {
 
     /// Goes to `no` unless `x` belongs to a set of relations.
     fn function(&mut self, x: &Operand, op: BinOp, from: &Expr, to: &Expr, env: &Env, no: Label) -> Low<()> {
-        use BinOp::*;
+        let Some(Arrow { functional, total, onto, injective }) = op.arrow() else {
+            return unsupported("no set of relations");
+        };
         self.need(&[from, to], env)?;
         if x.table().is_some() {
             return self.table_function(x, op, from, to, env, no);
@@ -284,27 +271,6 @@ impl Lower<'_> {
         let (rc, cc) = x.matrix()?;
         let (rc, cc) = (rc.clone(), cc.clone());
         let (rows, cols) = (rc.card() as u16, cc.card() as u16);
-        let total = matches!(
-            op,
-            TotalRelation
-                | TotalSurjectiveRelation
-                | TotalFunction
-                | TotalInjection
-                | TotalSurjection
-                | TotalBijection
-        );
-        let onto = matches!(
-            op,
-            SurjectiveRelation
-                | TotalSurjectiveRelation
-                | PartialSurjection
-                | TotalSurjection
-                | PartialBijection
-                | TotalBijection
-        );
-        let functional =
-            !matches!(op, Relation | TotalRelation | SurjectiveRelation | TotalSurjectiveRelation);
-        let injective = matches!(op, PartialInjection | TotalInjection | PartialBijection | TotalBijection);
         if functional {
             self.emit(Op::JumpNotFunctional { m: x.reg, rows, cols, l: no });
         }
