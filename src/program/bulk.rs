@@ -357,6 +357,14 @@ pub(super) fn step(op: &Op, f: &mut Regs, code: &Code) -> Step {
             let (out, with) = apart(f, d, n, b, n);
             cells::override_with(out, with, c);
         }
+        Op::UnionCells { d, a, b, c } => {
+            let n = c.words();
+            f.copy_within(a as usize..a as usize + n, d as usize);
+            let (out, with) = apart(f, d, n, b, n);
+            if !cells::unite(out, with, c) {
+                return Step::Misfit;
+            }
+        }
         Op::RestrictCells { d, t, s, c, keep } => {
             let rows = words(c.rows as usize);
             let (out, from, set) = apart3(f, (d, c.words()), (t, c.words()), (s, rows));

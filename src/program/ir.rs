@@ -561,6 +561,13 @@ pub enum Op {
         b: Reg,
         c: Cells,
     },
+    /// The union of two functions; where they disagree it is no function, and a misfit.
+    UnionCells {
+        d: Reg,
+        a: Reg,
+        b: Reg,
+        c: Cells,
+    },
     RestrictCells {
         d: Reg,
         t: Reg,

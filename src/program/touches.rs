@@ -188,7 +188,7 @@ impl Op {
                 rw(many(d, cells(c)), [many(m, matrix(c.rows, cols)), None, None])
             }
             Recode { d, t, from, to } => rw(many(d, cells(to)), [many(t, cells(from)), None, None]),
-            OverrideCells { d, a, b, c } => {
+            OverrideCells { d, a, b, c } | UnionCells { d, a, b, c } => {
                 rw(many(d, cells(c)), [many(a, cells(c)), many(b, cells(c)), None])
             }
             RestrictCells { d, t, s, c, .. } => {

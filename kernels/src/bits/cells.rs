@@ -6,7 +6,7 @@
 //! itself. Bits that belong to no cell are zero, so equal functions have equal words.
 //! Never here: what rows and values stand for. Tests compare with lists of optional values.
 
-use super::{get, insert, low_mask};
+use super::{get, insert, iter, low_mask};
 
 /// How an array of cells is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +62,11 @@ impl Cells {
     #[inline(always)]
     pub const fn mask(self) -> u64 {
         low_mask(self.width as usize)
+    }
+
+    /// A one in every cell of a full word.
+    const fn ones(self) -> u64 {
+        low_mask(self.per_word() * self.width as usize) / self.mask()
     }
 
     /// The value of a row.
@@ -158,6 +163,16 @@ pub fn of_matrix(m: &[u64], cols: usize, shape: Cells, out: &mut [u64]) -> bool 
 
 /// The same function in cells of another shape; false when a row of a total array gets no value.
 pub fn recode(cells: &[u64], from: Cells, to: Cells, out: &mut [u64]) -> bool {
+    if (from.width, from.base, to.base) == (to.width, 0, 1) {
+        // All cells of a word grow by one at a time; a value has room for that, or the width would differ.
+        let mut left = to.rows as usize;
+        for (out, word) in out[..to.words()].iter_mut().zip(cells) {
+            let here = left.min(to.per_word());
+            *out = word + (to.ones() & low_mask(here * to.width as usize));
+            left -= here;
+        }
+        return true;
+    }
     out.fill(0);
     let mut rows = 0;
     from.each(cells, |row, value| {
@@ -180,12 +195,17 @@ pub fn is_injective(cells: &[u64], shape: Cells, seen: &mut [u64]) -> bool {
 
 /// Keeps the rows in `set`, or those outside. Partial arrays only.
 pub fn restrict_rows(cells: &[u64], shape: Cells, set: &[u64], keep: bool, out: &mut [u64]) {
-    out.fill(0);
-    shape.each(cells, |row, value| {
-        if get(set, row) == keep {
-            shape.put(out, row, value);
+    let rows = iter(set).take_while(|row| *row < shape.rows as usize);
+    if keep {
+        out.fill(0);
+        for row in rows {
+            let (at, shift) = shape.place(row);
+            out[at] |= cells[at] & shape.mask() << shift;
         }
-    });
+    } else {
+        out.copy_from_slice(&cells[..out.len()]);
+        rows.for_each(|row| shape.clear(out, row));
+    }
 }
 
 /// Keeps the rows whose value is in `set`, or the others. Partial arrays only.
@@ -201,6 +221,16 @@ pub fn restrict_values(cells: &[u64], shape: Cells, set: &[u64], keep: bool, out
 /// Writes the values of `with` over those in `out`.
 pub fn override_with(out: &mut [u64], with: &[u64], shape: Cells) {
     shape.each(with, |row, value| shape.put(out, row, value));
+}
+
+/// Adds the values of `with` to the partial array `out`; whether the two agree on the rows they share.
+pub fn unite(out: &mut [u64], with: &[u64], shape: Cells) -> bool {
+    let mut agree = true;
+    shape.each(with, |row, value| {
+        agree &= shape.value(out, row).is_none_or(|old| old == value);
+        shape.put(out, row, value);
+    });
+    agree
 }
 
 /// The rows of a partial array as the length of a sequence: rows `0..n` have values, the others none.
@@ -291,6 +321,21 @@ mod tests {
                 for (r, v) in list(&kept, partial).iter().enumerate() {
                     assert_eq!(*v, plain[r].filter(|v| get(&set, *v as usize) == keep));
                 }
+            }
+            let other: Vec<Option<u64>> = (0..rows as usize)
+                .map(|r| match random(&mut seed) >> 20 & 7 {
+                    0..4 => None,
+                    7 => Some(random(&mut seed) % cols as u64),
+                    _ => plain[r],
+                })
+                .collect();
+            let (mut with, mut both) = (vec![0; partial.words()], wide.clone());
+            other.iter().enumerate().for_each(|(r, v)| v.iter().for_each(|v| partial.put(&mut with, r, *v)));
+            let agree = plain.iter().zip(&other).all(|(a, b)| a.is_none() || b.is_none() || a == b);
+            assert_eq!(unite(&mut both, &with, partial), agree);
+            if agree {
+                let union: Vec<Option<u64>> = plain.iter().zip(&other).map(|(a, b)| a.or(*b)).collect();
+                assert_eq!(list(&both, partial), union);
             }
             let mut seen = vec![0; 1];
             let some: Vec<u64> = plain.iter().flatten().copied().collect();

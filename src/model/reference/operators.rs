@@ -351,7 +351,18 @@ impl Interpreter<'_> {
                 }
                 _ => lazy(a, b),
             },
-            _ if op.arrow().is_some() => lazy(a, b),
+            BinOp::Relation
+            | BinOp::TotalRelation
+            | BinOp::SurjectiveRelation
+            | BinOp::TotalSurjectiveRelation
+            | BinOp::PartialFunction
+            | BinOp::TotalFunction
+            | BinOp::PartialInjection
+            | BinOp::TotalInjection
+            | BinOp::PartialSurjection
+            | BinOp::TotalSurjection
+            | BinOp::PartialBijection
+            | BinOp::TotalBijection => lazy(a, b),
             BinOp::DomRestrict | BinOp::DomSubtract => match self.list(env, &b)? {
                 Some(pairs) => self.keep(env, &pairs, &mut |this, env, p| {
                     let inside = match p.as_pair() {

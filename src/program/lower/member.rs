@@ -8,6 +8,17 @@ use crate::program::uses::Uses;
 impl Lower<'_> {
     /// Goes to `l` when the truth of `a : set` is `when`.
     pub(super) fn membership(&mut self, a: &Expr, set: &Expr, env: &Env, l: Label, when: bool) -> Low<()> {
+        if when {
+            let end = self.label();
+            if self.maplets_function(a, set, env, end)?.is_some() {
+                self.emit(Op::Jump { l });
+                self.place(end);
+                return Ok(());
+            }
+            self.place(end);
+        } else if self.maplets_function(a, set, env, l)?.is_some() {
+            return Ok(());
+        }
         // A pair of scalars is tested in its relation without being built.
         let x = self.expr(a, env, None)?;
         self.member(&x, set, env, l, when)
@@ -15,7 +26,7 @@ impl Lower<'_> {
 
     /// Goes where undefined expressions go if one of some sets is undefined: all of them must have a value, also
     /// where the element or one of them decides.
-    fn need(&mut self, sets: &[&Expr], env: &Env) -> Low<()> {
+    pub(super) fn need(&mut self, sets: &[&Expr], env: &Env) -> Low<()> {
         for set in sets {
             if Uses::of_expr(set).partial {
                 self.expr(set, env, None)?;

@@ -11,6 +11,7 @@ mod comprehension;
 mod estimates;
 mod expr;
 mod guard;
+mod maplets;
 mod member;
 mod pred;
 mod relation;
@@ -458,6 +459,9 @@ impl<'w> Lower<'w> {
             (Layout::Bits(Carrier::Pair(_)) | Layout::Array(_), Layout::Array(a))
                 if a.matrix().card() <= super::carrier::MAX_CARD =>
             {
+                self.as_array(&x, a)
+            }
+            (Layout::Array(b), Layout::Array(a)) if a.rows == b.rows && a.values == b.values => {
                 self.as_array(&x, a)
             }
             (Layout::Array(a), Layout::Bits(c)) if a.matrix().card() <= super::carrier::MAX_CARD => {

@@ -8,6 +8,7 @@ use super::*;
 use crate::model::typed::{PredKind, RelOp};
 use crate::program::plan;
 use crate::program::uses::Uses;
+use std::sync::Arc;
 
 impl Lower<'_> {
     /// Falls through when `p` holds, else goes to `l`.
@@ -284,6 +285,9 @@ impl Lower<'_> {
             };
         match (self.hint(a, env), self.hint(b, env)) {
             (Some(x @ Layout::Array(_)), Some(y)) if x == y => Some(x),
+            (Some(Layout::Array(x)), Some(Layout::Array(y))) if x.rows == y.rows && x.values == y.values => {
+                Some(Layout::Array(Arc::new(x.partial())))
+            }
             (Some(x @ Layout::Array(_)), _) if fits(b, &x) => Some(x),
             (_, Some(y @ Layout::Array(_))) if fits(a, &y) => Some(y),
             _ => None,
@@ -352,6 +356,11 @@ impl Lower<'_> {
                 let (a, b, n) = (x.reg, y.reg, x.words());
                 self.emit(if when { Op::JumpSame { a, b, n, l } } else { Op::JumpDiffer { a, b, n, l } });
                 Ok(())
+            }
+            (Layout::Array(a), Layout::Array(b)) if a.rows == b.rows && a.values == b.values => {
+                let form = Arc::new(a.partial());
+                let (x, y) = (self.as_array(x, &form)?, self.as_array(y, &form)?);
+                self.equal(&x, &y, l, when)
             }
             (Layout::Array(_), Layout::Bits(_) | Layout::Array(_)) | (Layout::Bits(_), Layout::Array(_)) => {
                 let (x, y) = (self.as_bits(x.clone())?, self.as_bits(y.clone())?);

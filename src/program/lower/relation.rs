@@ -129,6 +129,9 @@ impl Lower<'_> {
     ) -> Low<Operand> {
         match op {
             BinOp::Union => {
+                if let Some(d) = self.union_of_functions(a, b, env, want)? {
+                    return Ok(d);
+                }
                 // `s \/ {x}` is an insertion.
                 if let ExprKind::SetExt(es) = &b.kind {
                     if let Some(layout @ Layout::Array(_)) = want {
@@ -303,6 +306,9 @@ impl Lower<'_> {
             let d = self.fresh(Layout::Bits(c))?;
             self.emit(Op::Interval { d: d.reg, a: x.reg, b: y.reg, lo, bits, clip: true });
             return Ok(d);
+        }
+        if let Some(side) = self.side_of_maplets(s, env)? {
+            return self.set_over(&side, c, env);
         }
         if let ExprKind::SetExt(es) = &s.kind {
             let d = self.fresh(Layout::Bits(c.clone()))?;
