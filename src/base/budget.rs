@@ -55,6 +55,11 @@ impl Budget {
         }
     }
 
+    /// A budget of its own that lasts a moment from now: for what is worth that and no more.
+    pub fn moment() -> Budget {
+        Budget { time_limit: Some(GRACE), ..Budget::unlimited() }
+    }
+
     /// A budget that lasts a little longer: for what is under way when the time is up and should
     /// not be cut, so that a search can be saved between two states.
     pub fn lenient(&self) -> Budget {

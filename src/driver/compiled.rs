@@ -342,7 +342,7 @@ fn violation(
                 explanation.push(temporal::OPEN.into());
             }
             confirm_finding(&interpreter, finding, last)?;
-            explanation.extend(explain::state(&interpreter, sources, finding.kind.word(), last));
+            explanation.extend(explain::state(machine, sources, finding.kind.word(), last));
         }
     }
     Ok(Violation {

@@ -4,7 +4,6 @@ use super::{CheckOptions, Explored, one_line};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
-use crate::model::reference::Interpreter;
 use crate::model::reference::search::{self, Exploration, Finding, SearchOptions};
 use crate::model::typed::Machine;
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
@@ -87,8 +86,7 @@ fn violation(machine: &Machine, sources: &Sources, found: &Exploration, finding:
         explanation.push(format!("at {}: {text}", sources.locate(error.span())));
     }
     if let Some(at) = finding.state {
-        let interpreter = Interpreter::new(machine, &Budget::unlimited());
-        explanation.extend(explain::state(&interpreter, sources, finding.kind.word(), &found.states[at]));
+        explanation.extend(explain::state(machine, sources, finding.kind.word(), &found.states[at]));
     }
     Violation {
         kind: finding.kind.word().to_string(),

@@ -4,17 +4,19 @@
 //! Whatever cannot be evaluated is left out; an explanation never changes a verdict.
 
 use crate::base::Span;
+use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::model::reference::{Interpreter, State};
-use crate::model::typed::{Clause, Expr, ExprKind, Pred, PredKind};
+use crate::model::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind};
 
 /// More lines than this hide the point.
 const MAX_LINES: usize = 12;
 /// Longer values are cut.
 const MAX_VALUE: usize = 200;
 
-pub fn state(interpreter: &Interpreter, sources: &Sources, kind: &str, state: &State) -> Vec<String> {
-    let machine = interpreter.machine();
+pub fn state(machine: &Machine, sources: &Sources, kind: &str, state: &State) -> Vec<String> {
+    // Nobody waits long for an explanation: what takes more than a moment is left out too.
+    let interpreter = &Interpreter::new(machine, &Budget::moment());
     let clauses: &[Clause] = match kind {
         "invariant" => &machine.invariant,
         "assertion" => &machine.assertions,
