@@ -51,7 +51,7 @@ fn random_machines_mean_the_same_in_both_engines() {
 fn some_machines(first: u64, end: u64, step: u64) {
     let dir = tempfile::tempdir().expect("a directory for models");
     let path = dir.path().join("Random.mch");
-    let limits = Limits { states: setting("BOMBUS_DIFFERENTIAL_STATES", 60) as usize, seconds: 3 };
+    let limits = Limits { states: setting("BOMBUS_DIFFERENTIAL_STATES", 60) as usize, seconds: 1 };
     let (mut tried, mut loaded, mut compared) = (0, 0, 0);
     let mut rejected = String::new();
     for seed in (first..end).step_by(step as usize) {

@@ -60,12 +60,15 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
         return Ok(0);
     }
     let interpreter = Interpreter::new(machine, &budget);
-    let program = program::compile(machine, &Budget::unlimited(), &Options::default())
-        .map_err(|stop| format!("stopped: {stop:?}"))?;
+    // What the time stopped says nothing, here and below.
+    let Ok(program) = program::compile(machine, &budget, &Options::default()) else { return Ok(0) };
     program.validate()?;
     let mut worker = program.worker();
     let mut heard = Heard::default();
     program.initial(&mut worker, &mut heard);
+    if budget.check().is_err() {
+        return Ok(0);
+    }
     same("initial states", heard.edges.len() as u64, reference.initial)?;
     for (_, _, words) in &heard.edges {
         let values: Vec<_> = program.state_values(words).into_iter().map(|(_, v)| v).collect();
@@ -81,7 +84,6 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
             break;
         }
         let agreed = one_state(machine, &program, &interpreter, state);
-        // What was stopped half way says nothing.
         if budget.check().is_err() {
             break;
         }

@@ -32,7 +32,7 @@ pub(super) fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarI
         facts.exact = sizes.map(|s| s.iter().sum());
     }
     facts.lower = facts.lower.max(facts.parts.values().copied().max().unwrap_or(0));
-    facts.lower = facts.lower.max(least_size(set, machine, &facts.distinct));
+    facts.lower = facts.lower.max(least_size(set, machine, &facts.distinct, &facts.parts));
     facts
 }
 

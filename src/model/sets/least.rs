@@ -1,16 +1,25 @@
 //! The least number of elements that PROPERTIES leave to a deferred set and to constants that are parts of it.
 //!
-//! In: the typed properties and the pairs of constants known to differ. Out: a lower bound. Parts of a
-//! partition add up; a part has the elements that are listed or said to be in it, and one if it is not empty.
+//! In: the typed properties, the pairs of constants known to differ and the known sizes of parts. Out: a lower bound.
+//! Parts of a partition add up, and so do parts that are said to be disjoint; a part has the elements that are listed
+//! or said to be in it, and one if it is not empty.
 
 use super::facts::{largest_clique, ordered};
 use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, VarId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Partitions of partitions are followed this deep.
 const DEPTH: usize = 8;
 
-pub(super) fn least_size(set: SetId, machine: &Machine, distinct: &BTreeSet<(VarId, VarId)>) -> usize {
+/// Of more parts than these only the first are tried for being disjoint: all choices among them are looked at.
+const PARTS: usize = 12;
+
+pub(super) fn least_size(
+    set: SetId,
+    machine: &Machine,
+    distinct: &BTreeSet<(VarId, VarId)>,
+    sizes: &BTreeMap<VarId, usize>,
+) -> usize {
     let mut conjuncts = Vec::new();
     for clause in &machine.properties {
         split(&clause.pred, &mut conjuncts);
@@ -20,7 +29,8 @@ pub(super) fn least_size(set: SetId, machine: &Machine, distinct: &BTreeSet<(Var
         ty: Type::pow(Type::Set(set)),
         span: Default::default(),
     };
-    Least { set, conjuncts, distinct }.of(&whole, DEPTH)
+    let disjoint = conjuncts.iter().filter_map(|c| disjoint(c, set)).collect();
+    Least { set, conjuncts, distinct, sizes, disjoint }.of(&whole, DEPTH)
 }
 
 fn split<'a>(p: &'a Pred, conjuncts: &mut Vec<&'a PredKind>) {
@@ -31,10 +41,26 @@ fn split<'a>(p: &'a Pred, conjuncts: &mut Vec<&'a PredKind>) {
     }
 }
 
+/// Two parts of `set` that a conjunct `A /\ B = {}` keeps apart, the smaller first.
+fn disjoint(conjunct: &PredKind, set: SetId) -> Option<(VarId, VarId)> {
+    let PredKind::Rel(RelOp::Equal, x, y) = conjunct else { return None };
+    if x.ty != Type::pow(Type::Set(set)) {
+        return None;
+    }
+    [(x, y), (y, x)].iter().find_map(|(inter, none)| match (&inter.kind, &none.kind) {
+        (ExprKind::Binary(BinOp::Inter, a, b), ExprKind::SetExt(items)) if items.is_empty() => {
+            Some(ordered(constant(a)?, constant(b)?))
+        }
+        _ => None,
+    })
+}
+
 struct Least<'a> {
     set: SetId,
     conjuncts: Vec<&'a PredKind>,
     distinct: &'a BTreeSet<(VarId, VarId)>,
+    sizes: &'a BTreeMap<VarId, usize>,
+    disjoint: BTreeSet<(VarId, VarId)>,
 }
 
 impl Least<'_> {
@@ -55,8 +81,14 @@ impl Least<'_> {
 
     /// A constant or the whole set: what the conjuncts say about it.
     fn named(&self, e: &Expr, depth: usize) -> usize {
-        let mut least = 0;
+        let mut least = constant(e).and_then(|v| self.sizes.get(&v).copied()).unwrap_or(0);
         let mut members = BTreeSet::new();
+        // Every constant of the type is a part of the whole set; of another constant those that are said to be.
+        let whole = matches!(e.kind, ExprKind::TypeSet(_));
+        let mut parts: BTreeSet<VarId> = BTreeSet::new();
+        if whole {
+            parts.extend(self.disjoint.iter().flat_map(|(a, b)| [*a, *b]));
+        }
         for conjunct in &self.conjuncts {
             match conjunct {
                 PredKind::Partition(whole, parts) if same(whole, e) => {
@@ -73,11 +105,35 @@ impl Least<'_> {
                 }
                 PredKind::Rel(RelOp::Subset, part, whole) if same(whole, e) && !same(part, e) => {
                     least = least.max(self.of(part, depth - 1));
+                    parts.extend(constant(part));
                 }
                 _ => {}
             }
         }
-        least.max(self.apart(&members))
+        least.max(self.apart(&members)).max(self.side_by_side(&parts, depth))
+    }
+
+    /// The most elements that some of the parts have together because they are disjoint.
+    fn side_by_side(&self, parts: &BTreeSet<VarId>, depth: usize) -> usize {
+        if self.disjoint.is_empty() {
+            return 0;
+        }
+        let of = |v: &VarId| {
+            let kind = ExprKind::Var(*v);
+            let part = Expr { kind, ty: Type::pow(Type::Set(self.set)), span: Default::default() };
+            (*v, self.of(&part, depth - 1))
+        };
+        let weighed: Vec<(VarId, usize)> = parts.iter().map(of).filter(|(_, n)| *n > 0).take(PARTS).collect();
+        let apart = |a: VarId, b: VarId| self.disjoint.contains(&ordered(a, b));
+        let mut most = 0;
+        for chosen in 0..1u32 << weighed.len() {
+            let some: Vec<&(VarId, usize)> =
+                (0..weighed.len()).filter(|i| chosen >> i & 1 == 1).map(|i| &weighed[i]).collect();
+            if (0..some.len()).all(|i| (0..i).all(|j| apart(some[i].0, some[j].0))) {
+                most = most.max(some.iter().map(|(_, n)| n).sum());
+            }
+        }
+        most
     }
 
     /// How many of the constants are known to be pairwise different.
