@@ -190,6 +190,14 @@ fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
     assert_eq!(with(text), "verified 12/21");
     // A choice that the scope has no value for says nothing of the integers beyond it.
     assert!(with(&one_bit("op(n) = PRE n>10 THEN skip END")).starts_with("incomplete"));
+    // Functions into the integers: 0..3 for each of two points, and no claim where those have no solution.
+    let functions = |more: &str| {
+        format!("MACHINE M CONSTANTS f PROPERTIES f : 1..2 --> NATURAL {more} OPERATIONS op = skip END")
+    };
+    assert_eq!(with(&functions("")), "verified 32/48");
+    assert_eq!(verdict(&functions("")), "incomplete 0/0");
+    assert!(with(&functions("& f(1)*f(1) > 100+f(2)")).starts_with("incomplete"));
+    assert!(with(&functions("& !g.(g : 1..2 --> NATURAL => g(1)*g(2) < 100)")).starts_with("incomplete"));
     // A quantifier is no choice of the model: it speaks of all integers.
     let text = one_bit("op = PRE !n.(n:NATURAL => (n*n) mod 7 /= 3) THEN skip END");
     assert!(with(&text).starts_with("incomplete"));

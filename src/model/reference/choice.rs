@@ -51,15 +51,12 @@ pub(super) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {
     found
 }
 
-/// Whether `v` is an integer that the model chooses.
-fn is_integer_choice(machine: &Machine, of_substitutions: &HashSet<VarId>, v: VarId) -> bool {
-    machine.vars.get(v.0 as usize).is_some_and(|decl| {
-        decl.ty == Type::Integer
-            && match decl.kind {
-                VarKind::Constant | VarKind::Variable | VarKind::Parameter => true,
-                VarKind::Local => of_substitutions.contains(&v),
-                VarKind::Result => false,
-            }
+/// Whether the model chooses `v`: it is no variable of a quantifier or comprehension.
+pub(super) fn is_choice(machine: &Machine, of_substitutions: &HashSet<VarId>, v: VarId) -> bool {
+    machine.vars.get(v.0 as usize).is_some_and(|decl| match decl.kind {
+        VarKind::Constant | VarKind::Variable | VarKind::Parameter => true,
+        VarKind::Local => of_substitutions.contains(&v),
+        VarKind::Result => false,
     })
 }
 
@@ -82,7 +79,9 @@ impl Interpreter<'_> {
             return Ok(flow);
         }
         if !pending.as_ref().is_some_and(Error::is_finding)
-            && let Some(var) = unknown.iter().find(|v| is_integer_choice(self.machine, &self.any, **v))
+            && let Some(var) = unknown
+                .iter()
+                .find(|v| self.type_of(**v) == Type::Integer && is_choice(self.machine, &self.any, **v))
         {
             return self.try_scope(env, unknown, open, pending, *var, sink);
         }
@@ -93,6 +92,15 @@ impl Interpreter<'_> {
             Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
         });
         sink(env, Some(&error))
+    }
+
+    /// That a choice which nothing bounds was tried with the integers of the scope alone, and what to do about it.
+    pub(super) fn only_scope(&self, name: &str) -> String {
+        let Machine { minint, maxint, .. } = self.machine;
+        format!(
+            "nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more, --integers-in-scope takes \
+             that for all)"
+        )
     }
 
     /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
@@ -109,7 +117,7 @@ impl Interpreter<'_> {
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
-        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
+        let words = self.only_scope(name);
         let set = interval(minint, maxint);
         if self.machine.integers_in_scope {
             // Where the scope has no solution at all, nothing follows for the integers beyond it.

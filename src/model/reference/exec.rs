@@ -228,7 +228,7 @@ impl Interpreter<'_> {
             Ok(Flow::Go)
         })?;
         let name = &self.machine.var(*v).name;
-        let words = format!("nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more)");
+        let words = self.only_scope(name);
         let kind = if tried.is_empty() { ErrorKind::Unbounded } else { ErrorKind::Sampled(*v) };
         if tried.is_empty() || !self.machine.integers_in_scope {
             out.errors.push(Error::new(kind, span, words));

@@ -99,6 +99,9 @@ impl Least<'_> {
                     least =
                         least.max(usize::from(matches!(&other.kind, ExprKind::SetExt(x) if x.is_empty())));
                 }
+                PredKind::Rel(RelOp::Equal, a, b) if same(a, e) != same(b, e) => {
+                    least = least.max(self.of(if same(a, e) { b } else { a }, depth - 1));
+                }
                 PredKind::Rel(RelOp::In, element, whole) if same(whole, e) => {
                     least = least.max(1);
                     members.extend(constant(element));

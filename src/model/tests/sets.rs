@@ -141,12 +141,15 @@ fn disjoint_parts_add_up() {
         ("A <: S & B <: S & A /\\ B = {} & card(A) = 2 & card(B) = 2", 4),
         ("A <: S & B <: S & card(A) = 2 & card(B) = 3", 3),
         ("A <: S & B <: S & {} = B /\\ A & A /= {} & card(B) = 3", 4),
+        ("p : S & q : S & p /= q & A = {p, q} & A /\\ B = {} & B /= {} & B <: S", 3),
         // C may share its elements with A and with B.
         ("A <: S & B <: S & C <: S & A /\\ B = {} & card(A) = 2 & card(B) = 1 & card(C) = 4", 4),
         // Both are parts of C, which is a part of S.
         ("C <: S & A <: C & B <: C & A /\\ B = {} & card(A) = 2 & card(B) = 3", 5),
     ] {
-        let text = format!("MACHINE M SETS S CONSTANTS A, B, C PROPERTIES C <: S & {properties} END");
+        let text = format!(
+            "MACHINE M SETS S CONSTANTS A, B, C, p, q PROPERTIES C <: S & p : S & q : S & {properties} END"
+        );
         assert_eq!(one(&text).sets[0].elems.len(), size, "{properties}");
     }
     let other = "MACHINE M SETS S; T CONSTANTS A, B PROPERTIES A <: T & B <: T & A /\\ B = {} & card(A) = 2 & B /= {} END";
