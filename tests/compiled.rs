@@ -167,6 +167,20 @@ fn what_follows_a_choice_sees_each_of_its_outcomes() {
 }
 
 #[test]
+fn what_follows_a_choice_leaves_the_loops_alone_that_lead_to_it() {
+    // From each of two states: x stays or becomes any of two values, and the answer is any of four.
+    for choice in
+        ["x :: BOOL", "ANY v WHERE v : 0..3 THEN x :: BOOL END", "ANY v WHERE v : BOOL THEN x :: BOOL END"]
+    {
+        let text = format!(
+            "MACHINE M VARIABLES x INVARIANT x : BOOL INITIALISATION x := FALSE
+             OPERATIONS answer <-- op = BEGIN CHOICE skip OR {choice} END || answer :: 0..3 END END"
+        );
+        check(text.leak(), "2 states, 16 transitions");
+    }
+}
+
+#[test]
 fn quantifiers_and_comprehensions_are_loops() {
     // Subsets s of 1..4 with an even number of elements whose sum is at most 5.
     check(

@@ -87,11 +87,18 @@ impl<'w> Lower<'w> {
         };
         let (at, shift) = c.place(row as usize);
         let (word, shift, mask) = (t.reg + at as u16, shift as u8, c.mask() as u16);
-        if c.base == 1 {
-            self.emit(Op::JumpCellEq { a: word, i: 0, shift, mask, l: none });
-        }
-        let raw = self.alloc(1)?;
-        self.emit(Op::Peek { d: raw, a: word, shift, mask });
+        // A cell that was read a moment ago had a value then.
+        let raw = match self.peeked(word, shift, mask) {
+            Some(raw) => raw,
+            None => {
+                if c.base == 1 {
+                    self.emit(Op::JumpCellEq { a: word, i: 0, shift, mask, l: none });
+                }
+                let raw = self.alloc(1)?;
+                self.emit(Op::Peek { d: raw, a: word, shift, mask });
+                raw
+            }
+        };
         let lo = match &a.values {
             Carrier::Ints { lo, .. } => *lo,
             _ => 0,

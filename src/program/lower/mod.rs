@@ -14,6 +14,7 @@ mod guard;
 mod maplets;
 mod member;
 mod pred;
+mod recent;
 mod relation;
 mod search;
 mod stmt;
@@ -538,8 +539,16 @@ impl<'w> Lower<'w> {
                     self.emit(Op::Jump { l: miss });
                     return self.constant(vec![0]);
                 }
+                let fits = |(least, most)| least >= i64::from(*lo) && most < i64::from(*lo) + i64::from(*n);
+                let fits = self.bounds(x.reg).is_some_and(fits);
+                if fits && *lo == 0 {
+                    return Ok(x.reg);
+                }
                 let d = self.alloc(1)?;
-                self.emit(Op::CodeOfInt { d, a: x.reg, lo: *lo, n: *n, l: miss });
+                self.emit(match lo.checked_neg() {
+                    Some(i) if fits => Op::AddImm { d, a: x.reg, i },
+                    _ => Op::CodeOfInt { d, a: x.reg, lo: *lo, n: *n, l: miss },
+                });
                 Ok(d)
             }
             (Layout::Code(_), Carrier::Bool | Carrier::Set(..)) => Ok(x.reg),

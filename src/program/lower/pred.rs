@@ -232,11 +232,12 @@ impl Lower<'_> {
                     let (x, y) = self.alike(a, b, env, None)?;
                     return self.equal(&x, &y, l, when);
                 }
+                let mark = self.here();
                 let (x, y) = (self.expr(a, env, None)?, self.expr(b, env, None)?);
                 for (e, x, y) in [(a, &x, &y), (b, &y, &x)] {
                     if matches!(e.kind, ExprKind::Apply(..))
                         && let Some(i) = self.immediate(y)
-                        && self.fuse_equal(x, i, l, when)
+                        && self.fuse_equal(x, i, mark, l, when)
                     {
                         return Ok(());
                     }
@@ -294,8 +295,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Turns the read of a cell that was emitted last into a comparison of the cell.
-    fn fuse_equal(&mut self, x: &Operand, i: i32, l: Label, when: bool) -> bool {
+    /// Turns the read of a cell that was emitted last, and after `mark`, into a comparison of the cell.
+    fn fuse_equal(&mut self, x: &Operand, i: i32, mark: u32, l: Label, when: bool) -> bool {
         let n = self.code.ops.len();
         let (at, shifted) = match self.code.ops[..] {
             [.., Op::Peek { d, .. }] if d == x.reg => (n - 1, 0),
@@ -303,7 +304,8 @@ impl Lower<'_> {
             _ => return false,
         };
         let Op::Peek { a, shift, mask, .. } = self.code.ops[at] else { return false };
-        if self.marked as usize > at {
+        // Of an earlier read others may know.
+        if self.marked.max(mark) as usize > at {
             return false;
         }
         self.code.ops.truncate(at);

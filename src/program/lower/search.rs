@@ -111,18 +111,22 @@ impl<'w> Lower<'w> {
             values.iter().map(|value| self.literal(value, &ty, None)).collect::<Low<_>>()?;
         let copies = self.copies;
         self.copies *= values.len().max(1);
+        let (floor, mut top) = (self.next, self.next);
         for x in constants {
             let after = self.label();
             // What one copy computes is of no use to the next one.
-            let registers = self.next;
+            self.next = floor;
             let done = self.steps(plan, at + 1, &env.with(v, x), after, test, body);
-            self.next = registers;
             if done.is_err() {
+                self.next = floor;
                 self.copies = copies;
                 return done;
             }
+            top = top.max(self.next);
             self.place(after);
         }
+        // What is emitted later may be called from inside a copy, while its loops run.
+        self.next = top;
         self.copies = copies;
         self.emit(Op::Jump { l: next });
         Ok(())
