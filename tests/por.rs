@@ -5,6 +5,8 @@
 
 #[path = "por/agreement.rs"]
 mod agreement;
+#[path = "por/alike.rs"]
+mod alike;
 #[path = "por/machines.rs"]
 mod machines;
 #[path = "por/pitfalls.rs"]
@@ -283,7 +285,7 @@ fn next_and_executed_row_50_switch_the_reduction_off_and_the_result_says_so() {
 #[test]
 fn what_does_not_go_with_the_reduction_is_refused_or_switches_it_off() {
     for (args, word) in [
-        (&["--por", "on", "--symmetry", "exact"][..], "--symmetry"),
+        (&["--por", "on", "--symmetry", "marker"][..], "--symmetry"),
         (&["--por", "on", "--order", "dfs"], "--order"),
         (&["--por", "on", "--engine", "reference"], "reference"),
         (&["--por", "on", "--checkpoint", "d"], "--checkpoint"),

@@ -251,10 +251,10 @@ fn not_available(args: &args::Check) -> Option<String> {
         }
     }
     if args.por != Por::Off {
-        if args.symmetry != Symmetry::Off {
+        if matches!(args.symmetry, Symmetry::Marker | Symmetry::MarkerClassic) {
             return Some(
-                "--por with --symmetry: the first state found of an orbit stands for it, which depends on the \
-                 schedule, and the set chosen there would too; choose one of the two reductions"
+                "--por with --symmetry: a marker does not say which state stands for its orbit, so the set chosen \
+                 there would depend on the schedule; use --symmetry exact"
                     .into(),
             );
         }

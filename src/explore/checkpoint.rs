@@ -9,7 +9,7 @@
 //! set with its ids, predecessors and claims, the queues, the counts, the findings, the reasons of
 //! incompleteness and the log of edges. None of it depends on the number of workers.
 
-use super::batch::Batch;
+use super::batch::{Batch, Marks};
 use super::findings::{Findings, Place};
 use super::order::Stage;
 use super::sink::Record;
@@ -114,7 +114,8 @@ fn write<S: System>(
             for at in 0..batch.len() {
                 out.u32(batch.id(at))?;
                 out.u128(batch.print(at))?;
-                out.u8(batch.is_flawed(at).into())?;
+                let Marks { flawed, loose } = batch.marks(at);
+                out.u8(u8::from(flawed) | u8::from(loose) << 1)?;
                 batch.state(at).iter().try_for_each(|word| out.u64(*word))?;
             }
         }
@@ -361,10 +362,11 @@ pub fn resume<S: System>(
             if batches.last().is_none_or(Batch::is_full) {
                 batches.push(Batch::new(shared.words, &shared.meter).map_err(|_| no_memory())?);
             }
-            let (id, print, flawed) = (from.below(shared.visited.bound())?, from.u128()?, from.u8()? != 0);
+            let (id, print, marks) = (from.below(shared.visited.bound())?, from.u128()?, from.u8()?);
+            let marks = Marks { flawed: marks & 1 != 0, loose: marks & 2 != 0 };
             let state = from.words(shared.words)?;
             if let Some(batch) = batches.last_mut() {
-                batch.push(id, print, &state, flawed);
+                batch.push(id, print, &state, marks);
             }
         }
     }

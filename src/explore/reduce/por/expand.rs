@@ -136,7 +136,7 @@ impl<S: System> Worker<'_, S> {
         reducer.held.clear();
         system.successors(&mut self.scratch, state, &mut reducer.held);
         let total = reducer.held.edges.len();
-        let known = reducer.sort_out(system);
+        let known = reducer.sort_out(system) && !self.core.source.marks.loose;
         if !again {
             std::mem::swap(&mut self.core.notes, &mut reducer.held.notes);
         }
@@ -168,10 +168,10 @@ impl<S: System> Worker<'_, S> {
         let left_out = total as u64 - followed;
         reducer.figures.reduced = reducer.figures.reduced.wrapping_add(1);
         reducer.figures.left_out = reducer.figures.left_out.wrapping_add(left_out);
-        let Source { id: Some(id), print, flawed, .. } = self.core.source else { return total };
+        let Source { id: Some(id), print, marks, .. } = self.core.source else { return total };
         if common.keeps_edges() {
             let missing = enabled - super::stubborn::size(&reducer.chosen);
-            reducer.part.vertices.push(Vertex { id, print, missing, flawed });
+            reducer.part.vertices.push(Vertex { id, print, missing, flawed: marks.flawed });
         } else if common.needs_proviso() && !self.leads_on(common) {
             reducer.figures.reduced = reducer.figures.reduced.wrapping_sub(1);
             reducer.figures.by_proviso += 1;

@@ -74,7 +74,8 @@ pub struct Figures {
     pub no_smaller: u64,
     /// States that were expanded in full because of the proviso.
     pub by_proviso: u64,
-    /// States in which the enabled instances were not known, or a finding was made.
+    /// States in which the enabled instances were not known, or a finding was made, or which stand for
+    /// their orbits by chance.
     pub unknown: u64,
     /// States with at most one enabled instance.
     pub single: u64,

@@ -4,6 +4,7 @@
 //! (algorithms §0) can be put back; the comparison must then notice. `BOMBUS_POR_SYSTEMS` sets the
 //! number of systems; a long run has 1,000,000.
 
+mod alike;
 mod full;
 mod models;
 mod random;
@@ -69,7 +70,7 @@ fn lost(seed: u64, fault: Fault) -> Option<&'static str> {
     }
 }
 
-fn systems() -> u64 {
+pub(super) fn systems() -> u64 {
     std::env::var("BOMBUS_POR_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000)
 }
 
