@@ -38,6 +38,7 @@ fn options() -> CheckOptions {
         keep_going: false,
         por: Reduce::Off,
         level_proviso: false,
+        refine_at_once: true,
         deadlock_only: false,
         symmetry: None,
         checkpoint: Default::default(),
@@ -288,7 +289,6 @@ fn what_does_not_go_with_the_reduction_is_refused_or_switches_it_off() {
         (&["--por", "on", "--symmetry", "marker"][..], "--symmetry"),
         (&["--por", "on", "--order", "dfs"], "--order"),
         (&["--por", "on", "--engine", "reference"], "reference"),
-        (&["--por", "on", "--checkpoint", "d"], "--checkpoint"),
     ] {
         let (status, _, text) = bombus(SMALL, args);
         assert_eq!(status, Some(2), "{args:?}");

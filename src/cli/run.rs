@@ -193,6 +193,7 @@ fn check(mut args: args::Check) -> u8 {
         goal: args.goal.clone(),
         strict_wd: args.strict_wd,
         keep_going: args.keep_going,
+        refine_at_once: false,
         por: match args.por {
             Por::Off => driver::Reduce::Off,
             Por::On => driver::Reduce::Stubborn,
@@ -268,13 +269,6 @@ fn not_available(args: &args::Check) -> Option<String> {
     if args.checkpoint.is_some() || args.resume.is_some() {
         if args.engine == Some(Engine::Reference) {
             return Some("--checkpoint and --resume: the reference engine cannot save its search".into());
-        }
-        if args.por != Por::Off {
-            return Some(
-                "--checkpoint and --resume: the reduced states and edges that the proviso of --por keeps are \
-                 not saved; leave --por off"
-                    .into(),
-            );
         }
     } else if args.checkpoint_every.is_some() {
         return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());

@@ -103,7 +103,7 @@ impl<'a, S: System> Worker<'a, S> {
     }
 
     /// Gives what the reduction gathered in a level to the others.
-    fn hand_in(&mut self) {
+    pub(super) fn hand_in(&mut self) {
         if let Some(reducer) = &mut self.reducer
             && !reducer.hand_in(&mut self.core.watched, &self.shared.meter)
         {

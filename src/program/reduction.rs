@@ -49,6 +49,9 @@ pub struct Reduction {
     pub proven: usize,
     pub conjuncts: usize,
     pub grounded: Grounded,
+    /// What cells can hold, for trying it out; none once that was done.
+    pub(super) contents: Option<Contents>,
+    ignores_failures: bool,
 }
 
 /// A condition whose truth matters.
@@ -132,7 +135,7 @@ impl<'m> Program<'m> {
         let by_invariant = prover(all_bounds);
         let granting = prover(granted);
         let domains = Domains { machine, tracer: &tracer, set_value: &set_value, prover: &granting };
-        let mut grounded = ground(&domains, wanted.whole_events);
+        let grounded = ground(&domains, wanted.whole_events);
         let mut relations = relate(&grounded);
         let contents: Contents = grounded
             .instances
@@ -201,18 +204,43 @@ impl<'m> Program<'m> {
         for (askable, entry) in relations.askable.iter_mut().zip(&code.guards) {
             *askable &= entry.is_some();
         }
+        let ignores_failures = wanted.ignores_failures;
+        relations.fallible &= !ignores_failures;
+        let conjuncts = conjuncts.len();
         // With several valuations a trial would have to be made for each.
-        if !many
+        let contents = (!many).then_some(contents);
+        self.reduction = Some(Reduction {
+            relations,
+            labels,
+            names,
+            proven,
+            conjuncts,
+            grounded,
+            contents,
+            ignores_failures,
+        });
+    }
+
+    /// Whether relations could be refined by trying what cells can hold. It takes some milliseconds.
+    pub fn can_refine_reduction(&self) -> bool {
+        self.reduction.as_ref().is_some_and(|r| r.contents.is_some())
+    }
+
+    /// Refines the relations by trying. No search may rely on them meanwhile.
+    pub fn refine_reduction(&mut self) {
+        let Some(mut r) = self.reduction.take() else { return };
+        if let Some(contents) = r.contents.take()
+            && let interpreter = Interpreter::new(self.machine, &self.budget)
             && let Ok(initial) = interpreter.initial_states(&self.valuations[0])
             && let Some(base) = initial.values.first()
         {
+            let Reduction { relations, labels, grounded, ignores_failures, .. } = &mut r;
             let instance = |event: EventId, label: u64| labels[event.0 as usize].find(label);
             let base = base.variables.to_vec();
-            Trial::new(self, base, &contents, &instance).refine(&mut grounded, &mut relations);
+            Trial::new(self, base, &contents, &instance).refine(grounded, relations);
+            relations.fallible &= !*ignores_failures;
         }
-        relations.fallible &= !wanted.ignores_failures;
-        let conjuncts = conjuncts.len();
-        self.reduction = Some(Reduction { relations, labels, names, proven, conjuncts, grounded });
+        self.reduction = Some(r);
     }
 
     /// What is known for partial order reduction, once it was prepared.

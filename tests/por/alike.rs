@@ -307,8 +307,7 @@ const CROWD: &str = "MACHINE Crowd SETS P VARIABLES pc, holder
   OPERATIONS
     walk(p) = SELECT p : P & pc(p) < 2 THEN pc(p) := pc(p) + 1 END;
     take(p) = SELECT p : P & pc(p) = 2 & holder = {} THEN holder := {p} || pc(p) := 3 END;
-    leave(p) = SELECT p : P & p : holder & pc(p) = 3 THEN holder := {} || pc(p) := 4 END;
-    rest = SELECT pc[P] = {4} THEN skip END
+    leave(p) = SELECT p : P & p : holder & pc(p) = 3 THEN holder := {} || pc(p) := 4 END
   END";
 
 #[test]
@@ -325,7 +324,7 @@ fn a_crowd_needs_one_path_of_orbits() {
         for workers in [1, 2, 5, 8] {
             let both =
                 checked(CROWD, CheckOptions { symmetry, por: Reduce::Stubborn, workers, ..all.clone() });
-            assert_eq!(both.verdict(), Verdict::Verified);
+            assert_eq!(both.violation.map(|v| v.kind), Some("deadlock".into()));
             assert_eq!(both.counts.states, 4 * n + 1, "{n}: two walks, take and leave for each");
             assert_eq!((both.reductions.symmetry, both.reductions.por), ("exact", "on"));
         }
@@ -377,7 +376,11 @@ fn markers_are_refused_and_the_result_names_both_reductions() {
     }
     let args = ["--por", "on", "--symmetry", "exact", "--set-size", "3"];
     let (status, j, text) = bombus(CROWD, &args);
-    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(status, Some(1), "{text}");
+    assert_eq!(
+        (&j["violation"]["kind"], j["violation"]["trace"].as_array().map(Vec::len)),
+        (&"deadlock".into(), Some(13))
+    );
     assert_eq!((&j["reductions"]["por"], &j["reductions"]["symmetry"]), (&"on".into(), &"exact".into()));
     assert!(text.contains("partial order") && text.contains("symmetry"), "{text}");
     let (_, j, text) = bombus(CROWD, &[&args[..], &["--ltl", "G F {holder = {}}"]].concat());

@@ -81,6 +81,12 @@ impl<'a> Reducer<'a> {
         }
     }
 
+    /// Goes on from what was counted before, all of which was handed in.
+    pub fn go_on_from(&mut self, figures: Figures) {
+        self.told = (figures.looked_at(), figures.reduced);
+        self.figures = figures;
+    }
+
     /// Whether a state is to be looked at: not any more once the reduction was given up, unless the
     /// proviso asks for what was left out before.
     pub fn looks_at(&self, again: bool) -> bool {

@@ -8,6 +8,7 @@ mod alike;
 mod full;
 mod models;
 mod random;
+mod saved;
 
 use super::{Method, Por, Preserve, Proviso};
 use crate::base::budget::Budget;

@@ -110,7 +110,7 @@ impl Orbits for Sorted {
     }
 }
 
-fn random_system(seed: u64, preserve: Preserve, fault: Fault) -> Guarded {
+pub fn random_system(seed: u64, preserve: Preserve, fault: Fault) -> Guarded {
     let alike = ALIKE;
     let mut state = hash::mix(seed ^ 0x0a11_4e00);
     let mut random = |below: usize| {
