@@ -180,8 +180,8 @@ fn other_orders_and_temporal_formulas_survive_kills_too() {
     survives(QUEUE, &["--ltl", "G F [get]"], kills, 9);
 }
 
-/// Counters with a part that goes round on its own, so that the proviso asks for states again: with partial
-/// order reduction 7,000 of 250,000 states in some rounds.
+/// Clocks that go round on their own, so that the proviso asks for states again: with two elements 68,400 states and
+/// 317,880 transitions, of which 95,400 are followed, and 6,840 states are asked for again in 28 rounds (measured).
 const ROUNDS: &str = "MACHINE rounds SETS P
 VARIABLES pc, t, u, v INVARIANT pc : P --> 0..5 & t : 0..9 & u : 0..9 & v : 0..19 & (v = 19 => u /= 5)
 INITIALISATION pc := P * {0} || t, u, v := 0, 0, 0

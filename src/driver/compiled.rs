@@ -89,7 +89,7 @@ pub fn explore(
     if refines_later {
         let look = explore::Options { pause_beyond: Some(UNREFINED), ..how.clone() };
         let searched = threads.run(|| checkpoint::search(&program, look, budget, sources, options))?;
-        if is_over(&searched.outcome) {
+        if is_over(&searched.outcome, &how) {
             first = Some(searched);
         } else {
             let started = Instant::now();
@@ -325,9 +325,11 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
 
 /// Whether a search that may have paused has told all it can tell. With fewer states to visit another one may
 /// stay below the limit of states.
-fn is_over(found: &explore::Outcome) -> bool {
+fn is_over(found: &explore::Outcome, how: &explore::Options) -> bool {
     let limited = |reason: &Reason| !matches!(reason, Reason::System(_) | Reason::Orbits | Reason::States(_));
-    found.exhausted || !found.findings.is_empty() || found.reasons.iter().any(|(reason, _)| limited(reason))
+    let told = !how.keep_going && !found.findings.is_empty()
+        || how.until_violated > 0 && found.violated.count_ones() >= how.until_violated;
+    found.exhausted || told || found.reasons.iter().any(|(reason, _)| limited(reason))
 }
 
 /// Whether a limit ended the search.
