@@ -17,7 +17,7 @@ use super::system::{Program, Worker};
 use super::trial::{Contents, Trial};
 use super::{plan, uses::Uses};
 use crate::model::reference::Interpreter;
-use crate::model::typed::{Expr, ExprKind, Machine, Pred, Type, VarId};
+use crate::model::typed::{Expr, ExprKind, Machine, OpId, Pred, Type, VarId};
 use crate::model::value::Value;
 use crate::system::{EventId, GuardId, InstanceId, Relations};
 use std::collections::BTreeSet;
@@ -123,7 +123,15 @@ impl<'m> Program<'m> {
         let member = |v: &Value, set: &Expr| if fixed(set, true) { folder.member(v, set) } else { None };
         let tracer = Tracer { machine, state: &state, fold: &fold };
         let conjuncts: Vec<Pred> = machine.invariant.iter().flat_map(|c| plan::conjuncts(&c.pred)).collect();
-        let prover = |granted: Vec<Bound>| Prover { machine, tracer: &tracer, member: &member, granted };
+        let body = |op: &OpId| Uses::of_stmt(&machine.op(*op).body, machine);
+        let written: Vec<BTreeSet<VarId>> = machine.events.iter().map(|op| body(op).writes).collect();
+        let prover = |granted: Vec<Bound>| Prover {
+            machine,
+            tracer: &tracer,
+            member: &member,
+            granted,
+            written: &written,
+        };
         let all_bounds: Vec<Bound> = conjuncts.iter().filter_map(Bound::of).collect();
         // Where the invariant is checked, a state outside it ends the search, so it may be granted
         // for all others. Else, and for paths, which go on, only what is proven is granted.
@@ -160,11 +168,10 @@ impl<'m> Program<'m> {
                 watched.push(Watched { cells, repaired: Some((part, fact)) });
             }
         };
-        let events = machine.events.len();
         let mut proven = 0;
         if wanted.invariant {
             for c in &conjuncts {
-                if (0..events).all(|e| by_invariant.keeps(e, c)) {
+                if by_invariant.keep(c) {
                     proven += 1;
                 } else {
                     watch(c, true);
@@ -283,7 +290,7 @@ impl<'m> Program<'m> {
             let bounds: Vec<Bound> = candidates.iter().filter_map(|c| Bound::of(c)).collect();
             let before = candidates.len();
             let prover = prover(bounds.clone());
-            candidates.retain(|c| (0..self.machine.events.len()).all(|e| prover.keeps(e, c)));
+            candidates.retain(|c| prover.keep(c));
             if candidates.len() == before {
                 return bounds;
             }
