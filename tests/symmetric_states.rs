@@ -105,12 +105,17 @@ fn identity(program: &Program, state: &State) -> (Vec<u64>, Precision) {
 }
 
 fn compare(text: &'static str, sizes: &'static [(&'static str, usize)]) {
+    compare_with(text, sizes, false);
+}
+
+/// With all valuations of the constants, or with one of each orbit.
+fn compare_with(text: &'static str, sizes: &'static [(&'static str, usize)], all_constants: bool) {
     with_stack(move || {
         let dir = tempfile::tempdir().expect("a directory for the model");
         let path = dir.path().join("M.mch");
         std::fs::write(&path, text).expect("the model is written");
         let set_sizes = sizes.iter().map(|(s, n)| (s.to_string(), *n)).collect();
-        let loaded = load(&path, &LoadOptions { set_sizes, ..LoadOptions::default() });
+        let loaded = load(&path, &LoadOptions { set_sizes, all_constants, ..LoadOptions::default() });
         let Some(model) = &loaded.model else { panic!("{}", loaded.messages()) };
         let machine = &model.machine;
         let budget = Budget::unlimited();
@@ -125,6 +130,7 @@ fn compare(text: &'static str, sizes: &'static [(&'static str, usize)]) {
         let mut by_flood: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
         let mut by_form: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
         let mut by_marker: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
+        let mut states: Vec<State> = Vec::new();
         for _ in 0..cases(300) {
             let valuation = rng.below(programs[0].valuations());
             let constants: Vec<Value> =
@@ -155,6 +161,14 @@ fn compare(text: &'static str, sizes: &'static [(&'static str, usize)]) {
                     assert_eq!(identity(program, &other), *id, "{state:?}");
                 }
             }
+            // The state that stands for the orbit is of the orbit, and has constants that are explored.
+            for (program, (id, _)) in programs.iter().zip(&ids).take(2) {
+                let stands = representative(program, id);
+                assert!(program.pack(&stands).is_some(), "{stands:?}");
+                assert_eq!(identity(program, &stands).0, *id, "{state:?} and {stands:?}");
+                assert!(all_constants || stands.constants == state.constants, "{state:?} and {stands:?}");
+            }
+            states.push(state.clone());
             let [(form, _), (flood, _), (marker, precision), _] = &ids[..] else { unreachable!() };
             assert_eq!(by_flood.entry(flood.clone()).or_insert(form.clone()), form, "{state:?}");
             assert_eq!(by_form.entry(form.clone()).or_insert(flood.clone()), flood, "{state:?}");
@@ -163,7 +177,23 @@ fn compare(text: &'static str, sizes: &'static [(&'static str, usize)]) {
             }
         }
         assert!(by_form.len() > 50, "{}", by_form.len());
+        // Another run meets values in another order, and the same states stand for orbits.
+        for mode in [Mode::Exact, Mode::Flood] {
+            let (one, other) = (with(mode), with(mode));
+            let stands = |program: &Program, state| representative(program, &identity(program, state).0);
+            let forwards: Vec<State> = states.iter().map(|s| stands(&one, s)).collect();
+            let mut backwards: Vec<State> = states.iter().rev().map(|s| stands(&other, s)).collect();
+            backwards.reverse();
+            assert_eq!(forwards, backwards);
+        }
     });
+}
+
+fn representative(program: &Program, identity: &[u64]) -> State {
+    let mut state = vec![0; identity.len() - 1];
+    let mut orbits = program.orbits().expect("the machine is symmetric");
+    assert!(orbits.representative(identity, &mut state), "{identity:?}");
+    program.values(&state)
 }
 
 #[test]
@@ -179,4 +209,18 @@ fn pooled_and_escaped_states_have_the_identities_of_their_values() {
 #[test]
 fn named_elements_stay_in_their_places() {
     compare(NAMED, &[("D", 5)]);
+}
+
+/// Constants that relate elements in many ways, beside variables in words and in the pool.
+const RELATED: &str =
+    "MACHINE M SETS D CONSTANTS next, chosen PROPERTIES next : D >+> D & card(next) = 1 & chosen <: D & card(chosen) = 2
+VARIABLES x, d, q, ss INVARIANT x : D & d : D <-> D & q : seq(D) & ss <: POW(D)
+INITIALISATION x :: D || d := {} || q := [] || ss := {}
+OPERATIONS o = PRE x : chosen THEN x := next(x) END END";
+
+#[test]
+fn constants_that_hold_elements_stay_valuations_that_are_explored() {
+    compare(RELATED, &[("D", 4)]);
+    compare_with(RELATED, &[("D", 4)], true);
+    compare_with(NAMED, &[("D", 4)], true);
 }

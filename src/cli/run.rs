@@ -193,6 +193,7 @@ fn check(mut args: args::Check) -> u8 {
         goal: args.goal.clone(),
         strict_wd: args.strict_wd,
         keep_going: args.keep_going,
+        refine_at_once: false,
         por: match args.por {
             Por::Off => driver::Reduce::Off,
             Por::On => driver::Reduce::Stubborn,
@@ -251,10 +252,10 @@ fn not_available(args: &args::Check) -> Option<String> {
         }
     }
     if args.por != Por::Off {
-        if args.symmetry != Symmetry::Off {
+        if matches!(args.symmetry, Symmetry::Marker | Symmetry::MarkerClassic) {
             return Some(
-                "--por with --symmetry: the first state found of an orbit stands for it, which depends on the \
-                 schedule, and the set chosen there would too; choose one of the two reductions"
+                "--por with --symmetry: a marker does not say which state stands for its orbit, so the set chosen \
+                 there would depend on the schedule; use --symmetry exact"
                     .into(),
             );
         }
@@ -268,13 +269,6 @@ fn not_available(args: &args::Check) -> Option<String> {
     if args.checkpoint.is_some() || args.resume.is_some() {
         if args.engine == Some(Engine::Reference) {
             return Some("--checkpoint and --resume: the reference engine cannot save its search".into());
-        }
-        if args.por != Por::Off {
-            return Some(
-                "--checkpoint and --resume: the reduced states and edges that the proviso of --por keeps are \
-                 not saved; leave --por off"
-                    .into(),
-            );
         }
     } else if args.checkpoint_every.is_some() {
         return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());

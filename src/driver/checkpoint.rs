@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Changes with everything that gives the bytes another meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const NAME: &str = "search.bombus";
 const NEW: &str = "search.bombus.new";
 
@@ -171,6 +171,10 @@ fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fa
         format!("machine {:?}, abstract-levels {:?}, variants {}", l.machine, l.abstract_levels, l.variants),
         format!("temporal {:?}", options.temporal),
         format!("symmetry {:?}", options.symmetry),
+        format!(
+            "partial order reduction {:?}, level rule {}, deadlocks alone {}",
+            options.por, options.level_proviso, options.deadlock_only
+        ),
     ];
     vec![
         ("the version of Bombus".into(), version),

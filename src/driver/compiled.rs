@@ -25,6 +25,10 @@ use std::time::Instant;
 const FIRST_ROUND: u64 = 20_000;
 const GROWTH: u64 = 8;
 
+/// States of a search with relations that were read from the text alone. Refining them takes as long as visiting so
+/// many, so it waits until there are more.
+const UNREFINED: u64 = 5_000;
+
 pub fn explore(
     machine: &Machine,
     sources: &Sources,
@@ -50,8 +54,15 @@ pub fn explore(
         Err(stop) => return Ok(nothing(machine, stop.reason(), options, formulas)),
     };
     let mut settled = reduction::settle(&mut program, options, formulas);
-    let program = program;
-    let setup_seconds = started.elapsed().as_secs_f64();
+    let refines_later = settled.por.is_some()
+        && !options.refine_at_once
+        && program.can_refine_reduction()
+        && !options.checkpoint.is_used()
+        && budget.max_states.is_none_or(|most| most > UNREFINED);
+    if !refines_later {
+        program.refine_reduction();
+    }
+    let mut setup_seconds = started.elapsed().as_secs_f64();
     let how = explore::Options {
         workers: options.workers,
         order: options.order,
@@ -74,8 +85,25 @@ pub fn explore(
         && how.order == explore::Order::Bfs
         && how.por.is_none()
         && !options.checkpoint.is_used();
+    let mut first = None;
+    if refines_later {
+        let look = explore::Options { pause_beyond: Some(UNREFINED), ..how.clone() };
+        let searched = threads.run(|| checkpoint::search(&program, look, budget, sources, options))?;
+        if is_over(&searched.outcome, &how) {
+            first = Some(searched);
+        } else {
+            let started = Instant::now();
+            program.refine_reduction();
+            setup_seconds += started.elapsed().as_secs_f64();
+            how.progress.reset();
+        }
+    }
+    let program = program;
     let mut pause = rounds.then_some(FIRST_ROUND);
     let searched = loop {
+        if let Some(searched) = first.take() {
+            break searched;
+        }
         let round = explore::Options { pause_beyond: pause, ..how.clone() };
         let searched = threads.run(|| checkpoint::search(&program, round, budget, sources, options))?;
         let found = &searched.outcome;
@@ -248,6 +276,7 @@ pub fn relations(machine: &Machine, budget: &Budget, how: Relate) -> String {
         goal: machine.goal.is_some(),
         ..program::Wanted::default()
     });
+    program.refine_reduction();
     match (program.reduction(), how) {
         (None, _) => "relations   unknown: there is no valuation of the constants".into(),
         (Some(r), Relate::Matrices) => program::relation_text::text(r),
@@ -292,6 +321,15 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
         warnings: Vec::new(),
         details: Vec::new(),
     }
+}
+
+/// Whether a search that may have paused has told all it can tell. With fewer states to visit another one may
+/// stay below the limit of states.
+fn is_over(found: &explore::Outcome, how: &explore::Options) -> bool {
+    let limited = |reason: &Reason| !matches!(reason, Reason::System(_) | Reason::Orbits | Reason::States(_));
+    let told = !how.keep_going && !found.findings.is_empty()
+        || how.until_violated > 0 && found.violated.count_ones() >= how.until_violated;
+    found.exhausted || told || found.reasons.iter().any(|(reason, _)| limited(reason))
 }
 
 /// Whether a limit ended the search.

@@ -71,6 +71,8 @@ pub struct CheckOptions {
     /// Partial order reduction, and whether its proviso is the level rule even where edges could be kept.
     pub por: Reduce,
     pub level_proviso: bool,
+    /// Whether relations are refined before the search begins, and not when it turns out to be long.
+    pub refine_at_once: bool,
     /// Nothing but deadlocks is looked for, so a reduction need not preserve anything else.
     pub deadlock_only: bool,
     /// Temporal formulas.

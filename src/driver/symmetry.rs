@@ -6,7 +6,6 @@
 //! renamed in its own way.
 
 use super::CheckOptions;
-use super::reduction::Reduce;
 use super::temporal::Formulas;
 use crate::base::diagnostic::Diagnostic;
 use crate::explore::{self, Reason};
@@ -28,7 +27,6 @@ pub fn refusals(
         let word = match mode {
             _ if !formulas.need_graph() => return None,
             Mode::Marker | Mode::MarkerClassic => "markers may take states for one that are not symmetric",
-            _ if options.por != Reduce::Off => "only one reduction at a time is possible",
             _ if options.checkpoint.is_used() => "a search for them is not saved",
             _ => return None,
         };

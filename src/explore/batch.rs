@@ -10,6 +10,15 @@ use std::sync::Arc;
 /// state, few enough that a level of some thousand states still feeds all workers.
 pub const BATCH: usize = 64;
 
+/// What few states have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// A check of the state failed or could not be computed.
+    pub flawed: bool,
+    /// Another state of its orbit might stand here in another run, so nothing may be left out.
+    pub loose: bool,
+}
+
 pub struct Batch {
     words: usize,
     ids: Vec<u32>,
@@ -18,6 +27,8 @@ pub struct Batch {
     states: Vec<u64>,
     /// Positions of states in which a check failed or could not be computed, ascending.
     flawed: Vec<u32>,
+    /// Positions of states that stand for their orbits by chance, ascending.
+    loose: Vec<u32>,
     /// The states were expanded before, in part.
     pub again: bool,
     bytes: u64,
@@ -34,6 +45,7 @@ impl Batch {
             prints: Vec::new(),
             states: Vec::new(),
             flawed: Vec::new(),
+            loose: Vec::new(),
             again: false,
             bytes,
             meter: meter.clone(),
@@ -44,10 +56,13 @@ impl Batch {
         if reserved { Ok(batch) } else { Err(Trouble::OutOfMemory) }
     }
 
-    pub fn push(&mut self, id: u32, print: u128, state: &[u64], flawed: bool) {
+    pub fn push(&mut self, id: u32, print: u128, state: &[u64], marks: Marks) {
         debug_assert!(!self.is_full());
-        if flawed {
+        if marks.flawed {
             self.flawed.push(self.ids.len() as u32);
+        }
+        if marks.loose {
+            self.loose.push(self.ids.len() as u32);
         }
         self.ids.push(id);
         self.prints.push(print);
@@ -74,8 +89,9 @@ impl Batch {
         &self.states[at * self.words..(at + 1) * self.words]
     }
 
-    pub fn is_flawed(&self, at: usize) -> bool {
-        !self.flawed.is_empty() && self.flawed.binary_search(&(at as u32)).is_ok()
+    pub fn marks(&self, at: usize) -> Marks {
+        let stands = |list: &[u32]| !list.is_empty() && list.binary_search(&(at as u32)).is_ok();
+        Marks { flawed: stands(&self.flawed), loose: stands(&self.loose) }
     }
 
     /// The words of all states, one after the other.
@@ -89,6 +105,7 @@ impl Batch {
         self.prints.clear();
         self.states.clear();
         self.flawed.clear();
+        self.loose.clear();
         self.again = false;
     }
 }

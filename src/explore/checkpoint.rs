@@ -7,11 +7,13 @@
 //! and on a queue, whatever the order of the search, also in the middle of a level. What is written
 //! then is all there is: the system's own memory (values behind the words of states), the visited
 //! set with its ids, predecessors and claims, the queues, the counts, the findings, the reasons of
-//! incompleteness and the log of edges. None of it depends on the number of workers.
+//! incompleteness, the log of edges and what a partial order reduction keeps for its proviso. None of it
+//! depends on the number of workers.
 
-use super::batch::Batch;
+use super::batch::{Batch, Marks};
 use super::findings::{Findings, Place};
 use super::order::Stage;
+use super::reduce::por::{self, Figures};
 use super::sink::Record;
 use super::worker::Worker;
 use super::{
@@ -70,6 +72,10 @@ pub(super) fn save<S: System>(shared: &Shared<'_, S>, workers: &mut [Worker<'_, 
     if shared.budget.lenient().check().is_err() {
         return;
     }
+    workers.iter_mut().for_each(Worker::hand_in);
+    if shared.queues.is_stopped() {
+        return;
+    }
     let mut queues: Vec<[Vec<Batch>; 2]> =
         workers.iter_mut().map(|worker| [worker.lane.drain(0), worker.lane.drain(1)]).collect();
     let elapsed = || shared.budget.elapsed();
@@ -93,7 +99,9 @@ fn write<S: System>(
     }
     let waiting: Vec<&[u64]> = queues.iter().flatten().flatten().flat_map(Batch::states).collect();
     let mut memory = Vec::new();
-    let waiting = (!shared.options.record_edges).then_some(&waiting[..]);
+    // A proviso may ask for any state again, and a graph is read as a whole.
+    let any = shared.options.record_edges || shared.reduction.as_ref().is_some_and(|r| r.keeps_edges());
+    let waiting = (!any).then_some(&waiting[..]);
     shared.system.save(waiting, &mut memory).map_err(io::Error::other)?;
     out.bytes(&memory)?;
     drop(memory);
@@ -114,13 +122,20 @@ fn write<S: System>(
             for at in 0..batch.len() {
                 out.u32(batch.id(at))?;
                 out.u128(batch.print(at))?;
-                out.u8(batch.is_flawed(at).into())?;
+                let Marks { flawed, loose } = batch.marks(at);
+                out.u8(u8::from(flawed) | u8::from(loose) << 1 | u8::from(batch.again) << 2)?;
                 batch.state(at).iter().try_for_each(|word| out.u64(*word))?;
             }
         }
     }
     let records: Vec<&Record> = workers.iter().map(|worker| &worker.core.record).collect();
     write_records(&mut out, &records)?;
+    if let Some(reduction) = &shared.reduction {
+        reduction.save(&mut out)?;
+        let mut sum = Figures::default();
+        workers.iter().flat_map(|w| &w.reducer).for_each(|reducer| sum.add(&reducer.figures));
+        sum.save(&mut out)?;
+    }
     out.u64(shared.violated.load(Ordering::Relaxed))?;
     let reasons = shared.ledger.entries();
     out.u64(reasons.len() as u64)?;
@@ -142,7 +157,8 @@ fn write<S: System>(
 }
 
 /// What the system and the options must agree in with those of the search that was saved.
-fn facts<S: System>(system: &S, options: &Options) -> [u64; 6] {
+fn facts<S: System>(system: &S, options: &Options) -> [u64; 7] {
+    let reduction = options.por.zip(system.relations()).map(|(por, relations)| por::kind(por, relations));
     [
         system.words() as u64,
         system.event_names().len() as u64,
@@ -150,6 +166,7 @@ fn facts<S: System>(system: &S, options: &Options) -> [u64; 6] {
         options.seed,
         (options.store == Mode::Hash) as u64,
         options.record_edges as u64,
+        reduction.unwrap_or(0),
     ]
 }
 
@@ -268,8 +285,8 @@ fn read_record<S: System>(shared: &Shared<'_, S>, from: &mut In) -> Result<Recor
         representatives: Representatives::default(),
         initial: Vec::new(),
         shares: super::Shares::default(),
-        // A reduced search is not saved.
-        por: super::reduce::por::Figures::default(),
+        // The worker's reduction has them.
+        por: Figures::default(),
     };
     let bound = shared.visited.bound();
     let events = shared.system.event_names().len() as u32;
@@ -358,17 +375,27 @@ pub fn resume<S: System>(
         let count = from.u64()?;
         waiting += count;
         for _ in 0..count {
-            if batches.last().is_none_or(Batch::is_full) {
+            let (id, print, marks) = (from.below(shared.visited.bound())?, from.u128()?, from.u8()?);
+            let again = marks & 4 != 0;
+            let marks = Marks { flawed: marks & 1 != 0, loose: marks & 2 != 0 };
+            let state = from.words(shared.words)?;
+            if batches.last().is_none_or(|b: &Batch| b.is_full() || b.again != again) {
                 batches.push(Batch::new(shared.words, &shared.meter).map_err(|_| no_memory())?);
             }
-            let (id, print, flawed) = (from.below(shared.visited.bound())?, from.u128()?, from.u8()? != 0);
-            let state = from.words(shared.words)?;
             if let Some(batch) = batches.last_mut() {
-                batch.push(id, print, &state, flawed);
+                batch.again = again;
+                batch.push(id, print, &state, marks);
             }
         }
     }
     let record = read_record(&shared, &mut from)?;
+    let mut figures = Figures::default();
+    let mut repeated = 0;
+    if let Some(reduction) = &shared.reduction {
+        reduction.restore(&mut from, shared.visited.bound(), &shared.meter)?;
+        figures = Figures::restored(&mut from)?;
+        repeated = reduction.repeated();
+    }
     shared.violated.store(from.u64()?, Ordering::Relaxed);
     for _ in 0..from.u64()? {
         let (kind, value, times) = (from.u8()?, from.u64()?, from.u64()?);
@@ -387,7 +414,7 @@ pub fn resume<S: System>(
     if from.u64()? != END || from.0.read(&mut [0])? != 0 {
         return Err(wrong("something after its end"));
     }
-    if created.checked_sub(finished) != Some(waiting) || record.fresh != created {
+    if created.checked_sub(finished) != Some(waiting) || record.fresh.checked_add(repeated) != Some(created) {
         return Err(wrong("counts that do not add up"));
     }
     let states = record.fresh;
@@ -400,6 +427,9 @@ pub fn resume<S: System>(
     let records = {
         let mut workers = workers(&shared, lanes);
         workers[0].core.record = record;
+        if let Some(reducer) = &mut workers[0].reducer {
+            reducer.go_on_from(figures);
+        }
         let count = workers.len();
         for (side, batches) in queues.into_iter().enumerate() {
             for (i, batch) in batches.into_iter().enumerate() {
@@ -414,22 +444,22 @@ pub fn resume<S: System>(
 }
 
 /// Little-endian numbers, written.
-struct Out<'a>(&'a mut dyn Write);
+pub(super) struct Out<'a>(&'a mut dyn Write);
 
 impl Out<'_> {
-    fn u8(&mut self, n: u8) -> io::Result<()> {
+    pub fn u8(&mut self, n: u8) -> io::Result<()> {
         self.0.write_all(&[n])
     }
 
-    fn u32(&mut self, n: u32) -> io::Result<()> {
+    pub fn u32(&mut self, n: u32) -> io::Result<()> {
         self.0.write_all(&n.to_le_bytes())
     }
 
-    fn u64(&mut self, n: u64) -> io::Result<()> {
+    pub fn u64(&mut self, n: u64) -> io::Result<()> {
         self.0.write_all(&n.to_le_bytes())
     }
 
-    fn u128(&mut self, n: u128) -> io::Result<()> {
+    pub fn u128(&mut self, n: u128) -> io::Result<()> {
         self.0.write_all(&n.to_le_bytes())
     }
 
@@ -445,7 +475,7 @@ impl Out<'_> {
 }
 
 /// Little-endian numbers, read.
-struct In<'a>(&'a mut dyn Read);
+pub(super) struct In<'a>(&'a mut dyn Read);
 
 impl In<'_> {
     fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
@@ -454,23 +484,23 @@ impl In<'_> {
         Ok(bytes)
     }
 
-    fn u8(&mut self) -> io::Result<u8> {
+    pub fn u8(&mut self) -> io::Result<u8> {
         Ok(self.array::<1>()?[0])
     }
 
-    fn u32(&mut self) -> io::Result<u32> {
+    pub fn u32(&mut self) -> io::Result<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> io::Result<u64> {
+    pub fn u64(&mut self) -> io::Result<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    fn u128(&mut self) -> io::Result<u128> {
+    pub fn u128(&mut self) -> io::Result<u128> {
         self.array().map(u128::from_le_bytes)
     }
 
-    fn below(&mut self, bound: u32) -> Result<u32, Refusal> {
+    pub fn below(&mut self, bound: u32) -> Result<u32, Refusal> {
         let n = self.u32()?;
         if n < bound { Ok(n) } else { Err(wrong("a number out of range")) }
     }

@@ -43,7 +43,7 @@ use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
 use crate::graph::{Graph, Log};
 use crate::system::{Finding, FindingKind, System};
 use audit::Books;
-use batch::Batch;
+use batch::{Batch, Marks};
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::{Mode, Shape, Visited};
@@ -275,6 +275,8 @@ impl<S: System> Shared<'_, S> {
         let chosen = reduction.close_round(&self.meter);
         let mut batches: Vec<Batch> = Vec::new();
         let mut state = vec![0; self.words];
+        let mut orbits = self.system.orbits();
+        let mut identity = vec![0; orbits.as_ref().map_or(0, |o| o.words())];
         for v in &chosen {
             if batches.last().is_none_or(Batch::is_full) {
                 match Batch::new(self.words, &self.meter) {
@@ -288,9 +290,15 @@ impl<S: System> Shared<'_, S> {
                     }
                 }
             }
-            assert!(self.visited.state(v.id, &mut state), "the topological proviso needs exact states");
+            let found = match &mut orbits {
+                None => self.visited.state(v.id, &mut state),
+                Some(orbits) => {
+                    self.visited.state(v.id, &mut identity) && orbits.representative(&identity, &mut state)
+                }
+            };
+            assert!(found, "the topological proviso needs exact states");
             if let Some(batch) = batches.last_mut() {
-                batch.push(v.id, v.print, &state, v.flawed);
+                batch.push(v.id, v.print, &state, Marks { flawed: v.flawed, loose: false });
             }
         }
         let level = Level { odd: !stage.level.odd, expanding: 0, filling: self.visited.bound() };

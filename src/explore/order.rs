@@ -151,9 +151,11 @@ impl Queues {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing is left to do, or nobody wants to do it. Asked while nobody works.
+    /// Whether nothing is left to do, or nobody wants to do it. Asked while nobody works. In a search by
+    /// levels that no state waits does not tell: a proviso may ask for some again.
     pub fn is_over(&self) -> bool {
-        self.is_stopped() || self.tally.quiet() || self.lock().ended
+        let quiet = self.order != Order::Bfs && self.tally.quiet();
+        self.is_stopped() || quiet || self.lock().ended
     }
 
     /// Lets the workers start again after a pause; all of them begin with the present stage.

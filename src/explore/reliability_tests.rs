@@ -43,7 +43,7 @@ fn tampered(order: Order, twice: bool) -> Result<Outcome, InternalError> {
     if twice {
         let batch = &batches[0];
         let mut copy = batch::Batch::new(1, &shared.meter).expect("memory");
-        copy.push(batch.id(0), batch.print(0), batch.state(0), false);
+        copy.push(batch.id(0), batch.print(0), batch.state(0), Default::default());
         workers[0].lane.refill(0, [copy]);
         workers[0].lane.refill(0, batches);
     }

@@ -7,6 +7,7 @@
 //! Edges are buffered until there are enough of them, then all their targets are hashed and asked
 //! for ahead, then inserted: the memory behind the visited set answers while we work.
 
+use super::batch::Marks;
 use super::findings::Findings;
 use super::reduce::por::Figures;
 use super::reduce::symmetry::Identities;
@@ -70,6 +71,8 @@ pub(super) struct Core<'a, S: System> {
     pub(super) settling: Vec<u32>,
     /// Identities of the pending targets, if the system has orbits.
     orbits: Option<Identities<'a>>,
+    /// Where the pending edges stand that led to new states.
+    led_on: Vec<usize>,
     pub(super) trouble: Option<Trouble>,
     /// For each event the last source it was seen in.
     pub(super) stamps: Vec<u64>,
@@ -98,6 +101,7 @@ impl<'a, S: System> Core<'a, S> {
             keys: Vec::new(),
             settling: Vec::new(),
             orbits: shared.system.orbits().map(Identities::new),
+            led_on: Vec::new(),
             trouble: None,
             stamps: vec![0; events],
             stamp: 0,
@@ -114,7 +118,7 @@ pub(super) struct Source {
     /// `None` while the initial states are computed.
     pub(super) id: Option<u32>,
     pub(super) print: u128,
-    pub(super) flawed: bool,
+    pub(super) marks: Marks,
     pub(super) edges: u64,
 }
 
@@ -143,6 +147,8 @@ pub(super) struct Fresh {
     pub(super) states: Vec<u64>,
     /// Fingerprints of their orbits, if the system has orbits.
     pub(super) prints: Vec<u128>,
+    /// Those that stand for their orbits by chance, ascending.
+    pub(super) loose: Vec<usize>,
 }
 
 /// What a system said about one state, beside its edges.
@@ -251,7 +257,9 @@ impl<S: System> Core<'_, S> {
         self.record.shares.evaluate += lap;
         self.shared.watch();
         let fresh_before = self.record.fresh;
-        match self.look_up() {
+        let looked_up = self.look_up();
+        self.represent();
+        match looked_up {
             Ok(true) => self.record.expanded.append(&mut self.settling),
             Ok(false) => self.settling.clear(),
             Err(trouble) => self.trouble = Some(trouble),
@@ -298,15 +306,11 @@ impl<S: System> Core<'_, S> {
             if entry.fresh {
                 self.record.fresh += 1;
                 self.fresh.ids.push(entry.id);
-                self.fresh.changed_by.push((source.id.is_some() && !source.flawed).then_some(event));
+                self.fresh.changed_by.push((source.id.is_some() && !source.marks.flawed).then_some(event));
                 self.fresh.states.extend_from_slice(target(i));
                 if let Some(orbits) = orbits {
-                    let print = orbits.print(i);
-                    self.fresh.prints.push(print);
-                    if self.shared.options.record_edges {
-                        self.record.representatives.prints.push((entry.id, print));
-                        self.record.representatives.words.extend_from_slice(target(i));
-                    }
+                    self.fresh.prints.push(orbits.print(i));
+                    self.led_on.push(i);
                 }
             } else {
                 self.record.known += 1;
@@ -333,6 +337,25 @@ impl<S: System> Core<'_, S> {
             }
         }
         Ok(true)
+    }
+
+    /// Puts the states that stand for their orbits in the place of those that were found first, where
+    /// it matters which, and logs them beside the edges. Also of a batch that was cut short.
+    fn represent(&mut self) {
+        let words = self.shared.words;
+        let Some(orbits) = &mut self.orbits else { return };
+        let first = self.fresh.ids.len() - self.led_on.len();
+        for (at, i) in (first..).zip(self.led_on.drain(..)) {
+            let state = &mut self.fresh.states[at * words..(at + 1) * words];
+            if self.shared.reduction.is_some() && !orbits.represent(i, state) {
+                self.fresh.loose.push(at);
+            }
+            if self.shared.options.record_edges {
+                let found = &mut self.record.representatives;
+                found.prints.push((self.fresh.ids[at], self.fresh.prints[at]));
+                found.words.extend_from_slice(state);
+            }
+        }
     }
 
     /// Makes sure that all pending edges can be logged.

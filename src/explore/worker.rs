@@ -6,7 +6,7 @@
 //! No lock is taken per state.
 
 use super::Shared;
-use super::batch::Batch;
+use super::batch::{Batch, Marks};
 use super::findings::Place;
 use super::ledger::Reason;
 use super::order::{Lane, Order, Stage};
@@ -103,7 +103,7 @@ impl<'a, S: System> Worker<'a, S> {
     }
 
     /// Gives what the reduction gathered in a level to the others.
-    fn hand_in(&mut self) {
+    pub(super) fn hand_in(&mut self) {
         if let Some(reducer) = &mut self.reducer
             && !reducer.hand_in(&mut self.core.watched, &self.shared.meter)
         {
@@ -196,7 +196,7 @@ impl<'a, S: System> Worker<'a, S> {
             return;
         }
         self.core.stamp += 1;
-        self.core.source = Source { id: Some(id), print, flawed: batch.is_flawed(at), edges: 0 };
+        self.core.source = Source { id: Some(id), print, marks: batch.marks(at), edges: 0 };
         let edges = if self.reducer.as_ref().is_some_and(|r| r.looks_at(batch.again)) {
             self.expand_reduced(state, batch.again)
         } else {
@@ -229,6 +229,7 @@ impl<'a, S: System> Worker<'a, S> {
         let shared = self.shared;
         let fresh = std::mem::take(&mut self.core.fresh);
         shared.queues.tally.created(self.core.seat.worker(), fresh.ids.len() as u64);
+        let mut loose = fresh.loose.iter().peekable();
         for (i, &id) in fresh.ids.iter().enumerate() {
             let state = &fresh.states[i * shared.words..(i + 1) * shared.words];
             let print = fresh.prints.get(i).copied().unwrap_or_else(|| self.print(state));
@@ -240,7 +241,8 @@ impl<'a, S: System> Worker<'a, S> {
                 let depth = if shared.options.order == Order::Bfs { depth } else { 0 };
                 self.file_notes(&Place { depth, print, state: Some(state.to_vec()) }, Some(id));
             }
-            self.push(id, print, state, flawed, depth);
+            let loose = loose.next_if(|at| **at == i).is_some();
+            self.push(id, print, state, Marks { flawed, loose }, depth);
         }
         // The buffers go back, so that nothing is allocated per batch.
         self.core.fresh = fresh;
@@ -248,9 +250,10 @@ impl<'a, S: System> Worker<'a, S> {
         self.core.fresh.changed_by.clear();
         self.core.fresh.states.clear();
         self.core.fresh.prints.clear();
+        self.core.fresh.loose.clear();
     }
 
-    fn push(&mut self, id: u32, print: u128, state: &[u64], flawed: bool, depth: u32) {
+    fn push(&mut self, id: u32, print: u128, state: &[u64], marks: Marks, depth: u32) {
         let shared = self.shared;
         if self.out.as_ref().is_some_and(Batch::is_full)
             && let Some(full) = self.out.take()
@@ -267,7 +270,7 @@ impl<'a, S: System> Worker<'a, S> {
             }
         }
         if let Some(out) = &mut self.out {
-            out.push(id, print, state, flawed);
+            out.push(id, print, state, marks);
             self.core.record.pushed += 1;
         }
     }

@@ -17,7 +17,7 @@ use super::system::{Program, Worker};
 use super::trial::{Contents, Trial};
 use super::{plan, uses::Uses};
 use crate::model::reference::Interpreter;
-use crate::model::typed::{Expr, ExprKind, Machine, Pred, Type, VarId};
+use crate::model::typed::{Expr, ExprKind, Machine, OpId, Pred, Type, VarId};
 use crate::model::value::Value;
 use crate::system::{EventId, GuardId, InstanceId, Relations};
 use std::collections::BTreeSet;
@@ -49,6 +49,9 @@ pub struct Reduction {
     pub proven: usize,
     pub conjuncts: usize,
     pub grounded: Grounded,
+    /// What cells can hold, for trying it out; none once that was done.
+    pub(super) contents: Option<Contents>,
+    ignores_failures: bool,
 }
 
 /// A condition whose truth matters.
@@ -120,7 +123,15 @@ impl<'m> Program<'m> {
         let member = |v: &Value, set: &Expr| if fixed(set, true) { folder.member(v, set) } else { None };
         let tracer = Tracer { machine, state: &state, fold: &fold };
         let conjuncts: Vec<Pred> = machine.invariant.iter().flat_map(|c| plan::conjuncts(&c.pred)).collect();
-        let prover = |granted: Vec<Bound>| Prover { machine, tracer: &tracer, member: &member, granted };
+        let body = |op: &OpId| Uses::of_stmt(&machine.op(*op).body, machine);
+        let written: Vec<BTreeSet<VarId>> = machine.events.iter().map(|op| body(op).writes).collect();
+        let prover = |granted: Vec<Bound>| Prover {
+            machine,
+            tracer: &tracer,
+            member: &member,
+            granted,
+            written: &written,
+        };
         let all_bounds: Vec<Bound> = conjuncts.iter().filter_map(Bound::of).collect();
         // Where the invariant is checked, a state outside it ends the search, so it may be granted
         // for all others. Else, and for paths, which go on, only what is proven is granted.
@@ -132,7 +143,7 @@ impl<'m> Program<'m> {
         let by_invariant = prover(all_bounds);
         let granting = prover(granted);
         let domains = Domains { machine, tracer: &tracer, set_value: &set_value, prover: &granting };
-        let mut grounded = ground(&domains, wanted.whole_events);
+        let grounded = ground(&domains, wanted.whole_events);
         let mut relations = relate(&grounded);
         let contents: Contents = grounded
             .instances
@@ -157,11 +168,10 @@ impl<'m> Program<'m> {
                 watched.push(Watched { cells, repaired: Some((part, fact)) });
             }
         };
-        let events = machine.events.len();
         let mut proven = 0;
         if wanted.invariant {
             for c in &conjuncts {
-                if (0..events).all(|e| by_invariant.keeps(e, c)) {
+                if by_invariant.keep(c) {
                     proven += 1;
                 } else {
                     watch(c, true);
@@ -201,18 +211,43 @@ impl<'m> Program<'m> {
         for (askable, entry) in relations.askable.iter_mut().zip(&code.guards) {
             *askable &= entry.is_some();
         }
+        let ignores_failures = wanted.ignores_failures;
+        relations.fallible &= !ignores_failures;
+        let conjuncts = conjuncts.len();
         // With several valuations a trial would have to be made for each.
-        if !many
+        let contents = (!many).then_some(contents);
+        self.reduction = Some(Reduction {
+            relations,
+            labels,
+            names,
+            proven,
+            conjuncts,
+            grounded,
+            contents,
+            ignores_failures,
+        });
+    }
+
+    /// Whether relations could be refined by trying what cells can hold. It takes some milliseconds.
+    pub fn can_refine_reduction(&self) -> bool {
+        self.reduction.as_ref().is_some_and(|r| r.contents.is_some())
+    }
+
+    /// Refines the relations by trying. No search may rely on them meanwhile.
+    pub fn refine_reduction(&mut self) {
+        let Some(mut r) = self.reduction.take() else { return };
+        if let Some(contents) = r.contents.take()
+            && let interpreter = Interpreter::new(self.machine, &self.budget)
             && let Ok(initial) = interpreter.initial_states(&self.valuations[0])
             && let Some(base) = initial.values.first()
         {
+            let Reduction { relations, labels, grounded, ignores_failures, .. } = &mut r;
             let instance = |event: EventId, label: u64| labels[event.0 as usize].find(label);
             let base = base.variables.to_vec();
-            Trial::new(self, base, &contents, &instance).refine(&mut grounded, &mut relations);
+            Trial::new(self, base, &contents, &instance).refine(grounded, relations);
+            relations.fallible &= !*ignores_failures;
         }
-        relations.fallible &= !wanted.ignores_failures;
-        let conjuncts = conjuncts.len();
-        self.reduction = Some(Reduction { relations, labels, names, proven, conjuncts, grounded });
+        self.reduction = Some(r);
     }
 
     /// What is known for partial order reduction, once it was prepared.
@@ -255,7 +290,7 @@ impl<'m> Program<'m> {
             let bounds: Vec<Bound> = candidates.iter().filter_map(|c| Bound::of(c)).collect();
             let before = candidates.len();
             let prover = prover(bounds.clone());
-            candidates.retain(|c| (0..self.machine.events.len()).all(|e| prover.keeps(e, c)));
+            candidates.retain(|c| prover.keep(c));
             if candidates.len() == before {
                 return bounds;
             }

@@ -7,6 +7,7 @@
 //! and restored before anything else is interned: the words of all saved states keep their meaning.
 
 use super::Program;
+use super::pool::ValueId;
 use crate::model::value::Value;
 
 const LISTED: u8 = 0;
@@ -68,13 +69,20 @@ impl Program<'_> {
     pub(super) fn restore_values(&self, mut bytes: &[u8]) -> Result<(), String> {
         let from = &mut bytes;
         let damaged = || "its values cannot be read".to_string();
-        if !self.pool.is_empty() {
-            return Err("the value pool is in use already".into());
-        }
+        // What a model needs before its first state is interned in the same order in every run.
+        let before = self.pool.len() as u64;
         for n in 0..take(from).ok_or_else(damaged)? {
             let kind = piece(from, 1).ok_or_else(damaged)?[0];
             let length = take(from).ok_or_else(damaged)?;
             let mut bytes = piece(from, length).ok_or_else(damaged)?;
+            if kind == SYMBOLIC && n < before {
+                let mut here = Vec::new();
+                self.pool.get(ValueId(n as u32)).encode(&mut here);
+                if here != bytes {
+                    return Err(damaged());
+                }
+                continue;
+            }
             if kind == SYMBOLIC {
                 self.pool.promise(bytes.to_vec());
                 continue;

@@ -5,13 +5,18 @@
 //! many states, or after the budget of evaluations is used up, stays as it was. The budget counts
 //! evaluations and not seconds, so that the relations are the same on every machine.
 
+mod states;
+#[cfg(test)]
+mod tests;
+
 use super::effects::cells::{Cell, Cells};
+use super::effects::facts::Fact;
 use super::effects::ground::{Grounded, Instance};
 use super::system::{Program, Worker};
-use crate::model::typed::{Type, VarId};
 use crate::model::value::Value;
 use crate::system::{EventId, Finding, GuardId, InstanceId, Relations, Sink};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// States tried for one pair, and evaluations in all.
 const STATES: usize = 1024;
@@ -28,13 +33,20 @@ pub(super) struct Trial<'t, 'm> {
     pub contents: &'t Contents,
     pub instance: &'t dyn Fn(EventId, u64) -> Option<InstanceId>,
     pub left: u64,
+    /// The steps of an event in a state: many instances touch the same cells.
+    known: HashMap<(EventId, Vec<u64>), Rc<Steps>>,
 }
+
+/// Steps that are remembered.
+const REMEMBERED: usize = 20_000;
 
 /// The targets of one event.
 #[derive(Default)]
 struct Steps {
     edges: Vec<(EventId, u64, Vec<u64>)>,
     unclean: bool,
+    /// How often something had no code.
+    on_values: u64,
 }
 
 impl Sink for Steps {
@@ -62,7 +74,8 @@ impl<'t, 'm> Trial<'t, 'm> {
         instance: &'t dyn Fn(EventId, u64) -> Option<InstanceId>,
     ) -> Trial<'t, 'm> {
         let worker = program.trial_worker();
-        Trial { program, worker, base, contents, instance, left: EVALUATIONS }
+        let known = HashMap::new();
+        Trial { program, worker, base, contents, instance, left: EVALUATIONS, known }
     }
 
     /// Takes out of the relations what no trial shows.
@@ -117,76 +130,72 @@ impl<'t, 'm> Trial<'t, 'm> {
         cells
     }
 
-    /// All states over some cells; `None` if they are too many or not known.
-    fn states(&self, mut cells: Cells) -> Option<Vec<Vec<u64>>> {
-        let whole: Vec<VarId> = cells.iter().filter(|c| c.row.is_none()).map(|c| c.var).collect();
-        cells.retain(|c| c.row.is_none() || !whole.contains(&c.var));
-        let mut lists = Vec::new();
-        let mut count = 1usize;
-        for cell in &cells {
-            let list = self.contents.get(cell)?;
-            count = count.checked_mul(list.len()).filter(|n| *n <= STATES)?;
-            lists.push((cell, list));
-        }
-        if count as u64 * 4 > self.left {
-            return None;
-        }
-        let order = &self.program.machine().variables;
-        let mut states = Vec::with_capacity(count);
-        let mut packed = Vec::new();
-        for mut number in 0..count {
-            let mut values = self.base.clone();
-            for (cell, list) in &lists {
-                let content = &list[number % list.len()];
-                number /= list.len();
-                let at = order.iter().position(|v| *v == cell.var)?;
-                let ty = &self.program.machine().var(cell.var).ty;
-                let pairs = matches!(ty, Type::Pow(t) if matches!(**t, Type::Prod(..)));
-                values[at] = with_content(&values[at], cell, content, pairs)?;
-            }
-            self.program.pack_first(&values, &mut packed);
-            states.push(packed.clone());
-        }
-        Some(states)
-    }
-
     /// The distinct targets of an instance; `None` if something could not be computed.
     fn steps(&mut self, grounded: &Grounded, instance: usize, state: &[u64]) -> Option<Vec<Vec<u64>>> {
         self.left = self.left.checked_sub(1)?;
         let event = EventId(grounded.instances[instance].event as u32);
-        let mut found = Steps::default();
-        let on_values = self.worker.fallbacks;
-        self.program.successors_of(&mut self.worker, state, event, &mut found);
+        let found = self.steps_of(event, state);
         // What has no code costs as much as many that have.
-        self.left = self.left.saturating_sub((self.worker.fallbacks - on_values) * 40);
+        self.left = self.left.saturating_sub(found.on_values * 40);
         if found.unclean {
             return None;
         }
         let wanted = Some(InstanceId(instance as u32));
         let mut targets: Vec<Vec<u64>> = found
             .edges
-            .into_iter()
+            .iter()
             .filter(|(event, label, _)| (self.instance)(*event, *label) == wanted)
-            .map(|(_, _, target)| target)
+            .map(|(_, _, target)| target.clone())
             .collect();
         targets.sort_unstable();
         targets.dedup();
         Some(targets)
     }
 
+    /// The steps of all instances of an event.
+    fn steps_of(&mut self, event: EventId, state: &[u64]) -> Rc<Steps> {
+        let key = (event, state.to_vec());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let mut found = Steps::default();
+        let before = self.worker.fallbacks;
+        self.program.successors_of(&mut self.worker, state, event, &mut found);
+        found.on_values = self.worker.fallbacks - before;
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        let found = Rc::new(found);
+        self.known.insert(key, found.clone());
+        found
+    }
+
     fn never_fails(&mut self, grounded: &Grounded, i: usize) -> Option<bool> {
-        let states = self.states(Self::touched(grounded, &grounded.instances[i]))?;
-        Some(states.iter().all(|s| self.steps(grounded, i, s).is_some()))
+        let states = self.states(Self::touched(grounded, &grounded.instances[i]), &[])?;
+        Some((0..states.count).all(|n| self.steps(grounded, i, &self.state(&states, n)).is_some()))
+    }
+
+    /// What its guards say of single cells: where one is false the instance has no steps.
+    fn facts<'g>(grounded: &'g Grounded, i: &Instance) -> Vec<&'g Fact> {
+        i.guards.iter().filter_map(|g| grounded.guards[*g].fact.as_ref()).collect()
     }
 
     /// Whether two instances accord in all states, and whether both are enabled in one.
     fn accord(&mut self, grounded: &Grounded, a: usize, b: usize) -> Option<(bool, bool)> {
         let mut cells = Self::touched(grounded, &grounded.instances[a]);
         cells.append(&mut Self::touched(grounded, &grounded.instances[b]));
+        let mut facts = Self::facts(grounded, &grounded.instances[a]);
+        facts.append(&mut Self::facts(grounded, &grounded.instances[b]));
         let mut together = false;
-        for s in self.states(cells)? {
-            let (xs, ys) = (self.steps(grounded, a, &s)?, self.steps(grounded, b, &s)?);
-            if xs.is_empty() || ys.is_empty() {
+        let states = self.states(cells, &facts)?;
+        for n in 0..states.count {
+            let s = self.state(&states, n);
+            let xs = self.steps(grounded, a, &s)?;
+            if xs.is_empty() {
+                continue;
+            }
+            let ys = self.steps(grounded, b, &s)?;
+            if ys.is_empty() {
                 continue;
             }
             together = true;
@@ -223,7 +232,9 @@ impl<'t, 'm> Trial<'t, 'm> {
         let mut cells = Self::touched(grounded, &grounded.instances[a]);
         cells.extend(grounded.guards[g].reads.iter().cloned());
         let guard = GuardId(g as u32);
-        for s in self.states(cells)? {
+        let states = self.states(cells, &Self::facts(grounded, &grounded.instances[a]))?;
+        for n in 0..states.count {
+            let s = self.state(&states, n);
             let targets = self.steps(grounded, a, &s)?;
             if targets.is_empty() || self.program.guard_at(&mut self.worker, &s, guard) {
                 continue;
@@ -257,6 +268,10 @@ impl<'m> Program<'m> {
         self.guard_holds(worker, state, guard)
     }
 
+    fn is_escaped(&self, state: &[u64]) -> bool {
+        self.layout.is_escaped(state)
+    }
+
     fn trial_worker(&self) -> Worker<'m> {
         self.worker_with(&self.budget)
     }
@@ -265,19 +280,4 @@ impl<'m> Program<'m> {
     fn pack_first(&self, values: &[Value], packed: &mut Vec<u64>) {
         self.layout.pack(0, values, &self.pool, packed);
     }
-}
-
-/// A value with another content in one cell; `pairs` if it is a relation.
-fn with_content(value: &Value, cell: &Cell, content: &Option<Value>, pairs: bool) -> Option<Value> {
-    let Some(row) = &cell.row else { return content.clone() };
-    let Value::Set(elems) = value else { return None };
-    let here = |e: &Value| match e {
-        Value::Pair(p) if pairs => p.0 == *row,
-        _ => e == row,
-    };
-    let mut all: Vec<Value> = elems.iter().filter(|e| !here(e)).cloned().collect();
-    if let Some(v) = content {
-        all.push(if pairs { Value::pair(row.clone(), v.clone()) } else { row.clone() });
-    }
-    Some(Value::set(all))
 }

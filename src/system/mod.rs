@@ -65,8 +65,9 @@ pub enum Precision {
 ///
 /// Invariants: the symmetries map transitions to transitions of the same event and states with a
 /// finding to states with a finding of the same kind; states of one orbit have equal identities of
-/// equal precision. The first state found of an orbit stands for it and is what gets expanded, so a
-/// path through such states is a real execution.
+/// equal precision. Without partial order reduction the first state found of an orbit stands for it and
+/// is what gets expanded. The set that a reduction chooses is not the same for all states of an orbit,
+/// so there the state that `representative` names is expanded, whoever finds the orbit first.
 pub trait Orbits: Send {
     /// Words of one identity; fixed for a run.
     fn words(&self) -> usize;
@@ -76,6 +77,12 @@ pub trait Orbits: Send {
 
     /// A hash of an identity that is the same in every run.
     fn print(&self, identity: &[u64]) -> u128;
+
+    /// Writes the state that stands for the orbit with this identity in every run to `state`. False if
+    /// there is none: then any state of the orbit does, and nothing may be left out in it.
+    fn representative(&mut self, _identity: &[u64], _state: &mut [u64]) -> bool {
+        false
+    }
 }
 
 /// A transition system over states of `words()` words.

@@ -8,12 +8,12 @@ use bombus::explore::Store;
 use bombus::report::{Outcome, Verdict};
 use std::path::Path;
 
-fn setting(name: &str, default: u64) -> u64 {
+pub fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
 /// Verdicts of a full and of a reduced check that must agree.
-fn verdicts(o: &Outcome) -> (Verdict, Vec<&'static str>) {
+pub fn verdicts(o: &Outcome) -> (Verdict, Vec<&'static str>) {
     (o.verdict(), o.temporal.iter().map(|t| t.verdict).collect())
 }
 

@@ -1,11 +1,13 @@
-//! Symmetry: the visited set holds one identity per orbit, the queues the first state found of each.
+//! Symmetry: the visited set holds one identity per orbit, the queues one state of each: the first that
+//! was found, or, with partial order reduction, the one that represents it.
 //!
-//! In: the targets of a batch of edges. Out: their identities, and how exact these are.
+//! In: the targets of a batch of edges. Out: their identities, how exact these are, representatives.
 //! Never here: how an orbit is recognised.
 //!
 //! Symmetries map transitions to transitions, so the orbits that are reached, the number of
 //! transitions that leave any state of an orbit and the depth do not depend on which state of an
 //! orbit was found first: with exact identities all counts are the same for any number of workers.
+//! Which transitions a reduction follows does depend on the state, so all of them look at the same one.
 
 use crate::system::{Orbits, Precision};
 
@@ -41,6 +43,12 @@ impl<'a> Identities<'a> {
 
     pub fn is_exact(&self, at: usize) -> bool {
         self.exact[at]
+    }
+
+    /// Writes the state that stands for the orbit of state `at` in every run in its place; false if
+    /// there is none.
+    pub fn represent(&mut self, at: usize, state: &mut [u64]) -> bool {
+        self.orbits.representative(&self.identities[at * self.words..(at + 1) * self.words], state)
     }
 
     /// The fingerprint that stands for the orbit of state `at` in every run.

@@ -25,7 +25,8 @@ pub enum Allowed {
 }
 
 impl Allowed {
-    fn contains(&self, v: &Value) -> bool {
+    /// Whether a content is allowed, or might be.
+    pub fn contains(&self, v: &Value) -> bool {
         match self {
             Allowed::Values(set) => set.contains(v),
             Allowed::Not(set) => !set.contains(v),

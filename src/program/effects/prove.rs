@@ -15,6 +15,7 @@ use crate::model::walk::{Visit, visit_stmt};
 use crate::program::lower::alternatives;
 use crate::program::plan;
 use crate::program::uses::Uses;
+use std::collections::BTreeSet;
 
 /// `var : set`, or `var <: set`.
 #[derive(Clone, Debug)]
@@ -43,26 +44,30 @@ pub struct Prover<'p> {
     pub member: &'p dyn Fn(&Value, &Expr) -> Option<bool>,
     /// What holds before every step.
     pub granted: Vec<Bound>,
+    /// The variables that each event writes.
+    pub written: &'p [BTreeSet<VarId>],
 }
 
 type Bounds = (Option<i64>, Option<i64>);
 
 impl Prover<'_> {
-    /// Whether no step of an event breaks a conjunct that held before.
-    pub fn keeps(&self, event: usize, conjunct: &Pred) -> bool {
-        let op = self.machine.op(self.machine.events[event]);
+    /// Whether no step of any event breaks a conjunct that held before.
+    pub fn keep(&self, conjunct: &Pred) -> bool {
         let reads = Uses::of_pred(conjunct).all();
-        if Uses::of_stmt(&op.body, self.machine).writes.is_disjoint(&reads) {
-            return true;
-        }
-        let Some(bound) = Bound::of(conjunct) else { return false };
-        // The set itself must stay as it is.
-        let fixed = Uses::of_expr(&bound.set).all().iter().all(|v| !self.tracer.state.contains(v));
-        fixed
-            && alternatives(&op.params, &op.body).iter().all(|a| {
-                let context: Vec<&Pred> = a.conjuncts.iter().collect();
-                self.body_keeps(a.body, &bound, &context)
-            })
+        let bound = Bound::of(conjunct).filter(|bound| {
+            // The set itself must stay as it is.
+            Uses::of_expr(&bound.set).all().iter().all(|v| !self.tracer.state.contains(v))
+        });
+        self.machine.events.iter().zip(self.written).all(|(op, written)| {
+            written.is_disjoint(&reads)
+                || bound.as_ref().is_some_and(|bound| {
+                    let op = self.machine.op(*op);
+                    alternatives(&op.params, &op.body).iter().all(|a| {
+                        let context: Vec<&Pred> = a.conjuncts.iter().collect();
+                        self.body_keeps(a.body, bound, &context)
+                    })
+                })
+        })
     }
 
     fn body_keeps(&self, s: &Stmt, bound: &Bound, context: &[&Pred]) -> bool {

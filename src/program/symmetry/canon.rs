@@ -34,6 +34,12 @@ pub enum Failed {
 /// Writes a state down under a numbering; false when it cannot.
 pub trait Writer {
     fn write(&mut self, numbers: &[u16], out: &mut Vec<u64>) -> bool;
+
+    /// What comes before the words when two writings are compared: where words are numbers that depend
+    /// on the run, a hash of what they mean.
+    fn rank(&self, _writing: &[u64]) -> u128 {
+        0
+    }
 }
 
 /// Scratch memory for canonical numberings.
@@ -63,6 +69,7 @@ struct Leaf {
     trail: Vec<u128>,
     path: Vec<u16>,
     numbers: Vec<u16>,
+    rank: u128,
     writing: Vec<u64>,
 }
 
@@ -119,7 +126,14 @@ impl Canoniser {
         self.leaves = 0;
         let done = self.search(s, colours.clone(), writer);
         self.colours = colours;
-        done.map(|_| &self.best.writing[..])
+        done?;
+        self.numbers.clone_from(&self.best.numbers);
+        Ok(&self.best.writing)
+    }
+
+    /// The numbering that made the last canonical writing.
+    pub fn numbering(&self) -> &[u16] {
+        &self.numbers
     }
 
     /// Orders the elements of each set by colour; ties in any order.
@@ -257,15 +271,16 @@ impl Canoniser {
                 return Ok(common.min(depth));
             }
         }
+        let rank = writer.rank(&self.writing);
         let better = !self.best.found
-            || (&self.trail[..], &self.writing[..]) < (&self.best.trail[..], &self.best.writing[..]);
+            || (&self.trail[..], rank, &self.writing[..])
+                < (&self.best.trail[..], self.best.rank, &self.best.writing[..]);
+        let Canoniser { best, first, trail, path, numbers, writing, .. } = self;
         if better {
-            let Canoniser { best, trail, path, numbers, writing, .. } = self;
-            best.keep(trail, path, numbers, writing);
+            best.keep(trail, path, numbers, rank, writing);
         }
-        if !self.first.found {
-            let Canoniser { first, trail, path, numbers, writing, .. } = self;
-            first.keep(trail, path, numbers, writing);
+        if !first.found {
+            first.keep(trail, path, numbers, rank, writing);
         }
         Ok(depth)
     }
@@ -297,8 +312,9 @@ impl Canoniser {
 }
 
 impl Leaf {
-    fn keep(&mut self, trail: &[u128], path: &[u16], numbers: &[u16], writing: &[u64]) {
+    fn keep(&mut self, trail: &[u128], path: &[u16], numbers: &[u16], rank: u128, writing: &[u64]) {
         self.found = true;
+        self.rank = rank;
         self.trail.clear();
         self.trail.extend_from_slice(trail);
         self.path.clear();
@@ -315,6 +331,7 @@ pub fn least_of_all(group: &Group, writer: &mut dyn Writer, out: &mut Vec<u64>) 
     let mut order: Vec<u16> = (0..group.elements.len() as u16).collect();
     let mut numbers = vec![0; group.elements.len()];
     let mut writing = Vec::new();
+    let mut least = 0;
     out.clear();
     loop {
         for range in &group.ranges {
@@ -323,8 +340,10 @@ pub fn least_of_all(group: &Group, writer: &mut dyn Writer, out: &mut Vec<u64>) 
         if !writer.write(&numbers, &mut writing) {
             return false;
         }
-        if out.is_empty() || writing < *out {
+        let rank = writer.rank(&writing);
+        if out.is_empty() || (rank, &writing) < (least, &*out) {
             out.clone_from(&writing);
+            least = rank;
         }
         // The next permutation in lexicographic order; a set that is through starts again and the
         // next set takes a step.

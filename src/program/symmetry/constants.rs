@@ -100,9 +100,9 @@ fn look(v: &Value, inside: bool, apart: &mut Apart) {
 }
 
 /// Writes constants down under a numbering.
-struct Written<'a> {
-    fixed: &'a Fixed,
-    group: &'a Group,
+pub struct Written<'a> {
+    pub fixed: &'a Fixed,
+    pub group: &'a Group,
 }
 
 impl Writer for Written<'_> {

@@ -6,13 +6,15 @@
 //! Never here: who visits a state when.
 //!
 //! `types` says what is interchangeable; `shape` and `values` read packed states and values into a
-//! `structure` of atoms, and rename them; `canon` finds the canonical numbering; `classic` has the
-//! markers of the literature. Constants belong to the state: a permutation acts on both.
+//! `structure` of atoms, and rename them; `canon` finds the canonical numbering; `represent` the state
+//! that stands for an orbit where that must be the same in every run; `classic` has the markers of the
+//! literature. Constants belong to the state: a permutation acts on both.
 
 pub mod canon;
 mod classic;
 mod constants;
 mod orbits;
+mod represent;
 pub mod shape;
 pub mod structure;
 #[cfg(test)]
@@ -27,8 +29,9 @@ use crate::model::typed::{Machine, Pred};
 use constants::Fixed;
 pub use constants::one_of_each_orbit;
 pub use orbits::OrbitWorker;
+use represent::Homes;
 use shape::Shapes;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use types::{Group, Standing, standings};
 
 /// How orbits are told apart.
@@ -59,9 +62,15 @@ pub struct Symmetry {
     constants_move: bool,
     /// The classic marker tells all orbits of this model apart.
     classic_is_exact: bool,
+    /// Made when first asked for.
+    homes: OnceLock<Homes>,
 }
 
 impl Symmetry {
+    fn homes(&self) -> &Homes {
+        self.homes.get_or_init(|| Homes::new(&self.group, &self.constants))
+    }
+
     pub fn new(
         machine: &Machine,
         mode: Mode,
@@ -77,6 +86,7 @@ impl Symmetry {
             constants_move: constants.iter().any(|c| c.moves),
             constants,
             classic_is_exact: classic::is_exact(machine, group),
+            homes: OnceLock::new(),
         }
     }
 }

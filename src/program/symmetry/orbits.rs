@@ -8,6 +8,7 @@
 //! renamed constants. A marker is 128 bits.
 
 use super::canon::{Canoniser, Failed, Writer, least_of_all};
+use super::represent::Representer;
 use super::structure::Structure;
 use super::{Fixed, Mode, States, Symmetry, classic, values};
 use crate::model::value::{Value, digest};
@@ -42,6 +43,7 @@ pub struct OrbitWorker<'a> {
     places: Vec<u16>,
     writing: Vec<u64>,
     renamed: Renamed,
+    representer: Representer,
 }
 
 impl<'a> OrbitWorker<'a> {
@@ -58,6 +60,7 @@ impl<'a> OrbitWorker<'a> {
             places: Vec::new(),
             writing: Vec::new(),
             renamed: vec![HashMap::default(); symmetry.constants.len()],
+            representer: Representer::default(),
         }
     }
 
@@ -182,30 +185,56 @@ impl Orbits for OrbitWorker<'_> {
     }
 
     fn print(&self, identity: &[u64]) -> u128 {
-        let States { layout, pool } = self.states;
         let last = identity.len() - 1;
         match self.symmetry.mode {
             Mode::Marker | Mode::MarkerClassic => u128::from(identity[0]) | u128::from(identity[1]) << 64,
             Mode::Exact | Mode::Flood if identity[last] & KIND == COLOURS => hash::words(identity),
-            // Numbers of the pool depend on who met a value first.
             Mode::Exact | Mode::Flood => {
-                let state = &identity[..last];
-                let pooled = layout.slots.iter().any(|s| s.layout.has_pool()) || layout.is_escaped(state);
-                if !pooled && !self.symmetry.constants_move {
-                    return hash::words(identity);
-                }
-                let mut bytes = Vec::new();
-                if self.symmetry.constants_move {
-                    let constants = pool.content128(ValueId((identity[last] >> 2) as u32));
-                    bytes.extend_from_slice(&constants.to_le_bytes());
-                } else {
-                    bytes.extend_from_slice(&(layout.valuation(state) as u64).to_le_bytes());
-                }
-                layout.unpack(state, pool).iter().for_each(|v| v.encode(&mut bytes));
-                digest::hash128(&bytes)
+                meaning(self.symmetry, self.states, identity).unwrap_or_else(|| hash::words(identity))
             }
         }
     }
+
+    fn representative(&mut self, identity: &[u64], state: &mut [u64]) -> bool {
+        let last = identity.len() - 1;
+        match self.symmetry.mode {
+            Mode::Marker | Mode::MarkerClassic => false,
+            Mode::Exact | Mode::Flood => match identity[last] & KIND {
+                COLOURS => false,
+                ITSELF => {
+                    state.copy_from_slice(&identity[..last]);
+                    true
+                }
+                _ => {
+                    let constants = ValueId((identity[last] >> 2) as u32);
+                    let canonical = (&identity[..last], constants);
+                    let OrbitWorker { symmetry, states, regs, scratch, representer, .. } = self;
+                    representer.represent(symmetry, *states, canonical, regs, scratch, state)
+                }
+            },
+        }
+    }
+}
+
+/// A hash of what an identity means, if its words are numbers of the pool, which depend on who met a
+/// value first.
+fn meaning(symmetry: &Symmetry, states: States<'_>, identity: &[u64]) -> Option<u128> {
+    let States { layout, pool } = states;
+    let last = identity.len() - 1;
+    let state = &identity[..last];
+    let pooled = layout.slots.iter().any(|s| s.layout.has_pool()) || layout.is_escaped(state);
+    if !pooled && !symmetry.constants_move {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    if symmetry.constants_move {
+        let constants = pool.content128(ValueId((identity[last] >> 2) as u32));
+        bytes.extend_from_slice(&constants.to_le_bytes());
+    } else {
+        bytes.extend_from_slice(&(layout.valuation(state) as u64).to_le_bytes());
+    }
+    layout.unpack(state, pool).iter().for_each(|v| v.encode(&mut bytes));
+    Some(digest::hash128(&bytes))
 }
 
 /// Writes a packed state down under a numbering of its elements.
@@ -270,5 +299,9 @@ impl Writer for Packed<'_> {
         }
         out.push(constants | CANONICAL);
         true
+    }
+
+    fn rank(&self, writing: &[u64]) -> u128 {
+        meaning(self.symmetry, self.states, writing).unwrap_or(0)
     }
 }

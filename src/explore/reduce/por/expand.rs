@@ -81,6 +81,12 @@ impl<'a> Reducer<'a> {
         }
     }
 
+    /// Goes on from what was counted before, all of which was handed in.
+    pub fn go_on_from(&mut self, figures: Figures) {
+        self.told = (figures.looked_at(), figures.reduced);
+        self.figures = figures;
+    }
+
     /// Whether a state is to be looked at: not any more once the reduction was given up, unless the
     /// proviso asks for what was left out before.
     pub fn looks_at(&self, again: bool) -> bool {
@@ -136,7 +142,7 @@ impl<S: System> Worker<'_, S> {
         reducer.held.clear();
         system.successors(&mut self.scratch, state, &mut reducer.held);
         let total = reducer.held.edges.len();
-        let known = reducer.sort_out(system);
+        let known = reducer.sort_out(system) && !self.core.source.marks.loose;
         if !again {
             std::mem::swap(&mut self.core.notes, &mut reducer.held.notes);
         }
@@ -168,10 +174,10 @@ impl<S: System> Worker<'_, S> {
         let left_out = total as u64 - followed;
         reducer.figures.reduced = reducer.figures.reduced.wrapping_add(1);
         reducer.figures.left_out = reducer.figures.left_out.wrapping_add(left_out);
-        let Source { id: Some(id), print, flawed, .. } = self.core.source else { return total };
+        let Source { id: Some(id), print, marks, .. } = self.core.source else { return total };
         if common.keeps_edges() {
             let missing = enabled - super::stubborn::size(&reducer.chosen);
-            reducer.part.vertices.push(Vertex { id, print, missing, flawed });
+            reducer.part.vertices.push(Vertex { id, print, missing, flawed: marks.flawed });
         } else if common.needs_proviso() && !self.leads_on(common) {
             reducer.figures.reduced = reducer.figures.reduced.wrapping_sub(1);
             reducer.figures.by_proviso += 1;

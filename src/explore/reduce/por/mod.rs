@@ -11,6 +11,7 @@ mod ample;
 mod components;
 mod expand;
 mod proviso;
+mod saved;
 mod stubborn;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use proviso::{Round, Vertex};
 pub use stubborn::Chooser;
 
 pub(in crate::explore) use expand::Reducer;
+pub(in crate::explore) use saved::kind;
 
 use crate::system::Relations;
 use bombus_kernels::memory::Meter;
@@ -74,7 +76,8 @@ pub struct Figures {
     pub no_smaller: u64,
     /// States that were expanded in full because of the proviso.
     pub by_proviso: u64,
-    /// States in which the enabled instances were not known, or a finding was made.
+    /// States in which the enabled instances were not known, or a finding was made, or which stand for
+    /// their orbits by chance.
     pub unknown: u64,
     /// States with at most one enabled instance.
     pub single: u64,
@@ -119,6 +122,8 @@ pub(in crate::explore) struct Common<'a> {
     reduced: AtomicU64,
     given_up: AtomicBool,
     given_up_after: AtomicU64,
+    /// States that were put on a queue a second time.
+    repeated: AtomicU64,
 }
 
 impl<'a> Common<'a> {
@@ -132,6 +137,7 @@ impl<'a> Common<'a> {
             reduced: AtomicU64::new(0),
             given_up: AtomicBool::new(false),
             given_up_after: AtomicU64::new(0),
+            repeated: AtomicU64::new(0),
         }
     }
 
@@ -179,10 +185,17 @@ impl<'a> Common<'a> {
         }
         self.rounds.fetch_add(1, Ordering::Relaxed);
         meter.release(round.bytes());
-        match self.por.preserve {
+        let chosen = match self.por.preserve {
             Preserve::Paths => round.break_cycles(),
             Preserve::Deadlocks | Preserve::States => round.open_traps(),
-        }
+        };
+        self.repeated.fetch_add(chosen.len() as u64, Ordering::Relaxed);
+        chosen
+    }
+
+    /// How many states were expanded, or are to be expanded, a second time.
+    pub fn repeated(&self) -> u64 {
+        self.repeated.load(Ordering::Relaxed)
     }
 
     /// The figures of all workers with what is known here.

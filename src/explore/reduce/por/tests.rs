@@ -4,9 +4,11 @@
 //! (algorithms §0) can be put back; the comparison must then notice. `BOMBUS_POR_SYSTEMS` sets the
 //! number of systems; a long run has 1,000,000.
 
+mod alike;
 mod full;
 mod models;
 mod random;
+mod saved;
 
 use super::{Method, Por, Preserve, Proviso};
 use crate::base::budget::Budget;
@@ -69,7 +71,7 @@ fn lost(seed: u64, fault: Fault) -> Option<&'static str> {
     }
 }
 
-fn systems() -> u64 {
+pub(super) fn systems() -> u64 {
     std::env::var("BOMBUS_POR_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000)
 }
 

@@ -1,7 +1,7 @@
 //! Full graphs of random systems by the plainest search, and what is looked for in them.
 
 use super::super::{Chooser, Method, Preserve};
-use super::random::{Guarded, satisfies};
+use super::random::Guarded;
 use crate::graph::{Graph, NodeId};
 use std::collections::BTreeMap;
 
@@ -32,16 +32,22 @@ impl Full {
         let states = (0..graph.nodes() as u32)
             .map(|n| (word(NodeId(n)), graph.forward.from(NodeId(n)).map(|(_, t)| word(t)).collect()))
             .collect();
-        Full { initial: system.initial.clone(), states }
+        // Where states stand for their orbits, those that are initial do so too.
+        let stands = |s: &u64| system.alike.map_or(*s, |alike| alike.sorted(*s));
+        Full { initial: system.initial.iter().map(stands).collect(), states }
     }
 
     pub fn deadlocks(&self) -> u64 {
-        self.states.values().filter(|next| next.is_empty()).count() as u64
+        self.stuck().count() as u64
+    }
+
+    pub fn stuck(&self) -> impl Iterator<Item = u64> {
+        self.states.iter().filter(|(_, next)| next.is_empty()).map(|(s, _)| *s)
     }
 
     /// Whether a bad state is reachable.
     pub fn bad(&self, system: &Guarded) -> bool {
-        self.states.keys().any(|s| satisfies(*s, &system.bad))
+        self.states.keys().any(|s| system.satisfies(*s, &system.bad))
     }
 
     /// Which paths there are, of some kinds that are the same up to stuttering: for propositions p and
@@ -51,8 +57,8 @@ impl Full {
         let mut found = Vec::new();
         let mut holds: Vec<Box<dyn Fn(u64) -> bool>> = Vec::new();
         for p in &system.propositions {
-            holds.push(Box::new(|s| satisfies(s, p)));
-            holds.push(Box::new(|s| !satisfies(s, p)));
+            holds.push(Box::new(|s| system.satisfies(s, p)));
+            holds.push(Box::new(|s| !system.satisfies(s, p)));
         }
         for p in &holds {
             let for_ever = self.for_ever(p);
@@ -132,7 +138,7 @@ pub fn algorithm_5(system: &Guarded) -> bool {
     let mut number: BTreeMap<u64, usize> = system.initial.iter().enumerate().map(|(n, s)| (*s, n)).collect();
     let mut queue = system.initial.clone();
     while let Some(s) = queue.pop() {
-        if satisfies(s, &system.bad) {
+        if system.satisfies(s, &system.bad) {
             return true;
         }
         let mut enabled = vec![0u64; r.width()];

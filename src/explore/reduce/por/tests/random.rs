@@ -1,14 +1,16 @@
-//! Random systems of guarded steps over five small cells, with their exact relations.
+//! Random systems of guarded steps over a few small cells, with their exact relations.
 //!
 //! In: a seed, or events written by hand. Out: a `System`. An event has one or two instances, an
 //! instance one or two outcomes. Never here: what is compared.
 
+use super::alike::{Alike, Sorted};
 use crate::explore::reduce::por::Preserve;
-use crate::system::{EventId, Finding, FindingKind, GuardId, InstanceId, Relations, Rows, Sink, System};
+use crate::system::{
+    EventId, Finding, FindingKind, GuardId, InstanceId, Orbits, Relations, Rows, Sink, System,
+};
 use bombus_kernels::hash;
 
 pub const CELLS: usize = 5;
-const STATES: u64 = 1 << CELLS;
 
 /// Rules of the literature that lose something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub enum Fault {
     /// Events with parameters are compared as wholes: by what they read in actions, write, and
     /// whether one can disable the other altogether.
     WholeEvents,
+    /// What the proviso asks for is taken from another state of the orbit than what was followed first.
+    AnotherOfTheOrbit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +83,9 @@ impl Instance {
 }
 
 pub struct Guarded {
+    pub cells: usize,
+    /// Processes that are alike: states that differ by their order count as one.
+    pub alike: Option<Alike>,
     pub instances: Vec<Instance>,
     /// Bad states satisfy all of these.
     pub bad: Vec<(usize, bool)>,
@@ -86,12 +93,12 @@ pub struct Guarded {
     pub propositions: [Vec<(usize, bool)>; 2],
     pub relations: Relations,
     guards: Vec<(usize, bool)>,
-    whole_events: bool,
+    fault: Fault,
     names: Vec<String>,
     pub initial: Vec<u64>,
 }
 
-pub fn satisfies(s: u64, literals: &[(usize, bool)]) -> bool {
+fn satisfies(s: u64, literals: &[(usize, bool)]) -> bool {
     literals.iter().all(|(c, v)| (s >> c & 1 != 0) == *v)
 }
 
@@ -132,7 +139,7 @@ impl Guarded {
         let bad = literals(&mut random, 2);
         let propositions = [literals(&mut random, 1), literals(&mut random, 1)];
         // Two initial states that differ in one cell, every third time.
-        let first = random(STATES as usize) as u64;
+        let first = random(1 << CELLS) as u64;
         let initial = match random(3) {
             0 => vec![first, first ^ 1 << random(CELLS)],
             _ => vec![first],
@@ -148,35 +155,71 @@ impl Guarded {
         preserve: Preserve,
         fault: Fault,
     ) -> Guarded {
+        Guarded::build(CELLS, None, instances, bad, propositions, initial).related(preserve, fault)
+    }
+
+    /// A system without relations.
+    pub fn build(
+        cells: usize,
+        alike: Option<Alike>,
+        instances: Vec<Instance>,
+        bad: Vec<(usize, bool)>,
+        propositions: [Vec<(usize, bool)>; 2],
+        initial: Vec<u64>,
+    ) -> Guarded {
         let events = instances.iter().map(|i| i.event + 1).max().unwrap_or(0);
-        let whole_events = fault == Fault::WholeEvents;
         let mut guards: Vec<(usize, bool)> = instances.iter().flat_map(|i| i.guards.clone()).collect();
         guards.sort_unstable();
         guards.dedup();
-        let mut system = Guarded {
+        Guarded {
+            cells,
+            alike,
             relations: Relations::default(),
             instances,
             bad,
             propositions,
             guards,
-            whole_events,
+            fault: Fault::None,
             names: (0..events).map(|e| format!("e{e}")).collect(),
             initial,
-        };
-        system.relations = if whole_events { system.event_relations() } else { system.exact_relations() };
-        for group in 0..system.relations.len() {
-            if (0..STATES).any(|s| system.shows(group, s, preserve, fault)) {
-                system.relations.make_visible(group);
+        }
+    }
+
+    /// The system with its relations.
+    pub fn related(mut self, preserve: Preserve, fault: Fault) -> Guarded {
+        self.fault = fault;
+        self.relations = if self.whole_events() { self.event_relations() } else { self.exact_relations() };
+        for group in 0..self.relations.len() {
+            if (0..self.states()).any(|s| self.shows(group, s, preserve, fault)) {
+                self.relations.make_visible(group);
             }
         }
-        system
+        self
+    }
+
+    fn states(&self) -> u64 {
+        1 << self.cells
+    }
+
+    fn whole_events(&self) -> bool {
+        self.fault == Fault::WholeEvents
+    }
+
+    /// Whether a state satisfies all literals; where processes are alike, in some order of them.
+    pub fn satisfies(&self, s: u64, literals: &[(usize, bool)]) -> bool {
+        match &self.alike {
+            None => satisfies(s, literals),
+            Some(alike) => alike.orbit(s).into_iter().any(|t| satisfies(t, literals)),
+        }
     }
 
     /// Whether a step of a group from `s` makes it visible.
     fn shows(&self, group: usize, s: u64, preserve: Preserve, fault: Fault) -> bool {
-        let bad = |s| satisfies(s, &self.bad);
+        let bad = |s| self.satisfies(s, &self.bad);
         self.targets_of(group, s).iter().any(|&t| match (preserve, fault) {
-            (Preserve::Paths, _) => self.propositions.iter().any(|p| satisfies(s, p) != satisfies(t, p)),
+            (Preserve::Paths, _) => {
+                self.propositions.iter().any(|p| self.satisfies(s, p) != self.satisfies(t, p))
+            }
             (_, Fault::ProvenIsInvisible) => !bad(s) && bad(t),
             _ => bad(s) && !bad(t),
         })
@@ -184,7 +227,7 @@ impl Guarded {
 
     /// The groups of transitions that relations speak of: instances, or whole events.
     fn members(&self, group: usize) -> impl Iterator<Item = (usize, &Instance)> {
-        let whole = self.whole_events;
+        let whole = self.whole_events();
         self.instances
             .iter()
             .enumerate()
@@ -228,7 +271,7 @@ impl Guarded {
         let events = all.iter().map(|i| EventId(i.event)).collect();
         let mut r = Relations::unrelated(events, guards, self.guards.len());
         for (a, ia) in all.iter().enumerate() {
-            for s in (0..STATES).filter(|s| ia.enabled(*s)) {
+            for s in (0..self.states()).filter(|s| ia.enabled(*s)) {
                 for (b, ib) in all.iter().enumerate() {
                     if ib.enabled(s) {
                         r.together.insert(a, b);
@@ -274,7 +317,7 @@ impl Guarded {
         let union = |e: usize, f: fn(&Instance) -> u64| self.members(e).fold(0, |set, (_, i)| set | f(i));
         let mut turns_off = Rows::new(n, n);
         for a in 0..n {
-            for s in (0..STATES).filter(|s| enabled(a, *s)) {
+            for s in (0..self.states()).filter(|s| enabled(a, *s)) {
                 for t in self.targets_of(a, s) {
                     for b in 0..n {
                         if enabled(b, s) && !enabled(b, t) {
@@ -336,7 +379,7 @@ impl System for Guarded {
     }
 
     fn check(&self, _: &mut (), state: &[u64], _: Option<EventId>, sink: &mut dyn Sink) {
-        if !self.bad.is_empty() && satisfies(state[0], &self.bad) {
+        if !self.bad.is_empty() && self.satisfies(state[0], &self.bad) {
             sink.finding(Finding { kind: FindingKind::Invariant, property: 0, event: None });
         }
     }
@@ -346,11 +389,16 @@ impl System for Guarded {
     }
 
     fn instance(&self, event: EventId, label: u64) -> Option<InstanceId> {
-        Some(InstanceId(if self.whole_events { event.0 } else { label as u32 }))
+        Some(InstanceId(if self.whole_events() { event.0 } else { label as u32 }))
     }
 
     fn guard(&self, _: &mut (), state: &[u64], guard: GuardId) -> bool {
         satisfies(state[0], &self.guards[guard.0 as usize..guard.0 as usize + 1])
+    }
+
+    fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {
+        let fault = self.fault == Fault::AnotherOfTheOrbit;
+        self.alike.map(|alike| Box::new(Sorted::new(alike, fault)) as Box<dyn Orbits>)
     }
 
     fn property(&self, _: &Finding) -> String {
