@@ -117,7 +117,18 @@ impl Automaton {
         !self.cyclic.contains(&true)
     }
 
+    /// Whether the initial control may stay whatever is read, and lies on no accepting cycle: the path may
+    /// then begin to fail in any state that can be reached.
+    pub fn waits(&self) -> bool {
+        let stays = |letter| {
+            let (at, stop) = self.range(self.initial, letter);
+            (at..stop).any(|m| self.move_at(m).control == self.initial)
+        };
+        !self.is_cyclic(self.initial) && (0..self.letters as u32).all(stays)
+    }
+
     /// Whether an accepting cycle may pass here.
+    #[inline]
     pub fn is_cyclic(&self, control: u32) -> bool {
         self.cyclic[control as usize]
     }

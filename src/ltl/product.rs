@@ -9,10 +9,17 @@ use super::automaton::Automaton;
 use super::path::End;
 use super::view::{Edge, Graph, State};
 
+/// The nodes of a control have consecutive numbers, in the order of the states.
+///
+/// PERF: controls that no search for components enters leave the pages of their numbers untouched, and the
+/// others do not share cache lines with them.
 pub(super) struct Product<'a, G> {
     pub graph: &'a G,
     alphabet: &'a Alphabet,
     pub automaton: &'a Automaton,
+    states: u32,
+    /// 2^63 / `states`, rounded up: a multiplication instead of a division.
+    reciprocal: u64,
     /// Something in graph or automaton is unknown.
     unsure: bool,
 }
@@ -74,7 +81,15 @@ pub(super) struct Visit {
 
 impl<'a, G: Graph> Product<'a, G> {
     pub fn new(graph: &'a G, alphabet: &'a Alphabet, automaton: &'a Automaton) -> Self {
-        Product { graph, alphabet, automaton, unsure: !graph.is_complete() || automaton.any_unsure() }
+        let states = graph.states() as u32;
+        Product {
+            graph,
+            alphabet,
+            automaton,
+            states,
+            reciprocal: (1 << 63) / u64::from(states.max(1)) + 1,
+            unsure: !graph.is_complete() || automaton.any_unsure(),
+        }
     }
 
     /// All node numbers are below this.
@@ -83,18 +98,45 @@ impl<'a, G: Graph> Product<'a, G> {
     }
 
     #[inline]
-    fn node(&self, state: State, control: u32) -> u32 {
-        state.0 * self.automaton.controls + control
+    pub fn node(&self, state: State, control: u32) -> u32 {
+        control * self.states + state.0
+    }
+
+    #[inline]
+    pub fn control(&self, node: u32) -> u32 {
+        // Exact, for the product of two numbers below 2^31 is below 2^63.
+        ((u128::from(node) * u128::from(self.reciprocal)) >> 63) as u32
     }
 
     #[inline]
     pub fn state(&self, node: u32) -> State {
-        State(node / self.automaton.controls)
+        State(node - self.control(node) * self.states)
+    }
+
+    /// The order among nodes that are equally near: by state, then by control.
+    pub fn rank(&self, node: u32) -> (State, u32) {
+        let control = self.control(node);
+        (State(node - control * self.states), control)
     }
 
     /// Whether an accepting cycle may pass through `node`, as far as the automaton tells.
+    #[inline]
     pub fn is_cyclic(&self, node: u32) -> bool {
-        self.automaton.is_cyclic(node % self.automaton.controls)
+        self.automaton.is_cyclic(self.control(node))
+    }
+
+    /// Asks for what `prefetch_row` and `visit` read first.
+    #[inline]
+    pub fn prefetch_offset(&self, node: u32) {
+        let state = self.state(node);
+        self.graph.prefetch_offset(state);
+        self.alphabet.prefetch(state);
+    }
+
+    /// Asks for the transitions behind `node`.
+    #[inline]
+    pub fn prefetch_row(&self, node: u32) {
+        self.graph.prefetch_row(self.state(node));
     }
 
     pub fn initial(&self) -> impl Iterator<Item = u32> + '_ {
@@ -103,8 +145,8 @@ impl<'a, G: Graph> Product<'a, G> {
 
     #[inline]
     pub fn visit(&self, node: u32) -> Visit {
-        let state = self.state(node);
-        let control = node % self.automaton.controls;
+        let control = self.control(node);
+        let state = State(node - control * self.states);
         let class = self.alphabet.class(state);
         if self.automaton.is_discharged(control, class) {
             return Visit { stop: Some(End::Open), unsure: false };
@@ -125,11 +167,12 @@ impl<'a, G: Graph> Product<'a, G> {
     /// Starts or resumes the enumeration of successors.
     #[inline]
     pub fn activate(&self, node: u32, cursor: Cursor) -> Active {
-        let state = self.state(node);
+        let control = self.control(node);
+        let state = State(node - control * self.states);
         let edges = self.graph.edges(state);
         let mut active = Active {
             node,
-            control: node % self.automaton.controls,
+            control,
             class: self.alphabet.class(state),
             first: edges.start,
             edge: edges.start + u64::from(cursor.edge),
@@ -183,7 +226,26 @@ impl<'a, G: Graph> Product<'a, G> {
         })
     }
 
+    /// The nodes of the transitions that lie ahead, if the automaton stays where it is.
+    #[inline]
+    pub fn ahead(&self, active: &Active) -> impl Iterator<Item = u32> {
+        let control = active.control;
+        (active.edge..active.end).map(move |e| self.node(self.graph.target(Edge(e)), control))
+    }
+
+    /// The transitions of `state` that leave `control` for another one, and where they lead.
+    #[inline]
+    pub fn exits(&self, state: State, control: u32) -> impl Iterator<Item = u32> {
+        let class = self.alphabet.class(state);
+        self.graph.edges(state).flat_map(move |e| {
+            let (at, stop) = self.automaton.range(control, self.alphabet.letter(self.graph, class, Edge(e)));
+            let others = (at..stop).map(|m| self.automaton.move_at(m).control).filter(move |c| *c != control);
+            others.map(move |c| self.node(self.graph.target(Edge(e)), c))
+        })
+    }
+
     /// All successors of `node`, in order.
+    #[inline]
     pub fn successors(&self, node: u32) -> impl Iterator<Item = Step> + '_ {
         let mut active = self.activate(node, Cursor::default());
         std::iter::from_fn(move || self.advance(&mut active))
