@@ -142,6 +142,31 @@ impl Alphabet {
         }
     }
 
+    /// How many classes of states there are.
+    pub fn classes(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Over how many numbers a letter varies for one class of states, if the event and label of a transition
+    /// decide it: none if no atom speaks of transitions.
+    pub fn span_of_instances<G: Graph>(&self, graph: &G) -> Option<usize> {
+        match self.edge_class {
+            EdgeClasses::One => Some(0),
+            EdgeClasses::ByInstance(_) => Some(graph.instances()),
+            EdgeClasses::Each(_) => None,
+        }
+    }
+
+    /// The letter read when a transition of an instance is taken in a state of `class`, if that occurs.
+    pub fn letter_of(&self, class: u32, instance: u32) -> Option<u32> {
+        let edge = match &self.edge_class {
+            EdgeClasses::ByInstance(classes) => classes.at(instance as usize),
+            EdgeClasses::One | EdgeClasses::Each(_) => 0,
+        };
+        let letter = self.letter[(class * self.edge_classes + edge) as usize];
+        (letter != NONE).then_some(letter)
+    }
+
     /// The letter read when `edge` is taken in a state of `class`.
     #[inline]
     pub fn letter<G: Graph>(&self, graph: &G, class: u32, edge: Edge) -> u32 {

@@ -260,7 +260,7 @@ impl<'a, G: Graph> Checker<'a, G> {
             };
         }
         let judge = Judge::new(&self.table, assumption);
-        let size = product.size() as usize;
+        let size = product.searched() as usize;
         let (mut accepting, mut again) = (Bits::new(size), Bits::new(size));
         // PERF: spares a second pass over components in which some until is always put off.
         let mut decide = |mut component: Component<'_>, again: &mut Bits| {
@@ -283,7 +283,7 @@ impl<'a, G: Graph> Checker<'a, G> {
                 }
             }
         };
-        let mut components = Components::new(product.size());
+        let mut components = Components::new(product.searched());
         let (mut any, mut unsure) = (reached.any_stop, reached.unsure);
         if rayon::current_num_threads() == 1 {
             let mut enter = |node: u32| {

@@ -30,7 +30,9 @@ pub(super) fn shortest<G: Graph>(
     budget: &Budget,
 ) -> Result<Found, Stop> {
     let nodes = accepting.map(|(_, nodes, _)| nodes);
-    let is_accepting = |node: u32| nodes.is_some_and(|nodes| nodes.contains(node as usize));
+    // Only nodes behind a cyclic control have a bit.
+    let accepts = |nodes: &Bits, node: usize| node < nodes.len() && nodes.contains(node);
+    let is_accepting = |node: u32| nodes.is_some_and(|nodes| accepts(nodes, node as usize));
     let (layers, found) =
         Layers::search(product, budget, |node, visit| visit.stop.is_some() || is_accepting(node))?;
     let path = found.map(|node| {

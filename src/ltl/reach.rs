@@ -139,7 +139,7 @@ impl Layers {
             let visit = product.visit(product.node(State(s), control));
             share.unsure |= visit.unsure;
             share.any_stop |= visit.stop.is_some();
-            product.exits(State(s), control).for_each(|node| {
+            product.exits(State(s), control, |node| {
                 self.is_new(node);
             });
             share
