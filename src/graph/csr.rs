@@ -37,7 +37,7 @@ impl Edge {
 /// Rows of edges: those of node `n` stand at `offsets[n]..offsets[n + 1]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr {
-    offsets: Vec<u64>,
+    offsets: Offsets,
     /// The other end of each edge.
     ends: Vec<u32>,
     /// The instance of each edge, by its place in `instances`.
@@ -63,7 +63,7 @@ impl Csr {
             0x101..=0x1_0000 => Narrow::Short(filled(&offsets, &mut ends, &catalogue, logs)),
             _ => Narrow::Word(filled(&offsets, &mut ends, &catalogue, logs)),
         };
-        Csr { offsets, ends, kinds, instances: catalogue.into_all() }
+        Csr { offsets: Offsets::new(offsets), ends, kinds, instances: catalogue.into_all() }
     }
 
     pub fn nodes(&self) -> usize {
@@ -77,7 +77,7 @@ impl Csr {
     /// The indices of a node's edges, for `edge`.
     #[inline]
     pub fn row(&self, node: NodeId) -> Range<usize> {
-        self.offsets[node.0 as usize] as usize..self.offsets[node.0 as usize + 1] as usize
+        self.offsets.at(node.0 as usize)..self.offsets.at(node.0 as usize + 1)
     }
 
     /// Event, label and other end of an edge.
@@ -117,13 +117,16 @@ impl Csr {
     /// Asks for the place of a node's row ahead of its use.
     #[inline]
     pub fn prefetch_offset(&self, node: NodeId) {
-        prefetch(&self.offsets[node.0 as usize]);
+        match &self.offsets {
+            Offsets::Short(offsets) => prefetch(&offsets[node.0 as usize]),
+            Offsets::Long(offsets) => prefetch(&offsets[node.0 as usize]),
+        }
     }
 
     /// Asks for a node's row ahead of its use.
     #[inline]
     pub fn prefetch_row(&self, node: NodeId) {
-        let first = self.offsets[node.0 as usize] as usize;
+        let first = self.offsets.at(node.0 as usize);
         self.ends.get(first).into_iter().for_each(prefetch);
         self.kinds.prefetch(first);
     }
@@ -138,6 +141,37 @@ impl Csr {
             })
             .collect();
         Csr::new(self.nodes(), &[turned])
+    }
+}
+
+/// Where rows begin, in half the bytes as long as that is enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Offsets {
+    Short(Vec<u32>),
+    Long(Vec<u64>),
+}
+
+impl Offsets {
+    fn new(offsets: Vec<u64>) -> Self {
+        match offsets.last() {
+            Some(&last) if last > u64::from(u32::MAX) => Offsets::Long(offsets),
+            _ => Offsets::Short(offsets.par_iter().map(|offset| *offset as u32).collect()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Offsets::Short(offsets) => offsets.len(),
+            Offsets::Long(offsets) => offsets.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, node: usize) -> usize {
+        match self {
+            Offsets::Short(offsets) => offsets[node] as usize,
+            Offsets::Long(offsets) => offsets[node] as usize,
+        }
     }
 }
 
@@ -294,6 +328,13 @@ mod tests {
                 .collect();
             assert_eq!(found, wanted, "{labels} labels");
             assert!(graph.instances().is_sorted_by(|a, b| a < b));
+        }
+    }
+    #[test]
+    fn offsets_beyond_a_word_are_kept_long() {
+        for last in [7, u64::from(u32::MAX), u64::from(u32::MAX) + 1, 1 << 40] {
+            let offsets = Offsets::new(vec![0, 5, last]);
+            assert_eq!((offsets.len(), offsets.at(1), offsets.at(2)), (3, 5, last as usize));
         }
     }
 }

@@ -124,13 +124,16 @@ impl Alphabet {
 
     #[inline]
     pub fn class(&self, state: State) -> u32 {
-        self.state_class.at(state.index())
+        // PERF: spares a look at far memory where no atom speaks of states.
+        if self.ends.len() == 1 { 0 } else { self.state_class.at(state.index()) }
     }
 
     /// Asks for the class of a state ahead of its use.
     #[inline]
     pub fn prefetch(&self, state: State) {
-        self.state_class.prefetch(state.index());
+        if self.ends.len() > 1 {
+            self.state_class.prefetch(state.index());
+        }
     }
 
     #[inline]

@@ -25,6 +25,12 @@ pub(super) const MAX_NODES: u64 = 1 << 30;
 const ROOT: u32 = 1 << 30;
 const SELF_LOOP: u32 = 1 << 31;
 
+/// How many nodes of the path ahead of its use the memory of a node is asked for: first where its row begins,
+/// then the row.
+const BACK: [usize; 2] = [10, 4];
+/// How many waiting nodes ahead.
+const WAITING: usize = 16;
+
 pub(super) struct Components {
     /// 0 not seen; small: live; large: the component.
     number: Vec<u32>,
@@ -126,9 +132,7 @@ impl Components {
             }
             self.path -= 1;
             let parent = self.stack[self.path];
-            if let Some(above) = self.path.checked_sub(1) {
-                product.prefetch_row(self.stack[above] & (ROOT - 1));
-            }
+            self.ask_back(product);
             let child_is_root = is_root;
             (is_root, self_loop) = (parent & ROOT != 0, parent & SELF_LOOP != 0);
             active = product.activate(parent & (ROOT - 1), Cursor::default());
@@ -152,7 +156,20 @@ impl Components {
     #[inline]
     fn ask_ahead<G: Graph>(&self, product: &Product<'_, G>, active: &Active) {
         if !active.is_wide() {
-            product.ahead(active).for_each(|node| prefetch(&self.number[node as usize]));
+            product.ahead(active, |node| prefetch(&self.number[node as usize]));
+        }
+    }
+
+    /// PERF: which nodes the search comes back to next is written on the path.
+    #[inline]
+    fn ask_back<G: Graph>(&self, product: &Product<'_, G>) {
+        if let Some(far) = self.path.checked_sub(BACK[0]) {
+            let node = self.stack[far] & (ROOT - 1);
+            product.prefetch_offset(node);
+            prefetch(&self.number[node as usize]);
+        }
+        if let Some(near) = self.path.checked_sub(BACK[1]) {
+            product.prefetch_row(self.stack[near] & (ROOT - 1));
         }
     }
 
@@ -182,6 +199,9 @@ impl Components {
         while let Some(&n) = self.stack.get(self.waiting)
             && self.number[n as usize] >= own
         {
+            if let Some(&later) = self.stack.get(self.waiting + WAITING) {
+                prefetch(&self.number[later as usize]);
+            }
             self.number[n as usize] = self.next_component;
             self.next_index -= 1;
             self.waiting += 1;

@@ -306,11 +306,14 @@ impl<'a, G: Graph> Product<'a, G> {
         })
     }
 
-    /// The nodes of the transitions that lie ahead, if the automaton stays where it is.
+    /// Asks for where the rows of the successors begin, and tells their nodes if the automaton stays where
+    /// it is.
     #[inline]
-    pub fn ahead(&self, active: &Active) -> impl Iterator<Item = u32> {
-        let control = active.control;
-        (active.edge..active.end).map(move |e| self.node(self.graph.target(Edge(e)), control))
+    pub fn ahead(&self, active: &Active, mut tell: impl FnMut(u32)) {
+        for target in (active.edge..active.end).map(|e| self.graph.target(Edge(e))) {
+            self.graph.prefetch_offset(target);
+            tell(self.node(target, active.control));
+        }
     }
 
     /// Tells where the transitions of `state` lead that leave `control` for another one.

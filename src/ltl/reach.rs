@@ -32,6 +32,13 @@ pub(super) struct Layers {
     pub unsure: bool,
 }
 
+/// Which layers are kept: all of them if a way may be asked for.
+#[derive(Clone, Copy)]
+enum Keep {
+    All,
+    Last,
+}
+
 /// What one thread saw of a layer.
 #[derive(Default)]
 struct Share {
@@ -73,7 +80,7 @@ impl Layers {
     ) -> Result<(Layers, Option<u32>), Stop> {
         let mut layers = Layers::new(product);
         layers.start(product);
-        let found = layers.run(product, budget, wanted, |_| true)?;
+        let found = layers.run(product, budget, wanted, |_| true, Keep::All)?;
         Ok((layers, found))
     }
 
@@ -97,14 +104,14 @@ impl Layers {
             layers.start(product);
             layers.nodes.retain(|&node| !product.is_cyclic(node));
         }
-        layers.run(product, budget, |_, _| false, |node| !product.is_cyclic(node))?;
+        layers.run(product, budget, |_, _| false, |node| !product.is_cyclic(node), Keep::Last)?;
         Ok(layers)
     }
 
     /// After a prologue: looks behind the nodes that it left.
     pub fn complete<G: Graph>(&mut self, product: &Product<'_, G>, budget: &Budget) -> Result<(), Stop> {
         self.follow(|node| product.is_cyclic(node));
-        self.run(product, budget, |_, _| false, |_| true).map(|_| ())
+        self.run(product, budget, |_, _| false, |_| true, Keep::Last).map(|_| ())
     }
 
     /// Takes the nodes of a kind among those seen for the first layer.
@@ -158,6 +165,7 @@ impl Layers {
         budget: &Budget,
         wanted: impl Fn(u32, &Visit) -> bool + Sync,
         follow: impl Fn(u32) -> bool + Sync,
+        keep: Keep,
     ) -> Result<Option<u32>, Stop> {
         loop {
             budget.check()?;
@@ -173,15 +181,22 @@ impl Layers {
             } else {
                 layer.par_chunks(SHARE).map(look).collect()
             };
-            let end = self.nodes.len();
+            let end = match keep {
+                Keep::All => self.nodes.len(),
+                Keep::Last => 0,
+            };
             self.any_stop |= shares.iter().any(|s| s.any_stop);
             self.unsure |= shares.iter().any(|s| s.unsure);
             if let Some(least) = shares.iter().filter_map(|s| s.least).min_by_key(|n| product.rank(*n)) {
                 return Ok(Some(least));
             }
+            self.nodes.truncate(end);
             self.nodes.reserve(shares.iter().map(|s| s.next.len()).sum());
             shares.iter().for_each(|s| self.nodes.extend_from_slice(&s.next));
-            self.starts.push(end);
+            match keep {
+                Keep::All => self.starts.push(end),
+                Keep::Last => self.starts = vec![0],
+            }
         }
     }
 
