@@ -317,7 +317,7 @@ mod tests {
                     target: (n % 49) as u32,
                 })
                 .collect();
-            let graph = Csr::new(50, &[log.clone()]);
+            let graph = Csr::new(50, std::slice::from_ref(&log));
             let mut wanted: Vec<_> =
                 log.iter().map(|e| (e.source, e.event, NodeId(e.target), e.label)).collect();
             wanted.sort();
