@@ -147,6 +147,18 @@ VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS next = x := (x +
     rejected(RING, &["--ltl-assertions"], &["ASSERT_LTL"]);
     let wrong = machine.replace("F {x=9}", "F {y=9}");
     rejected(&wrong, &["--ltl-assertions"], &["M.mch:2:", "y", "^"]);
+    for misspelt in
+        ["ASERT_LTL_never", "ASSERT_LTl_never", "Assert_LTL_never", "ASSERT_LTK_never", "ASSERTLTL"]
+    {
+        let wrong = machine.replace("ASSERT_LTL_never", misspelt);
+        rejected(&wrong, &["--ltl-assertions"], &["M.mch:2:", misspelt, "^"]);
+        // Who does not ask for assertions is not bothered.
+        assert_eq!(check(&wrong, &[]).status.code(), Some(0));
+    }
+    let other = machine.replace("ASSERT_LTL_never", "OLD_ASSERT_LTL_never");
+    assert_eq!(check(&other, &["--ltl-assertions"]).status.code(), Some(0));
+    let no_text = machine.replace("\"F {x=9}\"", "9");
+    rejected(&no_text, &["--ltl-assertions"], &["M.mch:2:", "is no string", "^"]);
 }
 
 #[test]

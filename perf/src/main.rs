@@ -1,6 +1,6 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|peers|corpus|explore|kernels|choose|table|temporal …`;
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
 //! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
@@ -11,6 +11,7 @@ mod kernels;
 mod manifest;
 mod models;
 mod peers;
+mod phases;
 mod record;
 mod table;
 mod temporal;
@@ -49,6 +50,10 @@ fn main() -> ExitCode {
             temporal::run(rest);
             Ok(true)
         }
+        Some("phases") => {
+            phases::run(rest);
+            Ok(true)
+        }
         _ => {
             let all = [
                 models::USAGE,
@@ -60,6 +65,7 @@ fn main() -> ExitCode {
                 choose::USAGE,
                 table::USAGE,
                 temporal::USAGE,
+                phases::USAGE,
             ];
             eprintln!("{}", all.join("\n"));
             Ok(false)

@@ -21,13 +21,26 @@ use std::time::{Duration, Instant};
 
 pub const USAGE: &str = "temporal [--values 4] [--workers 1] [--formula NUMBER]";
 
+/// Where formulas stand that are in no file.
+pub const PLACE: Place = Place { file: FileId(0), offset: 0 };
+
 /// Wheels, each turned by an event of its own.
 const WHEELS: u32 = 10;
 
 /// `WHEELS` wheels of `n` positions: n^10 states, ten times as many transitions.
-struct Wheels {
+pub struct Wheels {
     n: u64,
     events: Vec<String>,
+}
+
+impl Wheels {
+    pub fn new(n: u64) -> Self {
+        Wheels { n, events: (0..WHEELS).map(|e| format!("turn{e}")).collect() }
+    }
+
+    pub fn states(&self) -> u64 {
+        self.n.pow(WHEELS)
+    }
 }
 
 impl System for Wheels {
@@ -77,9 +90,15 @@ impl System for Wheels {
 }
 
 /// The predicate `x=k`, where x is the word of a state.
-struct Reading<'a> {
+pub struct Reading<'a> {
     events: &'a [String],
     graph: &'a graph::Graph,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(system: &'a Wheels, graph: &'a graph::Graph) -> Self {
+        Reading { events: &system.events, graph }
+    }
 }
 
 impl Atoms for Reading<'_> {
@@ -131,7 +150,7 @@ pub fn run(arguments: &[String]) {
 }
 
 fn check(n: u64, workers: usize, only: usize) {
-    let system = Wheels { n, events: (0..WHEELS).map(|e| format!("turn{e}")).collect() };
+    let system = Wheels::new(n);
     let budget = Budget::unlimited();
     let options =
         Options { workers, record_edges: true, check_deadlock: false, stack: 1 << 20, ..Options::default() };
@@ -152,11 +171,10 @@ fn check(n: u64, workers: usize, only: usize) {
     );
     drop(turned);
     let frozen = Frozen::new(&graph);
-    let atoms = Reading { events: &system.events, graph: &graph };
-    let place = Place { file: FileId(0), offset: 0 };
+    let atoms = Reading::new(&system, &graph);
     println!("{} states, {} transitions, {workers} threads", frozen.states(), frozen.transitions());
     for (_, text) in FORMULAS.iter().enumerate().filter(|(i, _)| only == usize::MAX || only == *i) {
-        let formula = parse_ltl(text, place).expect("a formula").formula;
+        let formula = parse_ltl(text, PLACE).expect("a formula").formula;
         let mut checker = Checker::new(&frozen, &atoms, &budget);
         let size = checker.size(&formula).expect("no fault").expect("a product");
         let mut checker = Checker::new(&frozen, &atoms, &budget);

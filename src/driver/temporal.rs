@@ -259,7 +259,18 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     }
     if asked.assertions {
         let machine = &model.machine;
-        if machine.ltl.is_empty() && machine.ctl.is_empty() {
+        // What was meant to be checked must not be passed over in silence.
+        for a in &machine.doubtful_assertions {
+            reader.faults.push(if a.formula.is_empty() {
+                Diagnostic::error(a.span, format!("the temporal assertion `{}` is no string", a.name))
+                    .help(format!("write {} == \"formula\"", a.name))
+            } else {
+                Diagnostic::error(a.span, format!("`{}` is not the name of a temporal assertion", a.name))
+                    .help("formulas are defined as ASSERT_LTL… or ASSERT_CTL…; rename it to have it checked or left")
+            });
+        }
+        let doubtful = !machine.doubtful_assertions.is_empty();
+        if !doubtful && machine.ltl.is_empty() && machine.ctl.is_empty() {
             return refuse(
                 sources,
                 "--ltl-assertions: the model has no definition ASSERT_LTL… or ASSERT_CTL… that is a string",

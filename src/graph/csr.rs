@@ -3,16 +3,17 @@
 //! In: edges between ids of the visited set. Out: rows by node, forward, and backward on demand.
 //! Never here: what an edge means.
 //!
-//! Nodes are numbered by the fingerprint of their state, the edges of a node are ordered by event,
-//! target and label: the graph is the same for any number of workers.
+//! The edges of a node are ordered by event, target and label. Targets stand in an array of their own, four
+//! bytes each, because searches read nothing else most of the time; event and label are one small number,
+//! for the pairs of them that occur are few.
 
-use crate::system::{EventId, System};
-use bombus_kernels::hash;
-use bombus_kernels::memory::Meter;
-use bombus_kernels::visited::Visited;
+use super::instance::{Catalogue, Instance};
+use super::narrow::{Narrow, Width};
+use crate::system::EventId;
+use bombus_kernels::memory::prefetch;
 use rayon::prelude::*;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A node of a frozen graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,58 +28,42 @@ pub struct Edge {
     pub target: u32,
 }
 
+impl Edge {
+    pub(super) fn instance(&self) -> Instance {
+        Instance { event: self.event, label: self.label }
+    }
+}
+
 /// Rows of edges: those of node `n` stand at `offsets[n]..offsets[n + 1]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr {
-    offsets: Vec<u64>,
-    rows: Vec<Row>,
-}
-
-/// An edge without its source; the derived order is the order within a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
-    event: u32,
-    end: u32,
-    label: u64,
+    offsets: Offsets,
+    /// The other end of each edge.
+    ends: Vec<u32>,
+    /// The instance of each edge, by its place in `instances`.
+    kinds: Narrow,
+    /// The instances that occur, ascending.
+    instances: Vec<Instance>,
 }
 
 impl Csr {
+    /// Bytes to reserve for an edge: its end and its kind, and as much for the catalogue of instances.
+    pub(super) const EDGE_BYTES: usize = 16;
+
     /// Rows from logs in any order whose sources and targets are nodes below `nodes`.
     ///
     /// Each thread fills the rows of a range of nodes, reading all logs: it writes to memory of its
     /// own, and reading in order is cheap.
     pub fn new(nodes: usize, logs: &[Vec<Edge>]) -> Csr {
-        let degrees: Vec<AtomicU32> = (0..nodes).map(|_| AtomicU32::new(0)).collect();
-        logs.par_iter().flat_map(|log| log.par_iter()).for_each(|edge| {
-            degrees[edge.source as usize].fetch_add(1, Relaxed);
-        });
-        let mut offsets = vec![0u64; nodes + 1];
-        for (n, degree) in degrees.into_iter().enumerate() {
-            offsets[n + 1] = u64::from(degree.into_inner());
-        }
-        for n in 0..nodes {
-            offsets[n + 1] += offsets[n];
-        }
-        let total = offsets[nodes] as usize;
-        let mut rows = vec![Row::default(); total];
-        let threads = rayon::current_num_threads().clamp(1, total / 10_000 + 1);
-        rayon::scope(|scope| {
-            let mut rest = &mut rows[..];
-            let mut first = 0;
-            for part in 1..=threads {
-                // The nodes whose rows end before this share of the edges.
-                let bound = (total * part / threads) as u64;
-                let last =
-                    if part == threads { nodes } else { offsets.partition_point(|o| *o < bound).min(nodes) };
-                let last = last.max(first);
-                let (own, others) = rest.split_at_mut((offsets[last] - offsets[first]) as usize);
-                rest = others;
-                let (offsets, range) = (&offsets, first..last);
-                scope.spawn(move |_| fill(own, range, offsets, logs));
-                first = last;
-            }
-        });
-        Csr { offsets, rows }
+        let catalogue = Catalogue::new(logs);
+        let offsets = offsets(nodes, logs);
+        let mut ends = vec![0; offsets[nodes] as usize];
+        let kinds = match catalogue.len() {
+            0..=0x100 => Narrow::Byte(filled(&offsets, &mut ends, &catalogue, logs)),
+            0x101..=0x1_0000 => Narrow::Short(filled(&offsets, &mut ends, &catalogue, logs)),
+            _ => Narrow::Word(filled(&offsets, &mut ends, &catalogue, logs)),
+        };
+        Csr { offsets: Offsets::new(offsets), ends, kinds, instances: catalogue.into_all() }
     }
 
     pub fn nodes(&self) -> usize {
@@ -86,23 +71,64 @@ impl Csr {
     }
 
     pub fn edges(&self) -> usize {
-        self.rows.len()
+        self.ends.len()
     }
 
     /// The indices of a node's edges, for `edge`.
-    pub fn row(&self, node: NodeId) -> std::ops::Range<usize> {
-        self.offsets[node.0 as usize] as usize..self.offsets[node.0 as usize + 1] as usize
+    #[inline]
+    pub fn row(&self, node: NodeId) -> Range<usize> {
+        self.offsets.at(node.0 as usize)..self.offsets.at(node.0 as usize + 1)
     }
 
     /// Event, label and other end of an edge.
     pub fn edge(&self, at: usize) -> (EventId, u64, NodeId) {
-        let row = self.rows[at];
-        (EventId(row.event), row.label, NodeId(row.end))
+        let Instance { event, label } = self.instances[self.kind(at) as usize];
+        (event, label, self.end(at))
+    }
+
+    /// The other end of an edge.
+    #[inline]
+    pub fn end(&self, at: usize) -> NodeId {
+        NodeId(self.ends[at])
+    }
+
+    /// The other ends of consecutive edges.
+    #[inline]
+    pub fn ends(&self, row: Range<usize>) -> &[u32] {
+        &self.ends[row]
+    }
+
+    /// The place of an edge's event and label in `instances`.
+    #[inline]
+    pub fn kind(&self, at: usize) -> u32 {
+        self.kinds.at(at)
+    }
+
+    /// The pairs of event and label that occur, ascending.
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
     }
 
     /// The edges of a node: event and other end.
     pub fn from(&self, node: NodeId) -> impl Iterator<Item = (EventId, NodeId)> {
-        self.rows[self.row(node)].iter().map(|row| (EventId(row.event), NodeId(row.end)))
+        self.row(node).map(|at| (self.edge(at).0, self.end(at)))
+    }
+
+    /// Asks for the place of a node's row ahead of its use.
+    #[inline]
+    pub fn prefetch_offset(&self, node: NodeId) {
+        match &self.offsets {
+            Offsets::Short(offsets) => prefetch(&offsets[node.0 as usize]),
+            Offsets::Long(offsets) => prefetch(&offsets[node.0 as usize]),
+        }
+    }
+
+    /// Asks for a node's row ahead of its use.
+    #[inline]
+    pub fn prefetch_row(&self, node: NodeId) {
+        let first = self.offsets.at(node.0 as usize);
+        self.ends.get(first).into_iter().for_each(prefetch);
+        self.kinds.prefetch(first);
     }
 
     /// The same edges, found by their targets.
@@ -118,161 +144,125 @@ impl Csr {
     }
 }
 
-/// Fills and sorts the rows of the nodes in `range`, which begin at `offsets[range.start]`.
-fn fill(rows: &mut [Row], range: std::ops::Range<usize>, offsets: &[u64], logs: &[Vec<Edge>]) {
-    let start = offsets[range.start];
-    let mut next: Vec<u64> = offsets[range.clone()].iter().map(|offset| offset - start).collect();
-    for edge in logs.iter().flatten().filter(|edge| range.contains(&(edge.source as usize))) {
-        let at = &mut next[edge.source as usize - range.start];
-        rows[*at as usize] = Row { event: edge.event.0, end: edge.target, label: edge.label };
-        *at += 1;
+/// Where rows begin, in half the bytes as long as that is enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Offsets {
+    Short(Vec<u32>),
+    Long(Vec<u64>),
+}
+
+impl Offsets {
+    fn new(offsets: Vec<u64>) -> Self {
+        match offsets.last() {
+            Some(&last) if last > u64::from(u32::MAX) => Offsets::Long(offsets),
+            _ => Offsets::Short(offsets.par_iter().map(|offset| *offset as u32).collect()),
+        }
     }
-    for node in range {
-        rows[(offsets[node] - start) as usize..(offsets[node + 1] - start) as usize].sort_unstable();
+
+    fn len(&self) -> usize {
+        match self {
+            Offsets::Short(offsets) => offsets.len(),
+            Offsets::Long(offsets) => offsets.len(),
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, node: usize) -> usize {
+        match self {
+            Offsets::Short(offsets) => offsets[node] as usize,
+            Offsets::Long(offsets) => offsets[node] as usize,
+        }
     }
 }
 
-/// What the workers of an exploration wrote down; all ids are those of the visited set.
-pub struct Log {
-    pub edges: Vec<Vec<Edge>>,
-    /// The states all of whose transitions are among `edges`.
-    pub expanded: Vec<Vec<u32>>,
-    pub initial: Vec<u32>,
-    /// Whether every initial state was found.
-    pub all_initial: bool,
-    /// The states that stand for their orbits, if the visited set knows orbits and not states.
-    pub representatives: Vec<Representatives>,
+/// Edges that one thread looks at in a row.
+const PART: usize = 1 << 14;
+
+/// Where the row of each node begins, and the end of all.
+fn offsets(nodes: usize, logs: &[Vec<Edge>]) -> Vec<u64> {
+    let degrees: Vec<AtomicU32> = (0..nodes).into_par_iter().map(|_| AtomicU32::new(0)).collect();
+    logs.par_iter().flat_map(|log| log.par_chunks(PART)).for_each(|edges| {
+        // PERF: a worker logs the edges of a state together, so that few additions are enough.
+        for run in edges.chunk_by(|a, b| a.source == b.source) {
+            degrees[run[0].source as usize].fetch_add(run.len() as u32, Relaxed);
+        }
+    });
+    let mut sum = 0;
+    let mut offsets = Vec::with_capacity(nodes + 1);
+    for degree in degrees {
+        offsets.push(sum);
+        sum += u64::from(degree.into_inner());
+    }
+    offsets.push(sum);
+    offsets
 }
 
-/// States that stand for their orbits, as a worker found them.
-#[derive(Default)]
-pub struct Representatives {
-    /// The id of each in the visited set, and the fingerprint of its orbit.
-    pub prints: Vec<(u32, u128)>,
-    /// Their words, side by side.
-    pub words: Vec<u64>,
+/// Fills the rows: their ends, and the kinds that are given back.
+fn filled<K: Width>(offsets: &[u64], ends: &mut [u32], catalogue: &Catalogue, logs: &[Vec<Edge>]) -> Vec<K> {
+    let (nodes, total) = (offsets.len() - 1, ends.len());
+    let mut kinds = vec![K::default(); total];
+    let threads = rayon::current_num_threads().clamp(1, total / 10_000 + 1);
+    rayon::scope(|scope| {
+        let (mut ends, mut kinds) = (ends, &mut kinds[..]);
+        let mut first = 0;
+        for part in 1..=threads {
+            // The nodes whose rows end before this share of the edges.
+            let bound = (total * part / threads) as u64;
+            let last =
+                if part == threads { nodes } else { offsets.partition_point(|o| *o < bound).min(nodes) };
+            let last = last.max(first);
+            let len = (offsets[last] - offsets[first]) as usize;
+            let (own_ends, other_ends) = ends.split_at_mut(len);
+            let (own_kinds, other_kinds) = kinds.split_at_mut(len);
+            (ends, kinds) = (other_ends, other_kinds);
+            let share = Share { nodes: first..last, ends: own_ends, kinds: own_kinds };
+            scope.spawn(move |_| share.fill(offsets, catalogue, logs));
+            first = last;
+        }
+    });
+    kinds
 }
 
-/// A frozen graph with its states.
-pub struct Graph {
-    pub forward: Csr,
-    /// Ascending.
-    pub initial: Vec<NodeId>,
-    pub all_initial: bool,
-    /// The nodes that may have more transitions than are here, ascending.
-    pub open: Vec<NodeId>,
-    words: usize,
-    /// The id in the visited set of each node.
-    ids: Vec<u32>,
-    visited: Visited,
-    /// The words of the state that stands for each node, where nodes are orbits.
-    representatives: Option<Vec<u64>>,
+/// The rows of some nodes, to be filled by one thread.
+struct Share<'a, K> {
+    nodes: Range<usize>,
+    ends: &'a mut [u32],
+    kinds: &'a mut [K],
 }
 
-impl Graph {
-    /// Freezes the logs. The visited set goes along, for it knows the states. `None` if the memory
-    /// for it would go beyond the limit.
-    pub(crate) fn freeze<S: System>(system: &S, visited: Visited, meter: &Meter, log: Log) -> Option<Graph> {
-        let Log { edges: mut logs, expanded, initial, all_initial, representatives } = log;
-        let total: usize = logs.iter().map(Vec::len).sum();
-        let bound = visited.bound() as usize;
-        // Rows and offsets, and what is needed on the way: print, id, node and mark of each state.
-        meter.claim((total * size_of::<Row>() + bound * (8 + 32 + 4 + 2)) as u64).ok()?;
-        let marks = || -> Vec<AtomicBool> { (0..bound).map(|_| AtomicBool::new(false)).collect() };
-        let used = marks();
-        logs.par_iter().flat_map(|log| log.par_iter()).for_each(|edge| {
-            let mark = &used[edge.target as usize];
-            if !mark.load(Relaxed) {
-                mark.store(true, Relaxed);
+impl<K: Width> Share<'_, K> {
+    fn fill(self, offsets: &[u64], catalogue: &Catalogue, logs: &[Vec<Edge>]) {
+        let Share { nodes, ends, kinds } = self;
+        let start = offsets[nodes.start];
+        let mut next: Vec<u64> = offsets[nodes.clone()].iter().map(|offset| offset - start).collect();
+        for edge in logs.iter().flatten().filter(|edge| nodes.contains(&(edge.source as usize))) {
+            let at = &mut next[edge.source as usize - nodes.start];
+            ends[*at as usize] = edge.target;
+            kinds[*at as usize] = K::narrowed(catalogue.place(edge.instance()));
+            *at += 1;
+        }
+        let mut row = Vec::new();
+        for node in nodes {
+            let range = (offsets[node] - start) as usize..(offsets[node + 1] - start) as usize;
+            let (ends, kinds) = (&mut ends[range.clone()], &mut kinds[range]);
+            let order = |(end, kind): (&u32, &K)| (catalogue.event(kind.number()), *end, kind.number());
+            if ends.iter().zip(kinds.iter()).is_sorted_by_key(order) {
+                continue;
             }
-        });
-        initial.iter().for_each(|id| used[*id as usize].store(true, Relaxed));
-        let complete = marks();
-        expanded.par_iter().flatten().for_each(|id| complete[*id as usize].store(true, Relaxed));
-        let words = system.words();
-        let ids: Vec<u32> = (0..bound as u32).filter(|id| used[*id as usize].load(Relaxed)).collect();
-        let orbits = !representatives.is_empty();
-        let print_of_orbit: HashMap<u32, u128> =
-            representatives.iter().flat_map(|part| part.prints.iter().copied()).collect();
-        let mut order: Vec<(u128, u32)> = ids
-            .par_iter()
-            .with_min_len(1024)
-            .map_init(
-                || (system.worker(), vec![0; words]),
-                |(scratch, state), &id| {
-                    if orbits {
-                        return (print_of_orbit[&id], id);
-                    }
-                    // Without stored states (hash mode) nodes keep the order of their ids.
-                    let print = match visited.state(id, state) {
-                        true => system.fingerprint(scratch, state).unwrap_or_else(|| hash::words(state)),
-                        false => id as u128,
-                    };
-                    (print, id)
-                },
-            )
-            .collect();
-        order.par_sort_unstable();
-        let node_of: Vec<AtomicU32> = (0..bound).map(|_| AtomicU32::new(u32::MAX)).collect();
-        order.par_iter().enumerate().for_each(|(node, (_, id))| {
-            node_of[*id as usize].store(node as u32, Relaxed);
-        });
-        let node_of = |id: u32| node_of[id as usize].load(Relaxed);
-        logs.par_iter_mut().flat_map(|log| log.par_iter_mut()).for_each(|edge| {
-            edge.source = node_of(edge.source);
-            edge.target = node_of(edge.target);
-        });
-        let mut initial: Vec<NodeId> = initial.iter().map(|id| NodeId(node_of(*id))).collect();
-        initial.sort_unstable();
-        let open = (0..order.len() as u32)
-            .filter(|node| !complete[order[*node as usize].1 as usize].load(Relaxed))
-            .map(NodeId)
-            .collect();
-        let forward = Csr::new(order.len(), &logs);
-        let representatives = orbits.then(|| {
-            let mut all = vec![0; order.len() * words];
-            for part in &representatives {
-                for ((id, _), state) in part.prints.iter().zip(part.words.chunks_exact(words)) {
-                    // What was found and led nowhere that is kept has no node.
-                    if let Some(own) = all.chunks_exact_mut(words).nth(node_of(*id) as usize) {
-                        own.copy_from_slice(state);
-                    }
-                }
+            row.clear();
+            row.extend(ends.iter().zip(kinds.iter()).map(order));
+            row.sort_unstable();
+            for (i, (_, end, kind)) in row.iter().enumerate() {
+                (ends[i], kinds[i]) = (*end, K::narrowed(*kind));
             }
-            all
-        });
-        let ids = order.into_iter().map(|(_, id)| id).collect();
-        Some(Graph { forward, initial, all_initial, open, words, ids, visited, representatives })
-    }
-
-    pub fn nodes(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// The words of a node's state; `None` if only hashes were stored.
-    pub fn state(&self, node: NodeId) -> Option<Vec<u64>> {
-        let mut state = vec![0; self.words];
-        self.read_state(node, &mut state).then_some(state)
-    }
-
-    /// Whether a node stands for all states of an orbit.
-    pub fn has_orbits(&self) -> bool {
-        self.representatives.is_some()
-    }
-
-    /// Writes the words of a node's state to `out`; `false` if only hashes were stored.
-    pub fn read_state(&self, node: NodeId, out: &mut [u64]) -> bool {
-        let Some(states) = &self.representatives else {
-            return self.visited.state(self.ids[node.0 as usize], out);
-        };
-        out.copy_from_slice(&states[node.0 as usize * self.words..][..self.words]);
-        true
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bombus_kernels::hash;
 
     fn edge(source: u32, event: u32, target: u32) -> Edge {
         Edge { source, event: EventId(event), label: 0, target }
@@ -314,5 +304,37 @@ mod tests {
         assert_eq!(graph.reversed().reversed(), graph);
         let back: Vec<_> = graph.reversed().from(NodeId(2)).collect();
         assert_eq!(back, [(EventId(1), NodeId(0))]);
+    }
+    #[test]
+    fn labels_and_events_survive_whatever_their_number() {
+        // One, a few, many and very many labels per event: each is looked up in another way.
+        for labels in [1u64, 5, 300, 70_000] {
+            let log: Vec<Edge> = (0..80_000u64)
+                .map(|n| Edge {
+                    source: (n % 50) as u32,
+                    event: EventId((n % 3) as u32 * 2),
+                    label: (n * 7919 % labels) << 40,
+                    target: (n % 49) as u32,
+                })
+                .collect();
+            let graph = Csr::new(50, std::slice::from_ref(&log));
+            let mut wanted: Vec<_> =
+                log.iter().map(|e| (e.source, e.event, NodeId(e.target), e.label)).collect();
+            wanted.sort();
+            let found: Vec<_> = (0..50)
+                .flat_map(|n| graph.row(NodeId(n)).map(move |at| (n, at)))
+                .map(|(n, at)| (n, graph.edge(at)))
+                .map(|(n, (event, label, end))| (n, event, end, label))
+                .collect();
+            assert_eq!(found, wanted, "{labels} labels");
+            assert!(graph.instances().is_sorted_by(|a, b| a < b));
+        }
+    }
+    #[test]
+    fn offsets_beyond_a_word_are_kept_long() {
+        for last in [7, u64::from(u32::MAX), u64::from(u32::MAX) + 1, 1 << 40] {
+            let offsets = Offsets::new(vec![0, 5, last]);
+            assert_eq!((offsets.len(), offsets.at(1), offsets.at(2)), (3, 5, last as usize));
+        }
     }
 }

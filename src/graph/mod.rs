@@ -5,5 +5,11 @@
 //! Never here: exploration, formulas.
 
 mod csr;
+mod freeze;
+mod instance;
+mod narrow;
 
-pub use csr::{Csr, Edge, Graph, Log, NodeId, Representatives};
+pub use csr::{Csr, Edge, NodeId};
+pub use freeze::{Graph, Log, Representatives};
+pub use instance::Instance;
+pub use narrow::Narrow;

@@ -8,9 +8,9 @@
 
 use super::atoms::{AtomId, Meaning, Table, Truth};
 use super::view::{Edge, Graph, State};
+use crate::graph::Narrow;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// States or transitions that one thread classifies at a time.
 const PART: usize = 1 << 14;
@@ -35,35 +35,9 @@ pub(super) struct Alphabet {
 enum EdgeClasses {
     /// No atom speaks of transitions.
     One,
-    ByEvent(Vec<u32>),
+    /// Event and label decide.
+    ByInstance(Narrow),
     Each(Narrow),
-}
-
-/// Small numbers in as few bytes as they need.
-enum Narrow {
-    Byte(Vec<u8>),
-    Short(Vec<u16>),
-    Word(Vec<u32>),
-}
-
-impl Narrow {
-    /// `count` is above all numbers.
-    fn new(numbers: Vec<u32>, count: usize) -> Self {
-        match count {
-            0..=0x100 => Narrow::Byte(numbers.par_iter().map(|n| *n as u8).collect()),
-            0x101..=0x1_0000 => Narrow::Short(numbers.par_iter().map(|n| *n as u16).collect()),
-            _ => Narrow::Word(numbers),
-        }
-    }
-
-    #[inline]
-    fn at(&self, i: usize) -> u32 {
-        match self {
-            Narrow::Byte(numbers) => u32::from(numbers[i]),
-            Narrow::Short(numbers) => u32::from(numbers[i]),
-            Narrow::Word(numbers) => numbers[i],
-        }
-    }
 }
 
 impl Alphabet {
@@ -78,17 +52,15 @@ impl Alphabet {
             };
             states.split(|s| extent.at(s));
         }
-        let plain = of_edges.iter().all(|&i| matches!(table.meaning(atoms[i]), Meaning::Event(_)));
+        let by_instance: Option<Vec<Vec<Truth>>> =
+            of_edges.iter().map(|&i| by_instance(graph, table.meaning(atoms[i]))).collect();
         let (edge_class, edge_values) = if of_edges.is_empty() {
             (EdgeClasses::One, vec![Vec::new()])
-        } else if plain {
-            let events = table.source().event_names().len();
-            let mut classes = Classes::new(events);
-            for &i in &of_edges {
-                let Meaning::Event(event) = table.meaning(atoms[i]) else { unreachable!("all are plain") };
-                classes.split(|e| (e == event.0 as usize).into());
-            }
-            (EdgeClasses::ByEvent(classes.class), classes.values)
+        } else if let Some(truths) = by_instance {
+            let mut classes = Classes::new(graph.instances());
+            truths.iter().for_each(|truth| classes.split(|i| truth[i]));
+            let count = classes.values.len();
+            (EdgeClasses::ByInstance(Narrow::new(classes.class, count)), classes.values)
         } else {
             let mut classes = Classes::new(graph.transitions() as usize);
             for &i in &of_edges {
@@ -138,50 +110,107 @@ impl Alphabet {
         let place = |state: State, e: u64| {
             (self.class(state) * self.edge_classes + self.edge_class(graph, Edge(e))) as usize
         };
-        let places = (0..graph.states() as u32).into_par_iter().with_min_len(1024).fold(
-            BTreeSet::new,
-            |mut places, s| {
-                let mut last = None;
-                let edges = match self.edge_class {
-                    // One transition stands for all.
-                    EdgeClasses::One => graph.edges(State(s)).take(1),
-                    _ => graph.edges(State(s)).take(usize::MAX),
-                };
-                for e in edges {
-                    let at = Some(place(State(s), e));
-                    if at != last {
-                        places.extend(at);
-                        last = at;
-                    }
-                }
-                places
-            },
-        );
-        let all = places.reduce(BTreeSet::new, |mut a, b| {
-            a.extend(b);
-            a
+        let marks: Vec<AtomicBool> = self.letter.iter().map(|_| AtomicBool::new(false)).collect();
+        (0..graph.states() as u32).into_par_iter().with_min_len(PART).for_each(|s| {
+            let edges = match self.edge_class {
+                // One transition stands for all.
+                EdgeClasses::One => graph.edges(State(s)).take(1),
+                _ => graph.edges(State(s)).take(usize::MAX),
+            };
+            edges.for_each(|e| set(&marks[place(State(s), e)]));
         });
-        all.into_iter().collect()
+        (0..marks.len()).filter(|at| marks[*at].load(Relaxed)).collect()
     }
 
     #[inline]
     pub fn class(&self, state: State) -> u32 {
-        self.state_class.at(state.index())
+        // PERF: spares a look at far memory where no atom speaks of states.
+        if self.ends.len() == 1 { 0 } else { self.state_class.at(state.index()) }
+    }
+
+    /// Asks for the class of a state ahead of its use.
+    #[inline]
+    pub fn prefetch(&self, state: State) {
+        if self.ends.len() > 1 {
+            self.state_class.prefetch(state.index());
+        }
     }
 
     #[inline]
     fn edge_class<G: Graph>(&self, graph: &G, edge: Edge) -> u32 {
         match &self.edge_class {
             EdgeClasses::One => 0,
-            EdgeClasses::ByEvent(classes) => classes[graph.event(edge).0 as usize],
+            EdgeClasses::ByInstance(classes) => classes.at(graph.instance(edge) as usize),
             EdgeClasses::Each(classes) => classes.at(edge.index()),
         }
+    }
+
+    /// How many classes of states there are.
+    pub fn classes(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Over how many numbers a letter varies for one class of states, if the event and label of a transition
+    /// decide it: none if no atom speaks of transitions.
+    pub fn span_of_instances<G: Graph>(&self, graph: &G) -> Option<usize> {
+        match self.edge_class {
+            EdgeClasses::One => Some(0),
+            EdgeClasses::ByInstance(_) => Some(graph.instances()),
+            EdgeClasses::Each(_) => None,
+        }
+    }
+
+    /// The letter read when a transition of an instance is taken in a state of `class`, if that occurs.
+    pub fn letter_of(&self, class: u32, instance: u32) -> Option<u32> {
+        let edge = match &self.edge_class {
+            EdgeClasses::ByInstance(classes) => classes.at(instance as usize),
+            EdgeClasses::One | EdgeClasses::Each(_) => 0,
+        };
+        let letter = self.letter[(class * self.edge_classes + edge) as usize];
+        (letter != NONE).then_some(letter)
     }
 
     /// The letter read when `edge` is taken in a state of `class`.
     #[inline]
     pub fn letter<G: Graph>(&self, graph: &G, class: u32, edge: Edge) -> u32 {
         self.letter[(class * self.edge_classes + self.edge_class(graph, edge)) as usize]
+    }
+}
+
+/// The truth of an atom of transitions for each pair of event and label, if these decide it.
+///
+/// PERF: an argument pattern whose arguments are constant is told by the label; a few numbers then take the
+/// place of one for each transition.
+fn by_instance<G: Graph>(graph: &G, meaning: &Meaning) -> Option<Vec<Truth>> {
+    let extent = match meaning {
+        Meaning::States(_) => return None,
+        Meaning::Event(event) => {
+            let truth = |i| Truth::from(graph.event_of(i) == *event);
+            return Some((0..graph.instances() as u32).map(truth).collect());
+        }
+        Meaning::Transitions(extent) => extent,
+    };
+    const OPEN: u8 = u8::MAX;
+    let known: Vec<AtomicU8> = (0..graph.instances()).map(|_| AtomicU8::new(OPEN)).collect();
+    let agrees = (0..graph.transitions() as usize).into_par_iter().with_min_len(PART).all(|e| {
+        let mine = &known[graph.instance(Edge(e as u64)) as usize];
+        let truth = extent.at(e) as u8;
+        match mine.load(Relaxed) {
+            OPEN => mine
+                .compare_exchange(OPEN, truth, Relaxed, Relaxed)
+                .map_or_else(|other| other == truth, |_| true),
+            other => other == truth,
+        }
+    });
+    let truth = |i: AtomicU8| TRUTHS[i.into_inner() as usize];
+    agrees.then(|| known.into_iter().map(truth).collect())
+}
+
+/// PERF: a mark that is set already is only read, so that threads do not fight for it.
+#[inline]
+fn set(mark: &AtomicBool) {
+    if !mark.load(Relaxed) {
+        mark.store(true, Relaxed);
     }
 }
 
@@ -203,11 +232,7 @@ impl Classes {
         let used: Vec<AtomicBool> = (0..3 * self.values.len()).map(|_| AtomicBool::new(false)).collect();
         self.class.par_iter_mut().with_min_len(PART).enumerate().for_each(|(i, class)| {
             *class = 3 * *class + truth(i) as u32;
-            let mark = &used[*class as usize];
-            // PERF: a mark that is set already is only read, so that threads do not fight for it.
-            if !mark.load(Relaxed) {
-                mark.store(true, Relaxed);
-            }
+            set(&used[*class as usize]);
         });
         let mut numbers = vec![NONE; used.len()];
         let mut values = Vec::new();

@@ -32,6 +32,9 @@ impl From<bool> for Truth {
 /// Words that one thread fills at a time, at least.
 const WORDS: usize = 16;
 
+/// More operations than this are not listed when one is not found.
+const MAX_NAMES: usize = 16;
+
 /// Where an atom holds, and where that is not known. The two sets are disjoint.
 #[derive(Clone, Debug)]
 pub struct Extent {
@@ -298,6 +301,9 @@ impl<'a, G: Graph> Table<'a, G> {
             let fault = Diagnostic::error(pattern.operation.span, format!("there is no operation `{name}`"));
             return Err(vec![match nearest(name, names) {
                 Some(other) => fault.help(format!("did you mean `{other}`?")),
+                None if (1..=MAX_NAMES).contains(&names.len()) => {
+                    fault.help(format!("the operations are {}", names.join(", ")))
+                }
                 None => fault,
             }]);
         };

@@ -25,6 +25,10 @@ pub(super) struct Move {
 
 pub(super) struct Automaton {
     pub controls: u32,
+    /// The controls below this are those that lie behind a cyclic one, that included.
+    pub searched: u32,
+    /// The place of each control in the order in which they arose.
+    order: Vec<u32>,
     letters: usize,
     classes: usize,
     pub initial: u32,
@@ -117,7 +121,23 @@ impl Automaton {
         !self.cyclic.contains(&true)
     }
 
+    /// Whether the initial control may stay whatever is read, and lies on no accepting cycle: the path may
+    /// then begin to fail in any state that can be reached.
+    pub fn waits(&self) -> bool {
+        let stays = |letter| {
+            let (at, stop) = self.range(self.initial, letter);
+            (at..stop).any(|m| self.move_at(m).control == self.initial)
+        };
+        !self.is_cyclic(self.initial) && (0..self.letters as u32).all(stays)
+    }
+
+    /// The order among controls.
+    pub fn rank(&self, control: u32) -> u32 {
+        self.order[control as usize]
+    }
+
     /// Whether an accepting cycle may pass here.
+    #[inline]
     pub fn is_cyclic(&self, control: u32) -> bool {
         self.cyclic[control as usize]
     }
@@ -537,30 +557,64 @@ impl Draft {
         (0..count).map(accepts).collect()
     }
 
+    /// The controls, those first that a cyclic one leads to or that are cyclic; and how many these are.
+    fn searched_first(&self, cyclic: &[bool]) -> (Vec<u32>, u32) {
+        let mut behind = cyclic.to_vec();
+        let mut open: Vec<usize> = (0..behind.len()).filter(|c| cyclic[*c]).collect();
+        while let Some(c) = open.pop() {
+            for m in self.rows[c * self.letters..(c + 1) * self.letters].iter().flatten() {
+                let to = m.control as usize;
+                if !behind[to] {
+                    behind[to] = true;
+                    open.push(to);
+                }
+            }
+        }
+        let (mut first, last): (Vec<u32>, Vec<u32>) =
+            (0..behind.len() as u32).partition(|c| behind[*c as usize]);
+        let searched = first.len() as u32;
+        first.extend(last);
+        (first, searched)
+    }
+
     fn freeze(self) -> Automaton {
         const SMALL: usize = 256;
         let controls = self.controls();
         let cyclic = if controls <= SMALL { self.cyclic() } else { vec![true; controls] };
-        let bits = |values: &[bool]| Bits::from_fn(values.len(), |i| values[i]);
+        let (order, searched) = self.searched_first(&cyclic);
+        let mut number = vec![0; controls];
+        for (new, old) in order.iter().enumerate() {
+            number[*old as usize] = new as u32;
+        }
+        // The values of each control stand together, `width` of them.
+        let bits = |values: &[bool], width: usize| {
+            let old = |i: usize| order[i / width] as usize * width + i % width;
+            Bits::from_fn(values.len(), |i| values[old(i)])
+        };
         let mut first = Vec::with_capacity(self.rows.len() + 1);
-        let mut moves = Vec::new();
-        for row in &self.rows {
-            first.push(moves.len() as u32);
-            moves.extend_from_slice(row);
+        let mut moves: Vec<Move> = Vec::new();
+        for &control in &order {
+            let at = control as usize * self.letters;
+            for row in &self.rows[at..at + self.letters] {
+                first.push(moves.len() as u32);
+                moves.extend(row.iter().map(|m| Move { control: number[m.control as usize], ..*m }));
+            }
         }
         first.push(moves.len() as u32);
         Automaton {
             controls: controls as u32,
+            searched,
             letters: self.letters,
             classes: self.classes,
-            initial: self.initial,
+            initial: number[self.initial as usize],
             first,
             moves,
-            unsure: bits(&self.unsure),
-            ends: bits(&self.ends),
-            unsure_ends: bits(&self.unsure_ends),
-            discharged: bits(&self.discharged),
-            cyclic,
+            unsure: bits(&self.unsure, self.letters),
+            ends: bits(&self.ends, self.classes),
+            unsure_ends: bits(&self.unsure_ends, self.classes),
+            discharged: bits(&self.discharged, self.classes),
+            cyclic: order.iter().map(|old| cyclic[*old as usize]).collect(),
+            order,
         }
     }
 }

@@ -10,9 +10,9 @@ use super::alphabet::Alphabet;
 use super::atoms::{Atoms, Faults, Table, Truth};
 use super::automaton::{Automaton, TooLarge};
 use super::bits::Bits;
-use super::component::{Components, MAX_NODES};
+use super::component::{Component, Components, MAX_NODES};
 use super::evaluate::{Evaluated, confirm};
-use super::fairness::{Judge, Judgement, Labels};
+use super::fairness::{Judge, Judgement};
 use super::formula::{Binary, Formula};
 use super::ground::{Assumption, Node, NodeId, Property};
 use super::lasso::{Found, shortest};
@@ -76,7 +76,6 @@ pub struct Size {
 /// Checks formulas on one graph; atoms are evaluated once for all of them.
 pub struct Checker<'a, G> {
     table: Table<'a, G>,
-    labels: Option<Labels>,
     budget: &'a Budget,
     engine: Engine,
 }
@@ -91,7 +90,7 @@ const SEPARATE: usize = 4;
 
 impl<'a, G: Graph> Checker<'a, G> {
     pub fn new(graph: &'a G, atoms: &'a dyn Atoms, budget: &'a Budget) -> Self {
-        Checker { table: Table::new(graph, atoms), labels: None, budget, engine: Engine::default() }
+        Checker { table: Table::new(graph, atoms), budget, engine: Engine::default() }
     }
 
     pub fn with_engine(mut self, engine: Engine) -> Self {
@@ -119,10 +118,6 @@ impl<'a, G: Graph> Checker<'a, G> {
         if graph.initial().is_empty() {
             return Verdict::Incomplete(vec![NO_START.into()]);
         }
-        let labels = property.assumptions.iter().any(|a| a.every_weak || a.every_strong);
-        if labels && self.labels.is_none() {
-            self.labels = Some(Labels::new(graph));
-        }
         let found = match self.engine {
             Engine::Automaton => self.by_automaton(property),
             Engine::Tableau => tableau::search(property, &self.table, self.budget),
@@ -144,14 +139,41 @@ impl<'a, G: Graph> Checker<'a, G> {
         }
     }
 
+    /// How many letters a formula tells apart, once its atoms are evaluated.
+    pub fn letters(&mut self, formula: &Formula) -> Result<usize, Faults> {
+        let property = Property::new(formula, &mut self.table)?;
+        let (normal, _) = Normal::new(&property.ground, property.root, false);
+        Ok(Alphabet::new(&normal.atoms, &self.table).letters.len())
+    }
+
     /// How large the product is that a formula is decided on; none if there is no automaton for it.
     pub fn size(&mut self, formula: &Formula) -> Result<Option<Size>, Faults> {
+        self.on_product(formula, |product, budget| {
+            Ok(Layers::search(product, budget, |_, _| false)?.0.size(product))
+        })
+    }
+
+    /// How many nodes of the product are left for the search for components when those are taken away that
+    /// no accepting cycle can pass through; none if there is no automaton.
+    pub fn core(&mut self, formula: &Formula) -> Result<Option<usize>, Faults> {
+        self.on_product(formula, |product, budget| {
+            let mut reached = Layers::prologue(product, budget, product.automaton.waits())?;
+            reached.complete(product, budget)?;
+            Ok(reached.core(product, budget)?.count())
+        })
+    }
+
+    fn on_product<T>(
+        &mut self,
+        formula: &Formula,
+        job: impl FnOnce(&Product<'_, G>, &Budget) -> Result<T, Stop>,
+    ) -> Result<Option<T>, Faults> {
         let property = Property::new(formula, &mut self.table)?;
         let (normal, negation) = Normal::new(&property.ground, property.root, false);
         let alphabet = Alphabet::new(&normal.atoms, &self.table);
         let Ok(automaton) = Automaton::new(&normal, negation, &alphabet) else { return Ok(None) };
         let product = Product::new(self.table.graph(), &alphabet, &automaton);
-        Ok(Layers::search(&product, self.budget, |_, _| false).ok().map(|(layers, _)| layers.size(&product)))
+        Ok(job(&product, self.budget).ok())
     }
 
     fn confirmed(&self, property: &Property, path: &Path) -> Counterexample {
@@ -214,69 +236,87 @@ impl<'a, G: Graph> Checker<'a, G> {
     }
 
     fn explore(&self, product: &Product<'_, G>, assumption: &Assumption) -> Result<Found, Stop> {
-        if product.automaton.is_terminal() {
+        let waits = product.automaton.waits();
+        let found = self.search(product, assumption, waits)?;
+        if waits && found.path.is_none() && found.unsure {
+            // What is unknown may lie where nothing leads.
+            return self.search(product, assumption, false);
+        }
+        Ok(found)
+    }
+
+    /// `waits`: the automaton may wait in every state, and all of them count as reached.
+    fn search(&self, product: &Product<'_, G>, assumption: &Assumption, waits: bool) -> Result<Found, Stop> {
+        let terminal = product.automaton.is_terminal();
+        if terminal && !waits {
             return shortest(product, None, self.budget);
         }
-        let every = assumption.every_weak || assumption.every_strong;
-        let labels = self.labels.as_ref().filter(|_| every);
-        let judge = Judge { table: &self.table, assumption, labels };
-        let mut accepting = Bits::new(product.size() as usize);
-        let mut split: Vec<Hindered> = Vec::new();
-        let (mut any, mut unsure) = (false, false);
-        // With several threads they first leave only the nodes that a cycle may pass through.
-        let core = match rayon::current_num_threads() {
-            1 => None,
-            _ => {
-                let (layers, _) = Layers::search(product, self.budget, |_, _| false)?;
-                (any, unsure) = (layers.any_stop, layers.unsure);
-                Some(layers.core(product, self.budget)?)
+        let mut reached = Layers::prologue(product, self.budget, waits)?;
+        reached.settle();
+        if terminal {
+            return match reached.any_stop {
+                true => shortest(product, None, self.budget),
+                false => Ok(Found { path: None, unsure: reached.unsure }),
+            };
+        }
+        let judge = Judge::new(&self.table, assumption);
+        let size = product.searched() as usize;
+        let (mut accepting, mut again) = (Bits::new(size), Bits::new(size));
+        // PERF: spares a second pass over components in which some until is always put off.
+        let mut decide = |mut component: Component<'_>, again: &mut Bits| {
+            if !product.is_cyclic(component.nodes[0]) {
+                return;
+            }
+            match judge.decide(product, &component) {
+                Judgement::Accepting => component.nodes.iter().for_each(|&n| {
+                    accepting.insert(n as usize);
+                }),
+                Judgement::Rejected => {}
+                Judgement::Without(taken) => {
+                    for &n in component.nodes {
+                        if judge.hinders(product, &taken, n) {
+                            component.remove(n);
+                        } else {
+                            again.insert(n as usize);
+                        }
+                    }
+                }
             }
         };
-        let roots: Box<dyn Iterator<Item = u32>> = match &core {
-            None => Box::new(product.initial()),
-            Some(core) => Box::new(core.iter().map(|node| node as u32)),
-        };
-        let mut enter = |node: u32| match &core {
-            None => {
+        let mut components = Components::new(product.searched());
+        let (mut any, mut unsure) = (reached.any_stop, reached.unsure);
+        if rayon::current_num_threads() == 1 {
+            let mut enter = |node: u32| {
+                // The prologue has looked there and behind it.
+                if !product.is_cyclic(node) && reached.contains(node) {
+                    return false;
+                }
                 let visit = product.visit(node);
                 unsure |= visit.unsure;
                 any |= visit.stop.is_some();
                 visit.stop.is_none()
+            };
+            for root in reached.members().filter(|&node| product.is_cyclic(node)) {
+                components.search(product, root, self.budget, &mut enter, |c| decide(c, &mut again))?;
             }
-            Some(core) => core.contains(node as usize),
-        };
-        let mut components = Components::new(product.size());
-        let mut decide = |components: &Components, nodes: &[u32], split: &mut Vec<Hindered>| {
-            // PERF: spares a second pass over components in which some until is always put off.
-            if !product.is_cyclic(nodes[0]) {
-                return;
+            drop(reached);
+        } else {
+            // Several threads first leave only the nodes that a cycle may pass through.
+            reached.complete(product, self.budget)?;
+            (any, unsure) = (reached.any_stop, reached.unsure);
+            let core = reached.core(product, self.budget)?;
+            let within = |node: u32| core.contains(node as usize);
+            for root in core.iter() {
+                components.search(product, root as u32, self.budget, within, |c| decide(c, &mut again))?;
             }
-            match judge.decide(product, components, nodes) {
-                Judgement::Accepting => nodes.iter().for_each(|&n| {
-                    accepting.insert(n as usize);
-                }),
-                Judgement::Rejected => {}
-                Judgement::Without { left, hindering } => split.push(Hindered { left, hindering }),
-            }
-        };
-        for root in roots {
-            components
-                .search(product, root, self.budget, &mut enter, |c, nodes| decide(c, nodes, &mut split))?;
         }
-        while let Some(Hindered { left, hindering }) = split.pop() {
-            left.iter().for_each(|&n| components.reset(n));
-            hindering.iter().for_each(|&n| components.remove(n));
-            drop(hindering);
-            for &root in &left {
-                components.search(
-                    product,
-                    root,
-                    self.budget,
-                    |_| true,
-                    |c, nodes| {
-                        decide(c, nodes, &mut split);
-                    },
-                )?;
+        // Components that were not fair without some of their nodes; each round settles a constraint.
+        while !again.is_empty() {
+            self.budget.check()?;
+            let left = std::mem::replace(&mut again, Bits::new(size));
+            left.iter().for_each(|n| components.reset(n as u32));
+            for root in left.iter() {
+                components.search(product, root as u32, self.budget, |_| true, |c| decide(c, &mut again))?;
             }
         }
         components.settle();
@@ -287,12 +327,6 @@ impl<'a, G: Graph> Checker<'a, G> {
         let found = shortest(product, Some((&components, &accepting, &judge)), self.budget)?;
         Ok(Found { unsure: unsure || found.unsure, ..found })
     }
-}
-
-/// A component that can only be fair without some of its nodes.
-struct Hindered {
-    left: Vec<u32>,
-    hindering: Vec<u32>,
 }
 
 /// The conjuncts of the formula, in order.

@@ -6,16 +6,17 @@
 //! Pearce's form of Tarjan's algorithm: one number per node. Live nodes have numbers counted up from 1,
 //! finished components are numbered down from the top, so that one comparison tells an older live node
 //! from a finished one. Nodes may be set back to 0 and searched again as long as nothing is live: edges
-//! to finished nodes are then ignored, which is how a component is split further.
+//! to finished nodes are then ignored, which is how a component is split further without a copy of it.
 //!
 //! Eight bytes per node, whatever the graph: a node is on the path, or waits for the root of its
 //! component, or neither, so path and waiting nodes share one array that they fill from its two ends.
 
-use super::product::{Cursor, Product};
+use super::product::{Active, Cursor, Product};
 use super::view::Graph;
 use crate::base::budget::{Budget, Stop};
+use bombus_kernels::memory::prefetch;
 
-/// A node that belongs to no component any more.
+/// A finished node that is in no component with a cycle, or no more.
 const REMOVED: u32 = u32::MAX;
 
 /// More nodes than this cannot be told from the two marks of a node on the path.
@@ -23,6 +24,12 @@ pub(super) const MAX_NODES: u64 = 1 << 30;
 /// No older live node was reached from a node on the path.
 const ROOT: u32 = 1 << 30;
 const SELF_LOOP: u32 = 1 << 31;
+
+/// How many nodes of the path ahead of its use the memory of a node is asked for: first where its row begins,
+/// then the row.
+const BACK: [usize; 2] = [10, 4];
+/// How many waiting nodes ahead.
+const WAITING: usize = 16;
 
 pub(super) struct Components {
     /// 0 not seen; small: live; large: the component.
@@ -58,13 +65,9 @@ impl Components {
         self.number[a as usize] == self.number[b as usize]
     }
 
-    /// Takes a node out of its component for good.
-    pub fn remove(&mut self, node: u32) {
-        self.number[node as usize] = REMOVED;
-    }
-
-    /// Forgets the component of a node, so that it is searched again.
+    /// Forgets the component of a node, so that it is searched again; not while a search is on.
     pub fn reset(&mut self, node: u32) {
+        debug_assert_eq!(self.next_index, 1, "nothing is live");
         self.number[node as usize] = 0;
     }
 
@@ -82,7 +85,7 @@ impl Components {
         root: u32,
         budget: &Budget,
         mut enter: impl FnMut(u32) -> bool,
-        mut found: impl FnMut(&Components, &[u32]),
+        mut found: impl FnMut(Component<'_>),
     ) -> Result<(), Stop> {
         if self.number[root as usize] != 0 {
             return Ok(());
@@ -92,6 +95,7 @@ impl Components {
             return Ok(());
         }
         let mut active = product.activate(root, Cursor::default());
+        self.ask_ahead(product, &active);
         let (mut is_root, mut self_loop) = (true, false);
         loop {
             while let Some(step) = product.advance(&mut active) {
@@ -106,6 +110,7 @@ impl Components {
                             self.cursors.push(product.park(&active));
                         }
                         active = product.activate(step.node, Cursor::default());
+                        self.ask_ahead(product, &active);
                         (is_root, self_loop) = (true, false);
                     }
                 } else if there < self.number[active.node as usize] {
@@ -127,6 +132,7 @@ impl Components {
             }
             self.path -= 1;
             let parent = self.stack[self.path];
+            self.ask_back(product);
             let child_is_root = is_root;
             (is_root, self_loop) = (parent & ROOT != 0, parent & SELF_LOOP != 0);
             active = product.activate(parent & (ROOT - 1), Cursor::default());
@@ -145,6 +151,28 @@ impl Components {
         }
     }
 
+    /// PERF: the numbers of all successors are asked for at once, so that the search waits for the slowest of
+    /// them and not for one after the other.
+    #[inline]
+    fn ask_ahead<G: Graph>(&self, product: &Product<'_, G>, active: &Active) {
+        if !active.is_wide() {
+            product.ahead(active, |node| prefetch(&self.number[node as usize]));
+        }
+    }
+
+    /// PERF: which nodes the search comes back to next is written on the path.
+    #[inline]
+    fn ask_back<G: Graph>(&self, product: &Product<'_, G>) {
+        if let Some(far) = self.path.checked_sub(BACK[0]) {
+            let node = self.stack[far] & (ROOT - 1);
+            product.prefetch_offset(node);
+            prefetch(&self.number[node as usize]);
+        }
+        if let Some(near) = self.path.checked_sub(BACK[1]) {
+            product.prefetch_row(self.stack[near] & (ROOT - 1));
+        }
+    }
+
     /// Numbers a new node; tells whether to go on behind it.
     fn enter(&mut self, node: u32, enter: &mut impl FnMut(u32) -> bool) -> bool {
         let go_on = enter(node);
@@ -152,15 +180,14 @@ impl Components {
             self.number[node as usize] = self.next_index;
             self.next_index += 1;
         } else {
-            // Nothing behind it matters: it is a finished component by itself.
-            self.number[node as usize] = self.next_component;
-            self.next_component -= 1;
+            // Nothing behind it matters: it is finished, and on no cycle.
+            self.number[node as usize] = REMOVED;
         }
         go_on
     }
 
     /// All successors of `node` are done; if it is the root of its component, that is complete.
-    fn close(&mut self, node: u32, root: bool, self_loop: bool, found: &mut impl FnMut(&Components, &[u32])) {
+    fn close(&mut self, node: u32, root: bool, self_loop: bool, found: &mut impl FnMut(Component<'_>)) {
         debug_assert!(self.path < self.waiting, "no node stands in both halves");
         let own = self.number[node as usize];
         if !root {
@@ -168,25 +195,54 @@ impl Components {
             self.stack[self.waiting] = node;
             return;
         }
-        let component = self.next_component;
-        self.next_component -= 1;
-        self.number[node as usize] = component;
-        self.next_index -= 1;
         let first = self.waiting;
         while let Some(&n) = self.stack.get(self.waiting)
             && self.number[n as usize] >= own
         {
-            self.number[n as usize] = component;
+            if let Some(&later) = self.stack.get(self.waiting + WAITING) {
+                prefetch(&self.number[later as usize]);
+            }
+            self.number[n as usize] = self.next_component;
             self.next_index -= 1;
             self.waiting += 1;
         }
-        debug_assert!(self.next_index < self.next_component, "live numbers never meet component numbers");
-        if first < self.waiting {
+        self.next_index -= 1;
+        if first == self.waiting && !self_loop {
+            // Nobody asks for the number of a node without a cycle.
+            self.number[node as usize] = REMOVED;
+            return;
+        }
+        self.number[node as usize] = self.next_component;
+        self.next_component -= 1;
+        // Each round of splitting takes new numbers, so there is no other bound for them.
+        assert!(self.next_index < self.next_component, "live numbers never meet component numbers");
+        let mut alone = [node];
+        let nodes = if first < self.waiting {
             // The place before the first member is free: the path ends below it.
             self.stack[first - 1] = node;
-            found(self, &self.stack[first - 1..self.waiting]);
-        } else if self_loop {
-            found(self, &[node]);
-        }
+            &mut self.stack[first - 1..self.waiting]
+        } else {
+            &mut alone[..]
+        };
+        found(Component { nodes, number: &mut self.number });
+    }
+}
+
+/// A component that has a cycle, as soon as it is known.
+pub(super) struct Component<'c> {
+    pub nodes: &'c [u32],
+    number: &'c mut [u32],
+}
+
+impl Component<'_> {
+    /// Whether a node belongs to this component.
+    #[inline]
+    pub fn contains(&self, node: u32) -> bool {
+        self.number[node as usize] == self.number[self.nodes[0] as usize]
+    }
+
+    /// Takes a node out for good, so that no cycle passes through it when the rest is searched again.
+    pub fn remove(&mut self, node: u32) {
+        self.number[node as usize] = REMOVED;
     }
 }

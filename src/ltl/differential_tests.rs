@@ -9,7 +9,8 @@ use super::path::{End, Path};
 use super::testing::{HERE, Random, World};
 use super::view::{Arc, Edge, Explicit, Graph, State};
 use crate::base::budget::Budget;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{LazyLock, Mutex};
 
 fn threads(count: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap()
@@ -133,6 +134,15 @@ struct Tally {
     violated: usize,
     tableau: usize,
     paths: usize,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.compared += other.compared;
+        self.violated += other.violated;
+        self.tableau += other.tableau;
+        self.paths += other.paths;
+    }
 }
 
 fn compare(random: &mut Random, most_states: u64, most_size: u64, tally: &mut Tally) {
@@ -264,14 +274,54 @@ fn verdicts_on_partial_knowledge_are_true_of_the_whole() {
     assert!(violated > 1000 && held > 100, "{violated} {held}");
 }
 
-/// The comparison of engines with more pairs; `BOMBUS_SEED` starts elsewhere.
+/// Pairs that one thread compares at a time at length, and how many such blocks there are.
+const BLOCK: usize = 500;
+const BLOCKS: usize = 400;
+
+/// The comparison of engines with more pairs, on all cores; `BOMBUS_SEED` starts elsewhere.
 #[test]
 #[ignore = "takes minutes"]
 fn automaton_tableau_and_evaluation_agree_at_length() {
-    let seed = std::env::var("BOMBUS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20_000);
-    let mut tally = Tally::default();
-    let mut random = Random(seed);
-    compare_all(&mut random, 30_000, 30, 12, &mut tally);
-    compare_all(&mut random, 170_000, 6, 9, &mut tally);
-    println!("seed {seed}: {tally:?}");
+    let seed: u64 = std::env::var("BOMBUS_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20_000);
+    let next = AtomicUsize::new(0);
+    let total = Mutex::new(Tally::default());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                let _stop = StopAll(&next);
+                loop {
+                    let block = next.fetch_add(1, Relaxed);
+                    if block >= BLOCKS {
+                        break;
+                    }
+                    // A stream for each block: the pairs do not depend on who takes which.
+                    let mut random = Random(seed + block as u64);
+                    let (most_states, most_size) = if block % 20 < 3 { (30, 12) } else { (6, 9) };
+                    let mut tally = Tally::default();
+                    compare_all(&mut random, BLOCK, most_states, most_size, &mut tally);
+                    let mut total = total.lock().unwrap();
+                    total.add(&tally);
+                    if total.compared.is_multiple_of(20 * BLOCK) {
+                        println!("{} of {}: {total:?}", total.compared, BLOCK * BLOCKS);
+                    }
+                }
+            });
+        }
+    });
+    let total = total.into_inner().unwrap();
+    println!("seed {seed}: {total:?}");
+    assert_eq!(total.compared, BLOCK * BLOCKS);
+    assert!(total.tableau * 10 > total.compared * 8, "{total:?}");
+}
+
+/// When one thread has found a disagreement, the others need not go on.
+struct StopAll<'a>(&'a AtomicUsize);
+
+impl Drop for StopAll<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(BLOCKS, Relaxed);
+        }
+    }
 }

@@ -10,49 +10,19 @@
 //! Where enabledness is unknown, the worst is assumed: what is accepted is fair. What is rejected then
 //! may be fair all the same, so nothing holds by that alone.
 
-use super::atoms::{Table, Truth};
+use super::atoms::{Meaning, Table, Truth};
 use super::bits::Bits;
-use super::component::Components;
+use super::component::Component;
 use super::ground::{Assumption, Constraint};
 use super::product::Product;
 use super::view::{Edge, Graph, State};
-use std::collections::HashMap;
 
-/// Operations with their arguments, numbered; one number for each transition of the graph.
-pub(super) struct Labels {
-    of: Vec<u32>,
-    count: usize,
-}
-
-impl Labels {
-    pub fn new<G: Graph>(graph: &G) -> Self {
-        let mut numbers = HashMap::new();
-        let label = |e: u64| (graph.event(Edge(e)), graph.label(Edge(e)));
-        let of = (0..graph.transitions())
-            .map(|e| {
-                let fresh = numbers.len() as u32;
-                *numbers.entry(label(e)).or_insert(fresh)
-            })
-            .collect();
-        Labels { of, count: numbers.len() }
-    }
-
-    #[inline]
-    pub fn of(&self, edge: Edge) -> u32 {
-        self.of[edge.index()]
-    }
-
-    /// The labels that `state` offers, sorted.
-    pub fn offered<G: Graph>(&self, graph: &G, state: State) -> Vec<u32> {
-        let mut all: Vec<u32> = graph.edges(state).map(|e| self.of(Edge(e))).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-
-    fn offers<G: Graph>(&self, graph: &G, state: State, label: u32) -> bool {
-        graph.edges(state).any(|e| self.of(Edge(e)) == label)
-    }
+/// The labels that `state` offers, sorted; a label here is an operation with its arguments.
+pub(super) fn offered<G: Graph>(graph: &G, state: State) -> Vec<u32> {
+    let mut all: Vec<u32> = graph.edges(state).map(|e| graph.instance(Edge(e))).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 pub(super) enum Judgement {
@@ -61,18 +31,49 @@ pub(super) enum Judgement {
     /// No cycle in it can be.
     Rejected,
     /// Only some of it can be: what is left without the nodes that hinder.
-    Without { left: Vec<u32>, hindering: Vec<u32> },
+    Without(Taken),
+}
+
+/// What the inner edges of a component take.
+pub(super) struct Taken {
+    /// For each constraint.
+    constraints: Vec<bool>,
+    labels: Bits,
 }
 
 /// An assumption, ready to be asked about components of one product.
 pub(super) struct Judge<'a, G> {
-    pub table: &'a Table<'a, G>,
+    table: &'a Table<'a, G>,
     pub assumption: &'a Assumption,
-    /// Present if the assumption speaks of every label.
-    pub labels: Option<&'a Labels>,
+    /// For each label the constraints that it meets, if labels decide that.
+    masks: Option<Vec<u64>>,
 }
 
-impl<G: Graph> Judge<'_, G> {
+/// How far ahead of its use the memory of a node is asked for: first where its row begins, then the row.
+const AHEAD: [usize; 2] = [16, 8];
+
+impl<'a, G: Graph> Judge<'a, G> {
+    pub fn new(table: &'a Table<'a, G>, assumption: &'a Assumption) -> Self {
+        let events: Option<Vec<_>> = assumption
+            .constraints
+            .iter()
+            .map(|c| match table.meaning(c.taken) {
+                Meaning::Event(event) => Some(*event),
+                _ => None,
+            })
+            .collect();
+        let masks = events.filter(|events| events.len() <= 64).map(|events| {
+            let mask = |event| (0..events.len()).fold(0, |m, i| m | u64::from(events[i] == event) << i);
+            (0..table.graph().instances() as u32).map(|i| mask(table.graph().event_of(i))).collect()
+        });
+        Judge { table, assumption, masks }
+    }
+
+    /// Whether the assumption speaks of every label.
+    pub fn every(&self) -> bool {
+        self.assumption.every_weak || self.assumption.every_strong
+    }
+
     /// Whether a cycle may be rejected only because something about a constraint is unknown.
     pub fn is_unsure(&self) -> bool {
         let constraints = &self.assumption.constraints;
@@ -87,89 +88,107 @@ impl<G: Graph> Judge<'_, G> {
         self.table.at(constraint.taken, state, Some(edge)) == Truth::True
     }
 
+    /// Whether an edge meets a constraint that is not met yet.
+    #[inline]
+    fn meets(&self, taken: &[bool], unmet: u64, state: State, edge: Edge, label: u32) -> bool {
+        match &self.masks {
+            Some(masks) => masks[label as usize] & unmet != 0,
+            None => {
+                let open = self.assumption.constraints.iter().zip(taken).filter(|(_, taken)| !**taken);
+                open.into_iter().any(|(c, _)| self.is_taken(c, state, edge))
+            }
+        }
+    }
+
     /// Decides about a component that has a cycle.
-    pub fn decide(&self, product: &Product<'_, G>, components: &Components, nodes: &[u32]) -> Judgement {
-        let Assumption { constraints, every_weak, every_strong } = self.assumption;
+    pub fn decide(&self, product: &Product<'_, G>, component: &Component<'_>) -> Judgement {
+        let Assumption { constraints, every_weak, .. } = self.assumption;
+        let graph = product.graph;
+        let nodes = component.nodes;
+        let labelled = self.every();
         let mut postponed = !0u64;
-        let mut taken = vec![false; constraints.len()];
-        let mut taken_labels = Bits::new(self.labels.map_or(0, |labels| labels.count));
-        // Constraints that no inner edge has met so far.
-        let mut unmet = constraints.len();
-        for &node in nodes {
-            if postponed == 0 && unmet == 0 && self.labels.is_none() {
+        let mut taken = Taken {
+            constraints: vec![false; constraints.len()],
+            labels: Bits::new(if labelled { graph.instances() } else { 0 }),
+        };
+        // Constraints that no inner edge has met so far, as a mask where there is one, and their number.
+        let mut unmet = constraints.iter().take(64).enumerate().fold(0, |m, (i, _)| m | 1u64 << i);
+        let mut open = constraints.len();
+        // Labels that every node so far offers; a node that is not expanded may offer any.
+        let mut common: Option<Vec<u32>> = None;
+        for (i, &node) in nodes.iter().enumerate() {
+            if postponed == 0 && open == 0 && !labelled {
                 break;
             }
+            if let Some(&far) = nodes.get(i + AHEAD[0]) {
+                product.prefetch_offset(far);
+            }
+            if let Some(&near) = nodes.get(i + AHEAD[1]) {
+                product.prefetch_row(near);
+            }
             let state = product.state(node);
+            if *every_weak && graph.is_expanded(state) {
+                match &mut common {
+                    None => common = Some(offered(graph, state)),
+                    Some(common) => {
+                        common.retain(|label| graph.edges(state).any(|e| graph.instance(Edge(e)) == *label))
+                    }
+                }
+            }
             for step in product.successors(node) {
                 // PERF: whether an edge is an inner one costs a look at far memory; most edges would not
                 // tell anything new.
-                let is_new = |labels: &Labels| !taken_labels.contains(labels.of(step.edge) as usize);
+                let label = graph.instance(step.edge);
                 let news = postponed & !step.postponed != 0
-                    || unmet > 0
-                        && constraints
-                            .iter()
-                            .zip(&taken)
-                            .any(|(c, taken)| !taken && self.is_taken(c, state, step.edge))
-                    || self.labels.is_some_and(is_new);
-                if !news || !components.together(node, step.node) {
+                    || open > 0 && self.meets(&taken.constraints, unmet, state, step.edge, label)
+                    || labelled && !taken.labels.contains(label as usize);
+                if !news || !component.contains(step.node) {
                     continue;
                 }
                 postponed &= step.postponed;
-                for (c, taken) in constraints.iter().zip(&mut taken) {
-                    if !*taken && self.is_taken(c, state, step.edge) {
-                        *taken = true;
-                        unmet -= 1;
+                for (i, c) in constraints.iter().enumerate() {
+                    if !taken.constraints[i] && self.is_taken(c, state, step.edge) {
+                        taken.constraints[i] = true;
+                        unmet &= !1u64.checked_shl(i as u32).unwrap_or(0);
+                        open -= 1;
                     }
                 }
-                if let Some(labels) = self.labels {
-                    taken_labels.insert(labels.of(step.edge) as usize);
+                if labelled {
+                    taken.labels.insert(label as usize);
                 }
             }
         }
         if postponed != 0 {
             return Judgement::Rejected;
         }
-        for (c, _) in constraints.iter().zip(&taken).filter(|(c, taken)| !c.strong && !**taken) {
+        for (c, _) in constraints.iter().zip(&taken.constraints).filter(|(c, taken)| !c.strong && !**taken) {
             if nodes.iter().all(|&n| self.is_enabled(c, product.state(n))) {
                 return Judgement::Rejected;
             }
         }
-        let is_taken = |label: u32| taken_labels.contains(label as usize);
-        if let (true, Some(labels)) = (*every_weak, self.labels) {
-            // Labels that every node offers and none takes; a node that is not expanded may offer any.
-            let mut expanded =
-                nodes.iter().map(|&n| product.state(n)).filter(|&s| product.graph.is_expanded(s));
-            let Some(first) = expanded.next() else { return Judgement::Rejected };
-            let mut owed = labels.offered(product.graph, first);
-            owed.retain(|label| !is_taken(*label));
-            for state in expanded {
-                if owed.is_empty() {
-                    break;
-                }
-                owed.retain(|label| labels.offers(product.graph, state, *label));
-            }
-            if !owed.is_empty() {
+        if *every_weak {
+            // Labels that every node offers and none takes.
+            let owed = |common: &Vec<u32>| common.iter().any(|label| !taken.labels.contains(*label as usize));
+            if common.as_ref().is_none_or(owed) {
                 return Judgement::Rejected;
             }
         }
-        let hinders = |node: u32| {
-            let state = product.state(node);
-            constraints.iter().zip(&taken).any(|(c, taken)| c.strong && !taken && self.is_enabled(c, state))
-                || *every_strong
-                    && self.labels.is_some_and(|labels| {
-                        !product.graph.is_expanded(state)
-                            || product.graph.edges(state).any(|e| !is_taken(labels.of(Edge(e))))
-                    })
-        };
-        let hindering = nodes.iter().filter(|n| hinders(**n)).count();
-        if hindering == 0 {
-            return Judgement::Accepting;
+        match nodes.iter().filter(|n| self.hinders(product, &taken, **n)).count() {
+            0 => Judgement::Accepting,
+            // If all of them hinder, nothing is left to look for.
+            all if all == nodes.len() => Judgement::Rejected,
+            _ => Judgement::Without(taken),
         }
-        // If all of them hinder, nothing is left to look for.
-        if hindering == nodes.len() {
-            return Judgement::Rejected;
-        }
-        let (hindering, left) = nodes.iter().partition(|n| hinders(**n));
-        Judgement::Without { left, hindering }
+    }
+
+    /// Whether a component that takes so much can only be fair without this node.
+    pub fn hinders(&self, product: &Product<'_, G>, taken: &Taken, node: u32) -> bool {
+        let state = product.state(node);
+        let Assumption { constraints, every_strong, .. } = self.assumption;
+        let untaken = constraints.iter().zip(&taken.constraints).filter(|(c, taken)| c.strong && !**taken);
+        let is_untaken = |e: u64| !taken.labels.contains(product.graph.instance(Edge(e)) as usize);
+        untaken.into_iter().any(|(c, _)| self.is_enabled(c, state))
+            || *every_strong
+                && (!product.graph.is_expanded(state) || product.graph.edges(state).any(is_untaken))
     }
 }

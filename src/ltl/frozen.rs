@@ -60,12 +60,12 @@ impl view::Graph for Frozen<'_> {
 
     #[inline]
     fn target(&self, edge: Edge) -> State {
-        State(self.graph.forward.edge(edge.index()).2.0)
+        State(self.graph.forward.end(edge.index()).0)
     }
 
     #[inline]
     fn event(&self, edge: Edge) -> EventId {
-        self.graph.forward.edge(edge.index()).0
+        self.event_of(self.instance(edge))
     }
 
     #[inline]
@@ -73,9 +73,33 @@ impl view::Graph for Frozen<'_> {
         self.graph.forward.edge(edge.index()).1
     }
 
+    fn instances(&self) -> usize {
+        self.graph.forward.instances().len()
+    }
+
+    #[inline]
+    fn instance(&self, edge: Edge) -> u32 {
+        self.graph.forward.kind(edge.index())
+    }
+
+    #[inline]
+    fn event_of(&self, instance: u32) -> EventId {
+        self.graph.forward.instances()[instance as usize].event
+    }
+
     #[inline]
     fn is_expanded(&self, state: State) -> bool {
         self.open.as_ref().is_none_or(|open| !open.contains(state.index()))
+    }
+
+    #[inline]
+    fn prefetch_offset(&self, state: State) {
+        self.graph.forward.prefetch_offset(NodeId(state.0));
+    }
+
+    #[inline]
+    fn prefetch_row(&self, state: State) {
+        self.graph.forward.prefetch_row(NodeId(state.0));
     }
 
     fn is_complete(&self) -> bool {

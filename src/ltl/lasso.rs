@@ -8,7 +8,7 @@
 
 use super::bits::Bits;
 use super::component::Components;
-use super::fairness::Judge;
+use super::fairness::{Judge, offered};
 use super::path::{End, Path};
 use super::product::{Product, Step};
 use super::reach::Layers;
@@ -30,7 +30,9 @@ pub(super) fn shortest<G: Graph>(
     budget: &Budget,
 ) -> Result<Found, Stop> {
     let nodes = accepting.map(|(_, nodes, _)| nodes);
-    let is_accepting = |node: u32| nodes.is_some_and(|nodes| nodes.contains(node as usize));
+    // Only nodes behind a cyclic control have a bit.
+    let accepts = |nodes: &Bits, node: usize| node < nodes.len() && nodes.contains(node);
+    let is_accepting = |node: u32| nodes.is_some_and(|nodes| accepts(nodes, node as usize));
     let (layers, found) =
         Layers::search(product, budget, |node, visit| visit.stop.is_some() || is_accepting(node))?;
     let path = found.map(|node| {
@@ -102,8 +104,8 @@ impl<'a, G: Graph> Duties<'a, G> {
                 self.met[i] |= !enabled;
             }
         }
-        if let Some(labels) = self.judge.labels {
-            let offered: BTreeSet<u32> = labels.offered(self.product.graph, state).into_iter().collect();
+        if self.judge.every() {
+            let offered: BTreeSet<u32> = offered(self.product.graph, state).into_iter().collect();
             if self.product.graph.is_expanded(state) {
                 self.constant_labels = Some(match self.constant_labels.take() {
                     None => offered.clone(),
@@ -119,8 +121,8 @@ impl<'a, G: Graph> Duties<'a, G> {
         for (i, c) in self.judge.assumption.constraints.iter().enumerate() {
             self.met[i] |= self.judge.is_taken(c, from, step.edge);
         }
-        if let Some(labels) = self.judge.labels {
-            self.taken_labels.insert(labels.of(step.edge));
+        if self.judge.every() {
+            self.taken_labels.insert(self.product.graph.instance(step.edge));
         }
         self.arrive(self.product.state(step.node));
     }
@@ -151,15 +153,14 @@ impl<'a, G: Graph> Duties<'a, G> {
                 open && (self.judge.is_taken(c, from, step.edge)
                     || !c.strong && !self.judge.is_enabled(c, to))
             })
-            || self.judge.labels.is_some_and(|labels| {
-                self.owes_label(labels.of(step.edge))
+            || self.judge.every()
+                && (self.owes_label(self.product.graph.instance(step.edge))
                     || assumption.every_weak
                         && self.product.graph.is_expanded(to)
                         && self.constant_labels.as_ref().is_none_or(|constant| {
-                            let offered = labels.offered(self.product.graph, to);
+                            let offered = offered(self.product.graph, to);
                             constant.iter().any(|l| self.owes_label(*l) && offered.binary_search(l).is_err())
-                        })
-            })
+                        }))
     }
 }
 

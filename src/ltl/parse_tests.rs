@@ -4,6 +4,7 @@ use super::*;
 use crate::base::diagnostic::Sources;
 use crate::base::span::FileId;
 use crate::ltl::formula::Features;
+use crate::ltl::parse_ctl;
 
 const HERE: Place = Place { file: FileId(0), offset: 0 };
 
@@ -163,6 +164,36 @@ fn faults_are_told_at_their_place() {
     let file = sources.add("<formula>", None, text);
     let fault = &parse_ltl(text, Place { file, offset: 0 }).unwrap_err()[0];
     assert!(sources.render(fault).contains("<formula>:1:10"));
+}
+
+/// What a user sees who takes the notation for another one: one fault, and the way out.
+#[test]
+fn other_notations_are_told_how_they_are_written_here() {
+    for (text, wanted) in [
+        ("{p} ~> {q}", "G (p => F q)"),
+        ("AG {p}", "--ctl"),
+        ("AGEF {p}", "--ctl"),
+        ("G e create", "e(op)"),
+        ("changed {x}", "changed({x})"),
+        ("[]{p}", "G"),
+        ("G(active={})", "{P}"),
+        ("G (x>3)", "{P}"),
+        ("x:S => F {p}", "{P}"),
+        ("{p} | {q}", "or"),
+        ("G ~{p}", "not"),
+    ] {
+        let faults = parse_ltl(text, HERE).unwrap_err();
+        let help: Vec<&str> = faults[0].help.iter().map(|h| &**h).collect();
+        assert!(help.join(" ").contains(wanted), "{text}: {}: {help:?}", faults[0].message);
+    }
+    for text in ["{p} ~> {q}", "AG {p}", "G (x>3)", "x:S => F {p}"] {
+        assert_eq!(parse_ltl(text, HERE).unwrap_err().len(), 1, "{text}");
+    }
+    for (text, wanted) in [("AG SF(a)", "fairness"), ("{p} <=> {q}", "equivalence"), ("AG {p} W {q}", "LTL")]
+    {
+        let fault = &parse_ctl(text, HERE).unwrap_err()[0];
+        assert!(fault.message.contains(wanted), "{text}: {}", fault.message);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@
 use super::bits::Bits;
 use super::check::Size;
 use super::product::{Product, Step, Visit};
-use super::view::Graph;
+use super::view::{Graph, State};
 use crate::base::budget::{Budget, Stop};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +32,13 @@ pub(super) struct Layers {
     pub unsure: bool,
 }
 
+/// Which layers are kept: all of them if a way may be asked for.
+#[derive(Clone, Copy)]
+enum Keep {
+    All,
+    Last,
+}
+
 /// What one thread saw of a layer.
 #[derive(Default)]
 struct Share {
@@ -41,7 +48,29 @@ struct Share {
     unsure: bool,
 }
 
+/// How far ahead of its use the memory of a node is asked for: first where its row begins, then the row.
+const AHEAD: [usize; 2] = [16, 8];
+
 impl Layers {
+    fn new<G: Graph>(product: &Product<'_, G>) -> Layers {
+        let words = (product.size() as usize).div_ceil(64);
+        Layers {
+            seen: (0..words).into_par_iter().with_min_len(SHARE).map(|_| AtomicU64::new(0)).collect(),
+            nodes: Vec::new(),
+            starts: vec![0],
+            any_stop: false,
+            unsure: false,
+        }
+    }
+
+    fn start<G: Graph>(&mut self, product: &Product<'_, G>) {
+        for node in product.initial() {
+            if self.is_new(node) {
+                self.nodes.push(node);
+            }
+        }
+    }
+
     /// Goes on until a layer has a wanted node, the least of which is told, or nothing new is reached.
     /// Nothing is looked for behind a node where a path may stop.
     pub fn search<G: Graph>(
@@ -49,45 +78,154 @@ impl Layers {
         budget: &Budget,
         wanted: impl Fn(u32, &Visit) -> bool + Sync,
     ) -> Result<(Layers, Option<u32>), Stop> {
-        let words = (product.size() as usize).div_ceil(64);
-        let mut layers = Layers {
-            seen: (0..words).map(|_| AtomicU64::new(0)).collect(),
-            nodes: Vec::new(),
-            starts: vec![0],
-            any_stop: false,
-            unsure: false,
-        };
-        for node in product.initial() {
-            if layers.is_new(node) {
-                layers.nodes.push(node);
-            }
+        let mut layers = Layers::new(product);
+        layers.start(product);
+        let found = layers.run(product, budget, wanted, |_| true, Keep::All)?;
+        Ok((layers, found))
+    }
+
+    /// Looks behind everything that is reached without passing a node that an accepting cycle may pass
+    /// through; such nodes are seen, but nothing is looked for behind them.
+    ///
+    /// PERF: most formulas say "always", and an automaton that refutes them waits for the failure to begin:
+    /// `waits` says that it may wait in any state. All states can be reached, so the nodes where it waits are
+    /// not searched for but gone through in order. Should some state not be reachable after all, then too
+    /// much is reached, and whoever finds a violation there finds no way to it.
+    pub fn prologue<G: Graph>(
+        product: &Product<'_, G>,
+        budget: &Budget,
+        waits: bool,
+    ) -> Result<Layers, Stop> {
+        let mut layers = Layers::new(product);
+        if waits {
+            layers.wait(product);
+            layers.follow(|node| !product.is_cyclic(node));
+        } else {
+            layers.start(product);
+            layers.nodes.retain(|&node| !product.is_cyclic(node));
         }
+        layers.run(product, budget, |_, _| false, |node| !product.is_cyclic(node), Keep::Last)?;
+        Ok(layers)
+    }
+
+    /// After a prologue: looks behind the nodes that it left.
+    pub fn complete<G: Graph>(&mut self, product: &Product<'_, G>, budget: &Budget) -> Result<(), Stop> {
+        self.follow(|node| product.is_cyclic(node));
+        self.run(product, budget, |_, _| false, |_| true, Keep::Last).map(|_| ())
+    }
+
+    /// Takes the nodes of a kind among those seen for the first layer.
+    fn follow(&mut self, of_kind: impl Fn(u32) -> bool + Sync) {
+        let members = |(at, word): (usize, &AtomicU64)| {
+            let mut rest = word.load(Ordering::Relaxed);
+            let mut nodes = Vec::new();
+            while rest != 0 {
+                let node = at as u32 * 64 + rest.trailing_zeros();
+                rest &= rest - 1;
+                if of_kind(node) {
+                    nodes.push(node);
+                }
+            }
+            nodes
+        };
+        self.nodes =
+            self.seen.par_iter().enumerate().with_min_len(SHARE / 64).flat_map_iter(members).collect();
+        self.starts = vec![0];
+    }
+
+    /// The initial control in every state.
+    fn wait<G: Graph>(&mut self, product: &Product<'_, G>) {
+        let control = product.automaton.initial;
+        let states = product.graph.states();
+        let first = product.node(State(0), control) as usize;
+        // Nobody who comes back to them has to look again.
+        for node in first..first + states {
+            *self.seen[node / 64].get_mut() |= 1 << (node % 64);
+        }
+        let look = |mut share: Share, s: u32| {
+            let visit = product.visit(product.node(State(s), control));
+            share.unsure |= visit.unsure;
+            share.any_stop |= visit.stop.is_some();
+            product.exits(State(s), control, |node| {
+                self.is_new(node);
+            });
+            share
+        };
+        let shares = (0..states as u32).into_par_iter().with_min_len(SHARE).fold(Share::default, look);
+        let (any_stop, unsure) = shares
+            .map(|share| (share.any_stop, share.unsure))
+            .reduce(Default::default, |a, b| (a.0 | b.0, a.1 | b.1));
+        self.any_stop |= any_stop;
+        self.unsure |= unsure;
+    }
+
+    fn run<G: Graph>(
+        &mut self,
+        product: &Product<'_, G>,
+        budget: &Budget,
+        wanted: impl Fn(u32, &Visit) -> bool + Sync,
+        follow: impl Fn(u32) -> bool + Sync,
+        keep: Keep,
+    ) -> Result<Option<u32>, Stop> {
         loop {
             budget.check()?;
-            let first = layers.starts[layers.starts.len() - 1];
-            let layer = &layers.nodes[first..];
+            let first = self.starts[self.starts.len() - 1];
+            let layer = &self.nodes[first..];
             if layer.is_empty() {
-                layers.starts.pop();
-                return Ok((layers, None));
+                self.starts.pop();
+                return Ok(None);
             }
-            let look = |nodes: &[u32]| layers.look(product, nodes, &wanted);
+            let look = |nodes: &[u32]| self.look(product, nodes, &wanted, &follow);
             let shares: Vec<Share> = if layer.len() < SHARE {
                 vec![look(layer)]
             } else {
                 layer.par_chunks(SHARE).map(look).collect()
             };
-            let end = layers.nodes.len();
-            layers.any_stop |= shares.iter().any(|s| s.any_stop);
-            layers.unsure |= shares.iter().any(|s| s.unsure);
-            if let Some(least) = shares.iter().filter_map(|s| s.least).min() {
-                return Ok((layers, Some(least)));
+            let end = match keep {
+                Keep::All => self.nodes.len(),
+                Keep::Last => 0,
+            };
+            self.any_stop |= shares.iter().any(|s| s.any_stop);
+            self.unsure |= shares.iter().any(|s| s.unsure);
+            if let Some(least) = shares.iter().filter_map(|s| s.least).min_by_key(|n| product.rank(*n)) {
+                return Ok(Some(least));
             }
-            layers.nodes.reserve(shares.iter().map(|s| s.next.len()).sum());
-            shares.iter().for_each(|s| layers.nodes.extend_from_slice(&s.next));
-            layers.starts.push(end);
+            self.nodes.truncate(end);
+            self.nodes.reserve(shares.iter().map(|s| s.next.len()).sum());
+            shares.iter().for_each(|s| self.nodes.extend_from_slice(&s.next));
+            match keep {
+                Keep::All => self.starts.push(end),
+                Keep::Last => self.starts = vec![0],
+            }
         }
     }
 
+    /// Whether a node was reached.
+    #[inline]
+    pub fn contains(&self, node: u32) -> bool {
+        self.seen[node as usize / 64].load(Ordering::Relaxed) >> (node % 64) & 1 == 1
+    }
+
+    /// Gives back what only a way needs.
+    pub fn settle(&mut self) {
+        self.nodes = Vec::new();
+    }
+
+    /// The nodes that were reached.
+    pub fn members(&self) -> impl Iterator<Item = u32> {
+        self.seen.iter().enumerate().flat_map(|(at, word)| {
+            let mut rest = word.load(Ordering::Relaxed);
+            std::iter::from_fn(move || {
+                (rest != 0).then(|| {
+                    let bit = rest.trailing_zeros();
+                    rest &= rest - 1;
+                    at as u32 * 64 + bit
+                })
+            })
+        })
+    }
+
+    #[inline]
     fn is_new(&self, node: u32) -> bool {
         let (word, bit) = (&self.seen[node as usize / 64], 1u64 << (node % 64));
         // Nothing is published through these bits but themselves.
@@ -99,17 +237,28 @@ impl Layers {
         product: &Product<'_, G>,
         nodes: &[u32],
         wanted: &(impl Fn(u32, &Visit) -> bool + Sync),
+        follow: &(impl Fn(u32) -> bool + Sync),
     ) -> Share {
         let mut share = Share::default();
-        for &node in nodes {
+        for (i, &node) in nodes.iter().enumerate() {
+            // PERF: the order is known, so the far memory of later nodes can be on its way meanwhile.
+            if let Some(&far) = nodes.get(i + AHEAD[0]) {
+                product.prefetch_offset(far);
+            }
+            if let Some(&near) = nodes.get(i + AHEAD[1]) {
+                product.prefetch_row(near);
+            }
             let visit = product.visit(node);
             share.unsure |= visit.unsure;
             share.any_stop |= visit.stop.is_some();
             if wanted(node, &visit) {
-                share.least = Some(share.least.map_or(node, |least| least.min(node)));
+                let least =
+                    share.least.map_or(node, |least| std::cmp::min_by_key(least, node, |n| product.rank(*n)));
+                share.least = Some(least);
             }
             if visit.stop.is_none() {
-                share.next.extend(product.successors(node).map(|s| s.node).filter(|&n| self.is_new(n)));
+                let fresh = product.successors(node).map(|s| s.node).filter(|&n| self.is_new(n));
+                share.next.extend(fresh.filter(|&n| follow(n)));
             }
         }
         share
@@ -123,7 +272,7 @@ impl Layers {
         for layer in (1..self.starts.len()).rev() {
             let before = &self.nodes[self.starts[layer - 1]..self.starts[layer]];
             let leads = |n: &&u32| product.successors(**n).any(|s| s.node == here);
-            let from = before.par_iter().with_min_len(SHARE).filter(leads).min();
+            let from = before.par_iter().with_min_len(SHARE).filter(leads).min_by_key(|n| product.rank(**n));
             let from = *from.expect("the search came from the layer before");
             let step = product.successors(from).find(|s| s.node == here);
             steps.push(step.expect("one of its successors"));

@@ -330,3 +330,16 @@ fn the_loop_is_unrolled_until_past_formulas_repeat() {
     let Verdict::Violated(example) = world.check("G ({p} => not Y true) & true") else { panic!() };
     assert_eq!(example.rows.last().unwrap().truth[0], Truth::False);
 }
+
+/// The automaton of "always" waits in every state; those that nothing leads to do not count.
+#[test]
+fn what_cannot_be_reached_neither_violates_nor_leaves_anything_open() {
+    let mut world = World::new("0 -a-> 0; 1 -b-> 1; 1 -c-> 2; 2 -c-> 2", &[("p", &[0]), ("q", &[2])]);
+    for formula in ["G {p}", "G F {p}", "G ([b] => X {p})", "G not {q}", "G F [a]", "SF(c) => G F {p}"] {
+        assert_eq!(world.check(formula).word(), "holds", "{formula}");
+    }
+    world.undefined = vec![2];
+    for formula in ["G {p}", "G F {p}", "G ({q} => F {p})"] {
+        assert_eq!(world.check(formula).word(), "holds", "{formula}");
+    }
+}

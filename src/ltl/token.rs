@@ -259,22 +259,35 @@ impl<'a> Lexer<'a> {
 
     fn unknown(&mut self) -> Option<Tok> {
         let rest = self.rest();
-        let len = rest
-            .char_indices()
-            .find(|(_, c)| !(c.is_alphanumeric() || *c == '_'))
-            .map_or(rest.len(), |(at, _)| at)
-            .max(rest.chars().next().map_or(1, char::len_utf8));
+        let len = unknown_piece(rest);
         let word = &rest[..len];
         let span = self.span(self.at, self.at + len);
+        let is_call = CALLS.iter().any(|(name, _)| *name == word);
+        let is_ctl = word.strip_prefix(['A', 'E']).is_some_and(|w| w.chars().all(|c| "AEGFXU".contains(c)));
         self.faults.push(match (word, self.logic) {
             ("<", Logic::Ctl) => {
                 Diagnostic::error(span, "CTL has no equivalence").help("write (a => b) & (b => a)")
             }
             ("|", _) => Diagnostic::error(span, "`|` is not an operator here").help("write `or`"),
+            ("~>", _) => Diagnostic::error(span, "`~>` is not an operator here")
+                .help("«p leads to q» is written G (p => F q), in CTL AG (p => AF q)"),
             ("~" | "-", _) => Diagnostic::error(span, format!("`{word}` is not an operator here"))
                 .help("negation is written `not`"),
+            ("\"" | "'", _) => Diagnostic::error(span, "a formula has no quotation marks of its own"),
             ("W" | "R" | "S" | "T" | "Y" | "O" | "H", Logic::Ctl) => {
                 Diagnostic::error(span, format!("`{word}` is an operator of LTL, not of CTL"))
+            }
+            ("SF" | "sf" | "WF" | "wf" | "SEF" | "WEF", Logic::Ctl) => {
+                Diagnostic::error(span, "fairness can be assumed in LTL, not in CTL")
+            }
+            (_, Logic::Ltl) if is_ctl => {
+                Diagnostic::error(span, format!("`{word}` belongs to CTL, this is read as LTL"))
+                    .help("formulas of CTL are given with --ctl or as ASSERT_CTL…")
+            }
+            (_, Logic::Ltl) if is_call => {
+                let example = if word.to_lowercase().contains("change") { "({x})" } else { "(op)" };
+                Diagnostic::error(span, format!("`{word}` is followed by what it speaks of, in parentheses"))
+                    .help(format!("write for instance {word}{example}"))
             }
             _ => Diagnostic::error(span, format!("`{word}` is not a word of {}", self.logic.name())).help(
                 "a B predicate is written {P}, an operation that is executed next [op], an enabled one e(op)",
@@ -441,6 +454,24 @@ impl Logic {
             Logic::Ctl => "CTL",
         }
     }
+}
+
+/// Bytes of a piece of text that is no word of the language. B text without its braces is one piece, so
+/// that it is told once: a name, and what compares it with the next.
+fn unknown_piece(text: &str) -> usize {
+    let arrow = |at: usize| ["=>", "->", "<=>", "<->", "<>"].iter().any(|a| text[at..].starts_with(a));
+    if text.starts_with("~>") {
+        return 2;
+    }
+    let begun = text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    for (at, c) in text.char_indices().skip(1) {
+        let named = c.is_alphanumeric() || c == '_';
+        let compares = "=<>:/+-*.'".contains(c) && !arrow(at);
+        if !(begun && (named || compares)) {
+            return at;
+        }
+    }
+    text.len()
 }
 
 /// Bytes of leading blanks, the marks of text direction included.

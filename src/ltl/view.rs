@@ -48,12 +48,27 @@ pub trait Graph: Sync {
     /// Tells apart transitions of one event with different arguments or results.
     fn label(&self, edge: Edge) -> u64;
 
+    /// How many pairs of event and label occur.
+    fn instances(&self) -> usize;
+
+    /// The pair of event and label of a transition, numbered from 0.
+    fn instance(&self, edge: Edge) -> u32;
+
+    /// The event of such a pair.
+    fn event_of(&self, instance: u32) -> EventId;
+
     /// Whether all transitions of `state` are there. A state that is not expanded may have some of
     /// its transitions or none; it is never taken for a deadlock.
     fn is_expanded(&self, state: State) -> bool;
 
     /// Whether the graph holds every initial state and every transition of every reachable state.
     fn is_complete(&self) -> bool;
+
+    /// Asks for the place where the transitions of `state` begin, ahead of its use.
+    fn prefetch_offset(&self, _: State) {}
+
+    /// Asks for the transitions of `state`, ahead of their use.
+    fn prefetch_row(&self, _: State) {}
 
     /// Known to have no successor.
     fn is_deadlock(&self, state: State) -> bool {
@@ -76,6 +91,8 @@ pub struct Explicit {
     initial: Vec<State>,
     first: Vec<u64>,
     arcs: Vec<Arc>,
+    /// Events and labels that occur, ascending.
+    instances: Vec<(u32, u64)>,
     open: Vec<bool>,
 }
 
@@ -91,10 +108,14 @@ impl Explicit {
         for s in 0..states {
             first[s + 1] += first[s];
         }
+        let mut instances: Vec<(u32, u64)> = arcs.iter().map(|arc| (arc.event, arc.label)).collect();
+        instances.sort_unstable();
+        instances.dedup();
         Explicit {
             initial: initial.iter().map(|&s| State(s)).collect(),
             first,
             arcs,
+            instances,
             open: vec![false; states],
         }
     }
@@ -136,6 +157,19 @@ impl Graph for Explicit {
 
     fn label(&self, edge: Edge) -> u64 {
         self.arcs[edge.index()].label
+    }
+
+    fn instances(&self) -> usize {
+        self.instances.len()
+    }
+
+    fn instance(&self, edge: Edge) -> u32 {
+        let Arc { event, label, .. } = self.arcs[edge.index()];
+        self.instances.binary_search(&(event, label)).expect("every transition was counted") as u32
+    }
+
+    fn event_of(&self, instance: u32) -> EventId {
+        EventId(self.instances[instance as usize].0)
     }
 
     #[inline]

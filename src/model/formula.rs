@@ -207,6 +207,7 @@ pub fn empty_machine(maxint: Int, minint: Int) -> Machine {
         scope: None,
         ltl: Vec::new(),
         ctl: Vec::new(),
+        doubtful_assertions: Vec::new(),
         maxint,
         minint,
         integers_in_scope: false,

@@ -51,6 +51,7 @@ pub struct Settings {
     pub all_constants: bool,
     pub ltl: Vec<TemporalAssertion>,
     pub ctl: Vec<TemporalAssertion>,
+    pub doubtful: Vec<TemporalAssertion>,
 }
 
 impl Settings {
@@ -73,6 +74,7 @@ impl Settings {
             ),
             ltl: Vec::new(),
             ctl: Vec::new(),
+            doubtful: Vec::new(),
         };
         for def in definitions.iter().filter(|d| d.params.is_empty()) {
             let DefBody::Expr(body) = &def.body else { continue };
@@ -81,14 +83,37 @@ impl Settings {
                 if let Some(size) = scope_size(definitions, body) {
                     settings.scopes.insert(set.to_owned(), size);
                 }
-            } else if let (true, ExprKind::Str(formula)) = (name.starts_with("ASSERT_LTL"), &body.kind) {
-                settings.ltl.push(temporal(&def.name.name, formula, body));
-            } else if let (true, ExprKind::Str(formula)) = (name.starts_with("ASSERT_CTL"), &body.kind) {
-                settings.ctl.push(temporal(&def.name.name, formula, body));
+                continue;
+            }
+            let (ltl, ctl) = (name.starts_with("ASSERT_LTL"), name.starts_with("ASSERT_CTL"));
+            match &body.kind {
+                ExprKind::Str(formula) if ltl => settings.ltl.push(temporal(&def.name.name, formula, body)),
+                ExprKind::Str(formula) if ctl => settings.ctl.push(temporal(&def.name.name, formula, body)),
+                ExprKind::Str(formula) if is_misspelt(name) => {
+                    settings.doubtful.push(temporal(&def.name.name, formula, body));
+                }
+                _ if ltl || ctl => settings.doubtful.push(temporal(&def.name.name, &"".into(), body)),
+                _ => {}
             }
         }
         settings
     }
+}
+
+/// Whether a name begins almost as those of temporal assertions do: without regard to case and underscores at
+/// most one letter is wrong, missing or too much.
+fn is_misspelt(name: &str) -> bool {
+    let letters: Vec<char> = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_uppercase()).collect();
+    let begins = |wanted: &str| {
+        let wanted: Vec<char> = wanted.chars().collect();
+        let same = letters.iter().zip(&wanted).take_while(|(a, b)| a == b).count();
+        let (rest, left) = (&letters[same..], &wanted[same..]);
+        let goes_on = |rest: &[char], left: &[char]| rest.starts_with(left);
+        left.is_empty()
+            || goes_on(rest, &left[1..])
+            || rest.split_first().is_some_and(|(_, r)| goes_on(r, left) || goes_on(r, &left[1..]))
+    };
+    begins("ASSERTLTL") || begins("ASSERTCTL")
 }
 
 fn temporal(name: &Name, formula: &Name, body: &Expr) -> TemporalAssertion {

@@ -526,6 +526,9 @@ pub struct Machine {
     pub scope: Option<Pred>,
     pub ltl: Vec<TemporalAssertion>,
     pub ctl: Vec<TemporalAssertion>,
+    /// Definitions that seem to be meant as temporal assertions and are none: the name is misspelt, or the
+    /// body is no text, and then the formula is empty.
+    pub doubtful_assertions: Vec<TemporalAssertion>,
     pub maxint: Int,
     pub minint: Int,
     /// The user takes MININT..MAXINT for all integers where nothing bounds a choice: part of the scope that a verdict

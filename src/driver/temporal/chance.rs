@@ -9,17 +9,12 @@
 use crate::graph::Graph;
 use crate::ltl::ctl_parse::{Ctl, CtlKind, Temporal};
 use crate::program::label::HASHED;
-use rayon::prelude::*;
 
 /// A bound for the chance that any two labels of one event are equal though what they stand for is not.
 pub fn of_labels(graph: &Graph) -> f64 {
-    let edges = 0..graph.forward.edges();
-    let hashed = |at: usize| Some(graph.forward.edge(at)).filter(|e| e.1 & HASHED != 0).map(|e| (e.0, e.1));
-    let mut labels: Vec<_> = edges.into_par_iter().filter_map(hashed).collect();
-    labels.par_sort_unstable();
-    labels.dedup();
+    let labels = graph.forward.instances().iter().filter(|i| i.label & HASHED != 0).count();
     // Each pair is equal with the chance of 63 bits.
-    (labels.len() as f64).powi(2) / 2f64.powi(64)
+    (labels as f64).powi(2) / 2f64.powi(64)
 }
 
 /// Whether a formula tells transitions of one operation apart.

@@ -95,7 +95,7 @@ impl<'m> World<'_, 'm> {
     }
 
     fn target(&self, edge: usize) -> usize {
-        self.graph.forward.edge(edge).2.0 as usize
+        self.graph.forward.end(edge).0 as usize
     }
 
     fn seat(&self, bound: &[(VarId, Value)]) -> Seat<'m> {

@@ -127,6 +127,7 @@ impl Composer<'_> {
             scope,
             ltl: settings.ltl.clone(),
             ctl: settings.ctl.clone(),
+            doubtful_assertions: settings.doubtful.clone(),
             maxint: settings.maxint.clone(),
             minint: settings.minint.clone(),
             integers_in_scope: settings.integers_in_scope,
