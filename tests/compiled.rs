@@ -347,14 +347,3 @@ fn one_side_of_maplets_asks_for_the_other_too() {
         large_functions(&[guard], "1 states, 0 transitions, Deadlock, undefined guard");
     }
 }
-
-#[test]
-fn an_assertion_is_checked_where_an_event_can_have_changed_it() {
-    // x counts to 5, y to 1: of 12 states those 2 with x = 5 break the assertion; none is lost where y alone changed.
-    check(
-        "MACHINE M VARIABLES x, y INVARIANT x : 0..9 & y : 0..1 ASSERTIONS x < 5; y >= 0
-         INITIALISATION x := 0 || y := 0
-         OPERATIONS up = PRE x < 5 THEN x := x + 1 END; flip = y := 1 - y END",
-        "12 states, 22 transitions, Assertion",
-    );
-}

@@ -174,3 +174,16 @@ fn recorded_results_of_prob_are_reproduced() {
                 INVARIANT y:INTEGER & egt(y+1) INITIALISATION y:=5 OPERATIONS a = skip END";
     assert_eq!(one(text), "1/2 invariant");
 }
+
+#[test]
+fn an_assertion_is_broken_in_every_state_that_breaks_it_whatever_led_there() {
+    // x counts to 5, y is 0 or 1: two of 12 states have x = 5, and `flip` leads from one to the other.
+    let text = "MACHINE M VARIABLES x, y INVARIANT x : 0..9 & y : 0..1 ASSERTIONS x < 5; y >= 0
+         INITIALISATION x := 0 || y := 0
+         OPERATIONS up = PRE x < 5 & y = 0 THEN x := x + 1 END; flip = y := 1 - y END";
+    for engine in ["compiled", "reference"] {
+        let found = check(&[("M", text)], &["--keep-going", "--engine", engine]);
+        assert_eq!(found["states"], 12);
+        assert_eq!(found["found"]["assertion"], 2, "{engine}");
+    }
+}

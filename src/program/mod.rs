@@ -9,6 +9,7 @@
 
 mod bulk;
 pub mod carrier;
+mod checks;
 pub mod compile;
 pub mod effects;
 pub mod exact;

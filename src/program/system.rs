@@ -198,7 +198,7 @@ impl<'m> Program<'m> {
         texts.get(&number).cloned().unwrap_or_default()
     }
 
-    fn tell(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
+    pub(super) fn tell(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
         if e.is_finding() {
             let kind = match e.kind() {
                 ErrorKind::Precondition => FindingKind::Precondition,
@@ -370,39 +370,6 @@ impl<'m> Program<'m> {
     }
 
     /// A predicate by its code, or by the interpreter.
-    pub(super) fn holds(
-        &self,
-        worker: &mut Worker<'m>,
-        compiled: &Compiled,
-        entry: Option<u32>,
-        pred: &Pred,
-        state: &[u64],
-    ) -> Result<bool, Error> {
-        if let Some(entry) = entry
-            && !self.layout.is_escaped(state)
-        {
-            match self.run(worker, compiled, entry, state) {
-                Exit::Done | Exit::Holds => return Ok(true),
-                Exit::Fails => return Ok(false),
-                Exit::Ill | Exit::Misfit | Exit::Stopped => {}
-            }
-        }
-        worker.fallbacks += 1;
-        worker.interpreter.eval_pred(pred, Some(&self.values(state)))
-    }
-
-    /// The conjuncts of the invariant that `event` can have changed; all of them if it is not known.
-    fn conjuncts(&self, event: Option<EventId>) -> impl Iterator<Item = usize> {
-        chosen(event.map(|e| &self.effects.touched[e.0 as usize]), self.machine.invariant.len())
-    }
-
-    /// The assertions about the state that `event` can have changed.
-    fn asserted(&self, event: Option<EventId>) -> impl Iterator<Item = usize> {
-        let all = if self.options.skip_assertions { 0 } else { self.machine.assertions.len() };
-        chosen(event.map(|e| &self.effects.asserted[e.0 as usize]), all)
-            .filter(move |i| *i < all && !self.statics[*i])
-    }
-
     pub(super) fn run(
         &self,
         worker: &mut Worker<'m>,
@@ -416,12 +383,6 @@ impl<'m> Program<'m> {
             Running { program: self, compiled, interpreter, pieces, edges, answers, state, undefined: false };
         exec::run(&compiled.code, entry, frame, &mut host)
     }
-}
-
-/// Those of a list of clauses that `some` names; without it, all.
-fn chosen(some: Option<&Vec<usize>>, all: usize) -> impl Iterator<Item = usize> {
-    let rest = if some.is_some() { 0..0 } else { 0..all };
-    some.into_iter().flatten().copied().chain(rest)
 }
 
 /// Why a run is incomplete when valuations of the constants were told apart by inexact markers.
@@ -506,62 +467,7 @@ impl<'m> System for Program<'m> {
         changed_by: Option<EventId>,
         sink: &mut dyn Sink,
     ) {
-        let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
-        let escaped = self.layout.is_escaped(state);
-        let which = changed_by.map_or(compiled.after.len() - 1, |e| e.0 as usize);
-        if compiled.idle[which]
-            && !escaped
-            && self.machine.goal.is_none()
-            && self.options.watched.is_empty()
-            && self.asserted(changed_by).next().is_none()
-        {
-            return;
-        }
-        if !escaped {
-            self.enter(worker, compiled, state);
-        }
-        let quick = match compiled.after[which] {
-            Some(entry) if !escaped => self.run(worker, compiled, entry, state) == Exit::Holds,
-            _ => false,
-        };
-        if !quick && !self.options.skip_invariant {
-            let mut first = true;
-            for i in self.conjuncts(changed_by) {
-                let clause = &self.machine.invariant[i];
-                match self.holds(worker, compiled, compiled.invariant[i], &clause.pred, state) {
-                    Ok(true) => {}
-                    // One finding per state: the first conjunct that is broken names it.
-                    Ok(false) if first => {
-                        first = false;
-                        sink.finding(Finding {
-                            kind: FindingKind::Invariant,
-                            property: i as u32,
-                            event: None,
-                        });
-                    }
-                    Ok(false) => {}
-                    Err(e) => self.tell(&e, None, sink),
-                }
-            }
-        }
-        for i in self.asserted(changed_by) {
-            let clause = &self.machine.assertions[i];
-            match self.holds(worker, compiled, compiled.assertions[i], &clause.pred, state) {
-                Ok(true) => {}
-                Ok(false) => {
-                    sink.finding(Finding { kind: FindingKind::Assertion, property: i as u32, event: None });
-                }
-                Err(e) => self.tell(&e, None, sink),
-            }
-        }
-        self.watch(worker, state, sink);
-        if let Some(goal) = &self.machine.goal {
-            match self.holds(worker, compiled, compiled.goal, goal, state) {
-                Ok(true) => sink.finding(Finding { kind: FindingKind::Goal, property: 0, event: None }),
-                Ok(false) => {}
-                Err(e) => sink.incomplete(self.text(format!("goal: {}", exact::words(&e)))),
-            }
-        }
+        self.check_state(worker, state, changed_by, sink);
     }
 
     fn in_scope(&self, worker: &mut Worker<'m>, state: &[u64]) -> bool {
@@ -703,27 +609,6 @@ impl<'m> Program<'m> {
         all.dedup();
         for (label, target) in all {
             sink.edge(event, label, target);
-        }
-    }
-
-    fn check_statics(&self, worker: &mut Worker<'m>, state: &State, sink: &mut dyn Sink) {
-        if self.options.skip_assertions {
-            return;
-        }
-        for (i, clause) in self.machine.assertions.iter().enumerate().filter(|(i, _)| self.statics[*i]) {
-            match worker.interpreter.eval_pred(&clause.pred, Some(state)) {
-                Ok(true) => {}
-                Ok(false) => {
-                    sink.finding(Finding { kind: FindingKind::Assertion, property: i as u32, event: None });
-                }
-                Err(e) => {
-                    self.tell(&e, None, sink);
-                    // Out of time, each of the others would only go on to its next look at the clock.
-                    if e.is_stop() {
-                        return;
-                    }
-                }
-            }
         }
     }
 }

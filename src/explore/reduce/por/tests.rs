@@ -36,14 +36,19 @@ pub(super) fn search(system: &Guarded, por: Option<Por>, workers: usize, keep_go
     explore(system, &options, &Budget::unlimited()).expect("no internal error")
 }
 
-/// What a reduced search of a random system lost, in words.
-fn lost(seed: u64, fault: Fault) -> Option<&'static str> {
+/// The kind of reduction that a random system is tried with.
+fn reduction(seed: u64) -> Por {
     let at = seed as usize;
-    let por = Por {
+    Por {
         method: METHODS[at % METHODS.len()],
         preserve: PRESERVED[at % PRESERVED.len()],
         proviso: PROVISOS[at % PROVISOS.len()],
-    };
+    }
+}
+
+/// What a reduced search of a random system lost, in words.
+fn lost(seed: u64, fault: Fault) -> Option<&'static str> {
+    let (at, por) = (seed as usize, reduction(seed));
     let workers = WORKERS[at % WORKERS.len()];
     let system = Guarded::random(seed, por.preserve, fault);
     let full = Full::of(&system);

@@ -7,7 +7,7 @@
 use super::super::{Method, Por, Preserve, Proviso};
 use super::full::Full;
 use super::random::{Fault, Guarded, Instance, Update};
-use super::{METHODS, PRESERVED, PROVISOS, search, systems};
+use super::{reduction, search, systems};
 use crate::system::{Orbits, Precision};
 use bombus_kernels::hash;
 use std::collections::BTreeSet;
@@ -168,12 +168,7 @@ pub fn random_system(seed: u64, preserve: Preserve, fault: Fault) -> Guarded {
 
 /// What both reductions together lose of a random system, in words.
 fn lost(seed: u64, fault: Fault) -> Option<&'static str> {
-    let at = seed as usize;
-    let por = Por {
-        method: METHODS[at % METHODS.len()],
-        preserve: PRESERVED[at % PRESERVED.len()],
-        proviso: PROVISOS[at % PROVISOS.len()],
-    };
+    let (at, por) = (seed as usize, reduction(seed));
     let system = random_system(seed, por.preserve, fault);
     let full = Full::of(&system);
     let reduced = search(&system, Some(por), 1 + at % 2, true);
