@@ -9,6 +9,7 @@ mod fold;
 pub mod hash;
 pub mod image;
 pub mod memory;
+pub mod native;
 pub mod parents;
 pub mod shim;
 pub mod table;

@@ -3,7 +3,7 @@
 //! In: one operation and the registers. Out: the registers it writes, and where control goes on.
 //! Never here: dispatch, the host. Apart from the main loop, whose registers they would take.
 
-use super::exec::{MAX_WORDS, Regs, int, slice};
+use super::exec::{MAX_WORDS, Regs, at, int, slice};
 use super::ir::{Code, DROPPED, NOWHERE, Op, Reg};
 use bombus_kernels::bits::{self, cells, matrix, matrix::Shape};
 
@@ -49,6 +49,16 @@ fn shape(rows: u16, cols: u16) -> Shape {
 
 fn words(bits: usize) -> usize {
     bits::words_for(bits).max(1)
+}
+
+fn subset(f: &Regs, a: Reg, b: Reg, n: u16) -> bool {
+    slice(f, a, n as usize).iter().zip(slice(f, b, n as usize)).all(|(x, y)| x & !y == 0)
+}
+
+fn each_word(f: &mut Regs, d: Reg, a: Reg, b: Reg, n: u16, op: impl Fn(u64, u64) -> u64) {
+    for i in 0..n {
+        f[at(d, i)] = op(f[at(a, i)], f[at(b, i)]);
+    }
 }
 
 /// Carries out one operation that `exec` leaves to us.
@@ -405,6 +415,25 @@ pub(super) fn step(op: &Op, f: &mut Regs, code: &Code) -> Step {
             let (out, from) = apart(f, d, c.words(), t, c.words());
             out.fill(0);
             c.each(from, |row, value| c.put(out, n - 1 - row, value));
+        }
+        // The main loop does these itself; machine code leaves them to us when they are long.
+        Op::Copy { d, a, n } => f.copy_within(a as usize..a as usize + n as usize, d as usize),
+        Op::Clear { d, n } => f[d as usize..d as usize + n as usize].fill(0),
+        Op::JumpSame { a, b, n, l } => jump_if!(slice(f, a, n as usize) == slice(f, b, n as usize), l),
+        Op::JumpDiffer { a, b, n, l } => jump_if!(slice(f, a, n as usize) != slice(f, b, n as usize), l),
+        Op::JumpEmpty { a, n, l } => jump_if!(slice(f, a, n as usize).iter().all(|w| *w == 0), l),
+        Op::JumpNotEmpty { a, n, l } => jump_if!(slice(f, a, n as usize).iter().any(|w| *w != 0), l),
+        Op::JumpSubset { a, b, n, l } => jump_if!(subset(f, a, b, n), l),
+        Op::JumpNotSubset { a, b, n, l } => jump_if!(!subset(f, a, b, n), l),
+        Op::Or { d, a, b, n } => each_word(f, d, a, b, n, |x, y| x | y),
+        Op::And { d, a, b, n } => each_word(f, d, a, b, n, |x, y| x & y),
+        Op::AndNot { d, a, b, n } => each_word(f, d, a, b, n, |x, y| x & !y),
+        Op::Count { d, a, n } => f[d as usize] = bits::count(slice(f, a, n as usize)) as u64,
+        Op::Next { d, a, n, l } => {
+            match bits::next(slice(f, a, n as usize), f[d as usize].wrapping_add(1) as usize) {
+                Some(bit) => f[d as usize] = bit as u64,
+                None => return Step::To(l),
+            }
         }
         _ => unreachable!("the main loop does the others itself"),
     }

@@ -7,12 +7,14 @@
 use super::ir::{Code, Op, Reg};
 use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
+use super::native;
 use super::pool::Pool;
 use super::sieve;
 use super::state::StateLayout;
 use crate::model::typed::{Expr, Machine, Pred, VarId};
 use crate::model::value::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What one transition packs, ready to run.
 pub struct Packing {
@@ -121,6 +123,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         }
     }
     sieve::sieve(&mut code);
+    code.native = native::translate(&code).map(Arc::new);
     let slots: BTreeMap<VarId, &[Field]> =
         source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
     let packings = lowered

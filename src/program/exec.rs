@@ -9,9 +9,10 @@
 
 use super::bulk::{self, Step};
 use super::ir::{Code, Op, Reg};
+use super::native;
 use bombus_kernels::bits;
 
-pub const FRAME: usize = 1 << 16;
+pub const FRAME: usize = bombus_kernels::native::FRAME;
 /// Words of the largest bit-set that lives in registers.
 pub const MAX_WORDS: usize = 16;
 
@@ -77,8 +78,17 @@ pub(super) fn slice(f: &Regs, r: Reg, n: usize) -> &[u64] {
     &f[r as usize..r as usize + n]
 }
 
-/// Runs `code` from `entry` until it ends.
+/// Runs `code` from `entry` until it ends, as machine code if there is some.
+#[inline]
 pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) -> Exit {
+    match &code.native {
+        Some(routine) => native::run(routine, code, entry, &mut frame.regs, host),
+        None => interpret(code, entry, frame, host),
+    }
+}
+
+/// Runs `code` from `entry` operation by operation.
+pub fn interpret<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) -> Exit {
     let f: &mut Regs = &mut frame.regs;
     let calls = &mut frame.calls;
     calls.clear();

@@ -11,7 +11,9 @@
 
 use super::sieve::Sieve;
 use bombus_kernels::bits::cells::Cells;
+use bombus_kernels::native::Routine;
 use std::fmt;
+use std::sync::Arc;
 
 pub use super::touches::Touches;
 
@@ -660,6 +662,8 @@ pub struct Code {
     pub tables: Vec<Vec<u16>>,
     /// Chains of tests that are answered at once.
     pub sieves: Vec<Sieve>,
+    /// The same operations for the processor.
+    pub native: Option<Arc<Routine>>,
 }
 
 /// Which registers an evaluation on values reads and writes.

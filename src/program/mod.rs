@@ -20,6 +20,7 @@ pub mod label;
 pub mod layout;
 pub mod lower;
 pub mod memo;
+mod native;
 pub mod observe;
 pub mod plan;
 pub mod pool;

@@ -9,6 +9,7 @@
 //! or behind the chain.
 
 use super::ir::{Code, Op, Reg};
+use bombus_kernels::bits;
 
 /// Shorter chains are left alone.
 const WORTHWHILE: usize = 3;
@@ -17,14 +18,14 @@ const WORTHWHILE: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sieve {
     /// The value, in each of the cells.
-    pattern: u64,
+    pub(super) pattern: u64,
     /// The highest bit of each cell, and all bits below it.
-    high: u64,
-    low: u64,
+    pub(super) high: u64,
+    pub(super) low: u64,
     /// Where to go on when the cell with this highest bit holds the value.
-    targets: Box<[u32; 64]>,
+    pub(super) targets: Box<[u32; 64]>,
     /// Where to go on when none does.
-    end: u32,
+    pub(super) end: u32,
 }
 
 impl Sieve {
@@ -37,6 +38,18 @@ impl Sieve {
         let nonzero = ((differs & self.low) + self.low) | differs;
         let equal = !nonzero & self.high & (u64::MAX << from);
         if equal == 0 { self.end } else { self.targets[(equal.trailing_zeros() & 63) as usize] }
+    }
+
+    /// How many tests of the chain stand at bit `from` or above.
+    pub fn tests(&self, from: u8) -> u32 {
+        (self.high & (u64::MAX << from)).count_ones()
+    }
+
+    /// Value and mask of the test on the cell at `shift`.
+    pub fn cell(&self, shift: u8) -> (u16, u16) {
+        let width = (self.high >> shift).trailing_zeros() + 1;
+        let mask = bits::low_mask(width as usize);
+        ((self.pattern >> shift & mask) as u16, mask as u16)
     }
 }
 

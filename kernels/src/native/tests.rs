@@ -1,0 +1,349 @@
+//! Each step of a builder against what it says, on words at random.
+
+use super::*;
+
+const END: u32 = 2;
+const BEYOND: u32 = 3;
+const DEEP: u32 = 4;
+
+struct Nobody;
+
+impl Host for Nobody {
+    fn serve(&mut self, _: &mut Frame, request: u32) -> u32 {
+        unreachable!("request {request}")
+    }
+}
+
+fn frame(words: &[u64]) -> Box<Frame> {
+    let mut frame: Box<Frame> = vec![0; FRAME].into_boxed_slice().try_into().expect("the length of a frame");
+    frame[..words.len()].copy_from_slice(words);
+    frame
+}
+
+/// Builds steps and runs them from the first; the number they end with, unless routines cannot be made here.
+fn run(frame: &mut Frame, host: &mut impl Host, steps: impl FnOnce(&mut Builder)) -> Option<u32> {
+    let mut b = Builder::new(1, END)?;
+    b.bind(Label(0));
+    steps(&mut b);
+    Some(b.finish(BEYOND)?.run(Label(0), frame, host))
+}
+
+fn words(n: usize) -> impl Iterator<Item = u64> {
+    let mut x = 0x9e37_79b9_7f4a_7c15_u64;
+    (0..n).map(move |i| {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        match i % 7 {
+            0 => x % 5,
+            1 => i64::MIN as u64,
+            2 => u64::MAX - x % 3,
+            3 => i64::MAX as u64,
+            _ => x >> (x % 61),
+        }
+    })
+}
+
+#[test]
+fn words_are_combined_as_numbers_are() {
+    let all: Vec<u64> = words(40).collect();
+    for x in &all {
+        for y in &all {
+            let mut f = frame(&[*x, *y]);
+            let ended = run(&mut f, &mut Nobody, |b| {
+                for (k, op) in [Word::Add, Word::Sub, Word::And, Word::Or, Word::Xor].into_iter().enumerate()
+                {
+                    b.load(Temp::A, 0);
+                    b.combine_word(op, Temp::A, 1);
+                    b.store(40_000 + k as u16, Temp::A);
+                    b.load(Temp::D, 0);
+                    b.load(Temp::C, 1);
+                    b.combine(op, Temp::D, Temp::C);
+                    b.store(100 + k as u16, Temp::D);
+                }
+                b.load(Temp::A, 0);
+                b.multiply_word(Temp::A, 1);
+                b.store(200, Temp::A);
+                b.count(Temp::C, 0);
+                b.store(201, Temp::C);
+                b.load(Temp::A, 0);
+                b.load(Temp::C, 1);
+                b.shift_right_c(Temp::A);
+                b.store(202, Temp::A);
+                b.load(Temp::A, 0);
+                b.shift_left_c(Temp::A);
+                b.store(203, Temp::A);
+                b.load(Temp::A, 0);
+                b.not(Temp::A);
+                b.shift_right(Temp::A, 5);
+                b.shift_left(Temp::A, 2);
+                b.store(204, Temp::A);
+                b.load(Temp::A, 0);
+                b.divide_by(77);
+                b.store(205, Temp::A);
+                b.store(206, Temp::D);
+                b.load(Temp::A, 0);
+                b.load(Temp::C, 1);
+                b.set_bit(Temp::A, Temp::C);
+                b.store(207, Temp::A);
+                b.clear_bit(Temp::A, Temp::C);
+                b.store(208, Temp::A);
+                b.load(Temp::A, 0);
+                b.multiply_number(Temp::A, -3);
+                b.store(209, Temp::A);
+            });
+            let Some(ended) = ended else { return };
+            assert_eq!(ended, BEYOND);
+            let (x, y) = (*x, *y);
+            let want = [x.wrapping_add(y), x.wrapping_sub(y), x & y, x | y, x ^ y];
+            assert_eq!(f[100..105], want, "{x:x} {y:x}");
+            assert_eq!(f[40_000..40_005], want, "{x:x} {y:x}");
+            let bit = 1u64 << (y % 64);
+            let want = [
+                x.wrapping_mul(y),
+                u64::from(x.count_ones()),
+                x >> (y % 64),
+                x << (y % 64),
+                !x >> 5 << 2,
+                x / 77,
+                x % 77,
+                x | bit,
+                x & !bit,
+                x.wrapping_mul(-3i64 as u64),
+            ];
+            assert_eq!(f[200..210], want, "{x:x} {y:x}");
+        }
+    }
+}
+
+#[test]
+fn a_jump_is_taken_when_its_condition_holds() {
+    use Condition::*;
+    let all: Vec<u64> = words(30).collect();
+    let conditions =
+        [Overflow, Below, NotBelow, Equal, NotEqual, Above, Negative, Less, NotLess, NotGreater, Greater];
+    for x in &all {
+        for y in &all {
+            let mut f = frame(&[*x, *y]);
+            let ended = run(&mut f, &mut Nobody, |b| {
+                for (k, c) in conditions.into_iter().enumerate() {
+                    let (taken, next) = (b.label(), b.label());
+                    b.load(Temp::A, 0);
+                    b.combine_word(Word::Cmp, Temp::A, 1);
+                    b.jump_if(c, taken);
+                    b.set(Temp::A, 0);
+                    b.jump(next);
+                    b.bind(taken);
+                    b.set(Temp::A, 1);
+                    b.bind(next);
+                    b.store(10 + k as u16, Temp::A);
+                }
+            });
+            if ended.is_none() {
+                return;
+            }
+            let (a, b) = (*x as i64, *y as i64);
+            let less = [
+                a.checked_sub(b).is_none(),
+                x < y,
+                x >= y,
+                x == y,
+                x != y,
+                x > y,
+                a.wrapping_sub(b) < 0,
+                a < b,
+                a >= b,
+                a <= b,
+                a > b,
+            ];
+            assert_eq!(f[10..21], less.map(u64::from), "{x:x} {y:x}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_all_sizes_are_set_added_and_compared() {
+    let sizes =
+        [0, 1, -1, 127, 128, -128, -129, 1 << 31, -(1 << 31), (1 << 32) - 1, 1 << 32, i64::MIN, i64::MAX];
+    for v in sizes {
+        let mut f = frame(&[v as u64]);
+        let ended = run(&mut f, &mut Nobody, |b| {
+            b.set(Temp::D, v);
+            b.store(1, Temp::D);
+            let small = v as i32;
+            b.set(Temp::C, 9);
+            b.combine_number(Word::Add, Temp::C, small);
+            b.store(2, Temp::C);
+            b.compare_word(0, small);
+            let same = b.label();
+            b.jump_if(Condition::Equal, same);
+            b.set(Temp::A, 7);
+            b.store(3, Temp::A);
+            b.bind(same);
+        });
+        if ended.is_none() {
+            return;
+        }
+        let same = i64::from(v as i32) == v;
+        assert_eq!(f[1..4], [v as u64, (9 + i64::from(v as i32)) as u64, if same { 0 } else { 7 }]);
+    }
+}
+
+#[test]
+fn an_index_stays_in_the_frame_whatever_it_is() {
+    for i in words(50) {
+        let mut f = frame(&[i, 5]);
+        let at = (i & 0xffff) as usize;
+        let before = f[at];
+        let ended = run(&mut f, &mut Nobody, |b| {
+            b.load(Temp::C, 0);
+            b.load_at(Temp::A, Temp::C);
+            b.store(2, Temp::A);
+            b.load(Temp::C, 0);
+            b.load(Temp::D, 1);
+            b.store_at(Temp::C, Temp::D);
+        });
+        if ended.is_none() {
+            return;
+        }
+        if at > 2 {
+            assert_eq!((f[2], f[at]), (before, 5));
+        }
+    }
+}
+
+#[test]
+fn a_choice_goes_to_the_label_of_the_lowest_bit() {
+    for bit in 0..64u32 {
+        let mut f = frame(&[1 << bit | 1 << 63]);
+        let ended = run(&mut f, &mut Nobody, |b| {
+            let labels: Vec<Label> = (0..64).map(|_| b.label()).collect();
+            b.load(Temp::A, 0);
+            b.lowest(Temp::C, Temp::A);
+            b.choose(Box::new(std::array::from_fn(|k| labels[k])));
+            for (k, l) in labels.iter().enumerate() {
+                b.bind(*l);
+                b.end(100 + k as u32);
+            }
+        });
+        assert!(ended.is_none_or(|e| e == 100 + bit));
+    }
+}
+
+/// Counts requests; answers what it is told to.
+struct Answers(Vec<u32>, Vec<u32>);
+
+impl Host for Answers {
+    fn serve(&mut self, frame: &mut Frame, request: u32) -> u32 {
+        frame[9] += 1;
+        self.1.push(request);
+        self.0.remove(0)
+    }
+}
+
+#[test]
+fn a_host_says_whether_to_go_on_to_jump_or_to_end() {
+    for (answers, want, heard) in
+        [(vec![GO, GO], END, vec![5, 6]), (vec![GO, JUMP], 70, vec![5, 6]), (vec![44], 44, vec![5])]
+    {
+        let mut host = Answers(answers, Vec::new());
+        let mut f = frame(&[]);
+        let ended = run(&mut f, &mut host, |b| {
+            let (l, sub) = (b.label(), b.label());
+            b.request(5, None);
+            b.call(sub, DEEP);
+            b.give_back();
+            b.bind(sub);
+            b.request(6, Some(l));
+            b.give_back();
+            b.bind(l);
+            b.end(70);
+        });
+        let Some(ended) = ended else { return };
+        assert_eq!((ended, host.1, f[9] as usize), (want, heard.clone(), heard.len()));
+    }
+}
+
+#[test]
+fn a_loop_without_end_is_asked_now_and_then_and_can_be_stopped() {
+    let mut host = Answers(vec![GO, GO, 33], Vec::new());
+    let mut f = frame(&[]);
+    let ended = run(&mut f, &mut host, |b| {
+        let head = b.label();
+        b.bind(head);
+        b.load(Temp::A, 0);
+        b.combine_number(Word::Add, Temp::A, 1);
+        b.store(0, Temp::A);
+        b.tick();
+        b.jump(head);
+    });
+    if ended.is_some() {
+        assert_eq!((ended, f[0], host.1), (Some(33), 3 << 16, vec![TICK; 3]));
+    }
+}
+
+#[test]
+fn calls_without_end_end_the_routine() {
+    let mut f = frame(&[]);
+    let ended = run(&mut f, &mut Nobody, |b| {
+        let me = b.label();
+        b.bind(me);
+        b.load(Temp::A, 0);
+        b.combine_number(Word::Add, Temp::A, 1);
+        b.store(0, Temp::A);
+        b.call(me, DEEP);
+        b.give_back();
+    });
+    if ended.is_some() {
+        assert_eq!((ended, f[0]), (Some(DEEP), u64::from(DEPTH) + 1));
+    }
+}
+
+#[test]
+fn a_remainder_is_taken_of_what_is_not_negative_by_what_is_positive() {
+    for x in words(40) {
+        for y in words(23) {
+            let mut f = frame(&[x, y]);
+            let ended = run(&mut f, &mut Nobody, |b| {
+                let no = b.label();
+                b.load(Temp::A, 0);
+                b.load(Temp::C, 1);
+                b.remainder(no);
+                b.store(2, Temp::A);
+                b.give_back();
+                b.bind(no);
+                b.end(90);
+            });
+            let Some(ended) = ended else { return };
+            match (x as i64, y as i64) {
+                (a, b) if a >= 0 && b > 0 => assert_eq!((ended, f[2]), (END, (a % b) as u64)),
+                _ => assert_eq!(ended, 90),
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "the host fell")]
+fn a_panic_of_the_host_comes_out_of_the_routine() {
+    struct Falls;
+    impl Host for Falls {
+        fn serve(&mut self, _: &mut Frame, _: u32) -> u32 {
+            panic!("the host fell")
+        }
+    }
+    if run(&mut frame(&[]), &mut Falls, |b| b.request(1, None)).is_none() {
+        panic!("the host fell, as there are no routines here");
+    }
+}
+
+#[test]
+fn a_label_that_is_nowhere_gives_no_routine() {
+    let made = Builder::new(1, END).and_then(|mut b| {
+        b.bind(Label(0));
+        let nowhere = b.label();
+        b.jump(nowhere);
+        b.finish(BEYOND)
+    });
+    assert!(made.is_none());
+}
