@@ -8,6 +8,7 @@ use super::ir::{Code, Op, Reg};
 use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
 use super::native;
+use super::opening::Opening;
 use super::pool::Pool;
 use super::sieve;
 use super::state::StateLayout;
@@ -30,6 +31,8 @@ pub struct Compiled {
     pub generals: Vec<General>,
     pub packings: Vec<Packing>,
     pub events: Vec<Result<EventCode, Unsupported>>,
+    /// The tests the events open with.
+    pub openings: Vec<Option<Opening>>,
     /// Entries of the invariant's conjuncts, of the assertions, of goal and scope.
     pub invariant: Vec<Option<u32>>,
     pub assertions: Vec<Option<u32>>,
@@ -82,7 +85,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
             Err(_) => inputs_fit = false,
         }
     }
-    let events = source
+    let events: Vec<Result<EventCode, Unsupported>> = source
         .machine
         .events
         .iter()
@@ -123,6 +126,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         }
     }
     sieve::sieve(&mut code);
+    let openings = events.iter().map(|e| Opening::of(&code, e.as_ref().ok()?.entry)).collect();
     code.native = native::translate(&code).map(Arc::new);
     let slots: BTreeMap<VarId, &[Field]> =
         source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
@@ -143,6 +147,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         generals: lowered.generals,
         packings,
         events,
+        openings,
         invariant,
         assertions,
         goal,

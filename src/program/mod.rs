@@ -22,6 +22,7 @@ pub mod lower;
 pub mod memo;
 mod native;
 pub mod observe;
+mod opening;
 pub mod plan;
 pub mod pool;
 pub mod promise;

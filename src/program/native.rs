@@ -7,6 +7,9 @@
 //! Each operation becomes the steps between two labels, and nothing is carried from one operation to the next but the
 //! frame. So a routine is right if each operation is; the tests run single operations and random code both ways.
 
+#[cfg(test)]
+mod tests;
+
 use super::bulk::{self, Step};
 use super::exec::{Answer, Exit, Host, Regs};
 use super::ir::{Code, Op, Reg};

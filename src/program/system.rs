@@ -455,8 +455,10 @@ impl<'m> System for Program<'m> {
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         self.enter(worker, compiled, state);
         let mut from: Option<State> = None;
-        for e in 0..compiled.events.len() {
-            self.event_successors(worker, compiled, &mut from, state, EventId(e as u32), sink);
+        for (e, opening) in compiled.openings.iter().enumerate() {
+            if !opening.is_some_and(|o| o.is_closed(&worker.frame.regs)) {
+                self.event_successors(worker, compiled, &mut from, state, EventId(e as u32), sink);
+            }
         }
     }
 

@@ -1,0 +1,247 @@
+//! Machine code against the interpreter of register code, on code at random.
+
+use super::super::exec::{self, FRAME, Frame};
+use super::*;
+use std::sync::Arc;
+
+/// Hears everything, and answers by a rule that both runs share.
+#[derive(Default, PartialEq, Debug)]
+struct Ears {
+    heard: Vec<(char, u16, u64)>,
+    ticks: u32,
+}
+
+impl Host for Ears {
+    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
+        self.heard.push(('e', t, regs[3]));
+        match t {
+            7 => Answer::Stopped,
+            6 => Answer::Misfit,
+            _ => Answer::Go,
+        }
+    }
+
+    fn undefined(&mut self) {
+        self.heard.push(('u', 0, 0));
+    }
+
+    fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer {
+        self.heard.push(('g', g, regs[2]));
+        regs[1] = regs[1].rotate_left(9) ^ u64::from(g);
+        [Answer::Go, Answer::Jump, Answer::Go, Answer::Misfit][g as usize % 4]
+    }
+
+    fn tick(&mut self) -> bool {
+        self.ticks += 1;
+        self.ticks < 3
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        (self.next() >> 33) % n
+    }
+}
+
+/// Registers 0..24 hold words of all kinds, 24..32 numbers below 20 that nothing writes, as codes of rows and bits are.
+fn registers(random: &mut Random) -> Vec<u64> {
+    let mut regs: Vec<u64> = (0..24)
+        .map(|_| match random.below(6) {
+            0 => random.below(4),
+            1 => u64::MAX - random.below(4),
+            2 => i64::MAX as u64 - random.below(2),
+            3 => i64::MIN as u64 + random.below(2),
+            4 => 0,
+            _ => random.next() >> random.below(60),
+        })
+        .collect();
+    regs.extend((0..8).map(|_| random.below(20)));
+    regs
+}
+
+/// An operation that may stand at `pc` of code with `end` operations; it jumps forward only.
+fn operation(random: &mut Random, pc: u32, end: u32) -> Op {
+    let l = pc + 1 + random.below(u64::from(end - pc - 1)) as u32;
+    let r = |random: &mut Random| random.below(20) as Reg;
+    let code = |random: &mut Random| 24 + random.below(8) as Reg;
+    let (d, a, b) = (r(random), r(random), r(random));
+    let n = 1 + random.below(4) as u16;
+    let i = [0, 1, -1, 3, 200, i32::MIN, i32::MAX][random.below(7) as usize];
+    let (c, small) = (code(random), code(random));
+    let width = 1 + random.below(10) as u8;
+    let mask = ((1u32 << width) - 1) as u16;
+    let shift = random.below(u64::from(64 - width) + 1) as u8;
+    let fits = random.next() as u16 & mask;
+    // One word, or several: a row is below 20.
+    let cells =
+        Cells { rows: 20, width: if random.below(2) == 0 { 3 } else { 5 + width % 6 }, base: width % 2 };
+    match random.below(46) {
+        0 => Op::Const { d, v: i64::from(i) << random.below(33) },
+        1 => Op::Copy { d, a, n },
+        2 => Op::Add { d, a, b },
+        3 => Op::AddImm { d, a, i },
+        4 => Op::Sub { d, a, b },
+        5 => Op::Mul { d, a, b },
+        6 => Op::Mod { d, a, b, l },
+        7 => Op::CodeOfInt { d, a, lo: i.clamp(-9, 9), n: 1 + random.below(300) as u16, l },
+        8 => Op::PairCode { d, a: c, b: small, k: 1 + random.below(30) as u16 },
+        9 => Op::RowOf { d, a, k: 1 + random.below(30) as u16 },
+        10 => Op::ColOf { d, a, k: 1 + random.below(30) as u16 },
+        11 => Op::Jump { l },
+        12 => Op::JumpEq { a, b, l },
+        13 => Op::JumpNe { a, b, l },
+        14 => Op::JumpLt { a, b, l },
+        15 => Op::JumpLe { a, b, l },
+        16 => Op::JumpEqImm { a, i, l },
+        17 => Op::JumpNeImm { a, i, l },
+        18 => Op::JumpLtImm { a, i, l },
+        19 => Op::JumpGtImm { a, i, l },
+        20 => Op::JumpSame { a, b: if b % 3 == 0 { a } else { b }, n, l },
+        21 => Op::JumpDiffer { a, b: if b % 3 == 0 { a } else { b }, n, l },
+        22 => Op::JumpBit { a, i: c, n, l },
+        23 => Op::JumpNoBit { a, i: c, n, l },
+        24 => Op::JumpSubset { a, b, n, l },
+        25 => Op::JumpNotSubset { a, b, n, l },
+        26 => Op::JumpEmpty { a, n, l },
+        27 => Op::JumpNotEmpty { a, n, l },
+        28 => Op::Clear { d, n },
+        29 => Op::Or { d, a, b, n },
+        30 => Op::And { d, a, b, n },
+        31 => Op::AndNot { d, a, b, n },
+        32 => Op::Insert { d, i: c, n },
+        33 => Op::Remove { d, i: c, n },
+        34 => Op::Count { d, a, n },
+        35 => Op::Next { d, a, n: if n < 3 { 1 } else { n }, l },
+        36 => Op::NextInt { d, b, l },
+        37 => Op::Peek { d, a, shift, mask },
+        38 => Op::Poke { d, a, s: c, shift: shift.min(40), mask, base: width % 2 },
+        39 => Op::PokeImm { d, a, i: fits, shift, mask },
+        40 => Op::JumpCellEq { a, i: fits, shift, mask, l },
+        41 => Op::JumpCellNe { a, i: fits, shift, mask, l },
+        42 => Op::Cell { d, t: a, r: c, c: cells, l },
+        43 => Op::PutCell { d, r: c, s: small, c: cells },
+        44 => match random.below(9) {
+            0 => Op::Halt,
+            1 => Op::Misfit,
+            2 => Op::Holds,
+            3 => Op::Fails,
+            4 => Op::Ill,
+            5 => Op::Ret,
+            _ => Op::Call { l },
+        },
+        _ => match random.below(4) {
+            0 => Op::Emit { t: random.below(8) as u16 },
+            1 => Op::Undefined,
+            2 => Op::General { g: random.below(4) as u16, l },
+            _ => Op::Product { d: 30, a: 0, b: 1, rows: 3, cols: 4 },
+        },
+    }
+}
+
+fn both(code: &mut Code, regs: &[u64], what: &str) {
+    let Some(routine) = translate(code) else { return };
+    let mut ends = Vec::new();
+    let native = Some(Arc::new(routine));
+    for way in [None, native] {
+        code.native = way;
+        let mut frame = Frame::default();
+        frame.regs[..regs.len()].copy_from_slice(regs);
+        let mut ears = Ears::default();
+        let exit = exec::run(code, 0, &mut frame, &mut ears);
+        ends.push((exit, frame.regs[..64].to_vec(), ears));
+    }
+    assert_eq!(ends[0], ends[1], "{what}\n{code}\nfrom {regs:x?}");
+}
+
+#[test]
+fn machine_code_does_what_register_code_says() {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for round in 0..30_000 {
+        let end = 2 + random.below(24) as u32;
+        let mut ops: Vec<Op> = (0..end - 1).map(|pc| operation(&mut random, pc, end)).collect();
+        ops.push(Op::Halt);
+        let mut code = Code { ops, registers: 64, ..Code::default() };
+        for _ in 0..3 {
+            both(&mut code, &registers(&mut random), &format!("round {round}"));
+        }
+    }
+}
+
+#[test]
+fn a_sieve_goes_the_same_way_in_machine_code() {
+    let mut random = Random(77);
+    for width in 1..=8u64 {
+        let mask = (1u16 << width) - 1;
+        for _ in 0..40 {
+            let cells = 64 / width;
+            let i = random.next() as u16 & mask;
+            let kept: Vec<u64> = (0..cells).filter(|_| random.below(4) > 0).collect();
+            let mut ops: Vec<Op> = Vec::new();
+            for cell in &kept {
+                let l = ops.len() as u32 + 2;
+                ops.push(Op::JumpCellNe { a: 0, i, shift: (cell * width) as u8, mask, l });
+                ops.push(Op::Emit { t: 100 + *cell as u16 });
+            }
+            ops.push(Op::Halt);
+            let mut code = Code { ops, registers: 4, ..Code::default() };
+            super::super::sieve::sieve(&mut code);
+            for _ in 0..40 {
+                let mut word = random.next();
+                for cell in 0..cells {
+                    if random.below(3) == 0 {
+                        let at = cell * width;
+                        word = word & !(u64::from(mask) << at) | u64::from(i) << at;
+                    }
+                }
+                both(&mut code, &[word], "sieve");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_of_many_words_are_worked_on_whole() {
+    let mut random = Random(5);
+    let n = UNROLLED + 3;
+    let regs: Vec<u64> = (0..64).map(|k| if k < 40 { random.next() } else { 0 }).collect();
+    let (a, b, d, l) = (0, 20, 40, 2);
+    for op in [
+        Op::Copy { d, a, n },
+        Op::Copy { d: 1, a, n },
+        Op::Clear { d: 3, n },
+        Op::Or { d, a, b, n },
+        Op::And { d, a, b, n },
+        Op::AndNot { d, a, b, n },
+        Op::Count { d, a, n },
+        Op::Next { d, a, n, l },
+        Op::Next { d, a: 40, n, l },
+        Op::JumpSame { a, b, n, l },
+        Op::JumpDiffer { a, b, n, l },
+        Op::JumpSubset { a, b, n, l },
+        Op::JumpNotSubset { a, b, n, l },
+        Op::JumpEmpty { a, n, l },
+        Op::JumpEmpty { a: 40, n, l },
+        Op::JumpNotEmpty { a, n, l },
+    ] {
+        let mut code = Code { ops: vec![op, Op::Emit { t: 1 }, Op::Halt], registers: 64, ..Code::default() };
+        both(&mut code, &regs, "many words");
+    }
+}
+
+#[test]
+fn a_loop_is_asked_as_often_and_stopped_at_the_same_place() {
+    let ops = vec![Op::NextInt { d: 0, b: 1, l: 2 }, Op::Again { l: 0 }, Op::Halt];
+    let mut code = Code { ops, registers: 2, ..Code::default() };
+    for last in [10, 200_000] {
+        both(&mut code, &[0, last], "loop");
+    }
+}
