@@ -138,11 +138,13 @@ fn operation(random: &mut Random, pc: u32, end: u32) -> Op {
             5 => Op::Ret,
             _ => Op::Call { l },
         },
-        _ => match random.below(4) {
+        _ => match random.below(6) {
             0 => Op::Emit { t: random.below(8) as u16 },
             1 => Op::Undefined,
             2 => Op::General { g: random.below(4) as u16, l },
-            _ => Op::Product { d: 30, a: 0, b: 1, rows: 3, cols: 4 },
+            3 => Op::Min { d, a, b },
+            4 => Op::Div { d, a, b: c, l },
+            _ => Op::Greatest { d, a, n, l },
         },
     }
 }
