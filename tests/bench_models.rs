@@ -66,7 +66,7 @@ fn manifest() -> Manifest {
 }
 
 /// Runs one row; gives the result, or what is wrong with it.
-fn check(model: &Model, run: &Run, workers: u32) -> Result<Value, String> {
+fn check(model: &Model, run: &Run, more: &[&str]) -> Result<Value, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
     command.arg("check").arg(folder().join(&model.file));
     for (set, size) in &run.sets {
@@ -75,7 +75,7 @@ fn check(model: &Model, run: &Run, workers: u32) -> Result<Value, String> {
     if let Some(maxint) = run.maxint {
         command.arg("--maxint").arg(maxint.to_string());
     }
-    command.args(&run.options).args(["--workers", &workers.to_string(), "--json"]);
+    command.args(&run.options).args(more).arg("--json");
     let out = command.output().map_err(|e| e.to_string())?;
     let result: Value = serde_json::from_slice(&out.stdout)
         .map_err(|_| format!("no result\n{}", String::from_utf8_lossy(&out.stderr)))?;
@@ -121,7 +121,8 @@ fn timeless(mut result: Value) -> Value {
     result
 }
 
-fn all_of(class: &str) {
+/// Every row of a class, in each of some ways to run it.
+fn all_of(class: &str, ways: &[&[&str]]) {
     let manifest = manifest();
     let rows: Vec<(&Model, &Run)> = manifest
         .model
@@ -137,10 +138,11 @@ fn all_of(class: &str) {
             scope.spawn(|| {
                 while let Some((model, run)) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let row = format!("{} {:?} {:?} {:?}", model.file, run.sets, run.maxint, run.options);
-                    let both = check(model, run, 1).and_then(|a| check(model, run, 2).map(|b| (a, b)));
-                    let fault = match both {
-                        Ok((a, b)) if timeless(a.clone()) == timeless(b.clone()) => continue,
-                        Ok(_) => "one worker and two give different results".into(),
+                    let results: Result<Vec<Value>, String> =
+                        ways.iter().map(|way| check(model, run, way).map(timeless)).collect();
+                    let fault = match results {
+                        Ok(all) if all.windows(2).all(|two| two[0] == two[1]) => continue,
+                        Ok(_) => format!("{ways:?} give different results"),
                         Err(e) => e,
                     };
                     wrong.lock().unwrap().push(format!("{row}: {fault}"));
@@ -153,13 +155,13 @@ fn all_of(class: &str) {
 }
 
 #[test]
-fn quick_rows_of_the_manifest_come_out_at_one_worker_and_at_two() {
-    all_of("quick");
+fn quick_rows_of_the_manifest_come_out_at_one_worker_and_at_two_and_without_machine_code() {
+    all_of("quick", &[&["--workers", "1"], &["--workers", "2"], &["--workers", "1", "--no-native"]]);
 }
 
 #[test]
 fn medium_rows_of_the_manifest_come_out_at_one_worker_and_at_two() {
-    all_of("medium");
+    all_of("medium", &[&["--workers", "1"], &["--workers", "2"]]);
 }
 
 #[test]

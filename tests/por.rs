@@ -39,6 +39,7 @@ fn options() -> CheckOptions {
         por: Reduce::Off,
         level_proviso: false,
         refine_at_once: true,
+        no_native: false,
         deadlock_only: false,
         symmetry: None,
         checkpoint: Default::default(),

@@ -79,6 +79,9 @@ pub struct Check {
     /// Which evaluator runs the model
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: Option<Engine>,
+    /// Do not translate events into machine code: slower, for comparison and for systems that forbid it
+    #[arg(long)]
+    pub no_native: bool,
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub workers: Option<u32>,

@@ -168,6 +168,7 @@ fn check(mut args: args::Check) -> u8 {
             Some(Engine::Reference) => driver::Engine::Reference,
             Some(Engine::Compiled) | None => driver::Engine::Compiled,
         },
+        no_native: args.no_native,
         workers: args.workers.map_or_else(cores, |n| n as usize),
         order: match args.order {
             Order::Bfs => explore::Order::Bfs,

@@ -42,6 +42,7 @@ pub fn explore(
         skip_invariant: options.no_invariant,
         skip_assertions: options.no_assertions,
         strict_guards: options.strict_wd,
+        no_native: options.no_native,
         observed: formulas.observed(),
         watched: formulas.watched(),
         symmetry: options.symmetry,
@@ -172,6 +173,10 @@ pub fn explore(
             found.shares.idle.as_secs_f64()
         ),
         format!("value pool   {} values", program.pooled()),
+        match program.native_bytes() {
+            0 => "machine code none: register code is run operation by operation".into(),
+            bytes => format!("machine code {bytes} bytes"),
+        },
     ];
     details.extend(searched.details);
     details.extend(program.layout_text().lines().map(|l| format!("layout       {l}")));

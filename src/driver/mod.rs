@@ -56,6 +56,8 @@ pub enum Engine {
 pub struct CheckOptions {
     pub loading: LoadOptions,
     pub engine: Engine,
+    /// Register code is run operation by operation, never as machine code.
+    pub no_native: bool,
     pub workers: usize,
     pub order: Order,
     pub store: Store,

@@ -62,6 +62,8 @@ pub struct Source<'s> {
     pub guards: &'s [Option<Pred>],
     /// More predicates over a state.
     pub observed: &'s [Pred],
+    /// Whether machine code is wanted.
+    pub native: bool,
 }
 
 pub fn compile(source: &Source<'_>) -> Compiled {
@@ -127,7 +129,9 @@ pub fn compile(source: &Source<'_>) -> Compiled {
     }
     sieve::sieve(&mut code);
     let openings = events.iter().map(|e| Opening::of(&code, e.as_ref().ok()?.entry)).collect();
-    code.native = native::translate(&code).map(Arc::new);
+    if source.native {
+        code.native = native::translate(&code).map(Arc::new);
+    }
     let slots: BTreeMap<VarId, &[Field]> =
         source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
     let packings = lowered

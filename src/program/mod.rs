@@ -73,6 +73,8 @@ pub struct Options {
     pub skip_assertions: bool,
     /// An undefined guard is a finding.
     pub strict_guards: bool,
+    /// Run register code operation by operation, never as machine code.
+    pub no_native: bool,
     /// Predicates over a state that `Program::observe` will be asked about.
     pub observed: Vec<Pred>,
     /// Those of them that every state is checked for; a finding `Ltl` names the place in this list.

@@ -98,8 +98,15 @@ impl<'m> Program<'m> {
                 touched: &self.effects.touched,
                 guards: &self.guards,
                 observed: &self.options.observed,
+                native: !self.options.no_native,
             })
         })
+    }
+
+    /// Bytes of machine code that events and conjuncts became.
+    pub fn native_bytes(&self) -> usize {
+        let made = self.compiled.iter().filter_map(|c| c.get());
+        made.filter_map(|c| c.code.native.as_ref()).map(|routine| routine.bytes()).sum()
     }
 
     pub fn machine(&self) -> &'m Machine {

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct Limits {
     pub states: usize,
     pub seconds: u64,
+    /// Whether events run as machine code where that is possible.
+    pub native: bool,
 }
 
 #[derive(Default)]
@@ -60,8 +62,9 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
         return Ok(0);
     }
     let interpreter = Interpreter::new(machine, &budget);
+    let compiling = Options { no_native: !limits.native, ..Options::default() };
     // What the time stopped says nothing, here and below.
-    let Ok(program) = program::compile(machine, &budget, &Options::default()) else { return Ok(0) };
+    let Ok(program) = program::compile(machine, &budget, &compiling) else { return Ok(0) };
     program.validate()?;
     let mut worker = program.worker();
     let mut heard = Heard::default();
