@@ -12,6 +12,7 @@ use crate::explore::{self, Reason, Trace};
 use crate::model::reference::{Interpreter, State};
 use crate::model::typed::{Machine, OWN, VarId};
 use crate::model::value::Value;
+use crate::program::native::Wanted;
 use crate::program::{self, Program};
 use crate::report::{
     Counts, EventCoverage, INITIALISE, Ledger, Reductions, SETUP_CONSTANTS, TimeShares, TraceStep, Violation,
@@ -42,7 +43,7 @@ pub fn explore(
         skip_invariant: options.no_invariant,
         skip_assertions: options.no_assertions,
         strict_guards: options.strict_wd,
-        no_native: options.no_native,
+        native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
         observed: formulas.observed(),
         watched: formulas.watched(),
         symmetry: options.symmetry,
@@ -174,7 +175,7 @@ pub fn explore(
         ),
         format!("value pool   {} values", program.pooled()),
         match program.native_bytes() {
-            0 => "machine code none: register code is run operation by operation".into(),
+            0 => "machine code none".into(),
             bytes => format!("machine code {bytes} bytes"),
         },
     ];

@@ -7,7 +7,7 @@
 use super::ir::{Code, Op, Reg};
 use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
-use super::native;
+use super::native::{Native, Wanted};
 use super::opening::Opening;
 use super::pool::Pool;
 use super::sieve;
@@ -15,7 +15,6 @@ use super::state::StateLayout;
 use crate::model::typed::{Expr, Machine, Pred, VarId};
 use crate::model::value::Value;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What one transition packs, ready to run.
 pub struct Packing {
@@ -62,8 +61,8 @@ pub struct Source<'s> {
     pub guards: &'s [Option<Pred>],
     /// More predicates over a state.
     pub observed: &'s [Pred],
-    /// Whether machine code is wanted.
-    pub native: bool,
+    /// Whether code becomes machine code.
+    pub native: Wanted,
 }
 
 pub fn compile(source: &Source<'_>) -> Compiled {
@@ -129,9 +128,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
     }
     sieve::sieve(&mut code);
     let openings = events.iter().map(|e| Opening::of(&code, e.as_ref().ok()?.entry)).collect();
-    if source.native {
-        code.native = native::translate(&code).map(Arc::new);
-    }
+    code.native = Native::new(source.native);
     let slots: BTreeMap<VarId, &[Field]> =
         source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
     let packings = lowered

@@ -81,7 +81,7 @@ pub(super) fn slice(f: &Regs, r: Reg, n: usize) -> &[u64] {
 /// Runs `code` from `entry` until it ends, as machine code if there is some.
 #[inline]
 pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) -> Exit {
-    match &code.native {
+    match code.native.routine(code) {
         Some(routine) => native::run(routine, code, entry, &mut frame.regs, host),
         None => interpret(code, entry, frame, host),
     }

@@ -9,11 +9,10 @@
 //! Meaning of the jumps: `l` is where control goes when the condition in the name holds, when the
 //! operation is undefined, or when a loop is at its end.
 
+use super::native::Native;
 use super::sieve::Sieve;
 use bombus_kernels::bits::cells::Cells;
-use bombus_kernels::native::Routine;
 use std::fmt;
-use std::sync::Arc;
 
 pub use super::touches::Touches;
 
@@ -663,7 +662,7 @@ pub struct Code {
     /// Chains of tests that are answered at once.
     pub sieves: Vec<Sieve>,
     /// The same operations for the processor.
-    pub native: Option<Arc<Routine>>,
+    pub native: Native,
 }
 
 /// Which registers an evaluation on values reads and writes.

@@ -20,7 +20,7 @@ pub mod label;
 pub mod layout;
 pub mod lower;
 pub mod memo;
-mod native;
+pub mod native;
 pub mod observe;
 mod opening;
 pub mod plan;
@@ -73,8 +73,8 @@ pub struct Options {
     pub skip_assertions: bool,
     /// An undefined guard is a finding.
     pub strict_guards: bool,
-    /// Run register code operation by operation, never as machine code.
-    pub no_native: bool,
+    /// Whether register code becomes machine code.
+    pub native: native::Wanted,
     /// Predicates over a state that `Program::observe` will be asked about.
     pub observed: Vec<Pred>,
     /// Those of them that every state is checked for; a finding `Ltl` names the place in this list.

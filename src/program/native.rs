@@ -16,6 +16,8 @@ use super::ir::{Code, Op, Reg};
 use super::sieve::Sieve;
 use bombus_kernels::bits::cells::Cells;
 use bombus_kernels::native::{self, Builder, Condition, GO, JUMP, Label, Routine, TICK, Temp, Word};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Code beyond this length is seldom hot in all its parts.
 const LONGEST: usize = 1 << 17;
@@ -31,6 +33,66 @@ const FAILS: u32 = 4;
 const ILL: u32 = 5;
 const MISFIT: u32 = 6;
 const STOPPED: u32 = 7;
+
+/// Runs after which code is worth translating: a valuation of the constants may have a handful of states.
+const HOT: u32 = 256;
+
+/// Whether code becomes machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Wanted {
+    /// As soon as it turns out to be run often.
+    #[default]
+    WhenHot,
+    AtOnce,
+    Never,
+}
+
+/// The routine of some code, made when the code has been run often enough.
+#[derive(Debug, Default)]
+pub struct Native {
+    wanted: Wanted,
+    /// Runs so far, until there is a decision. A statistic: nothing is ordered by it.
+    runs: AtomicU32,
+    /// `None` inside if no routine can be made.
+    routine: OnceLock<Option<Routine>>,
+}
+
+impl Native {
+    pub fn new(wanted: Wanted) -> Native {
+        Native { wanted, ..Native::default() }
+    }
+
+    /// The routine of `code`, whose part this is, if it has one by now.
+    #[inline]
+    pub fn routine(&self, code: &Code) -> Option<&Routine> {
+        match self.routine.get() {
+            Some(made) => made.as_ref(),
+            None => self.decide(code),
+        }
+    }
+
+    #[cold]
+    fn decide(&self, code: &Code) -> Option<&Routine> {
+        match self.wanted {
+            Wanted::Never => return None,
+            Wanted::WhenHot if self.runs.fetch_add(1, Ordering::Relaxed) < HOT => return None,
+            Wanted::WhenHot | Wanted::AtOnce => {}
+        }
+        self.routine.get_or_init(|| translate(code)).as_ref()
+    }
+
+    /// Bytes of machine code.
+    pub fn bytes(&self) -> usize {
+        self.routine.get().and_then(|made| made.as_ref()).map_or(0, Routine::bytes)
+    }
+}
+
+/// A copy of code is other code, which has not been run.
+impl Clone for Native {
+    fn clone(&self) -> Native {
+        Native::new(self.wanted)
+    }
+}
 
 /// A routine that does what `code` says; its labels are the places of the operations.
 pub fn translate(code: &Code) -> Option<Routine> {

@@ -98,7 +98,7 @@ impl<'m> Program<'m> {
                 touched: &self.effects.touched,
                 guards: &self.guards,
                 observed: &self.options.observed,
-                native: !self.options.no_native,
+                native: self.options.native,
             })
         })
     }
@@ -106,7 +106,7 @@ impl<'m> Program<'m> {
     /// Bytes of machine code that events and conjuncts became.
     pub fn native_bytes(&self) -> usize {
         let made = self.compiled.iter().filter_map(|c| c.get());
-        made.filter_map(|c| c.code.native.as_ref()).map(|routine| routine.bytes()).sum()
+        made.map(|c| c.code.native.bytes()).sum()
     }
 
     pub fn machine(&self) -> &'m Machine {

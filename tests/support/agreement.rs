@@ -4,6 +4,7 @@ use bombus::base::budget::Budget;
 use bombus::model::reference::search::{self, SearchOptions};
 use bombus::model::reference::{Error, ErrorKind, Interpreter, State};
 use bombus::model::typed::Machine;
+use bombus::program::native::Wanted;
 use bombus::program::{self, Options, Program};
 use bombus::system::{EventId, Finding, FindingKind, Sink, System};
 use std::collections::BTreeSet;
@@ -62,7 +63,8 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
         return Ok(0);
     }
     let interpreter = Interpreter::new(machine, &budget);
-    let compiling = Options { no_native: !limits.native, ..Options::default() };
+    let compiling =
+        Options { native: if limits.native { Wanted::AtOnce } else { Wanted::Never }, ..Options::default() };
     // What the time stopped says nothing, here and below.
     let Ok(program) = program::compile(machine, &budget, &compiling) else { return Ok(0) };
     program.validate()?;

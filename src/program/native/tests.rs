@@ -2,7 +2,6 @@
 
 use super::super::exec::{self, FRAME, Frame};
 use super::*;
-use std::sync::Arc;
 
 /// Hears everything, and answers by a rule that both runs share.
 #[derive(Default, PartialEq, Debug)]
@@ -150,11 +149,12 @@ fn operation(random: &mut Random, pc: u32, end: u32) -> Op {
 }
 
 fn both(code: &mut Code, regs: &[u64], what: &str) {
-    let Some(routine) = translate(code) else { return };
+    if translate(code).is_none() {
+        return;
+    }
     let mut ends = Vec::new();
-    let native = Some(Arc::new(routine));
-    for way in [None, native] {
-        code.native = way;
+    for wanted in [Wanted::Never, Wanted::AtOnce] {
+        code.native = Native::new(wanted);
         let mut frame = Frame::default();
         frame.regs[..regs.len()].copy_from_slice(regs);
         let mut ears = Ears::default();
