@@ -185,3 +185,12 @@ fn an_assertion_is_broken_in_every_state_that_breaks_it_whatever_led_there() {
     assert_eq!(found["states"], 12);
     assert_eq!(found["found"]["assertion"], 2);
 }
+
+#[test]
+fn what_is_no_sequence_makes_a_guard_undefined_and_leaves_nothing_open() {
+    // `p -> r` has no value for any p, so p is not looked for in what the guard allows it to be a part of.
+    let no = counter("a(p) = SELECT p:0..3 & (p -> {3|->3,3|->1}) : ({} +-> {0,1}) THEN x:=p END");
+    assert_eq!(one(&no), "1/1 deadlock");
+    let yes = counter("a(p) = SELECT p:0..3 & (p -> [1]) : {[2,1],[0,1],[7,1]} THEN x:=p END");
+    assert_eq!(one(&yes), "2/5");
+}

@@ -5,6 +5,7 @@
 pub mod budget;
 pub mod diagnostic;
 pub mod finding;
+pub mod hash;
 pub mod int;
 pub mod sealed;
 pub mod span;

@@ -5,10 +5,10 @@
 
 use super::InternalError;
 use super::sink::Notes;
+use crate::base::hash::HashSet;
 use crate::system::{EventId, Finding, FindingKind, Precision, Sink, System};
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::Visited;
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One step of a path: how a state was reached, and the state.

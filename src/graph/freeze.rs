@@ -4,12 +4,12 @@
 //! states. Never here: how rows are kept.
 
 use super::csr::{Csr, Edge, NodeId};
+use crate::base::hash::HashMap;
 use crate::system::System;
 use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::visited::Visited;
 use rayon::prelude::*;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// Edges or states that one thread looks at in a row.

@@ -10,10 +10,10 @@ use super::bits::Bits;
 use super::formula::{Atom, Change, Pattern, Text};
 use super::view::{Edge, Graph, State};
 use crate::base::diagnostic::Diagnostic;
+use crate::base::hash::HashMap;
 use crate::base::span::Span;
 use crate::system::EventId;
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// Three-valued truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -14,7 +14,8 @@ use super::product::{Product, Step};
 use super::reach::Layers;
 use super::view::{Graph, State};
 use crate::base::budget::{Budget, Stop};
-use std::collections::{BTreeSet, HashMap};
+use crate::base::hash::HashMap;
+use std::collections::BTreeSet;
 
 /// What the search for a prefix found.
 pub(super) struct Found {

@@ -16,8 +16,9 @@ use super::lasso::Found;
 use super::path::{End, Path};
 use super::view::{Edge, Graph, State};
 use crate::base::budget::{Budget, Stop};
+use crate::base::hash::HashMap;
 use crate::system::EventId;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,9 +13,10 @@ use super::effects::cells::{Cell, Cells};
 use super::effects::facts::Fact;
 use super::effects::ground::{Grounded, Instance};
 use super::system::{Program, Worker};
+use crate::base::hash::HashMap;
 use crate::model::value::Value;
 use crate::system::{EventId, Finding, GuardId, InstanceId, Relations, Sink};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// States tried for one pair, and evaluations in all.

@@ -10,9 +10,9 @@ use super::error::{Error, ErrorKind, Flow, Res};
 use super::eval::interval;
 use super::solve::{Item, Sink};
 use super::{Interpreter, inert};
+use crate::base::hash::HashSet;
 use crate::model::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::model::value::Value;
-use std::collections::HashSet;
 
 /// The variables of all ANY substitutions of a machine.
 pub(super) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {

@@ -10,9 +10,9 @@ use super::memo::SETUP;
 use super::plan::{Conjunct, Plan};
 use super::solve::Sink;
 use super::{Interpreter, free};
+use crate::base::hash::HashMap;
 use crate::model::typed::{ExprKind, Machine, PredKind, RelOp, VarId, VarKind};
 use crate::model::value::Value;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// More solutions than this are searched for again in each state.

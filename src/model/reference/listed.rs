@@ -9,9 +9,9 @@ use super::error::{Error, Flow, Res};
 use super::size::Card;
 use super::{Interpreter, free};
 use crate::base::Int;
+use crate::base::hash::HashMap;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
 use crate::model::value::{Closure, ClosureCode, ClosureKind, Symbolic, Value};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Shorter lists are made again.

@@ -8,9 +8,9 @@
 use super::env::Env;
 use super::error::Res;
 use super::{Constants, Interpreter, free};
+use crate::base::hash::HashMap;
 use crate::model::typed::{BinOp, Expr, ExprKind, UnOp, VarId, VarKind};
 use crate::model::value::Value;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// More values than this are forgotten together.

@@ -47,6 +47,7 @@ mod unlisted;
 mod wide;
 
 use crate::base::budget::Budget;
+use crate::base::hash::{HashMap, HashSet};
 use crate::model::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
 use crate::model::value::{ClosureCode, Value};
 use env::Env;
@@ -56,7 +57,6 @@ pub use operation::{SAME_STATES, Steps};
 pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Sets up to this size are listed where an operator wants elements.

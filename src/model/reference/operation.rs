@@ -11,9 +11,9 @@ use super::exec::Outcomes;
 use super::independent::Apart;
 use super::plan::Plan;
 use super::{Interpreter, State, Transition, inert};
+use crate::base::hash::HashSet;
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
 use crate::model::value::Value;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// An operation as a list of guarded alternatives.

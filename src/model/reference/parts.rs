@@ -123,6 +123,28 @@ impl Interpreter<'_> {
         }
     }
 
+    /// Whether values can be taken apart along the sequences inside a pattern. Not if a known piece is no sequence: then
+    /// the pattern is undefined whatever the unknown ones are, which shows when they are known by other means.
+    pub(super) fn falls_apart(&self, env: &mut Env, unknown: &[VarId], pattern: &Expr) -> Res<bool> {
+        Ok(match &pattern.kind {
+            ExprKind::Pair(a, b) => {
+                self.falls_apart(env, unknown, a)? && self.falls_apart(env, unknown, b)?
+            }
+            ExprKind::Rec(es) => {
+                for e in es {
+                    if !self.falls_apart(env, unknown, e)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            _ if self.binds_parts(unknown, pattern) => {
+                self.pieces_of(env, unknown, pattern, &mut Vec::new())?
+            }
+            _ => true,
+        })
+    }
+
     /// The sequences inside a pattern that are to be taken apart, with their values.
     pub(super) fn compounds<'e>(
         &self,

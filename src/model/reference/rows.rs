@@ -10,10 +10,11 @@ use super::error::{Flow, Res};
 use super::functions::settled;
 use super::plan::{Conjunct, Plan};
 use super::{FORMULA_VARS, Interpreter, free};
+use crate::base::hash::HashMap;
 use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
 use crate::model::value::Value;
 use crate::model::walk::{Change, Visit, change_pred, visit_pred};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Quantifiers with more instances than this are left out.

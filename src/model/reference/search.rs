@@ -10,10 +10,11 @@ use super::setup::Broken;
 use super::{Error, ErrorKind, Interpreter, State, Transition};
 use crate::base::budget::{Budget, Stop};
 pub use crate::base::finding::FindingKind;
+use crate::base::hash::HashMap;
 use crate::model::typed::{Machine, Pred};
 use crate::model::value::Value;
 use crate::model::value::digest::SetDigest;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub struct SearchOptions {

@@ -10,9 +10,9 @@ use super::exec::Outcomes;
 use super::memo::SETUP;
 use super::plan::{Conjunct, Plan};
 use super::{Constants, Interpreter, State};
+use crate::base::hash::{HashMap, HashSet};
 use crate::model::typed::{Clause, Pred, VarId};
 use crate::model::value::Value;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Steps of plain enumeration before constants are searched for with propagation.

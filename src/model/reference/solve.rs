@@ -265,7 +265,9 @@ impl Interpreter<'_> {
                         let injective = matches!(op, UnOp::Iseq | UnOp::Iseq1);
                         sequences.push((at, *v, injective, self.card(env, s)?));
                     }
-                    if self.binds(unknown, a) || self.binds_parts(unknown, a) {
+                    if (self.binds(unknown, a) || self.binds_parts(unknown, a))
+                        && self.falls_apart(env, unknown, a)?
+                    {
                         let cost = self.member_cost(env, unknown, a, &set)?;
                         if cost.is_finite() {
                             offer(cost, Binder::Member { at });

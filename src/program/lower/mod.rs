@@ -28,9 +28,10 @@ use super::ir::{Code, DROPPED, GeneralTouch, Label, NOWHERE, Op, Reg};
 use super::layout::Layout;
 use super::pool::Pool;
 use crate::base::Int;
+use crate::base::hash::HashMap;
 use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
 use crate::model::value::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// No lowering exists; in words, for people who look at why a model is slow.
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@ use super::structure::{Structure, mix, word};
 use super::types::{Group, Standing, told_apart_by};
 use super::{Mode, classic, values};
 use crate::base::budget::{Budget, Stop};
+use crate::base::hash::HashSet;
 use crate::model::apart::Apart;
 use crate::model::reference::Constants;
 use crate::model::typed::{Machine, SetId};
 use crate::model::value::{Symbolic, Value};
 use crate::model::walk::{visit_expr, visit_pred};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A valuation with what it says of elements.

@@ -6,13 +6,13 @@
 
 use super::term::Term;
 use super::{Builder, Built, Halt};
+use crate::base::hash::HashSet;
 use crate::model::propagation::Lit;
 use crate::model::reference::env::Env;
 use crate::model::reference::error::Flow;
 use crate::model::reference::plan::{Conjunct, Plan};
 use crate::model::typed::{ExprKind, PredKind, RelOp, VarId};
 use crate::model::value::Value;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// More bindings than this are left to the interpreter.

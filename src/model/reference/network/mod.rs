@@ -23,11 +23,11 @@ use super::error::{Error, Flow, Res};
 use super::functions::be_lenient;
 use super::plan::Conjunct;
 use super::solve::{Item, Sink};
+use crate::base::hash::HashMap;
 use crate::model::propagation::{Conflict, Fd, Lit, Network, Sum};
 use crate::model::typed::{ExprKind, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use pred::Sense;
-use std::collections::HashMap;
 use std::sync::Arc;
 use term::Term;
 

@@ -6,11 +6,11 @@
 use super::table::ROWS;
 use super::term::{Func, Lin, Term};
 use super::{Builder, Built, Halt};
+use crate::base::hash::HashMap;
 use crate::model::propagation::{Constraint, Fd, Lit};
 use crate::model::reference::env::Env;
 use crate::model::typed::{BinOp, Expr, ExprKind, Type, UnOp};
 use crate::model::value::Value;
-use std::collections::HashMap;
 
 impl Builder<'_, '_> {
     pub(super) fn application(
