@@ -53,6 +53,8 @@ pub struct Source<'s> {
     pub layout: &'s StateLayout,
     /// For each event, the invariant conjuncts it can change.
     pub touched: &'s [Vec<usize>],
+    /// Assertions about constants alone: nobody asks for them in a state.
+    pub statics: &'s [bool],
     /// Guards that a reduction may ask for.
     pub guards: &'s [Option<Pred>],
     /// More predicates over a state.
@@ -94,7 +96,8 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         .collect();
     let mut test = |p: &Pred| if inputs_fit { test(&mut lower, p, &env).ok() } else { None };
     let invariant: Vec<Option<u32>> = source.machine.invariant.iter().map(|c| test(&c.pred)).collect();
-    let assertions = source.machine.assertions.iter().map(|c| test(&c.pred)).collect();
+    let asked = source.machine.assertions.iter().zip(source.statics);
+    let assertions = asked.map(|(c, is_static)| if *is_static { None } else { test(&c.pred) }).collect();
     let goal = source.machine.goal.as_ref().and_then(&mut test);
     let scope = source.machine.scope.as_ref().and_then(&mut test);
     let observed = source.observed.iter().map(&mut test).collect();
