@@ -185,8 +185,7 @@ impl Interpreter<'_> {
         if !unknown.iter().any(|v| self.type_of(*v) == Type::Integer) {
             return Ok(Some(Vec::new()));
         }
-        let mut table =
-            Table { unknown, ranges: vec![Range::default(); unknown.len()], narrowed: false };
+        let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()], narrowed: false };
         // Sums that are the same in every round are made once.
         let mut kept: Vec<Option<Vec<Linear>>> = vec![None; open.len()];
         for round in 0..ROUNDS {

@@ -22,6 +22,7 @@ mod functions;
 mod inclusion;
 mod independent;
 mod inert;
+mod inplace;
 mod listed;
 mod matching;
 mod member;
@@ -132,6 +133,8 @@ pub struct Interpreter<'m> {
     foralls: RefCell<HashMap<VarId, Arc<ForallPlan>>>,
     codes: RefCell<HashMap<VarId, Arc<ClosureCode>>>,
     operations: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
+    /// Whether loops, by the place of the body in the machine, ask for values from before them.
+    old_in_loops: RefCell<HashMap<usize, bool>>,
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
@@ -163,6 +166,7 @@ impl<'m> Interpreter<'m> {
             foralls: RefCell::default(),
             codes: RefCell::default(),
             operations: RefCell::default(),
+            old_in_loops: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),
             listed: RefCell::default(),
@@ -176,7 +180,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// An interpreter that searches with propagation from this many candidates on (as a base-2 logarithm), or
-    /// only enumerates, as the oracle of that search.
+    /// only enumerates and takes loops round by round, as the oracle of that search and of loops in place.
     pub fn with_propagation(machine: &'m Machine, budget: &Budget, from: Option<f64>) -> Interpreter<'m> {
         Interpreter { propagation: from, ..Interpreter::new(machine, budget) }
     }
