@@ -92,8 +92,7 @@ impl Run {
 
     fn settle_pred(&mut self, env: &mut Env, p: &Pred) {
         if !self.growing.is_empty() {
-            let read = free::of_pred(p);
-            self.settle(env, &|v| read.contains(&v));
+            self.settle(env, &|v| free::mentions_in(p, &|w| w == v));
         }
     }
 
