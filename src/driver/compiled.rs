@@ -143,8 +143,17 @@ pub fn explore(
         None => None,
         Some(v) => Some(violation(&program, sources, formulas, &v.finding, v.trace.as_ref())?),
     };
+    let mut counts: Vec<u64> = FindingKind::ALL.iter().map(|k| found.counts.of(*k)).collect();
     if violation.is_some() && !keep_going {
         ledger.enter("the search stopped at the first finding");
+    } else {
+        let late = program.late_assertions(keep_going, budget);
+        late.reasons.iter().for_each(|n| ledger.enter(program.reason(*n)));
+        late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
+        late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
+        if let (None, Some(finding)) = (&violation, late.findings.first()) {
+            violation = Some(self::violation(&program, sources, formulas, finding, None)?);
+        }
     }
     if ended_early || until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted
     {
@@ -190,7 +199,7 @@ pub fn explore(
         found: FindingKind::ALL
             .iter()
             .filter(|k| **k != FindingKind::Ltl)
-            .map(|k| (k.word().to_string(), found.counts.of(*k)))
+            .map(|k| (k.word().to_string(), counts[*k as usize]))
             .collect(),
         counts: Counts {
             states: found.states,
@@ -374,7 +383,7 @@ fn violation(
         explanation.push(format!("while computing {}", program.event_names()[event.0 as usize]));
     }
     let start = match trace {
-        None => start_that_shows(program, &interpreter, finding),
+        None => start_that_shows(program, finding),
         Some(_) => None,
     };
     if let Some(trace) = trace.or(start.as_ref()) {
@@ -401,32 +410,10 @@ fn violation(
     })
 }
 
-/// An assertion that speaks of constants alone is looked at once for each valuation, before any state is visited:
-/// the first valuation that breaks it, with a state it starts in.
-fn start_that_shows(program: &Program, interpreter: &Interpreter, finding: &Finding) -> Option<Trace> {
-    let machine = program.machine();
-    if finding.event.is_some() {
-        return None;
-    }
-    let words = program.property(finding);
-    let shows = |state: &State| match finding.kind {
-        FindingKind::Assertion => machine
-            .assertions
-            .get(finding.property as usize)
-            .is_some_and(|c| matches!(interpreter.eval_pred(&c.pred, Some(state)), Ok(false))),
-        FindingKind::WellDefinedness => machine
-            .assertions
-            .iter()
-            .any(|c| interpreter.eval_pred(&c.pred, Some(state)).is_err_and(|e| e.message() == words)),
-        _ => false,
-    };
-    (0..program.valuations()).find_map(|number| {
-        let constants =
-            program.valuation(number).into_iter().map(|(_, value)| value).collect::<Vec<_>>().into();
-        let initial = interpreter.initial_states(&constants).ok()?;
-        let state = initial.values.iter().find(|s| shows(s))?;
-        Some(vec![explore::Step { event: None, label: 0, state: program.pack(state)? }])
-    })
+/// The state that shows what is wrong with constants alone, as a trace.
+fn start_that_shows(program: &Program, finding: &Finding) -> Option<Trace> {
+    let state = program.pack(&program.shown_by_constants(finding)?)?;
+    Some(vec![explore::Step { event: None, label: 0, state }])
 }
 
 /// The steps as the interpreter makes them; an error if it cannot.

@@ -8,7 +8,7 @@ use super::compile::Compiled;
 use super::exact;
 use super::exec::Exit;
 use super::system::{Program, Worker};
-use crate::model::reference::{Error, State};
+use crate::model::reference::Error;
 use crate::model::typed::Pred;
 use crate::system::{EventId, Finding, FindingKind, Sink};
 
@@ -75,28 +75,6 @@ impl<'m> Program<'m> {
                 Ok(true) => sink.finding(Finding { kind: FindingKind::Goal, property: 0, event: None }),
                 Ok(false) => {}
                 Err(e) => sink.incomplete(self.text(format!("goal: {}", exact::words(&e)))),
-            }
-        }
-    }
-
-    /// Tells which assertions about constants alone a valuation breaks; `state` has its constants.
-    pub(super) fn check_statics(&self, worker: &mut Worker<'m>, state: &State, sink: &mut dyn Sink) {
-        if self.options.skip_assertions {
-            return;
-        }
-        for (i, clause) in self.machine.assertions.iter().enumerate().filter(|(i, _)| self.statics[*i]) {
-            match worker.interpreter.eval_pred(&clause.pred, Some(state)) {
-                Ok(true) => {}
-                Ok(false) => {
-                    sink.finding(Finding { kind: FindingKind::Assertion, property: i as u32, event: None });
-                }
-                Err(e) => {
-                    self.tell(&e, None, sink);
-                    // Out of time, each of the others would only go on to its next look at the clock.
-                    if e.is_stop() {
-                        return;
-                    }
-                }
             }
         }
     }

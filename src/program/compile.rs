@@ -57,6 +57,8 @@ pub struct Source<'s> {
     pub layout: &'s StateLayout,
     /// For each event, the invariant conjuncts it can change.
     pub touched: &'s [Vec<usize>],
+    /// Assertions about constants alone: nobody asks for them in a state.
+    pub statics: &'s [bool],
     /// Guards that a reduction may ask for.
     pub guards: &'s [Option<Pred>],
     /// More predicates over a state.
@@ -100,7 +102,8 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         .collect();
     let mut test = |p: &Pred| if inputs_fit { test(&mut lower, p, &env).ok() } else { None };
     let invariant: Vec<Option<u32>> = source.machine.invariant.iter().map(|c| test(&c.pred)).collect();
-    let assertions = source.machine.assertions.iter().map(|c| test(&c.pred)).collect();
+    let asked = source.machine.assertions.iter().zip(source.statics);
+    let assertions = asked.map(|(c, is_static)| if *is_static { None } else { test(&c.pred) }).collect();
     let goal = source.machine.goal.as_ref().and_then(&mut test);
     let scope = source.machine.scope.as_ref().and_then(&mut test);
     let observed = source.observed.iter().map(&mut test).collect();
@@ -225,4 +228,5 @@ impl Folder for Blind {
     fn member(&self, _: &Value, _: &Expr) -> Option<bool> {
         None
     }
+    fn give(&self, _: VarId, _: Option<&Value>) {}
 }

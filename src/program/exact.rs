@@ -5,7 +5,7 @@
 
 use super::lower::Folder;
 use crate::model::reference::{Constants, Error, Interpreter, Pieces};
-use crate::model::typed::Expr;
+use crate::model::typed::{Expr, VarId};
 use crate::model::value::Value;
 use std::cell::RefCell;
 
@@ -28,6 +28,13 @@ impl Folder for Constant<'_, '_> {
 
     fn member(&self, v: &Value, set: &Expr) -> Option<bool> {
         self.interpreter.piece_member(v, set, &mut self.pieces.borrow_mut()).ok()
+    }
+
+    fn give(&self, v: VarId, value: Option<&Value>) {
+        match value {
+            Some(value) => self.pieces.borrow_mut().bind(v, false, value.clone()),
+            None => self.pieces.borrow_mut().unbind(v, false),
+        }
     }
 }
 

@@ -31,6 +31,7 @@ pub mod relation_text;
 mod saved;
 mod sieve;
 pub mod state;
+mod statics;
 pub mod symmetry;
 pub mod system;
 mod touches;
@@ -39,6 +40,7 @@ pub mod uses;
 pub mod validate;
 
 pub use reduction::{Reduction, Wanted};
+pub use statics::Late;
 pub use system::{Program, Worker};
 
 use crate::base::budget::{Budget, Stop};
@@ -158,6 +160,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         setup_errors,
         setup_incomplete,
         statics,
+        looked: Mutex::default(),
         labels,
         texts: Mutex::default(),
         options: options.clone(),

@@ -16,6 +16,7 @@ use super::memo::Memo;
 use super::pool::Pool;
 use super::reduction::Reduction;
 use super::state::StateLayout;
+use super::statics::{Heard, Statics};
 use super::symmetry::{OrbitWorker, States, Symmetry};
 use super::{Options, TransitionDetails};
 use crate::base::budget::Budget;
@@ -47,6 +48,8 @@ pub struct Program<'m> {
     pub(super) setup_incomplete: Vec<Error>,
     /// Assertions about constants alone: checked once for each valuation.
     pub(super) statics: Vec<bool>,
+    /// What the look at the constants and the initial states left behind, once it was taken.
+    pub(super) looked: Mutex<Option<Statics>>,
     /// Layouts in which parameters and results are hashed, for each event.
     pub(super) labels: Vec<Vec<Layout>>,
     /// Words for findings and reasons, by a hash of themselves: the number of a text must not depend
@@ -96,6 +99,7 @@ impl<'m> Program<'m> {
                 constants: &map,
                 layout: &self.layout,
                 touched: &self.effects.touched,
+                statics: &self.statics,
                 guards: &self.guards,
                 observed: &self.options.observed,
                 native: self.options.native,
@@ -419,6 +423,8 @@ impl<'m> System for Program<'m> {
     }
 
     fn initial(&self, worker: &mut Worker<'m>, sink: &mut dyn Sink) {
+        let mut looked = Statics::default();
+        let sink = &mut Heard { sink, state: None, looked: &mut looked };
         self.setup_errors.iter().chain(&self.setup_incomplete).for_each(|e| self.tell(e, None, sink));
         if self.valuations.is_empty() {
             if self.setup_errors.is_empty() && self.setup_incomplete.is_empty() {
@@ -448,6 +454,9 @@ impl<'m> System for Program<'m> {
                 }
                 Err(e) => self.tell(&e, None, sink),
             }
+        }
+        if !worker.replays {
+            self.keep_statics(looked);
         }
     }
 

@@ -41,6 +41,23 @@ impl Range {
         }
     }
 
+    /// Whether the bound is news.
+    fn at_least(&mut self, n: Int) -> bool {
+        let news = self.low.as_ref().is_none_or(|l| *l < n);
+        if news {
+            self.low = Some(n);
+        }
+        news
+    }
+
+    fn at_most(&mut self, n: Int) -> bool {
+        let news = self.high.as_ref().is_none_or(|h| *h > n);
+        if news {
+            self.high = Some(n);
+        }
+        news
+    }
+
     fn is_empty(&self) -> bool {
         matches!((&self.low, &self.high), (Some(l), Some(h)) if l > h)
     }
@@ -118,6 +135,8 @@ impl Linear {
 struct Table<'a> {
     unknown: &'a [VarId],
     ranges: Vec<Range>,
+    /// Some range was narrowed in this round.
+    narrowed: bool,
 }
 
 impl Table<'_> {
@@ -145,14 +164,9 @@ impl Table<'_> {
             if c.is_negative() {
                 // v >= bound/c, rounded up.
                 let low = floor_div(&bound, &c.neg()).neg();
-                if range.low.as_ref().is_none_or(|l| *l < low) {
-                    range.low = Some(low);
-                }
+                self.narrowed |= range.at_least(low);
             } else {
-                let high = floor_div(&bound, c);
-                if range.high.as_ref().is_none_or(|h| *h > high) {
-                    range.high = Some(high);
-                }
+                self.narrowed |= range.at_most(floor_div(&bound, c));
             }
         }
         true
@@ -171,75 +185,36 @@ impl Interpreter<'_> {
         if !unknown.iter().any(|v| self.type_of(*v) == Type::Integer) {
             return Ok(Some(Vec::new()));
         }
-        let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()] };
-        for _ in 0..ROUNDS {
+        let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()], narrowed: false };
+        // Sums that are the same in every round are made once.
+        let mut kept: Vec<Option<Vec<Linear>>> = vec![None; open.len()];
+        for round in 0..ROUNDS {
+            table.narrowed = false;
             let mut possible = true;
-            for item in open {
-                let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { continue };
+            for (item, kept) in open.iter().zip(&mut kept) {
+                let PredKind::Rel(_, a, _) = &item.conjunct.pred.kind else { continue };
                 if a.ty != Type::Integer {
                     continue;
                 }
-                match op {
-                    RelOp::In => {
-                        let within = if let Some(Value::Symbolic(s)) = item.set() {
-                            match &**s {
-                                Symbolic::Interval(l, h) => {
-                                    Range { low: Some(l.clone()), high: Some(h.clone()) }
-                                }
-                                Symbolic::Base(Base::Natural) => Range { low: Some(Int::ZERO), high: None },
-                                Symbolic::Base(Base::Natural1) => Range { low: Some(Int::ONE), high: None },
-                                _ => continue,
-                            }
-                        } else if let Some(Value::Set(elems)) = item.set() {
-                            match (elems.first(), elems.last()) {
-                                (Some(Value::Int(l)), Some(Value::Int(h))) => {
-                                    Range { low: Some(l.clone()), high: Some(h.clone()) }
-                                }
-                                _ => return Ok(None),
-                            }
-                        } else if let ExprKind::Binary(BinOp::Interval, l, h) = &b.kind {
-                            let low = self.range_of(env, &table, l)?.low;
-                            Range { low, high: self.range_of(env, &table, h)?.high }
-                        } else {
-                            continue;
-                        };
-                        let e = self.linear(env, &table, a)?;
-                        if let Some(h) = within.high {
-                            let bound = Linear::of_range(Range::point(h));
-                            possible &= table.at_most_zero(&e.clone().minus(bound));
-                        }
-                        if let Some(l) = within.low {
-                            let bound = Linear::of_range(Range::point(l));
-                            possible &= table.at_most_zero(&bound.minus(e));
-                        }
+                if let Some(sums) = kept {
+                    for sum in sums {
+                        possible &= table.at_most_zero(sum);
                     }
-                    RelOp::Equal => {
-                        self.root(env, &mut table, a, b, true)?;
-                        self.root(env, &mut table, b, a, true)?;
-                        self.bound_factors(env, &mut table, a, b)?;
-                        self.bound_factors(env, &mut table, b, a)?;
-                        let (x, y) = (self.linear(env, &table, a)?, self.linear(env, &table, b)?);
-                        possible &= table.at_most_zero(&x.clone().minus(y.clone()));
-                        possible &= table.at_most_zero(&y.minus(x));
-                    }
-                    RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
-                        let (small, large) = match op {
-                            RelOp::Less | RelOp::LessEqual => (a, b),
-                            _ => (b, a),
-                        };
-                        let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
-                        let strict = Linear::of_range(Range::point(Int::from(strict)));
-                        self.root(env, &mut table, small, large, false)?;
-                        self.bound_factors(env, &mut table, small, large)?;
-                        let x = self.linear(env, &table, small)?;
-                        let y = self.linear(env, &table, large)?;
-                        possible &= table.at_most_zero(&x.minus(y).plus(strict));
-                    }
-                    _ => {}
+                    continue;
+                }
+                let Some(sums) = self.sums(env, &mut table, item)? else { return Ok(None) };
+                for sum in &sums {
+                    possible &= table.at_most_zero(sum);
+                }
+                if round == 0 && self.is_fixed(&table, item) {
+                    *kept = Some(sums);
                 }
             }
             if !possible || table.ranges.iter().any(Range::is_empty) {
                 return Ok(None);
+            }
+            if !table.narrowed {
+                break;
             }
         }
         Ok(Some(
@@ -249,6 +224,80 @@ impl Interpreter<'_> {
                 .filter_map(|(v, r)| Some((*v, Value::symbolic(Symbolic::Interval(r.low?, r.high?)))))
                 .collect(),
         ))
+    }
+
+    /// Sums that are at most zero in every solution of a conjunct; `None` if it has none.
+    fn sums(&self, env: &mut Env, table: &mut Table, item: &Item) -> Res<Option<Vec<Linear>>> {
+        let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return Ok(Some(Vec::new())) };
+        Ok(Some(match op {
+            RelOp::In => {
+                let within = if let Some(Value::Symbolic(s)) = item.set() {
+                    match &**s {
+                        Symbolic::Interval(l, h) => Range { low: Some(l.clone()), high: Some(h.clone()) },
+                        Symbolic::Base(Base::Natural) => Range { low: Some(Int::ZERO), high: None },
+                        Symbolic::Base(Base::Natural1) => Range { low: Some(Int::ONE), high: None },
+                        _ => return Ok(Some(Vec::new())),
+                    }
+                } else if let Some(Value::Set(elems)) = item.set() {
+                    match (elems.first(), elems.last()) {
+                        (Some(Value::Int(l)), Some(Value::Int(h))) => {
+                            Range { low: Some(l.clone()), high: Some(h.clone()) }
+                        }
+                        _ => return Ok(None),
+                    }
+                } else if let ExprKind::Binary(BinOp::Interval, l, h) = &b.kind {
+                    let low = self.range_of(env, table, l)?.low;
+                    Range { low, high: self.range_of(env, table, h)?.high }
+                } else {
+                    return Ok(Some(Vec::new()));
+                };
+                let e = self.linear(env, table, a)?;
+                let bound = |n: Int| Linear::of_range(Range::point(n));
+                let above = within.high.map(|h| e.clone().minus(bound(h)));
+                let below = within.low.map(|l| bound(l).minus(e.clone()));
+                above.into_iter().chain(below).collect()
+            }
+            RelOp::Equal => {
+                self.root(env, table, a, b, true)?;
+                self.root(env, table, b, a, true)?;
+                self.bound_factors(env, table, a, b)?;
+                self.bound_factors(env, table, b, a)?;
+                let (x, y) = (self.linear(env, table, a)?, self.linear(env, table, b)?);
+                vec![x.clone().minus(y.clone()), y.minus(x)]
+            }
+            RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
+                let (small, large) = match op {
+                    RelOp::Less | RelOp::LessEqual => (a, b),
+                    _ => (b, a),
+                };
+                self.root(env, table, small, large, false)?;
+                self.bound_factors(env, table, small, large)?;
+                let difference = self.linear(env, table, small)?.minus(self.linear(env, table, large)?);
+                let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
+                vec![difference.plus(Linear::of_range(Range::point(Int::from(strict))))]
+            }
+            _ => Vec::new(),
+        }))
+    }
+
+    /// Whether the sums of a conjunct do not depend on what is known of the ranges.
+    fn is_fixed(&self, table: &Table, item: &Item) -> bool {
+        let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return true };
+        match op {
+            RelOp::In if item.set.is_none() => false,
+            RelOp::In => self.is_sum(table, a),
+            _ => self.is_sum(table, a) && self.is_sum(table, b),
+        }
+    }
+
+    /// Whether an expression has no product, power or remainder of unknowns that takes part in its sum.
+    fn is_sum(&self, table: &Table, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => self.is_sum(table, a) && self.is_sum(table, b),
+            ExprKind::Unary(UnOp::Neg, a) => self.is_sum(table, a),
+            ExprKind::Binary(BinOp::Mul | BinOp::Mod | BinOp::Power, ..) => !self.is_open(table, e),
+            _ => true,
+        }
     }
 
     /// `v*v <= e`, `v*v*v = e`: v lies between the roots of what e is at most. Of an odd power only an equation
@@ -270,13 +319,8 @@ impl Interpreter<'_> {
         let Some(most) = most else { return Ok(()) };
         // One more than the root of the nearest float is surely not less than the root.
         let root = Int::from((most as f64).powf(1.0 / f64::from(n)) as i64 + 1);
-        let range = &mut table.ranges[at];
-        if range.low.as_ref().is_none_or(|l| *l < root.neg()) {
-            range.low = Some(root.neg());
-        }
-        if range.high.as_ref().is_none_or(|h| *h > root) {
-            range.high = Some(root);
-        }
+        table.narrowed |= table.ranges[at].at_least(root.neg());
+        table.narrowed |= table.ranges[at].at_most(root);
         Ok(())
     }
 

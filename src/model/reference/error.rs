@@ -91,7 +91,7 @@ impl Error {
     }
 
     pub fn impatient() -> Error {
-        Error::new(ErrorKind::Impatient, Span::default(), "enumeration takes too long")
+        Error::new(ErrorKind::Impatient, Span::default(), "evaluation takes too long")
     }
 
     pub fn stopped(stop: Stop) -> Error {

@@ -6,6 +6,7 @@
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
 use super::eval::interval;
+use super::inplace::Loop;
 use super::operators::override_rows;
 use super::plan::Plan;
 use super::size::Card;
@@ -291,7 +292,7 @@ impl Interpreter<'_> {
         plan
     }
 
-    fn assign(&self, env: &mut Env, values: Vec<(&Target, Value)>) -> Res<Writes> {
+    pub(super) fn assign(&self, env: &mut Env, values: Vec<(&Target, Value)>) -> Res<Writes> {
         let mut writes = Writes::with_capacity(values.len());
         for (target, value) in values {
             let new = if target.path.is_empty() {
@@ -349,6 +350,10 @@ impl Interpreter<'_> {
         variant: &Expr,
         out: &mut Outcomes,
     ) -> Res<()> {
+        if let Some(writes) = self.loop_in_place(env, &Loop { cond, body, invariant, variant })? {
+            out.writes.push(writes);
+            return Ok(());
+        }
         let failed = |why: &str, span: Span| Error::new(ErrorKind::Assertion, span, why);
         let old: Vec<_> =
             self.machine.variables.iter().map(|v| (*v, env.replace_old(*v, env.get(*v).cloned()))).collect();
@@ -446,7 +451,7 @@ fn enter(env: &mut Env, writes: &Writes) -> Vec<(VarId, Option<Value>)> {
     writes.iter().map(|(v, x)| (*v, env.replace(*v, Some(x.clone())))).collect()
 }
 
-fn sorted(mut writes: Writes) -> Writes {
+pub(super) fn sorted(mut writes: Writes) -> Writes {
     writes.sort_by_key(|(v, _)| *v);
     writes
 }

@@ -38,6 +38,17 @@ pub fn mentions(e: &Expr, test: &dyn Fn(VarId) -> bool) -> bool {
     }
 }
 
+/// Whether a predicate mentions a variable that satisfies the test.
+pub fn mentions_in(p: &Pred, test: &dyn Fn(VarId) -> bool) -> bool {
+    match &p.kind {
+        PredKind::True | PredKind::False => false,
+        PredKind::Rel(_, a, b) => mentions(a, test) || mentions(b, test),
+        PredKind::And(ps) | PredKind::Or(ps) => ps.iter().any(|p| mentions_in(p, test)),
+        PredKind::Not(p) | PredKind::Label(_, p) => mentions_in(p, test),
+        _ => of_pred(p).into_iter().any(test),
+    }
+}
+
 pub fn of_pred(p: &Pred) -> Vec<VarId> {
     let mut u = Uses::default();
     u.pred(p);

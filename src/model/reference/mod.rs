@@ -22,6 +22,7 @@ mod functions;
 mod inclusion;
 mod independent;
 mod inert;
+mod inplace;
 mod listed;
 mod matching;
 mod member;
@@ -72,6 +73,9 @@ const TICKS: u32 = 1 << 12;
 /// Elements of a set that are as much work as a step.
 const ELEMENTS: usize = 1 << 5;
 
+/// Steps that something may take that can wait, before it has to.
+pub const SOME_STEPS: u32 = 1 << 18;
+
 /// A valuation of the constants, in the order of `Machine::constants`.
 pub type Constants = Arc<[Value]>;
 
@@ -115,8 +119,10 @@ pub struct Interpreter<'m> {
     machine: &'m Machine,
     budget: Budget,
     ticks: Cell<u32>,
-    /// How many steps plain enumeration may still take, while it is tried alone.
+    /// How many steps the evaluation in hand may still take, if not as many as it needs.
     patience: Cell<Option<u32>>,
+    /// Enumeration is tried alone.
+    alone: Cell<bool>,
     fresh: Cell<usize>,
     /// The types of variables made for the search of single rows.
     row_types: RefCell<Vec<Type>>,
@@ -127,6 +133,8 @@ pub struct Interpreter<'m> {
     foralls: RefCell<HashMap<VarId, Arc<ForallPlan>>>,
     codes: RefCell<HashMap<VarId, Arc<ClosureCode>>>,
     operations: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
+    /// Whether loops, by the place of the body in the machine, ask for values from before them.
+    old_in_loops: RefCell<HashMap<usize, bool>>,
     /// Plans of `x:(P)` by the place of P in the machine.
     becomes: RefCell<HashMap<usize, Arc<Plan>>>,
     memo: RefCell<memo::Memo>,
@@ -150,6 +158,7 @@ impl<'m> Interpreter<'m> {
             budget: budget.clone(),
             ticks: Cell::new(0),
             patience: Cell::new(None),
+            alone: Cell::new(false),
             fresh: Cell::new(0),
             row_types: RefCell::default(),
             rewriting: Cell::new(false),
@@ -157,6 +166,7 @@ impl<'m> Interpreter<'m> {
             foralls: RefCell::default(),
             codes: RefCell::default(),
             operations: RefCell::default(),
+            old_in_loops: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),
             listed: RefCell::default(),
@@ -170,7 +180,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// An interpreter that searches with propagation from this many candidates on (as a base-2 logarithm), or
-    /// only enumerates, as the oracle of that search.
+    /// only enumerates and takes loops round by round, as the oracle of that search and of loops in place.
     pub fn with_propagation(machine: &'m Machine, budget: &Budget, from: Option<f64>) -> Interpreter<'m> {
         Interpreter { propagation: from, ..Interpreter::new(machine, budget) }
     }
@@ -196,6 +206,15 @@ impl<'m> Interpreter<'m> {
         let mut env = self.env(state);
         env.valuation = None;
         self.holds(&mut env, p)
+    }
+
+    /// The truth of a predicate in a state if that takes no more than so many steps, and how many it took.
+    /// Steps are the same in every run that did the same before.
+    pub fn eval_pred_within(&self, p: &Pred, state: &State, steps: u32) -> (Res<bool>, u32) {
+        self.patience.set(Some(steps));
+        let holds = self.eval_pred(p, Some(state));
+        let left = self.patience.replace(None).unwrap_or(0);
+        (holds, steps - left)
     }
 
     /// The environment of a state; `x$0` is the value in it.

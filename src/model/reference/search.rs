@@ -7,7 +7,7 @@
 
 use super::operation::{SAME_STATES, Steps};
 use super::setup::Broken;
-use super::{Error, ErrorKind, Interpreter, State, Transition};
+use super::{Error, ErrorKind, Interpreter, SOME_STEPS, State, Transition};
 use crate::base::budget::{Budget, Stop};
 pub use crate::base::finding::FindingKind;
 use crate::base::hash::HashMap;
@@ -180,11 +180,14 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         numbers: HashMap::new(),
         seen: BTreeSet::new(),
         statics: machine.assertions.iter().map(|_| false).collect(),
+        waiting: Vec::new(),
+        static_steps: 0,
+        told: BTreeSet::new(),
     };
     for (i, clause) in machine.assertions.iter().enumerate() {
         search.statics[i] = search.interpreter.is_static(clause);
     }
-    if let Err(e) = search.run() {
+    if let Err(e) = search.run().and_then(|()| search.check_waiting()) {
         let reason = match e.kind() {
             ErrorKind::Stopped(Stop::Time) => "time limit reached".to_string(),
             ErrorKind::Stopped(Stop::Interrupted) => "interrupted".to_string(),
@@ -213,6 +216,12 @@ struct Search<'m> {
     /// Numbers of the valuations, by the address of the list that all their states share.
     numbers: HashMap<usize, u64>,
     statics: Vec<bool>,
+    /// Assertions about constants alone that were put off until the search has ended, each with a state, and the
+    /// steps that such assertions took.
+    waiting: Vec<(usize, usize)>,
+    static_steps: u32,
+    /// Kinds found in the look at constants and initial states.
+    told: BTreeSet<FindingKind>,
     /// Kinds found in this look at a state (see `base::finding`).
     seen: BTreeSet<FindingKind>,
 }
@@ -268,6 +277,7 @@ impl Search<'_> {
                 }
             }
         }
+        self.told.clone_from(&self.seen);
         for at in frontier.clone() {
             if !self.check(at)? {
                 return Ok(());
@@ -387,32 +397,60 @@ impl Search<'_> {
         (at, true)
     }
 
-    /// Checks the assertions about constants alone in the first state of a valuation.
+    /// Checks the assertions about constants alone in the first state of a valuation. Those that take many steps
+    /// wait until the search has ended, so that they do not keep states from being visited.
     fn check_statics(&mut self, at: usize) -> Result<Going, Error> {
         if !self.options.check_assertions {
             return Ok(true);
         }
         let state = self.result.states[at].clone();
         for i in (0..self.machine.assertions.len()).filter(|i| self.statics[*i]).collect::<Vec<_>>() {
-            let clause = &self.machine.assertions[i];
-            let going = match self.interpreter.eval_pred(&clause.pred, Some(&state)) {
-                Ok(true) => true,
-                Ok(false) => self.finding(FindingKind::Assertion, clause.text.clone(), Some(at), None, None),
-                Err(e) if e.is_stop() => return Err(e),
-                Err(e) if e.is_finding() => {
-                    let words = format!("{} in {}", e.message(), clause.text);
-                    self.finding(kind_of(&e), words, Some(at), None, Some(e))
-                }
-                Err(e) => {
-                    self.reason(e.message().to_string());
-                    true
-                }
-            };
-            if !going {
+            let pred = &self.machine.assertions[i].pred;
+            let steps = SOME_STEPS.min(4 * SOME_STEPS - self.static_steps);
+            let (holds, taken) = self.interpreter.eval_pred_within(pred, &state, steps);
+            self.static_steps += taken;
+            if holds.as_ref().is_err_and(|e| e.kind() == ErrorKind::Impatient) {
+                self.waiting.push((i, at));
+            } else if !self.note_static(i, at, holds)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Checks the assertions that were put off. They belong to the look at constants and initial states.
+    fn check_waiting(&mut self) -> Result<(), Error> {
+        if !self.options.keep_going && !self.result.findings.is_empty() {
+            return Ok(());
+        }
+        self.seen.clone_from(&self.told);
+        for (i, at) in std::mem::take(&mut self.waiting) {
+            self.interpreter.look()?;
+            let state = self.result.states[at].clone();
+            let holds = self.interpreter.eval_pred(&self.machine.assertions[i].pred, Some(&state));
+            if !self.note_static(i, at, holds)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes whether an assertion about constants alone holds in a state.
+    fn note_static(&mut self, i: usize, at: usize, holds: Result<bool, Error>) -> Result<Going, Error> {
+        let text = &self.machine.assertions[i].text;
+        Ok(match holds {
+            Ok(true) => true,
+            Ok(false) => self.finding(FindingKind::Assertion, text.clone(), Some(at), None, None),
+            Err(e) if e.is_stop() => return Err(e),
+            Err(e) if e.is_finding() => {
+                let words = format!("{} in {text}", e.message());
+                self.finding(kind_of(&e), words, Some(at), None, Some(e))
+            }
+            Err(e) => {
+                self.reason(e.message().to_string());
+                true
+            }
+        })
     }
 
     fn check(&mut self, at: usize) -> Result<Going, Error> {

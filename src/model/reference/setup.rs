@@ -67,7 +67,9 @@ impl Interpreter<'_> {
         // Whoever asks for propagation everywhere gets it here too.
         if self.propagation.is_some_and(|from| from > 0.0) {
             self.patience.set(Some(PATIENCE));
+            self.alone.set(true);
             let found = self.valuations();
+            self.alone.set(false);
             self.patience.set(None);
             if !matches!(&found, Err(e) if e.kind() == ErrorKind::Impatient) {
                 return found;

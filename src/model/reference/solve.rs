@@ -357,6 +357,15 @@ impl Interpreter<'_> {
             let candidates = self.subsets_of(env, unknown, open, var, &list)?;
             offer(candidates.cost(), Binder::Subset { at: Some(at), var, candidates });
         }
+        // One value is as good as it gets.
+        if best.as_ref().is_some_and(|(cost, _)| *cost <= 0.0) {
+            return Ok(Some(best));
+        }
+        let mut offer = |cost: f64, binder: Binder| {
+            if best.as_ref().is_none_or(|(c, _)| cost < *c) {
+                best = Some((cost, binder));
+            }
+        };
         let Some(intervals) = self.intervals(env, unknown, open)? else { return Ok(None) };
         for (var, set) in intervals {
             let cost = self.card(env, &set)?.log2();

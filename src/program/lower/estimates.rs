@@ -16,7 +16,7 @@ impl Estimates for Lower<'_> {
             },
             ExprKind::Natural | ExprKind::Natural1 => f64::INFINITY,
             ExprKind::TypeSet(t) => self.type_size(t),
-            ExprKind::Var(v) => match self.w.constants.get(v) {
+            ExprKind::Var(v) => match self.value_of(*v) {
                 Some(Value::Set(elems)) => elems.len() as f64,
                 Some(_) => f64::INFINITY,
                 None => match &set.ty {

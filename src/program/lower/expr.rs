@@ -37,7 +37,7 @@ impl Lower<'_> {
 
     /// Whether a formula speaks of constants alone.
     pub(super) fn is_constant(&self, uses: &Uses) -> bool {
-        uses.olds.is_empty() && uses.reads.iter().all(|v| self.w.constants.contains_key(v))
+        uses.olds.is_empty() && uses.reads.iter().all(|v| self.value_of(*v).is_some())
     }
 
     fn folded(&mut self, e: &Expr, want: Option<&Layout>) -> Low<Option<Operand>> {
@@ -45,7 +45,7 @@ impl Lower<'_> {
             ExprKind::Int(n) => Some(Value::Int(n.clone())),
             ExprKind::Bool(b) => Some(Value::Bool(*b)),
             ExprKind::Elem(s, n) => Some(Value::Elem(*s, *n)),
-            ExprKind::Var(v) => match self.w.constants.get(v) {
+            ExprKind::Var(v) => match self.value_of(*v) {
                 Some(value) => Some(value.clone()),
                 None => return Ok(None),
             },
@@ -70,8 +70,8 @@ impl Lower<'_> {
         };
         match &e.kind {
             ExprKind::Var(v) => match env.now.get(v) {
-                Some(x) => Some(x.layout.clone()),
-                None => self.natural(self.w.constants.get(v)?, &e.ty),
+                Some(x) if !self.given.contains_key(v) => Some(x.layout.clone()),
+                _ => self.natural(self.value_of(*v)?, &e.ty),
             },
             ExprKind::Old(v) => env.old.get(v).map(|x| x.layout.clone()),
             ExprKind::Unary(UnOp::Dom, a) => match self.hint(a, env)? {
@@ -446,7 +446,7 @@ impl Lower<'_> {
             return None;
         }
         let value = match &f.kind {
-            ExprKind::Var(v) => self.w.constants.get(v)?.clone(),
+            ExprKind::Var(v) => self.value_of(*v)?.clone(),
             _ => self.w.folder.value(f)?,
         };
         let Layout::Bits(Carrier::Pair(p)) = self.natural(&value, &f.ty)? else { return None };

@@ -118,13 +118,33 @@ impl Lower<'_> {
         Ok(EventCode { entry, may_repeat: repeat })
     }
 
-    fn search_guard(
+    /// Emits `body` for all values of the parameters that satisfy the guard. Where that has no code as it stands, a
+    /// parameter without a layout may have few values.
+    pub(super) fn search_guard(
         &mut self,
         guard: &Alternative<'_>,
         state: &Env,
         body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
     ) -> Low<()> {
-        let plan = plan::plan(&guard.vars, guard.conjuncts.clone(), self);
+        let (mark, next, emissions) = (self.here(), self.next, self.emissions.len());
+        let Err(why) = self.search_at_once(guard, state, body) else { return Ok(()) };
+        self.rewind(mark);
+        self.next = next;
+        self.emissions.truncate(emissions);
+        self.search_given(guard, state, body).map_err(|_| why)
+    }
+
+    fn search_at_once(
+        &mut self,
+        guard: &Alternative<'_>,
+        state: &Env,
+        body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
+    ) -> Low<()> {
+        let mut plan = plan::plan(&guard.vars, guard.conjuncts.clone(), self);
+        if let Some(bound) = plan.unbounded.and_then(|v| self.argument_bound(v, &guard.conjuncts)) {
+            let conjuncts = guard.conjuncts.iter().cloned().chain([bound]).collect();
+            plan = plan::plan(&guard.vars, conjuncts, self);
+        }
         if plan.unbounded.is_some() {
             return unsupported("an unbounded parameter");
         }

@@ -10,6 +10,7 @@ mod array;
 mod comprehension;
 mod estimates;
 mod expr;
+mod given;
 mod guard;
 mod maplets;
 mod member;
@@ -49,6 +50,8 @@ pub trait Folder {
     fn value(&self, e: &Expr) -> Option<Value>;
     /// Whether `v` belongs to a set over constants alone, which may be infinite.
     fn member(&self, v: &Value, set: &Expr) -> Option<bool>;
+    /// From now on `v` is a constant with this value, or is none any more.
+    fn give(&self, v: VarId, value: Option<&Value>);
 }
 
 /// What lowering knows about the model.
@@ -172,6 +175,8 @@ pub struct Lower<'w> {
     /// Single-word constants by register, to use immediate forms.
     known: HashMap<Reg, i64>,
     tables: HashMap<(Carrier, Carrier, bool), u16>,
+    /// Parameters that have one value in the piece at hand.
+    given: BTreeMap<VarId, Value>,
     /// Layouts of the variables of the state.
     pub declared: BTreeMap<VarId, Layout>,
     pub emissions: Vec<Emission>,
@@ -199,6 +204,7 @@ impl<'w> Lower<'w> {
             constants: HashMap::new(),
             known: HashMap::new(),
             tables: HashMap::new(),
+            given: BTreeMap::new(),
             declared: BTreeMap::new(),
             emissions: Vec::new(),
             misfit: 0,

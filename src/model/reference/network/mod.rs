@@ -98,7 +98,7 @@ impl Interpreter<'_> {
         !env.enumerating
             && !env.searching
             && cost > 1.0
-            && self.patience.get().is_none()
+            && !self.alone.get()
             && self.propagation.is_some_and(|worth| cost + EACH * (unknown as f64 - 1.0) >= worth)
     }
 
