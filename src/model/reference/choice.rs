@@ -2,7 +2,8 @@
 //!
 //! In: variables for which no binder was found. Out: whether the range MININT..MAXINT may be tried.
 //! Trying some values of a choice shows real behaviour, so faults found that way are genuine; but the
-//! others were not tried, and every such search says so and is incomplete. A quantifier or a
+//! others were not tried, and every such search says so and is incomplete, unless those that were stand for them
+//! (`model::opaque`). A quantifier or a
 //! comprehension is never cut: some values less would change its truth.
 
 use super::env::Env;
@@ -10,6 +11,7 @@ use super::error::{Error, ErrorKind, Flow, Res};
 use super::eval::interval;
 use super::solve::{Item, Sink};
 use super::{Interpreter, inert};
+use crate::model::opaque::{Opaque, STAND_FOR_ALL};
 use crate::model::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::model::value::Value;
 use std::collections::HashSet;
@@ -60,6 +62,11 @@ pub(super) fn is_choice(machine: &Machine, of_substitutions: &HashSet<VarId>, v:
     })
 }
 
+/// What is said of a choice that was sampled where nothing else is missing.
+pub(super) fn represented(words: &str) -> String {
+    format!("{words}; {STAND_FOR_ALL}")
+}
+
 impl Interpreter<'_> {
     /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
     pub(super) fn give_up(
@@ -103,6 +110,11 @@ impl Interpreter<'_> {
         )
     }
 
+    /// Whether the integers of the scope stand for all values of a choice.
+    pub(super) fn is_represented(&self, v: VarId) -> bool {
+        self.opaque.get_or_init(|| Opaque::of(self.machine)).contains(v)
+    }
+
     /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
     /// were not tried.
     fn try_scope(
@@ -117,7 +129,7 @@ impl Interpreter<'_> {
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
-        let words = self.only_scope(name);
+        let mut words = self.only_scope(name);
         let set = interval(minint, maxint);
         if self.machine.integers_in_scope {
             // Where the scope has no solution at all, nothing follows for the integers beyond it.
@@ -132,7 +144,10 @@ impl Interpreter<'_> {
             let nothing = Error::new(ErrorKind::Unbounded, span, words);
             return if any { Ok(flow) } else { sink(env, Some(&nothing)) };
         }
-        let kind = if self.stands_alone(env, unknown, open, var, &set)? {
+        let kind = if self.is_represented(var) {
+            words = represented(&words);
+            ErrorKind::Represented
+        } else if self.stands_alone(env, unknown, open, var, &set)? {
             ErrorKind::Sampled(var)
         } else {
             ErrorKind::Unbounded

@@ -3,6 +3,7 @@
 //! In: a substitution and the environment of the state before. Out: the sets of writes it may end
 //! with, and the errors some of its branches run into. A branch that is infeasible leaves nothing.
 
+use super::choice::represented;
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
 use super::eval::interval;
@@ -228,8 +229,15 @@ impl Interpreter<'_> {
             Ok(Flow::Go)
         })?;
         let name = &self.machine.var(*v).name;
-        let words = self.only_scope(name);
-        let kind = if tried.is_empty() { ErrorKind::Unbounded } else { ErrorKind::Sampled(*v) };
+        let mut words = self.only_scope(name);
+        let kind = if tried.is_empty() {
+            ErrorKind::Unbounded
+        } else if self.is_represented(*v) {
+            words = represented(&words);
+            ErrorKind::Represented
+        } else {
+            ErrorKind::Sampled(*v)
+        };
         if tried.is_empty() || !self.machine.integers_in_scope {
             out.errors.push(Error::new(kind, span, words));
         }

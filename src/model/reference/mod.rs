@@ -47,15 +47,16 @@ mod unlisted;
 mod wide;
 
 use crate::base::budget::Budget;
+use crate::model::opaque::Opaque;
 use crate::model::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
 use crate::model::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
-pub use operation::{SAME_STATES, Steps};
+pub use operation::Steps;
 pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -139,6 +140,8 @@ pub struct Interpreter<'m> {
     kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
     any: HashSet<VarId>,
+    /// Choices for which the integers of the scope stand, once somebody asks.
+    opaque: OnceCell<Opaque>,
     /// From how many candidates on (as a base-2 logarithm) a choice is searched with propagation.
     propagation: Option<f64>,
 }
@@ -165,6 +168,7 @@ impl<'m> Interpreter<'m> {
             wide: RefCell::default(),
             kept: RefCell::default(),
             any: choice::of_substitutions(machine),
+            opaque: OnceCell::new(),
             propagation: Some(network::WORTH),
         }
     }
