@@ -25,17 +25,19 @@
 //! that are alike agree on; so t makes the step, to a state that is like the one s reaches, or runs into the same
 //! fault. The same holds the other way round. Every state that is reachable over all integers is therefore like one
 //! that was found, and no invariant, assertion, goal, SCOPE, guard or deadlock tells the two apart. That needs a value
-//! of the scope in every region; otherwise nothing is claimed (`Opaque::of`).
+//! of the scope in every region that the guard of the choice reaches (`bounds`); otherwise nothing is claimed.
 //!
 //! Temporal formulas are no part of this: they may name single transitions, and a run that checks one treats what is
 //! said here as a reason for doubt.
 
+mod bounds;
 mod judge;
 mod shape;
 mod steps;
 mod terms;
 
 use super::typed::{Machine, Type, VarId};
+use bounds::Allowed;
 use judge::Known;
 use shape::{Classes, Shape};
 use std::collections::BTreeSet;
@@ -44,7 +46,7 @@ use std::collections::BTreeSet;
 pub const STAND_FOR_ALL: &str =
     "the values tried stand for all others, which are only copied and tested against numbers";
 
-/// The choices of a machine that are opaque and have a value of the scope in every region.
+/// The choices of a machine that are opaque and have a value of the scope in every region they reach.
 #[derive(Debug, Default)]
 pub struct Opaque {
     vars: BTreeSet<VarId>,
@@ -57,11 +59,12 @@ impl Opaque {
         flow.classes.settle();
         let mut vars = BTreeSet::new();
         for (i, decl) in machine.vars.iter().enumerate() {
+            let v = VarId(i as u32);
             if decl.ty == Type::Integer
                 && let Shape::Int(slot) = flow.vars[i]
-                && flow.classes.is_covered(slot, &machine.minint, &machine.maxint)
+                && flow.classes.is_covered(slot, &flow.allowed.of(v), &machine.minint, &machine.maxint)
             {
-                vars.insert(VarId(i as u32));
+                vars.insert(v);
             }
         }
         Opaque { vars }
@@ -79,6 +82,8 @@ struct Flow<'m> {
     classes: Classes,
     /// The shape of each variable, by `VarId`.
     vars: Vec<Shape>,
+    /// What guards leave to each choice.
+    allowed: Allowed,
     /// Constants that a property equates with a number.
     known: Known,
 }
@@ -87,7 +92,7 @@ impl<'m> Flow<'m> {
     fn new(machine: &'m Machine) -> Flow<'m> {
         let mut classes = Classes::default();
         let vars = machine.vars.iter().map(|d| classes.shape(&d.ty)).collect();
-        Flow { machine, classes, vars, known: Known::of(machine) }
+        Flow { machine, classes, vars, allowed: Allowed::default(), known: Known::of(machine) }
     }
 
     /// The shape of a variable; one that is not the machine's is not understood.

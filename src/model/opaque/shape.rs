@@ -3,6 +3,7 @@
 //! In: types, and what happens to values of them. Out: which slots are opaque, and where tests cut them.
 //! One union-find holds both kinds of nodes: slots of integers, and sets (see `opaque` for exact and loose ones).
 
+use super::bounds::Bounds;
 use crate::base::Int;
 use crate::model::typed::Type;
 use std::collections::BTreeSet;
@@ -217,11 +218,20 @@ impl Classes {
         }
     }
 
-    /// Whether a slot is opaque and each of its regions has a value in `low..high`.
-    pub fn is_covered(&mut self, slot: usize, low: &Int, high: &Int) -> bool {
+    /// Whether a slot is opaque and each of its regions that some value within `bounds` lies in has one in `low..high`.
+    pub fn is_covered(&mut self, slot: usize, bounds: &Bounds, low: &Int, high: &Int) -> bool {
         let n = self.root(slot);
         let node = &self.nodes[n];
-        let ends = node.cuts.first().is_none_or(|c| low < c) && node.cuts.last().is_none_or(|c| c <= high);
-        !node.seen && low <= high && ends
+        let one = Int::from(1i64);
+        let starts = std::iter::once(None).chain(node.cuts.iter().map(Some));
+        let ends = node.cuts.iter().map(|c| Some(c.sub(&one))).chain(std::iter::once(None));
+        // From `a` to `b`, without end where there is none.
+        let covered = starts.zip(ends).all(|(a, b)| {
+            let out_of_reach = a.zip(bounds.high.as_ref()).is_some_and(|(a, most)| a > most)
+                || b.as_ref().zip(bounds.low.as_ref()).is_some_and(|(b, least)| b < least);
+            let tried = a.is_none_or(|a| a <= high) && b.is_none_or(|b| *low <= b);
+            out_of_reach || tried
+        });
+        !node.seen && low <= high && covered
     }
 }

@@ -6,21 +6,43 @@
 //! only where the equation is part of the guard that is solved for `v`.
 
 use super::Flow;
+use super::bounds::{Allowed, chosen_from};
 use super::judge::conjuncts;
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, VarId};
 use crate::model::walk::{Visit, calls_of, visit_expr};
 use std::collections::BTreeSet;
 
-/// Choices that no equation has defined yet.
-type Open = BTreeSet<VarId>;
+type Vars = BTreeSet<VarId>;
+
+/// Choices that are being made.
+#[derive(Clone, Default)]
+struct Choices {
+    /// Those that no equation has defined yet.
+    open: Vars,
+    allowed: Allowed,
+}
+
+impl Choices {
+    fn of(vars: &[VarId]) -> Choices {
+        let mut choices = Choices::default();
+        choices.add(vars);
+        choices
+    }
+
+    fn add(&mut self, vars: &[VarId]) {
+        self.open.extend(vars);
+        self.allowed.open(vars.iter().copied());
+    }
+}
 
 impl Flow<'_> {
     pub(super) fn machine(&mut self) {
         let machine = self.machine;
-        let mut constants: Open = machine.constants.iter().copied().collect();
+        let mut constants = Choices::of(&machine.constants);
         for clause in &machine.properties {
             self.guard(&clause.pred, &mut constants);
         }
+        self.allowed.also(&constants.allowed);
         for clause in machine.invariant.iter().chain(&machine.assertions) {
             self.pred(&clause.pred);
         }
@@ -37,16 +59,19 @@ impl Flow<'_> {
             let id = OpId(i as u32);
             // Who is called gets its parameters from the caller, and tests them.
             if machine.events.contains(&id) && !called.contains(&id) {
-                self.guarded(&op.body, true, op.params.iter().copied().collect());
+                self.guarded(&op.body, true, Choices::of(&op.params));
             } else {
+                self.allowed.also(&Choices::of(&op.params).allowed);
                 self.stmt(&op.body);
             }
         }
     }
 
     /// A predicate that is solved for the open choices.
-    fn guard(&mut self, p: &Pred, open: &mut Open) {
+    fn guard(&mut self, p: &Pred, choices: &mut Choices) {
         for c in conjuncts(p) {
+            choices.allowed.guard(c, &self.known);
+            let open = &mut choices.open;
             let PredKind::Rel(RelOp::Equal, a, b) = &c.kind else {
                 self.pred(c);
                 continue;
@@ -68,30 +93,41 @@ impl Flow<'_> {
 
     /// An operation as long as what stands in front of it is its guard; the same forms as the interpreter takes for
     /// guards, or fewer.
-    fn guarded(&mut self, s: &Stmt, outermost: bool, mut open: Open) {
+    fn guarded(&mut self, s: &Stmt, outermost: bool, mut choices: Choices) {
         match &s.kind {
             StmtKind::Pre(p, body) if outermost => {
-                self.guard(p, &mut open);
-                self.guarded(body, true, open);
+                self.guard(p, &mut choices);
+                self.guarded(body, true, choices);
             }
             StmtKind::Select(branches, None) => {
                 for (p, body) in branches {
-                    let mut open = open.clone();
-                    self.guard(p, &mut open);
-                    self.guarded(body, false, open);
+                    let mut choices = choices.clone();
+                    self.guard(p, &mut choices);
+                    self.guarded(body, false, choices);
                 }
             }
             StmtKind::Any(more, p, body) => {
-                open.extend(more);
-                self.guard(p, &mut open);
-                self.guarded(body, false, open);
+                choices.add(more);
+                self.guard(p, &mut choices);
+                self.guarded(body, false, choices);
             }
-            StmtKind::Choice(branches) => branches.iter().for_each(|b| self.guarded(b, false, open.clone())),
+            StmtKind::Choice(branches) => {
+                branches.iter().for_each(|b| self.guarded(b, false, choices.clone()))
+            }
             StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
-                self.guarded(&one[0], outermost, open);
+                self.guarded(&one[0], outermost, choices);
             }
-            _ => self.stmt(s),
+            _ => {
+                self.allowed.also(&choices.allowed);
+                self.stmt(s);
+            }
         }
+    }
+
+    fn choose(&mut self, vars: &[VarId], p: &Pred) {
+        let mut choices = Choices::of(vars);
+        self.guard(p, &mut choices);
+        self.allowed.also(&choices.allowed);
     }
 
     fn stmt(&mut self, s: &Stmt) {
@@ -106,10 +142,11 @@ impl Flow<'_> {
             StmtKind::BecomesIn(vars, set) => {
                 let tuple = self.tuple(vars);
                 self.member(&tuple, set);
+                self.allowed.also(&chosen_from(vars, set, &self.known));
             }
-            StmtKind::BecomesSuch(vars, p) => self.guard(p, &mut vars.iter().copied().collect()),
+            StmtKind::BecomesSuch(vars, p) => self.choose(vars, p),
             StmtKind::Any(vars, p, body) => {
-                self.guard(p, &mut vars.iter().copied().collect());
+                self.choose(vars, p);
                 self.stmt(body);
             }
             StmtKind::Pre(p, body) | StmtKind::Assert(p, body) | StmtKind::Witness(p, body) => {
@@ -203,8 +240,8 @@ impl Flow<'_> {
 }
 
 /// Whether an expression speaks of an open choice; `x$0` is the value before it.
-fn mentions(e: &Expr, open: &Open) -> bool {
-    struct Mentions<'a>(&'a Open, bool);
+fn mentions(e: &Expr, open: &Vars) -> bool {
+    struct Mentions<'a>(&'a Vars, bool);
     impl Visit for Mentions<'_> {
         fn expr(&mut self, e: &Expr) {
             self.1 |= matches!(e.kind, ExprKind::Var(v) if self.0.contains(&v));

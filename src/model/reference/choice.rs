@@ -62,11 +62,6 @@ pub(super) fn is_choice(machine: &Machine, of_substitutions: &HashSet<VarId>, v:
     })
 }
 
-/// What is said of a choice that was sampled where nothing else is missing.
-pub(super) fn represented(words: &str) -> String {
-    format!("{words}; {STAND_FOR_ALL}")
-}
-
 impl Interpreter<'_> {
     /// Nothing binds the unknown variables: false if some conjunct is false whatever they are.
     pub(super) fn give_up(
@@ -110,6 +105,12 @@ impl Interpreter<'_> {
         )
     }
 
+    /// That such a choice was tried with values that stand for all others.
+    pub(super) fn represented(&self, name: &str) -> String {
+        let Machine { minint, maxint, .. } = self.machine;
+        format!("nothing bounds {name}: only {minint}..{maxint} was tried; {STAND_FOR_ALL}")
+    }
+
     /// Whether the integers of the scope stand for all values of a choice.
     pub(super) fn is_represented(&self, v: VarId) -> bool {
         self.opaque.get_or_init(|| Opaque::of(self.machine)).contains(v)
@@ -145,7 +146,7 @@ impl Interpreter<'_> {
             return if any { Ok(flow) } else { sink(env, Some(&nothing)) };
         }
         let kind = if self.is_represented(var) {
-            words = represented(&words);
+            words = self.represented(name);
             ErrorKind::Represented
         } else if self.stands_alone(env, unknown, open, var, &set)? {
             ErrorKind::Sampled(var)

@@ -3,7 +3,6 @@
 //! In: a substitution and the environment of the state before. Out: the sets of writes it may end
 //! with, and the errors some of its branches run into. A branch that is infeasible leaves nothing.
 
-use super::choice::represented;
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
 use super::eval::interval;
@@ -233,7 +232,7 @@ impl Interpreter<'_> {
         let kind = if tried.is_empty() {
             ErrorKind::Unbounded
         } else if self.is_represented(*v) {
-            words = represented(&words);
+            words = self.represented(name);
             ErrorKind::Represented
         } else {
             ErrorKind::Sampled(*v)
