@@ -12,7 +12,7 @@ use bombus::model::{self, LoadOptions};
 const LIMIT: u64 = 3_000;
 
 pub fn agree(machines: u64) {
-    on_large_stack(move || {
+    let done = on_large_stack(move || {
         let mut claimed = 0;
         for seed in 0..machines {
             let text = machine(&mut Rng::new(seed));
@@ -28,6 +28,7 @@ pub fn agree(machines: u64) {
         }
         assert!(claimed * 10 > machines, "only {claimed} of {machines} machines say anything");
     });
+    done.unwrap_or_else(|words| panic!("{words}"));
 }
 
 fn explored(text: &str, maxint: i64) -> Option<Exploration> {
