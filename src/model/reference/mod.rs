@@ -21,6 +21,7 @@ mod free;
 mod functions;
 mod inclusion;
 mod independent;
+mod index;
 mod inert;
 mod listed;
 mod matching;
@@ -133,6 +134,7 @@ pub struct Interpreter<'m> {
     memo: RefCell<memo::Memo>,
     listed: RefCell<listed::Listed>,
     choices: RefCell<independent::Choices>,
+    indexes: RefCell<index::Indexes>,
     recursion: RefCell<recursion::Recursion>,
     /// Whether a comprehension, by its first variable, may be a product too large to list.
     wide: RefCell<HashMap<VarId, bool>>,
@@ -164,6 +166,7 @@ impl<'m> Interpreter<'m> {
             memo: RefCell::default(),
             listed: RefCell::default(),
             choices: RefCell::default(),
+            indexes: RefCell::default(),
             recursion: RefCell::default(),
             wide: RefCell::default(),
             kept: RefCell::default(),

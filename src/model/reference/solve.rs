@@ -78,6 +78,8 @@ enum Binder {
     Recursive { at: usize, pattern_left: bool },
     /// `pattern : set`
     Member { at: usize },
+    /// The same, where an index tells which elements an equation leaves.
+    Found { at: usize, found: Vec<u32> },
     /// `f(pattern) = value` or `f(pattern) : set`: rows of a known function.
     Rows { at: usize },
     /// `s^t = value`, `a..b = value`: the value taken apart.
@@ -336,6 +338,13 @@ impl Interpreter<'_> {
                 _ => {}
             }
         }
+        for (at, item) in open.iter().enumerate() {
+            if let Some(Value::Set(elements)) = &item.set
+                && let Some(found) = self.fitting(env, unknown, open, item, elements)?
+            {
+                offer(Card::of(found.len().max(1)).log2(), Binder::Found { at, found });
+            }
+        }
         for (at, var, injective, images) in sequences {
             if let Some((low, high)) = self.lengths(env, unknown, open, var, injective)? {
                 let cost = match images {
@@ -500,6 +509,19 @@ impl Interpreter<'_> {
                 self.for_each(env, &set, &mut |env, x| {
                     self.matched(env, unknown, &open, Some(&item), pending.clone(), (pattern, &x), sink)
                 })
+            }
+            Binder::Found { at, found } => {
+                let item = open.remove(at);
+                let PredKind::Rel(_, pattern, _) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
+                let Some(Value::Set(elements)) = &item.set else { return Ok(Flow::Go) };
+                for i in found {
+                    let x = (pattern, &elements[i as usize]);
+                    if self.matched(env, unknown, &open, Some(&item), pending.clone(), x, sink)? == Flow::Stop
+                    {
+                        return Ok(Flow::Stop);
+                    }
+                }
+                Ok(Flow::Go)
             }
             Binder::Rows { at } => self.bind_rows(env, unknown, &open, at, pending, sink),
             Binder::Parts { at, pattern_left } => {
