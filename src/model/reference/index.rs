@@ -136,7 +136,7 @@ impl Interpreter<'_> {
 }
 
 /// Whether a pattern is made of different unknown variables alone, so that it fits every element in all states.
-fn is_plain(pattern: &Expr, unknown: &[VarId], vars: &mut Vec<VarId>) -> bool {
+pub(super) fn is_plain(pattern: &Expr, unknown: &[VarId], vars: &mut Vec<VarId>) -> bool {
     match &pattern.kind {
         ExprKind::Var(v) if unknown.contains(v) && !vars.contains(v) => {
             vars.push(*v);

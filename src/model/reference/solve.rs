@@ -10,6 +10,7 @@
 use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::index::is_plain;
 use super::memo::SETUP;
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
@@ -174,7 +175,8 @@ impl Interpreter<'_> {
         let Some((cost, binder)) = binder else {
             return self.give_up(env, unknown, &open, pending, sink);
         };
-        if !self.explodes(env, cost, unknown.len()) {
+        let passes = matches!(&binder, Binder::Member { at } | Binder::Found { at, .. } if is_pass(unknown, &open[*at]));
+        if passes || !self.explodes(env, cost, unknown.len()) {
             return self.bind_by(env, unknown, open, pending, binder, sink);
         }
         if let Some(flow) = self.search_network(env, unknown, &open, &pending, sink)? {
@@ -381,7 +383,7 @@ impl Interpreter<'_> {
             }
         }
         for (at, item) in open.iter().enumerate() {
-            if item.conjunct.split().is_some() {
+            if item.conjunct.split().is_some() && !is_pass(unknown, item) {
                 offer(self.cases_cost(unknown, &item.conjunct), Binder::Cases { at });
             }
         }
@@ -680,6 +682,16 @@ impl Interpreter<'_> {
         }
         Ok(Flow::Go)
     }
+}
+
+/// Whether a membership gives all variables their values in one pass over a set that is listed already. That takes no
+/// longer than listing it did; to take the set apart again, or to propagate, wins nothing.
+fn is_pass(unknown: &[VarId], item: &Item) -> bool {
+    let PredKind::Rel(RelOp::In, pattern, _) = &item.conjunct.pred.kind else { return false };
+    let mut vars = Vec::new();
+    matches!(item.set, Some(Value::Set(_)))
+        && is_plain(pattern, unknown, &mut vars)
+        && vars.len() == unknown.len()
 }
 
 pub(super) fn items(plan: &Plan) -> Vec<Item> {
