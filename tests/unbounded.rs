@@ -79,7 +79,7 @@ fn an_unbounded_choice_of_a_result_changes_no_state() {
     assert_eq!(verdict(&one_bit("r <-- op = r :: NATURAL")), "verified 1/5");
     assert_eq!(verdict(&one_bit("r <-- op = r :: INTEGER - {0}")), "verified 1/5");
     let found = verdict(
-        "MACHINE M VARIABLES x INVARIANT x:NATURAL INITIALISATION x:=0 OPERATIONS op = x :: NATURAL END",
+        "MACHINE M VARIABLES x INVARIANT x*x:NATURAL INITIALISATION x:=0 OPERATIONS op = x :: NATURAL END",
     );
     assert_eq!(found, "incomplete 4/17");
     let found = verdict(&one_bit("r <-- op = BEGIN r :: NATURAL ; IF r>100 THEN x := 1 END END"));
@@ -180,7 +180,7 @@ fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
         words[0].clone()
     };
     // n in 0..3: four states, four transitions from each, and the initialisation.
-    let text = "MACHINE M VARIABLES x INVARIANT x:NATURAL INITIALISATION x:=0 \
+    let text = "MACHINE M VARIABLES x INVARIANT x*x:NATURAL INITIALISATION x:=0 \
                 OPERATIONS op(n) = PRE n:NATURAL THEN x := n END END";
     assert_eq!(with(text), "verified 4/17");
     assert_eq!(verdict(text), "incomplete 4/17");

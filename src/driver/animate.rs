@@ -165,7 +165,14 @@ impl<'m> Animation<'m> {
         match self.interpreter.constants() {
             Err(e) => self.remarks.push(e.to_string()),
             Ok(found) => {
-                self.remarks.extend(found.errors.iter().chain(&found.incomplete).map(ToString::to_string));
+                self.remarks.extend(
+                    found
+                        .errors
+                        .iter()
+                        .chain(&found.incomplete)
+                        .chain(&found.sampled)
+                        .map(ToString::to_string),
+                );
                 for constants in found.values {
                     let state = self.named(&self.interpreter.machine().constants, &constants);
                     let step = TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() };
@@ -179,7 +186,14 @@ impl<'m> Animation<'m> {
         match self.interpreter.initial_states(constants) {
             Err(e) => self.remarks.push(e.to_string()),
             Ok(found) => {
-                self.remarks.extend(found.errors.iter().chain(&found.incomplete).map(ToString::to_string));
+                self.remarks.extend(
+                    found
+                        .errors
+                        .iter()
+                        .chain(&found.incomplete)
+                        .chain(&found.sampled)
+                        .map(ToString::to_string),
+                );
                 for initial in found.values {
                     let state = self.named(&self.interpreter.machine().variables, &initial.variables);
                     let step = TraceStep { event: INITIALISE.into(), state, ..TraceStep::default() };
@@ -210,7 +224,12 @@ impl<'m> Animation<'m> {
         match self.interpreter.transitions(state) {
             Err(e) => self.remarks.push(e.to_string()),
             Ok(steps) => {
-                for (event, e) in steps.errors.iter().chain(&steps.undefined_guards).chain(&steps.incomplete)
+                for (event, e) in steps
+                    .errors
+                    .iter()
+                    .chain(&steps.undefined_guards)
+                    .chain(&steps.incomplete)
+                    .chain(&steps.sampled)
                 {
                     self.remarks.push(format!("{}: {e}", machine.op(machine.events[*event]).name));
                 }

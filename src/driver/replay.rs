@@ -161,7 +161,7 @@ impl Replay<'_> {
                     let (mut initial, mut open) = (Vec::new(), None);
                     for constants in valuations.take().map_or_else(|| self.valuations(), Ok)? {
                         let found = self.interpreter.initial_states(&constants)?;
-                        open = open.or(found.incomplete.into_iter().next());
+                        open = open.or(found.incomplete.into_iter().chain(found.sampled).next());
                         initial.extend(found.values);
                     }
                     // What was found is real; only that a state is missing cannot be said if not all were tried.
@@ -277,7 +277,7 @@ impl Replay<'_> {
         let mut open = None;
         for state in from {
             let steps = self.interpreter.steps_of(state, event)?;
-            open = open.or(steps.incomplete.into_iter().next());
+            open = open.or(steps.incomplete.into_iter().chain(steps.sampled).next());
             errors.extend(steps.errors.iter().chain(&steps.undefined_guards).map(|(_, e)| e.to_string()));
             for t in steps.transitions {
                 enabled += 1;

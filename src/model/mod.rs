@@ -10,6 +10,7 @@ mod definitions;
 mod elaborate;
 pub mod eventb;
 mod formula;
+mod opaque;
 mod overload;
 mod project;
 mod propagation;

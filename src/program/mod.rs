@@ -91,11 +91,11 @@ const LOOKED_AT: usize = 16;
 /// Sets up the constants and chooses layouts. Code is made when a valuation is first met.
 pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> Result<Program<'m>, Stop> {
     let interpreter = Interpreter::new(machine, budget);
-    let (valuations, setup_errors, setup_incomplete) = match interpreter.constants() {
-        Ok(found) => (found.values, found.errors, found.incomplete),
+    let (valuations, setup_errors, setup_incomplete, setup_sampled) = match interpreter.constants() {
+        Ok(found) => (found.values, found.errors, found.incomplete, found.sampled),
         Err(e) => match e.kind() {
             ErrorKind::Stopped(stop) => return Err(stop),
-            _ => (Vec::new(), Vec::new(), vec![e]),
+            _ => (Vec::new(), Vec::new(), vec![e], Vec::new()),
         },
     };
     let mut group = None;
@@ -159,6 +159,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         names: machine.events.iter().map(|op| machine.op(*op).name.to_string()).collect(),
         setup_errors,
         setup_incomplete,
+        setup_sampled,
         statics,
         looked: Mutex::default(),
         labels,

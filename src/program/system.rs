@@ -20,7 +20,7 @@ use super::statics::{Heard, Statics};
 use super::symmetry::{OrbitWorker, States, Symmetry};
 use super::{Options, TransitionDetails};
 use crate::base::budget::Budget;
-use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, SAME_STATES, State};
+use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, State};
 use crate::model::typed::{Machine, Pred, VarId};
 use crate::model::value::{Value, digest};
 use crate::system::{
@@ -46,6 +46,7 @@ pub struct Program<'m> {
     /// Errors met while the constants were set up, told with the initial states.
     pub(super) setup_errors: Vec<Error>,
     pub(super) setup_incomplete: Vec<Error>,
+    pub(super) setup_sampled: Vec<Error>,
     /// Assertions about constants alone: checked once for each valuation.
     pub(super) statics: Vec<bool>,
     /// What the look at the constants and the initial states left behind, once it was taken.
@@ -231,9 +232,11 @@ impl<'m> Program<'m> {
 
     /// A choice that was sampled although nothing but transitions is missing: not a reason to doubt the states, but
     /// temporal formulas may ask for the transitions.
-    fn note(&self, e: &Error, event: EventId, sink: &mut dyn Sink) {
-        let name = &self.names[event.0 as usize];
-        let words = format!("{name}: {}; {SAME_STATES}", exact::words(e));
+    fn note(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
+        let words = match event {
+            Some(event) => format!("{}: {}", self.names[event.0 as usize], exact::words(e)),
+            None => exact::words(e),
+        };
         sink.incomplete(self.text_among(words, NOTE));
     }
 
@@ -293,7 +296,7 @@ impl<'m> Program<'m> {
                     }
                 }
                 steps.incomplete.iter().for_each(|(_, e)| self.tell(e, Some(event), sink));
-                steps.sampled.iter().for_each(|(_, e)| self.note(e, event, sink));
+                steps.sampled.iter().for_each(|(_, e)| self.note(e, Some(event), sink));
             }
             Err(e) => self.tell(&e, Some(event), sink),
         }
@@ -344,7 +347,7 @@ impl<'m> Program<'m> {
         if !done.errors.is_empty() || !done.undefined_guards.is_empty() || !done.incomplete.is_empty() {
             return false;
         }
-        done.sampled.iter().for_each(|(_, e)| self.note(e, event, sink));
+        done.sampled.iter().for_each(|(_, e)| self.note(e, Some(event), sink));
         let mut list = Vec::with_capacity(done.transitions.len());
         let mut size = 0;
         for t in &done.transitions {
@@ -426,6 +429,7 @@ impl<'m> System for Program<'m> {
         let mut looked = Statics::default();
         let sink = &mut Heard { sink, state: None, looked: &mut looked };
         self.setup_errors.iter().chain(&self.setup_incomplete).for_each(|e| self.tell(e, None, sink));
+        self.setup_sampled.iter().for_each(|e| self.note(e, None, sink));
         if self.valuations.is_empty() {
             if self.setup_errors.is_empty() && self.setup_incomplete.is_empty() {
                 sink.finding(Finding { kind: FindingKind::Properties, property: 0, event: None });
@@ -444,6 +448,7 @@ impl<'m> System for Program<'m> {
                         sink.finding(Finding { kind: FindingKind::Properties, property: 1, event: None });
                     }
                     found.errors.iter().chain(&found.incomplete).for_each(|e| self.tell(e, None, sink));
+                    found.sampled.iter().for_each(|e| self.note(e, None, sink));
                     for state in &found.values {
                         self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
                         sink.edge(EventId(0), 0, &packed);

@@ -295,7 +295,7 @@ impl<'m> World<'_, 'm> {
                     return Truth::True;
                 }
             }
-            unsure |= !steps.incomplete.is_empty();
+            unsure |= !steps.incomplete.is_empty() || !steps.sampled.is_empty();
         }
         if unsure { Truth::Unknown } else { Truth::False }
     }

@@ -2,7 +2,8 @@
 //!
 //! In: variables for which no binder was found. Out: whether the range MININT..MAXINT may be tried.
 //! Trying some values of a choice shows real behaviour, so faults found that way are genuine; but the
-//! others were not tried, and every such search says so and is incomplete. A quantifier or a
+//! others were not tried, and every such search says so and is incomplete, unless those that were stand for them
+//! (`model::opaque`). A quantifier or a
 //! comprehension is never cut: some values less would change its truth.
 
 use super::env::Env;
@@ -11,6 +12,7 @@ use super::eval::interval;
 use super::solve::{Item, Sink};
 use super::{Interpreter, inert};
 use crate::base::hash::HashSet;
+use crate::model::opaque::{Opaque, STAND_FOR_ALL};
 use crate::model::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::model::value::Value;
 
@@ -103,6 +105,17 @@ impl Interpreter<'_> {
         )
     }
 
+    /// That such a choice was tried with values that stand for all others.
+    pub(super) fn represented(&self, name: &str) -> String {
+        let Machine { minint, maxint, .. } = self.machine;
+        format!("nothing bounds {name}: only {minint}..{maxint} was tried; {STAND_FOR_ALL}")
+    }
+
+    /// Whether the integers of the scope stand for all values of a choice.
+    pub(super) fn is_represented(&self, v: VarId) -> bool {
+        self.opaque.get_or_init(|| Opaque::of(self.machine)).contains(v)
+    }
+
     /// Tries the integers of the scope for a choice that nothing bounds, and says that the others
     /// were not tried.
     fn try_scope(
@@ -117,7 +130,7 @@ impl Interpreter<'_> {
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
-        let words = self.only_scope(name);
+        let mut words = self.only_scope(name);
         let set = interval(minint, maxint);
         if self.machine.integers_in_scope {
             // Where the scope has no solution at all, nothing follows for the integers beyond it.
@@ -132,7 +145,10 @@ impl Interpreter<'_> {
             let nothing = Error::new(ErrorKind::Unbounded, span, words);
             return if any { Ok(flow) } else { sink(env, Some(&nothing)) };
         }
-        let kind = if self.stands_alone(env, unknown, open, var, &set)? {
+        let kind = if self.is_represented(var) {
+            words = self.represented(name);
+            ErrorKind::Represented
+        } else if self.stands_alone(env, unknown, open, var, &set)? {
             ErrorKind::Sampled(var)
         } else {
             ErrorKind::Unbounded

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     /// The same for a choice of an integer whose value no other choice depends on, where some value of the scope is
     /// possible: only the integers of the scope were tried.
     Sampled(VarId),
+    /// The same for a choice whose other values are like those that were tried (see `model::opaque`).
+    Represented,
     /// A finite set too large to list was needed element by element.
     TooLarge,
     /// Two symbolic sets that cannot be compared.
@@ -142,6 +144,7 @@ impl Error {
             self.0.kind,
             ErrorKind::Unbounded
                 | ErrorKind::Sampled(_)
+                | ErrorKind::Represented
                 | ErrorKind::TooLarge
                 | ErrorKind::Undecided
                 | ErrorKind::Unsupported

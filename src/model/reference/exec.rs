@@ -229,8 +229,15 @@ impl Interpreter<'_> {
             Ok(Flow::Go)
         })?;
         let name = &self.machine.var(*v).name;
-        let words = self.only_scope(name);
-        let kind = if tried.is_empty() { ErrorKind::Unbounded } else { ErrorKind::Sampled(*v) };
+        let mut words = self.only_scope(name);
+        let kind = if tried.is_empty() {
+            ErrorKind::Unbounded
+        } else if self.is_represented(*v) {
+            words = self.represented(name);
+            ErrorKind::Represented
+        } else {
+            ErrorKind::Sampled(*v)
+        };
         if tried.is_empty() || !self.machine.integers_in_scope {
             out.errors.push(Error::new(kind, span, words));
         }

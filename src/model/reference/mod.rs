@@ -21,6 +21,7 @@ mod free;
 mod functions;
 mod inclusion;
 mod independent;
+mod index;
 mod inert;
 mod inplace;
 mod listed;
@@ -49,15 +50,16 @@ mod wide;
 
 use crate::base::budget::Budget;
 use crate::base::hash::{HashMap, HashSet};
+use crate::model::opaque::Opaque;
 use crate::model::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
 use crate::model::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
-pub use operation::{SAME_STATES, Steps};
+pub use operation::Steps;
 pub use piece::Pieces;
 use plan::{ForallPlan, Plan};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 /// Sets up to this size are listed where an operator wants elements.
@@ -140,6 +142,7 @@ pub struct Interpreter<'m> {
     memo: RefCell<memo::Memo>,
     listed: RefCell<listed::Listed>,
     choices: RefCell<independent::Choices>,
+    indexes: RefCell<index::Indexes>,
     recursion: RefCell<recursion::Recursion>,
     /// Whether a comprehension, by its first variable, may be a product too large to list.
     wide: RefCell<HashMap<VarId, bool>>,
@@ -147,6 +150,8 @@ pub struct Interpreter<'m> {
     kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
     any: HashSet<VarId>,
+    /// Choices for which the integers of the scope stand, once somebody asks.
+    opaque: OnceCell<Opaque>,
     /// From how many candidates on (as a base-2 logarithm) a choice is searched with propagation.
     propagation: Option<f64>,
 }
@@ -171,10 +176,12 @@ impl<'m> Interpreter<'m> {
             memo: RefCell::default(),
             listed: RefCell::default(),
             choices: RefCell::default(),
+            indexes: RefCell::default(),
             recursion: RefCell::default(),
             wide: RefCell::default(),
             kept: RefCell::default(),
             any: choice::of_substitutions(machine),
+            opaque: OnceCell::new(),
             propagation: Some(network::WORTH),
         }
     }

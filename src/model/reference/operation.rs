@@ -30,8 +30,8 @@ struct Alternative {
     inert: Vec<VarId>,
 }
 
-/// What is said of a choice in `Steps::sampled`, after the words of the error.
-pub const SAME_STATES: &str = "all other values lead to the same states";
+/// What is said of a choice in `Steps::sampled` that no state shows.
+const SAME_STATES: &str = "all other values lead to the same states";
 
 /// All that happens when the operations are tried in a state.
 #[derive(Clone, Debug, Default)]
@@ -44,16 +44,21 @@ pub struct Steps {
     pub undefined_guards: Vec<(usize, Error)>,
     /// What was not computed, with the event.
     pub incomplete: Vec<(usize, Error)>,
-    /// Choices of which only the integers of the scope were tried, where all others lead to the same states, with
-    /// the event: transitions are missing, states are not.
+    /// Choices of which only the integers of the scope were tried, where all others lead to the same states or to
+    /// states like them, with the event: transitions are missing, but nothing that a state could show.
     pub sampled: Vec<(usize, Error)>,
 }
 
 impl Steps {
     /// Files an error of a guard or an action of an alternative.
     fn file(&mut self, event: usize, e: Error, of: &Alternative, in_guard: bool) {
+        let mut e = e;
         let list = match e.kind() {
-            ErrorKind::Sampled(v) if of.inert.contains(&v) => &mut self.sampled,
+            ErrorKind::Sampled(v) if of.inert.contains(&v) => {
+                e = Error::new(e.kind(), e.span(), format!("{}; {SAME_STATES}", e.message()));
+                &mut self.sampled
+            }
+            ErrorKind::Represented => &mut self.sampled,
             _ if !e.is_finding() => &mut self.incomplete,
             _ if in_guard => &mut self.undefined_guards,
             _ => &mut self.errors,

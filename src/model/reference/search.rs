@@ -5,15 +5,17 @@
 //! Never here: threads, reductions. States are found in a fixed order, so that every figure and the
 //! trace shown depend on the model alone.
 
-use super::operation::{SAME_STATES, Steps};
+use super::operation::Steps;
 use super::setup::Broken;
 use super::{Error, ErrorKind, Interpreter, SOME_STEPS, State, Transition};
 use crate::base::budget::{Budget, Stop};
 pub use crate::base::finding::FindingKind;
 use crate::base::hash::HashMap;
+use crate::model::opaque::Opaque;
 use crate::model::typed::{Machine, Pred};
 use crate::model::value::Value;
 use crate::model::value::digest::SetDigest;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -184,6 +186,10 @@ pub fn explore(machine: &Machine, budget: &Budget, options: &SearchOptions) -> E
         static_steps: 0,
         told: BTreeSet::new(),
     };
+    // What opaque choices may not show is asked of the machine's own predicates only.
+    if options.goal.is_some() {
+        search.interpreter.opaque = OnceCell::from(Opaque::default());
+    }
     for (i, clause) in machine.assertions.iter().enumerate() {
         search.statics[i] = search.interpreter.is_static(clause);
     }
@@ -233,6 +239,7 @@ impl Search<'_> {
     fn run(&mut self) -> Result<(), Error> {
         let constants = self.interpreter.constants()?;
         self.note_incomplete(&constants.incomplete);
+        self.result.sampled.extend(constants.sampled.iter().map(ToString::to_string));
         for e in &constants.errors {
             if !self.finding(kind_of(e), e.message().to_string(), None, None, Some(e.clone())) {
                 return Ok(());
@@ -255,6 +262,7 @@ impl Search<'_> {
         for valuation in &constants.values {
             let initial = self.interpreter.initial_states(valuation)?;
             self.note_incomplete(&initial.incomplete);
+            self.result.sampled.extend(initial.sampled.iter().map(ToString::to_string));
             for e in &initial.errors {
                 if !self.finding(kind_of(e), e.message().to_string(), None, None, Some(e.clone())) {
                     return Ok(());
@@ -354,7 +362,7 @@ impl Search<'_> {
         }
         for (event, e) in &steps.sampled {
             let name = &self.machine.op(self.machine.events[*event]).name;
-            self.result.sampled.insert(format!("{name}: {}; {SAME_STATES}", e.message()));
+            self.result.sampled.insert(format!("{name}: {}", e.message()));
         }
         for (event, e) in &steps.undefined_guards {
             self.result.undefined_guards[*event] += 1;

@@ -30,18 +30,24 @@ pub struct Found<T> {
     pub errors: Vec<Error>,
     /// Our limits.
     pub incomplete: Vec<Error>,
+    /// Choices of which only the integers of the scope were tried, which stand for all others.
+    pub sampled: Vec<Error>,
 }
 
 impl<T> Found<T> {
     fn new() -> Found<T> {
-        Found { values: Vec::new(), errors: Vec::new(), incomplete: Vec::new() }
+        Found { values: Vec::new(), errors: Vec::new(), incomplete: Vec::new(), sampled: Vec::new() }
     }
 
     fn note(&mut self, e: Error) -> Res<()> {
         if e.is_stop() {
             return Err(e);
         }
-        let list = if e.is_finding() { &mut self.errors } else { &mut self.incomplete };
+        let list = match e.kind() {
+            ErrorKind::Represented => &mut self.sampled,
+            _ if e.is_finding() => &mut self.errors,
+            _ => &mut self.incomplete,
+        };
         if list.iter().all(|f| f.message() != e.message() || f.span() != e.span()) {
             list.push(e);
         }

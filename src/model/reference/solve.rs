@@ -10,6 +10,7 @@
 use super::cases::Propagation;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
+use super::index::is_plain;
 use super::memo::SETUP;
 use super::operators::row;
 use super::plan::{Conjunct, Plan, Split};
@@ -78,6 +79,8 @@ enum Binder {
     Recursive { at: usize, pattern_left: bool },
     /// `pattern : set`
     Member { at: usize },
+    /// The same, where an index tells which elements an equation leaves.
+    Found { at: usize, found: Vec<u32> },
     /// `f(pattern) = value` or `f(pattern) : set`: rows of a known function.
     Rows { at: usize },
     /// `s^t = value`, `a..b = value`: the value taken apart.
@@ -172,7 +175,8 @@ impl Interpreter<'_> {
         let Some((cost, binder)) = binder else {
             return self.give_up(env, unknown, &open, pending, sink);
         };
-        if !self.explodes(env, cost, unknown.len()) {
+        let passes = matches!(&binder, Binder::Member { at } | Binder::Found { at, .. } if is_pass(unknown, &open[*at]));
+        if passes || !self.explodes(env, cost, unknown.len()) {
             return self.bind_by(env, unknown, open, pending, binder, sink);
         }
         if let Some(flow) = self.search_network(env, unknown, &open, &pending, sink)? {
@@ -338,6 +342,13 @@ impl Interpreter<'_> {
                 _ => {}
             }
         }
+        for (at, item) in open.iter().enumerate() {
+            if let Some(Value::Set(elements)) = &item.set
+                && let Some(found) = self.fitting(env, unknown, open, item, elements)?
+            {
+                offer(Card::of(found.len().max(1)).log2(), Binder::Found { at, found });
+            }
+        }
         for (at, var, injective, images) in sequences {
             if let Some((low, high)) = self.lengths(env, unknown, open, var, injective)? {
                 let cost = match images {
@@ -383,7 +394,7 @@ impl Interpreter<'_> {
             }
         }
         for (at, item) in open.iter().enumerate() {
-            if item.conjunct.split().is_some() {
+            if item.conjunct.split().is_some() && !is_pass(unknown, item) {
                 offer(self.cases_cost(unknown, &item.conjunct), Binder::Cases { at });
             }
         }
@@ -511,6 +522,19 @@ impl Interpreter<'_> {
                 self.for_each(env, &set, &mut |env, x| {
                     self.matched(env, unknown, &open, Some(&item), pending.clone(), (pattern, &x), sink)
                 })
+            }
+            Binder::Found { at, found } => {
+                let item = open.remove(at);
+                let PredKind::Rel(_, pattern, _) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
+                let Some(Value::Set(elements)) = &item.set else { return Ok(Flow::Go) };
+                for i in found {
+                    let x = (pattern, &elements[i as usize]);
+                    if self.matched(env, unknown, &open, Some(&item), pending.clone(), x, sink)? == Flow::Stop
+                    {
+                        return Ok(Flow::Stop);
+                    }
+                }
+                Ok(Flow::Go)
             }
             Binder::Rows { at } => self.bind_rows(env, unknown, &open, at, pending, sink),
             Binder::Parts { at, pattern_left } => {
@@ -669,6 +693,16 @@ impl Interpreter<'_> {
         }
         Ok(Flow::Go)
     }
+}
+
+/// Whether a membership gives all variables their values in one pass over a set that is listed already. That takes no
+/// longer than listing it did; to take the set apart again, or to propagate, wins nothing.
+fn is_pass(unknown: &[VarId], item: &Item) -> bool {
+    let PredKind::Rel(RelOp::In, pattern, _) = &item.conjunct.pred.kind else { return false };
+    let mut vars = Vec::new();
+    matches!(item.set, Some(Value::Set(_)))
+        && is_plain(pattern, unknown, &mut vars)
+        && vars.len() == unknown.len()
 }
 
 pub(super) fn items(plan: &Plan) -> Vec<Item> {
