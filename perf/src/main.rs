@@ -24,7 +24,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let rest = arguments.get(1..).unwrap_or_default();
-    let done = match arguments.first().map(String::as_str) {
+    let asks = |a: &String| a == "--help" || a == "-h";
+    let done = match arguments.first().map(String::as_str).filter(|_| !arguments.iter().any(asks)) {
         Some("models") => models::run(rest),
         Some("compare") => models::compare(rest),
         Some("instructions") => callgrind::run(rest),
