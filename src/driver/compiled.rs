@@ -124,8 +124,10 @@ pub fn explore(
     for (reason, _) in &found.reasons {
         let words = reason_words(&program, *reason);
         match reason {
-            // Temporal formulas may speak of the transitions that are missing.
             Reason::System(n) if program.is_note(*n) && formulas.is_empty() => notes.push(words),
+            Reason::System(n) if program.is_note(*n) => {
+                ledger.enter(format!("{words}; temporal formulas may tell them apart"));
+            }
             _ => ledger.enter(words),
         }
     }

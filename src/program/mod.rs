@@ -4,8 +4,8 @@
 //! Never here: who visits a state when, how results are shown.
 //!
 //! The way of a model: `promise` reads ranges off the invariant, `state` packs the variables, `plan`
-//! orders conjuncts, `lower` makes register code (`ir`), `exec` runs it; whatever has no code or no
-//! place goes to the interpreter through `exact`.
+//! orders conjuncts, `lower` makes register code (`ir`), `exec` runs it, as machine code (`native`) if
+//! that is worth it; whatever has no code or no place goes to the interpreter through `exact`.
 
 mod bulk;
 pub mod carrier;
