@@ -84,4 +84,6 @@ fn an_undefined_guard_of_a_given_parameter_is_still_undefined() {
     check("op(q,i) = PRE q : ran(rules) & i : 1..3 & q(i) : s THEN s := {} END", true);
     check("op(q,i) = PRE q : ran(rules) & i : 1..3 & q(i) : s & i <= size(q) THEN s := {} END", true);
     check("op(x,q) = PRE x|->q : rules & f(n) = x & q /= [] THEN s := s \\/ {x} END", true);
+    // No element of the set could be the pattern, but the pattern has no value where n is 0.
+    check("op(t) = PRE t : dom(names) & (7/n)|->t : {v | v : (0..3)*dom(names) & 1=2} THEN n := 0 END", true);
 }

@@ -3,7 +3,8 @@
 //! In: a guarded alternative with a conjunct such as `x|->s : R`, where `R` is a listed constant and `s` a sequence, a
 //! string or a set of sets. Out: code that goes through the values of `s`, each of which is a constant of its
 //! piece of code: whatever depends on it alone is computed now.
-//! A value that the conjunct leaves out makes it false, and with it the guard, whatever the other conjuncts are.
+//! A value that the conjunct leaves out makes it false, and with it the guard, whatever the other conjuncts are; that
+//! needs a pattern that always has a value.
 
 use super::guard::Alternative;
 use super::*;
@@ -83,7 +84,7 @@ impl<'w> Lower<'w> {
             }
             for c in &guard.conjuncts {
                 let PredKind::Rel(RelOp::In, pattern, set) = &c.kind else { continue };
-                let Some(path) = place_in(pattern, *v) else { continue };
+                let Some(path) = place_in(pattern, *v).filter(|_| has_value(pattern)) else { continue };
                 if !self.is_constant(&Uses::of_expr(set)) || self.size(set) > MAX_LISTED {
                     continue;
                 }
@@ -199,6 +200,20 @@ impl<'w> Lower<'w> {
         let domain = domain?;
         let variable = Expr { kind: ExprKind::Var(v), ty: Type::Integer, span: domain.span };
         Some(Pred { span: domain.span, kind: PredKind::Rel(RelOp::In, variable, domain) })
+    }
+}
+
+/// Whether a pattern is made of variables and literals, which are never undefined.
+fn has_value(pattern: &Expr) -> bool {
+    match &pattern.kind {
+        ExprKind::Pair(a, b) => has_value(a) && has_value(b),
+        ExprKind::Var(_)
+        | ExprKind::Int(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Str(_)
+        | ExprKind::Real(_)
+        | ExprKind::Elem(..) => true,
+        _ => false,
     }
 }
 
