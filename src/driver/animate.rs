@@ -165,14 +165,7 @@ impl<'m> Animation<'m> {
         match self.interpreter.constants() {
             Err(e) => self.remarks.push(e.to_string()),
             Ok(found) => {
-                self.remarks.extend(
-                    found
-                        .errors
-                        .iter()
-                        .chain(&found.incomplete)
-                        .chain(&found.sampled)
-                        .map(ToString::to_string),
-                );
+                self.remarks.extend(found.remarks().map(ToString::to_string));
                 for constants in found.values {
                     let state = self.named(&self.interpreter.machine().constants, &constants);
                     let step = TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() };
@@ -186,14 +179,7 @@ impl<'m> Animation<'m> {
         match self.interpreter.initial_states(constants) {
             Err(e) => self.remarks.push(e.to_string()),
             Ok(found) => {
-                self.remarks.extend(
-                    found
-                        .errors
-                        .iter()
-                        .chain(&found.incomplete)
-                        .chain(&found.sampled)
-                        .map(ToString::to_string),
-                );
+                self.remarks.extend(found.remarks().map(ToString::to_string));
                 for initial in found.values {
                     let state = self.named(&self.interpreter.machine().variables, &initial.variables);
                     let step = TraceStep { event: INITIALISE.into(), state, ..TraceStep::default() };

@@ -39,6 +39,11 @@ impl<T> Found<T> {
         Found { values: Vec::new(), errors: Vec::new(), incomplete: Vec::new(), sampled: Vec::new() }
     }
 
+    /// All there is to say beside the values.
+    pub fn remarks(&self) -> impl Iterator<Item = &Error> {
+        self.errors.iter().chain(&self.incomplete).chain(&self.sampled)
+    }
+
     fn note(&mut self, e: Error) -> Res<()> {
         if e.is_stop() {
             return Err(e);
