@@ -399,7 +399,7 @@ pub(super) fn step(op: &Op, f: &mut Regs, code: &Code) -> Step {
             out.fill(0);
             let mut lost = false;
             c.each(from, |row, value| {
-                let row = row as i64 + by;
+                let row = (row as i64).saturating_add(by);
                 if row >= i64::from(c.rows) {
                     lost = true;
                 } else if row >= 0 {

@@ -7,6 +7,8 @@
 //! Each operation becomes the steps between two labels, and nothing is carried from one operation to the next but the
 //! frame. So a routine is right if each operation is; the tests run single operations and random code both ways.
 
+mod arrays;
+mod relations;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +18,7 @@ use super::ir::{Code, Op, Reg};
 use super::sieve::Sieve;
 use bombus_kernels::bits::cells::Cells;
 use bombus_kernels::native::{self, Builder, Condition, GO, JUMP, Label, Routine, TICK, Temp, Word};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -101,9 +104,11 @@ pub fn translate(code: &Code) -> Option<Routine> {
     }
     let mut b = Builder::new(code.ops.len(), DONE)?;
     let misfit = b.label();
+    let single = code.constants.iter().filter(|(_, words)| words.len() == 1);
+    let constants = single.map(|(r, words)| (*r, words[0])).collect();
     for (pc, op) in code.ops.iter().enumerate() {
         b.bind(Label(pc as u32));
-        let mut one = Translation { b: &mut b, code, pc: pc as u32, misfit };
+        let mut one = Translation { b: &mut b, code, constants: &constants, pc: pc as u32, misfit };
         one.op(op);
     }
     // Code does not run off its end; if it did, the interpreter would say so.
@@ -169,6 +174,8 @@ impl<H: Host> native::Host for Bridge<'_, H> {
 struct Translation<'t> {
     b: &'t mut Builder,
     code: &'t Code,
+    /// Registers of one word that nothing writes.
+    constants: &'t HashMap<Reg, u64>,
     pc: u32,
     misfit: Label,
 }
@@ -176,7 +183,7 @@ struct Translation<'t> {
 use Condition::{
     Above, Below, Equal, Greater, Less, Negative, NotBelow, NotEqual, NotGreater, NotLess, Overflow,
 };
-use Temp::{A, C, D};
+use Temp::{A, C, D, E};
 
 impl Translation<'_> {
     fn op(&mut self, op: &Op) {
@@ -389,6 +396,7 @@ impl Translation<'_> {
             Op::Holds => self.b.end(HOLDS),
             Op::Fails => self.b.end(FAILS),
             Op::Ill => self.b.end(ILL),
+            _ if self.small(op) => {}
             _ => self.b.request(self.pc, op.touches().label.map(Label)),
         }
     }

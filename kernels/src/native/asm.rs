@@ -1,8 +1,8 @@
 //! Steps of a routine as bytes for x86-64.
 //!
 //! In: steps over a frame, three temporaries, labels. Out: bytes. Registers: `rbx` the frame, `r12` the
-//! context, `r13` the stack at the start, `r14` how many calls are still allowed; `rax`, `rcx`, `rdx` are the
-//! temporaries. In a body the stack is 8 bytes off a multiple of 16; calls keep it so.
+//! context, `r13` the stack at the start, `r14` how many calls are still allowed; `rax`, `rcx`, `rdx`, `rsi` and
+//! `rdi` are the temporaries. In a body the stack is 8 bytes off a multiple of 16; calls keep it so.
 
 use super::{DEPTH, GO, JUMP, Pages, Routine, TICK};
 
@@ -17,6 +17,8 @@ pub enum Temp {
     A = 0,
     C = 1,
     D = 2,
+    E = 6,
+    F = 7,
 }
 
 /// What is done with two words, of which the first is changed.
@@ -245,6 +247,47 @@ impl Builder {
         self.bind(small);
     }
 
+    /// `A := A / C`, towards zero, of numbers with a sign; `D` is lost. `zero` if `C` is zero, `beyond` if the quotient
+    /// is no 64-bit number.
+    pub fn divide(&mut self, zero: Label, beyond: Label) {
+        let (other, done) = (self.label(), self.label());
+        self.test(Temp::C);
+        self.jump_if(Condition::Equal, zero);
+        self.combine_number(Word::Cmp, Temp::C, -1);
+        self.jump_if(Condition::NotEqual, other);
+        self.negate(Temp::A);
+        self.jump_if(Condition::Overflow, beyond);
+        self.jump(done);
+        self.bind(other);
+        self.put(&[0x48, 0x99, 0x48, 0xf7, 0xf9]); // cqo; idiv rcx
+        self.bind(done);
+    }
+
+    /// `x := -x`; afterwards `Below` if `x` was not zero, `Overflow` if it has no opposite.
+    pub fn negate(&mut self, x: Temp) {
+        self.put(&[0x48, 0xf7, 0xd8 | x as u8]);
+    }
+
+    /// All bits of `x` are what `Below` says.
+    pub fn spread(&mut self, x: Temp) {
+        self.put(&[0x48, 0x19, 0xc0 | (x as u8) << 3 | x as u8]); // sbb x, x
+    }
+
+    /// Shifts `x` left by one and puts in what `Below` says.
+    pub fn append(&mut self, x: Temp) {
+        self.put(&[0x48, 0x11, 0xc0 | (x as u8) << 3 | x as u8]); // adc x, x
+    }
+
+    /// `x := y` if the condition holds.
+    pub fn take_if(&mut self, c: Condition, x: Temp, y: Temp) {
+        self.put(&[0x48, 0x0f, 0x40 | c as u8, 0xc0 | (x as u8) << 3 | y as u8]);
+    }
+
+    /// `x := x * y`.
+    pub fn multiply(&mut self, x: Temp, y: Temp) {
+        self.put(&[0x48, 0x0f, 0xaf, 0xc0 | (x as u8) << 3 | y as u8]);
+    }
+
     pub fn not(&mut self, x: Temp) {
         self.put(&[0x48, 0xf7, 0xd0 | x as u8]);
     }
@@ -286,6 +329,29 @@ impl Builder {
 
     pub fn clear_bit(&mut self, x: Temp, y: Temp) {
         self.put(&[0x48, 0x0f, 0xb3, 0xc0 | (y as u8) << 3 | x as u8]);
+    }
+
+    /// `Below` if bit `i % 64` of `x` is set.
+    pub fn test_bit_number(&mut self, x: Temp, i: u8) {
+        self.put(&[0x48, 0x0f, 0xba, 0xe0 | x as u8, i & 63]);
+    }
+
+    pub fn set_bit_number(&mut self, x: Temp, i: u8) {
+        self.put(&[0x48, 0x0f, 0xba, 0xe8 | x as u8, i & 63]);
+    }
+
+    pub fn clear_bit_number(&mut self, x: Temp, i: u8) {
+        self.put(&[0x48, 0x0f, 0xba, 0xf0 | x as u8, i & 63]);
+    }
+
+    /// `x :=` the number of bits of `y`.
+    pub fn count_of(&mut self, x: Temp, y: Temp) {
+        self.put(&[0xf3, 0x48, 0x0f, 0xb8, 0xc0 | (x as u8) << 3 | y as u8]);
+    }
+
+    /// `x :=` the place of the highest bit of `y`, which is not zero.
+    pub fn highest(&mut self, x: Temp, y: Temp) {
+        self.put(&[0x48, 0x0f, 0xbd, 0xc0 | (x as u8) << 3 | y as u8]);
     }
 
     /// `x :=` the number of bits of `f[r]`.

@@ -324,6 +324,117 @@ fn a_remainder_is_taken_of_what_is_not_negative_by_what_is_positive() {
 }
 
 #[test]
+fn a_quotient_is_cut_off_towards_zero() {
+    for x in words(40) {
+        for y in words(23).chain([0, u64::MAX]) {
+            let mut f = frame(&[x, y]);
+            let ended = run(&mut f, &mut Nobody, |b| {
+                let (zero, beyond) = (b.label(), b.label());
+                b.load(Temp::A, 0);
+                b.load(Temp::C, 1);
+                b.divide(zero, beyond);
+                b.store(2, Temp::A);
+                b.give_back();
+                b.bind(zero);
+                b.end(90);
+                b.bind(beyond);
+                b.end(91);
+            });
+            let Some(ended) = ended else { return };
+            match (x as i64, y as i64) {
+                (_, 0) => assert_eq!(ended, 90),
+                (a, b) => match a.checked_div(b) {
+                    Some(q) => assert_eq!((ended, f[2]), (END, q as u64)),
+                    None => assert_eq!(ended, 91),
+                },
+            }
+        }
+    }
+}
+
+/// What the steps make of two words, of which `A` and `E` hold the first and `C` and `F` the second.
+fn made(x: u64, y: u64, steps: &[(&str, fn(&mut Builder))]) -> Option<Vec<(String, [u64; 5])>> {
+    let each = |(name, step): &(&str, fn(&mut Builder))| {
+        let mut f = frame(&[x, y]);
+        run(&mut f, &mut Nobody, |b| {
+            [(Temp::A, 0), (Temp::E, 0), (Temp::C, 1), (Temp::F, 1)]
+                .into_iter()
+                .for_each(|(t, r)| b.load(t, r));
+            b.set(Temp::D, 6);
+            step(b);
+            for (k, t) in [Temp::A, Temp::C, Temp::D, Temp::E, Temp::F].into_iter().enumerate() {
+                b.store(10 + k as u16, t);
+            }
+        })?;
+        Some((name.to_string(), f[10..15].try_into().expect("five words")))
+    };
+    steps.iter().map(each).collect()
+}
+
+#[test]
+fn each_step_changes_the_word_it_names_and_no_other() {
+    for x in words(40) {
+        for y in words(30) {
+            let Some(all) = made(
+                x,
+                y,
+                &[
+                    ("negate", |b| b.negate(Temp::E)),
+                    ("spread", |b| {
+                        b.combine(Word::Cmp, Temp::A, Temp::C);
+                        b.spread(Temp::E);
+                    }),
+                    ("append", |b| {
+                        b.combine(Word::Cmp, Temp::A, Temp::C);
+                        b.append(Temp::F);
+                    }),
+                    ("appended by a word that is not zero", |b| {
+                        b.negate(Temp::A);
+                        b.append(Temp::F);
+                    }),
+                    ("take", |b| {
+                        b.combine(Word::Cmp, Temp::A, Temp::C);
+                        b.take_if(Condition::Less, Temp::D, Temp::F);
+                    }),
+                    ("multiply", |b| b.multiply(Temp::E, Temp::F)),
+                    ("bit 37", |b| {
+                        b.test_bit_number(Temp::A, 37);
+                        b.spread(Temp::F);
+                    }),
+                    ("set bit 37", |b| b.set_bit_number(Temp::F, 37)),
+                    ("clear bit 3", |b| b.clear_bit_number(Temp::E, 3)),
+                    ("count", |b| b.count_of(Temp::E, Temp::F)),
+                    ("highest", |b| {
+                        b.set_bit_number(Temp::F, 0);
+                        b.highest(Temp::D, Temp::F);
+                    }),
+                ],
+            ) else {
+                return;
+            };
+            let all_if = |c: bool| if c { u64::MAX } else { 0 };
+            let less = (x as i64) < y as i64;
+            let want = [
+                [x, y, 6, x.wrapping_neg(), y],
+                [x, y, 6, all_if(x < y), y],
+                [x, y, 6, x, y << 1 | u64::from(x < y)],
+                [x.wrapping_neg(), y, 6, x, y << 1 | u64::from(x != 0)],
+                [x, y, if less { y } else { 6 }, x, y],
+                [x, y, 6, x.wrapping_mul(y), y],
+                [x, y, 6, x, all_if(x >> 37 & 1 == 1)],
+                [x, y, 6, x, y | 1 << 37],
+                [x, y, 6, x & !8, y],
+                [x, y, 6, u64::from(y.count_ones()), y],
+                [x, y, u64::from(63 - (y | 1).leading_zeros()), x, y | 1],
+            ];
+            for ((name, got), want) in all.iter().zip(want) {
+                assert_eq!(*got, want, "{name} of {x:x} and {y:x}");
+            }
+        }
+    }
+}
+
+#[test]
 #[should_panic(expected = "the host fell")]
 fn a_panic_of_the_host_comes_out_of_the_routine() {
     struct Falls;
