@@ -42,6 +42,7 @@ impl Cells {
         PER_WORD[self.width as usize] as usize
     }
 
+    #[inline(always)]
     pub const fn words(self) -> usize {
         let n = (self.rows as usize).div_ceil(self.per_word());
         if n == 0 { 1 } else { n }

@@ -412,6 +412,12 @@ impl Lower<'_> {
                 self.jump_unless(p, &env, wd)?;
                 return self.expr(body, &env, None);
             }
+            ExprKind::Unary(UnOp::Inverse, g) if !self.is_constant(&Uses::of_expr(g)) => {
+                let g = self.expr(g, env, None)?;
+                if let Some(row) = self.apply_inverse(&g, x, env)? {
+                    return Ok(row);
+                }
+            }
             _ => {}
         }
         let wish = self.constant_array(f);
@@ -437,6 +443,30 @@ impl Lower<'_> {
         let d = self.alloc(1)?;
         self.emit(Op::Single { d, m: m.reg, r, rows: rows.card() as u16, cols: cols.card() as u16, l: wd });
         self.decode(d, &cols)
+    }
+
+    /// `g~(x)`: the only row with the value `x`, without turning `g` round.
+    fn apply_inverse(&mut self, g: &Operand, x: &Expr, env: &Env) -> Low<Option<Operand>> {
+        let (rows, values) = match (g.array(), g.matrix()) {
+            (Some(a), _) => (a.rows.clone(), a.values.clone()),
+            (None, Ok((rows, cols))) => (rows.clone(), cols.clone()),
+            (None, Err(_)) => return Ok(None),
+        };
+        let x = self.expr(x, env, None)?;
+        let wd = self.wd;
+        let code = self.encode(&x, &values, wd)?;
+        let one = self.fresh_set(values.clone())?;
+        self.emit(Op::Clear { d: one.reg, n: one.words() });
+        self.put_bit(&one, code, true);
+        let found = self.fresh_set(rows.clone())?;
+        let (size, cols) = (rows.card() as u16, values.card() as u16);
+        self.emit(match g.array() {
+            Some(a) => Op::CellPreimage { d: found.reg, t: g.reg, s: one.reg, cols, c: a.cells() },
+            None => Op::Preimage { d: found.reg, m: g.reg, s: one.reg, rows: size, cols },
+        });
+        let (d, first) = (self.alloc(1)?, self.constant(vec![0])?);
+        self.emit(Op::Single { d, m: found.reg, r: first, rows: 1, cols: size, l: wd });
+        self.decode(d, &rows).map(Some)
     }
 
     /// The array of a function over constants alone: cheaper to apply than its matrix.

@@ -81,7 +81,7 @@ impl Lower<'_> {
         }
     }
 
-    fn fresh_set(&mut self, c: Carrier) -> Low<Operand> {
+    pub(super) fn fresh_set(&mut self, c: Carrier) -> Low<Operand> {
         if c.card() > super::super::carrier::MAX_CARD {
             return unsupported("a set too large for bits");
         }

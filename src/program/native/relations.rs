@@ -8,7 +8,9 @@ use super::*;
 use bombus_kernels::bits::{low_mask, words_for};
 
 /// Rows of a loop that is unrolled.
-pub(super) const ROWS: u16 = 16;
+pub(super) const ROWS: u16 = 32;
+/// Bits of a relation that is turned round bit by bit.
+const INVERTED: u32 = 16;
 /// Longer code takes its room for what is done in it, not for loops that are unrolled.
 const SHORT: usize = 1 << 14;
 
@@ -32,6 +34,16 @@ struct Matrix {
 impl Matrix {
     fn new(m: Reg, rows: u16, cols: u16) -> Matrix {
         Matrix { m, rows, cols: usize::from(cols) }
+    }
+
+    fn words(self) -> usize {
+        words(usize::from(self.rows) * self.cols)
+    }
+
+    /// Whether a value made of it word by word may stand at `d`.
+    fn can_become(self, d: Reg) -> bool {
+        let n = self.words() as u16;
+        d == self.m || disjoint((d, n), (self.m, n))
     }
 
     fn is_word(self) -> bool {
@@ -280,15 +292,28 @@ impl Translation<'_> {
             self.bits(A, m.m, usize::from(row) * m.cols, m.cols, C);
             return true;
         }
+        self.b.load(C, r);
+        self.b.multiply_number(C, m.cols as i32);
         if m.is_word() {
-            self.b.load(C, r);
-            self.b.multiply_number(C, m.cols as i32);
             self.b.load(A, m.m);
             self.b.shift_right_c(A);
-            self.keep_low(A, m.cols, D);
-            return true;
+        } else {
+            // What the first word has of the row, and what the next one may have: 64 bits to the left in all, which
+            // is no shift at all if the row begins with the word, so it is done in two.
+            self.b.copy(A, C);
+            self.b.shift_right(A, 6);
+            self.b.combine_number(Word::Add, A, i32::from(m.m));
+            self.b.load_at(D, A);
+            self.b.shift_right_c(D);
+            self.b.combine_number(Word::Add, A, 1);
+            self.b.load_at(A, A);
+            self.b.shift_left(A, 1);
+            self.b.combine_number(Word::Xor, C, 63);
+            self.b.shift_left_c(A);
+            self.b.combine(Word::Or, A, D);
         }
-        false
+        self.keep_low(A, m.cols, D);
+        true
     }
 
     /// In `A`, the matrix of one word without row `f[r]`; in `C`, where that row begins.
@@ -374,14 +399,37 @@ impl Translation<'_> {
                 });
             }
             Op::RestrictCols { d, m, s, rows, cols, keep } => {
-                let Some(shape) = Matrix::word(m, rows, cols) else { return false };
-                self.all_rows(A, s, shape);
-                self.keep(d, m, keep);
+                let Some(shape) = Matrix::small(m, rows, cols).filter(|m| m.can_become(d)) else {
+                    return false;
+                };
+                self.b.load(E, s);
+                self.keep_low(E, shape.cols, D);
+                self.restrict(d, shape, keep, |t, _| t.b.copy(C, E));
             }
             Op::RestrictRows { d, m, s, rows, cols, keep } => {
-                let Some(shape) = Matrix::word(m, rows, cols) else { return false };
-                self.some_rows(s, rows, shape.cols);
-                self.keep(d, m, keep);
+                let Some(shape) = Matrix::small(m, rows, cols).filter(|m| m.can_become(d)) else {
+                    return false;
+                };
+                self.b.load(E, s);
+                self.restrict(d, shape, keep, |t, row| {
+                    t.b.test_bit_number(E, row as u8);
+                    t.b.spread(C);
+                    t.keep_low(C, shape.cols, D);
+                });
+            }
+            Op::Inverse { d, m, rows, cols } if u32::from(rows) * u32::from(cols) <= INVERTED => {
+                let Some(m) = Matrix::small(m, rows, cols) else { return false };
+                self.b.set(A, 0);
+                self.each_row(m, |t, row| {
+                    for col in 0..cols {
+                        t.b.copy(D, C);
+                        t.b.shift_right(D, col as u8);
+                        t.b.combine_number(Word::And, D, 1);
+                        t.b.shift_left(D, (col * rows + row) as u8);
+                        t.b.combine(Word::Or, A, D);
+                    }
+                });
+                self.b.store(d, A);
             }
             Op::Product { d, a, b, rows, cols } => {
                 let Some(shape) = Matrix::word(d, rows, cols) else { return false };
@@ -425,6 +473,27 @@ impl Translation<'_> {
             self.b.append(A);
         }
         self.b.store(d, A);
+    }
+
+    /// Keeps of each row the bits that `kept` leaves in `C`, or the others.
+    fn restrict(&mut self, d: Reg, m: Matrix, keep: bool, kept: impl Fn(&mut Self, u16)) {
+        for at in 0..m.words() {
+            self.b.set(A, 0);
+            for row in 0..m.rows {
+                let (first, start) = (usize::from(row) * m.cols, at * 64);
+                if first >= start + 64 || first + m.cols <= start {
+                    continue;
+                }
+                kept(self, row);
+                if first >= start {
+                    self.b.shift_left(C, (first - start) as u8);
+                } else {
+                    self.b.shift_right(C, (start - first) as u8);
+                }
+                self.b.combine(Word::Or, A, C);
+            }
+            self.keep(word(d, at as u16), word(m.m, at as u16), keep);
+        }
     }
 
     /// Jumps if `C` has more than one bit.

@@ -376,6 +376,8 @@ fn one_of_many(kind: u64, random: &mut Random, regs: &mut Layout, row: Reg) -> O
         34 => Op::NextSubset { d, a: v, n: words(bits_of_cols), l },
         35 => Op::Min { d, a, b },
         36 => Op::Max { d, a, b },
+        37 => Op::Inverse { d, m, rows, cols },
+        38 => Op::RestrictRows { d: m, m, s, rows, cols, keep },
         _ => Op::Div { d, a, b, l },
     }
 }
@@ -387,9 +389,9 @@ fn words(bits: usize) -> u16 {
 #[test]
 fn operations_on_small_relations_and_arrays_do_the_same_in_machine_code() {
     let mut random = Random(0x5eed);
-    for round in 0..38 * 700 {
+    for round in 0..40 * 700 {
         let mut regs = Layout(vec![random.below(6)]);
-        let op = one_of_many(round % 38, &mut random, &mut regs, 0);
+        let op = one_of_many(round % 40, &mut random, &mut regs, 0);
         let ops = vec![op, Op::Emit { t: 1 }, Op::Halt];
         let mut code = Code { ops, registers: regs.0.len(), ..Code::default() };
         both_with(&mut code, &regs.0, "a row that is known when it is run");
