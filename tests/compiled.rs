@@ -347,3 +347,19 @@ fn one_side_of_maplets_asks_for_the_other_too() {
         large_functions(&[guard], "1 states, 0 transitions, Deadlock, undefined guard");
     }
 }
+
+#[test]
+fn an_inverse_is_applied_where_exactly_one_row_has_the_value() {
+    // y is 0, 1, 2 before and after `more`, 6 states. Before: 2 gets in each of 3 states, 2 times the same, 3 times more;
+    // after: row 3 has the value of row 1, so there is 1 get in each of 3 states and once the same, and v = 0 is undefined.
+    for (arrow, more) in [("+->", "f(3) := 0"), ("<->", "f := f \\/ {3|->0}")] {
+        let text = format!(
+            "MACHINE M VARIABLES f, y INVARIANT f : 1..3 {arrow} 0..1 & y : 0..3
+             INITIALISATION f := {{1|->0, 2|->1}} || y := 0
+             OPERATIONS get(v) = PRE v : 0..1 & card(f~[{{v}}]) = 1 THEN y := (f~)(v) END;
+             same(v) = PRE v : 0..1 & (f~)(v) = y THEN skip END;
+             more = PRE 3 /: dom(f) THEN {more} END END"
+        );
+        check(text.leak(), "6 states, 15 transitions, undefined guard");
+    }
+}
