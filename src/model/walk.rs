@@ -16,6 +16,8 @@ macro_rules! walkers {
             fn call(&mut self, _: &$($m)? OpId) {}
             /// Variables that `::` and `:(…)` write.
             fn written(&mut self, _: &$($m)? Vec<VarId>) {}
+            /// Variables that an expression or predicate binds.
+            fn bound(&mut self, _: VarId) {}
             /// A predicate or substitution that the tool provides, with its arguments.
             fn external(&mut self, _: &$($m)? External, _: &$($m)? [Expr]) {}
         }
@@ -49,8 +51,13 @@ macro_rules! walkers {
                     $expr(b, v);
                 }
                 ExprKind::Field(a, _) | ExprKind::Unary(_, a) | ExprKind::Symbolic(a) => $expr(a, v),
-                ExprKind::BoolOf(p) | ExprKind::Compr(_, p) => $pred(p, v),
-                ExprKind::Big(_, _, p, x) => {
+                ExprKind::BoolOf(p) => $pred(p, v),
+                ExprKind::Compr(vars, p) => {
+                    vars.iter().for_each(|x| v.bound(*x));
+                    $pred(p, v);
+                }
+                ExprKind::Big(_, vars, p, x) => {
+                    vars.iter().for_each(|x| v.bound(*x));
                     $pred(p, v);
                     $expr(x, v);
                 }
@@ -60,7 +67,8 @@ macro_rules! walkers {
                     $expr(b, v);
                 }
                 ExprKind::Let(bindings, x) => {
-                    for (_, value) in bindings {
+                    for (bound, value) in bindings {
+                        v.bound(*bound);
                         $expr(value, v);
                     }
                     $expr(x, v);
@@ -82,7 +90,9 @@ macro_rules! walkers {
                         $pred(p, v);
                     }
                 }
-                PredKind::Not(p) | PredKind::Forall(_, p) | PredKind::Exists(_, p) | PredKind::Label(_, p) => {
+                PredKind::Not(p) | PredKind::Label(_, p) => $pred(p, v),
+                PredKind::Forall(vars, p) | PredKind::Exists(vars, p) => {
+                    vars.iter().for_each(|x| v.bound(*x));
                     $pred(p, v);
                 }
                 PredKind::Implies(a, b) | PredKind::Iff(a, b) => {
@@ -99,7 +109,8 @@ macro_rules! walkers {
                     $pred(b, v);
                 }
                 PredKind::Let(bindings, p) => {
-                    for (_, value) in bindings {
+                    for (bound, value) in bindings {
+                        v.bound(*bound);
                         $expr(value, v);
                     }
                     $pred(p, v);

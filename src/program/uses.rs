@@ -4,8 +4,9 @@
 //! with a condition occurs.
 
 use crate::model::typed::{
-    BigOp, BinOp, Expr, ExprKind, Machine, Pred, PredKind, Step, Stmt, StmtKind, Target, UnOp, VarId,
+    BigOp, BinOp, Expr, ExprKind, External, Machine, Pred, Step, Stmt, StmtKind, Target, UnOp, VarId,
 };
+use crate::model::walk::{Visit, visit_expr, visit_pred};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,13 +24,13 @@ pub struct Uses {
 impl Uses {
     pub fn of_expr(e: &Expr) -> Uses {
         let mut u = Uses::default();
-        u.expr(e);
+        visit_expr(e, &mut u);
         u.close()
     }
 
     pub fn of_pred(p: &Pred) -> Uses {
         let mut u = Uses::default();
-        u.pred(p);
+        visit_pred(p, &mut u);
         u.close()
     }
 
@@ -55,132 +56,14 @@ impl Uses {
         self.reads.union(&self.olds).copied().collect()
     }
 
-    fn expr(&mut self, e: &Expr) {
-        match &e.kind {
-            ExprKind::Int(_)
-            | ExprKind::Real(_)
-            | ExprKind::Str(_)
-            | ExprKind::Bool(_)
-            | ExprKind::Elem(..)
-            | ExprKind::TypeSet(_)
-            | ExprKind::Natural
-            | ExprKind::Natural1
-            | ExprKind::Function(_)
-            | ExprKind::Constructor(..)
-            | ExprKind::Destructor(..) => {}
-            ExprKind::Var(v) => {
-                self.reads.insert(*v);
-            }
-            ExprKind::Old(v) => {
-                self.olds.insert(*v);
-            }
-            ExprKind::SetExt(es) | ExprKind::SeqExt(es) | ExprKind::Rec(es) | ExprKind::StructSet(es) => {
-                es.iter().for_each(|e| self.expr(e));
-            }
-            ExprKind::External(_, es) => {
-                self.partial = true;
-                es.iter().for_each(|e| self.expr(e));
-            }
-            ExprKind::Unary(op, a) => {
-                self.partial |= is_partial_unary(*op);
-                self.expr(a);
-            }
-            ExprKind::Field(a, _) | ExprKind::Symbolic(a) => self.expr(a),
-            ExprKind::Binary(op, a, b) => {
-                self.partial |= is_partial_binary(*op);
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Apply(a, b) => {
-                self.partial = true;
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Pair(a, b) => {
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::BoolOf(p) => self.pred(p),
-            ExprKind::Compr(vars, p) => {
-                self.bound.extend(vars);
-                self.pred(p);
-            }
-            ExprKind::Big(op, vars, p, body) => {
-                self.partial |= *op == BigOp::Inter;
-                self.bound.extend(vars);
-                self.pred(p);
-                self.expr(body);
-            }
-            ExprKind::If(c, a, b) => {
-                self.pred(c);
-                self.expr(a);
-                self.expr(b);
-            }
-            ExprKind::Let(bindings, body) => {
-                for (v, e) in bindings {
-                    self.bound.insert(*v);
-                    self.expr(e);
-                }
-                self.expr(body);
-            }
-            ExprKind::Construct(_, _, arg) => {
-                self.partial = true;
-                if let Some(a) = arg {
-                    self.expr(a);
-                }
-            }
-        }
-    }
-
-    fn pred(&mut self, p: &Pred) {
-        match &p.kind {
-            PredKind::True | PredKind::False => {}
-            PredKind::And(ps) | PredKind::Or(ps) => ps.iter().for_each(|p| self.pred(p)),
-            PredKind::Not(p) | PredKind::Label(_, p) => self.pred(p),
-            PredKind::Implies(a, b) | PredKind::Iff(a, b) => {
-                self.pred(a);
-                self.pred(b);
-            }
-            PredKind::Rel(_, a, b) => {
-                self.expr(a);
-                self.expr(b);
-            }
-            PredKind::Forall(vars, p) | PredKind::Exists(vars, p) => {
-                self.bound.extend(vars);
-                self.pred(p);
-            }
-            PredKind::If(c, a, b) => {
-                self.pred(c);
-                self.pred(a);
-                self.pred(b);
-            }
-            PredKind::Let(bindings, body) => {
-                for (v, e) in bindings {
-                    self.bound.insert(*v);
-                    self.expr(e);
-                }
-                self.pred(body);
-            }
-            PredKind::Finite(e) => self.expr(e),
-            PredKind::Partition(e, es) => {
-                self.expr(e);
-                es.iter().for_each(|e| self.expr(e));
-            }
-            PredKind::External(_, es) => {
-                self.partial = true;
-                es.iter().for_each(|e| self.expr(e));
-            }
-        }
-    }
-
-    fn target(&mut self, t: &Target) {
+    fn assigned(&mut self, t: &Target) {
         self.writes.insert(t.var);
         if !t.path.is_empty() {
             self.reads.insert(t.var);
         }
         for step in &t.path {
             if let Step::Index(i) = step {
-                self.expr(i);
+                visit_expr(i, self);
             }
         }
     }
@@ -190,13 +73,13 @@ impl Uses {
             StmtKind::Skip => {}
             StmtKind::Assign(pairs) => {
                 for (t, e) in pairs {
-                    self.target(t);
-                    self.expr(e);
+                    self.assigned(t);
+                    visit_expr(e, self);
                 }
             }
             StmtKind::BecomesIn(vars, e) => {
                 self.writes.extend(vars);
-                self.expr(e);
+                visit_expr(e, self);
             }
             StmtKind::BecomesSuch(vars, p) => {
                 self.writes.extend(vars);
@@ -206,7 +89,7 @@ impl Uses {
                 self.reads.extend(inner.olds);
             }
             StmtKind::Pre(p, s) | StmtKind::Assert(p, s) | StmtKind::Witness(p, s) => {
-                self.pred(p);
+                visit_pred(p, self);
                 self.stmt(s, m);
             }
             StmtKind::Choice(ss) | StmtKind::Seq(ss) | StmtKind::Par(ss) => {
@@ -214,7 +97,7 @@ impl Uses {
             }
             StmtKind::If(branches, other) | StmtKind::Select(branches, other) => {
                 for (p, s) in branches {
-                    self.pred(p);
+                    visit_pred(p, self);
                     self.stmt(s, m);
                 }
                 if let Some(s) = other {
@@ -222,9 +105,9 @@ impl Uses {
                 }
             }
             StmtKind::Case(e, branches, other) => {
-                self.expr(e);
+                visit_expr(e, self);
                 for (labels, s) in branches {
-                    labels.iter().for_each(|e| self.expr(e));
+                    labels.iter().for_each(|e| visit_expr(e, self));
                     self.stmt(s, m);
                 }
                 if let Some(s) = other {
@@ -233,13 +116,13 @@ impl Uses {
             }
             StmtKind::Any(vars, p, s) => {
                 self.bound.extend(vars);
-                self.pred(p);
+                visit_pred(p, self);
                 self.stmt(s, m);
             }
             StmtKind::Let(bindings, s) => {
                 for (v, e) in bindings {
                     self.bound.insert(*v);
-                    self.expr(e);
+                    visit_expr(e, self);
                 }
                 self.stmt(s, m);
             }
@@ -248,21 +131,43 @@ impl Uses {
                 self.stmt(s, m);
             }
             StmtKind::While { cond, body, invariant, variant } => {
-                self.pred(cond);
+                visit_pred(cond, self);
                 self.stmt(body, m);
-                self.pred(invariant);
-                self.expr(variant);
+                visit_pred(invariant, self);
+                visit_expr(variant, self);
             }
             StmtKind::Call { op, args, results } => {
                 let callee = m.op(*op);
                 self.bound.extend(&callee.params);
                 self.bound.extend(&callee.results);
                 self.stmt(&callee.body, m);
-                args.iter().for_each(|e| self.expr(e));
-                results.iter().for_each(|t| self.target(t));
+                args.iter().for_each(|e| visit_expr(e, self));
+                results.iter().for_each(|t| self.assigned(t));
             }
-            StmtKind::External(_, es) => es.iter().for_each(|e| self.expr(e)),
+            StmtKind::External(_, es) => es.iter().for_each(|e| visit_expr(e, self)),
         }
+    }
+}
+
+impl Visit for Uses {
+    fn expr(&mut self, e: &Expr) {
+        match &e.kind {
+            ExprKind::Var(v) => _ = self.reads.insert(*v),
+            ExprKind::Old(v) => _ = self.olds.insert(*v),
+            ExprKind::External(..) | ExprKind::Apply(..) | ExprKind::Construct(..) => self.partial = true,
+            ExprKind::Unary(op, _) => self.partial |= is_partial_unary(*op),
+            ExprKind::Binary(op, ..) => self.partial |= is_partial_binary(*op),
+            ExprKind::Big(op, ..) => self.partial |= *op == BigOp::Inter,
+            _ => {}
+        }
+    }
+
+    fn bound(&mut self, v: VarId) {
+        self.bound.insert(v);
+    }
+
+    fn external(&mut self, _: &External, _: &[Expr]) {
+        self.partial = true;
     }
 }
 
