@@ -71,6 +71,112 @@ pub(crate) struct Fold {
     recent: Recent,
 }
 
+/// States that a worker folded lately, with their roots. Where steps commute, a state is met again from the siblings
+/// of its source, a few hundred edges later. Roots never change, so an entry is right for ever; states are compared
+/// word by word. Where states are rarely met again it gives up.
+#[derive(Default)]
+pub(crate) struct Familiar {
+    /// Hash and root of a state each, a power of two of them; `NO_ROOT` where there is no state.
+    marks: Vec<(u64, u64)>,
+    /// The words of the states, in the same order.
+    states: Vec<u64>,
+    missed: usize,
+    /// Since it was last asked whether this pays.
+    asked: u32,
+    known: u32,
+    given_up: bool,
+}
+
+/// Numbers of nodes are below 2^32 - 1, so this is no pair of them.
+const NO_ROOT: u64 = u64::MAX;
+
+/// Bytes of familiar states at most, how many of them there are at first, and after how many questions one in
+/// three must have been known.
+const FAMILIAR: usize = if cfg!(loom) { 64 } else { 1 << 18 };
+const FEW: usize = if cfg!(loom) { 1 } else { 64 };
+const TRIAL: u32 = 1 << 13;
+
+impl Familiar {
+    /// The root of a state, if it is among them.
+    #[inline]
+    pub(crate) fn root(&mut self, state: &[u64]) -> Option<u64> {
+        let last = self.marks.len().checked_sub(1)?;
+        self.asked += 1;
+        let hash = hash_of(state);
+        let at = hash as usize & last;
+        let (mark, root) = self.marks[at];
+        let words = state.len();
+        if mark != hash || root == NO_ROOT || self.states[at * words..(at + 1) * words] != *state {
+            return None;
+        }
+        self.known += 1;
+        Some(root)
+    }
+
+    /// Remembers a state that was not among them.
+    #[inline]
+    pub(crate) fn meet(&mut self, state: &[u64], root: u64) {
+        if self.given_up {
+            return;
+        }
+        let words = state.len();
+        self.missed += 1;
+        if self.missed > 2 * self.marks.len() || self.asked >= TRIAL {
+            self.judge(words);
+            if self.given_up {
+                return;
+            }
+        }
+        let hash = hash_of(state);
+        let at = hash as usize & (self.marks.len() - 1);
+        self.states[at * words..(at + 1) * words].copy_from_slice(state);
+        self.marks[at] = (hash, root);
+    }
+
+    /// Gives up, or takes more room if there are too few.
+    #[cold]
+    fn judge(&mut self, words: usize) {
+        if self.asked >= TRIAL {
+            self.given_up |= self.known < self.asked / 3;
+            (self.asked, self.known) = (0, 0);
+        }
+        let count = (2 * self.marks.len()).max(FEW);
+        if self.given_up {
+            (self.marks, self.states) = (Vec::new(), Vec::new());
+        } else if self.missed > 2 * self.marks.len()
+            && (self.marks.is_empty() || 8 * count * (words + 2) <= FAMILIAR)
+        {
+            let states = std::mem::replace(&mut self.states, vec![0; count * words]);
+            let marks = std::mem::replace(&mut self.marks, vec![(0, NO_ROOT); count]);
+            for (state, mark) in states.chunks(words).zip(marks).filter(|(_, mark)| mark.1 != NO_ROOT) {
+                let at = mark.0 as usize & (count - 1);
+                self.states[at * words..(at + 1) * words].copy_from_slice(state);
+                self.marks[at] = mark;
+            }
+        }
+        self.missed = 0;
+    }
+}
+
+/// A hash of all words of a state, in four lanes so that none need wait for another.
+#[inline]
+fn hash_of(state: &[u64]) -> u64 {
+    const A: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut lanes = [A, !A, A >> 1, !A >> 1];
+    let (fours, rest) = state.as_chunks::<4>();
+    for four in fours {
+        for (lane, word) in lanes.iter_mut().zip(four) {
+            *lane = (lane.rotate_left(29) ^ word).wrapping_mul(A);
+        }
+    }
+    for (lane, word) in lanes.iter_mut().zip(rest) {
+        *lane = (lane.rotate_left(29) ^ word).wrapping_mul(A);
+    }
+    let [a, b, c, d] = lanes;
+    let sum = (a ^ b.rotate_left(16) ^ c.rotate_left(32) ^ d.rotate_left(48)).wrapping_mul(A);
+    sum ^ sum >> 32
+}
+
 /// The root of a state that needs no nodes: its only word, or 0 for the state without words.
 pub(crate) fn small_root(state: &[u64]) -> u64 {
     state.first().copied().unwrap_or(0)

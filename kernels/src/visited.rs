@@ -11,7 +11,7 @@
 
 use crate::Trouble;
 use crate::chunks::Chunks;
-use crate::fold::{Fold, Interner, Stuck, find_root, small_root, tag_of, unfold};
+use crate::fold::{Familiar, Fold, Interner, Stuck, find_root, small_root, tag_of, unfold};
 use crate::hash;
 use crate::memory::Meter;
 use crate::parents::{Level, Parents};
@@ -79,6 +79,8 @@ pub struct Seat {
     /// The level that is being filled, if the search has levels.
     pub level: Option<Level>,
     base: Fold,
+    /// States whose roots are known; none if states are not folded.
+    familiar: Familiar,
 }
 
 impl Seat {
@@ -131,6 +133,7 @@ impl Visited {
             block: 64,
             level: None,
             base: Fold::default(),
+            familiar: Familiar::default(),
         }
     }
 
@@ -265,6 +268,12 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// The key of a state that this worker asked for lately, if states are folded; `key` finds all others.
+    #[inline]
+    pub fn recall(&mut self, state: &[u64]) -> Option<Key> {
+        self.seat.familiar.root(state).map(|root| Key(root as u128))
+    }
+
     /// What the table will look for. In exact mode this interns the parts of the state.
     #[inline]
     pub fn key(&mut self, state: &[u64]) -> Result<Key, Trouble> {
@@ -278,6 +287,7 @@ impl Session<'_> {
                 } else {
                     self.folded(|fold, nodes, ids| fold.settle(state, nodes, ids))?
                 };
+                self.seat.familiar.meet(state, root);
                 Ok(Key(root as u128))
             }
         }
@@ -438,7 +448,8 @@ mod tests {
             let mut alone: Vec<(Vec<u64>, u128)> = Vec::new();
             for n in 0..400 {
                 // Some words of the state before are changed, none and the outermost among them.
-                let mut now = alone.last().map_or_else(|| vec![hash::mix(words as u64); words], |s| s.0.clone());
+                let mut now =
+                    alone.last().map_or_else(|| vec![hash::mix(words as u64); words], |s| s.0.clone());
                 for k in 0..n % 5 {
                     let at = (hash::mix(n * 5 + k) % (words as u64 + 2)).saturating_sub(1);
                     now[(at as usize).min(words - 1)] = hash::mix(n + k) % 3;
@@ -455,7 +466,9 @@ mod tests {
                 if n % 3 == 0 {
                     session.near(base).unwrap();
                 }
+                assert!(session.recall(other).is_none_or(|known| known.0 == *key));
                 assert_eq!(session.key(other).unwrap().0, *key);
+                assert_eq!(session.recall(other).map(|known| known.0), Some(*key));
             }
             for (a, x) in &alone {
                 for (b, y) in &alone {
@@ -463,6 +476,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn states_that_never_come_again_are_not_remembered_for_ever() {
+        let set = set(Mode::Exact, 3);
+        let mut seat = set.seat(0);
+        let mut session = set.enter(&mut seat).unwrap();
+        let first = session.key(&state(0, 3)).unwrap().0;
+        for n in 1..20_000 {
+            assert!(session.recall(&state(n, 3)).is_none());
+            session.key(&state(n, 3)).unwrap();
+            if n == 100 {
+                assert!(session.recall(&state(n, 3)).is_some());
+            }
+        }
+        assert!(session.recall(&state(19_999, 3)).is_none());
+        assert_eq!(session.key(&state(0, 3)).unwrap().0, first);
     }
 
     #[test]

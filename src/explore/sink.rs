@@ -324,13 +324,18 @@ impl<S: System> Core<'_, S> {
         let mut near = None;
         for (i, edge) in self.pending.edges.iter().enumerate() {
             let state = orbits.map_or_else(|| target(i), |o| o.of(i));
-            if !self.compares {
-                session.near(state)?;
-            } else if near.replace(edge.source) != Some(edge.source) {
-                let at = edge.source as usize * words;
-                session.near(&self.pending.states[at..at + words])?;
-            }
-            let key = session.key(state)?;
+            let key = match session.recall(state) {
+                Some(key) => key,
+                None => {
+                    if !self.compares {
+                        session.near(state)?;
+                    } else if near.replace(edge.source) != Some(edge.source) {
+                        let at = edge.source as usize * words;
+                        session.near(&self.pending.states[at..at + words])?;
+                    }
+                    session.key(state)?
+                }
+            };
             session.prefetch(key);
             self.keys.push(key);
         }

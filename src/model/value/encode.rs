@@ -15,30 +15,36 @@ pub const HASHED: u8 = 11;
 pub struct Form<'a>(pub &'a mut Vec<u8>);
 
 impl Form<'_> {
+    #[inline]
     pub fn bool(self, b: bool) {
         self.0.push(u8::from(b));
     }
 
+    #[inline]
     pub fn int(self, n: i64) {
         self.0.push(2);
         small(n, self.0);
     }
 
+    #[inline]
     pub fn elem(self, set: SetId, n: u32) {
         self.0.push(5);
         number(u64::from(set.0), self.0);
         number(u64::from(n), self.0);
     }
 
+    #[inline]
     pub fn pair(self) {
         self.0.push(6);
     }
 
+    #[inline]
     pub fn set(self, elements: usize) {
         self.0.push(7);
         number(elements as u64, self.0);
     }
 
+    #[inline]
     pub fn rec(self, fields: usize) {
         self.0.push(8);
         number(fields as u64, self.0);
@@ -222,6 +228,7 @@ fn int(n: &Int, out: &mut Vec<u8>) {
     }
 }
 
+#[inline]
 fn small(n: i64, out: &mut Vec<u8>) {
     out.push(0);
     // Zigzag keeps small numbers of either sign short.
@@ -229,6 +236,7 @@ fn small(n: i64, out: &mut Vec<u8>) {
 }
 
 /// Seven bits a byte, low ones first.
+#[inline]
 fn number(mut n: u64, out: &mut Vec<u8>) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);
