@@ -19,7 +19,14 @@ pub struct Marks {
     pub loose: bool,
 }
 
+/// A batch goes from hand to hand at every level, so its parts stand apart and only a pointer moves.
 pub struct Batch {
+    held: Box<Held>,
+    /// The states were expanded before, in part.
+    pub again: bool,
+}
+
+struct Held {
     words: usize,
     ids: Vec<u32>,
     /// Fingerprints: computed when a state is new, needed again when it is expanded.
@@ -29,8 +36,6 @@ pub struct Batch {
     flawed: Vec<u32>,
     /// Positions of states that stand for their orbits by chance, ascending.
     loose: Vec<u32>,
-    /// The states were expanded before, in part.
-    pub again: bool,
     bytes: u64,
     meter: Arc<Meter>,
 }
@@ -39,59 +44,58 @@ impl Batch {
     pub fn new(words: usize, meter: &Arc<Meter>) -> Result<Batch, Trouble> {
         let bytes = (BATCH * (words * 8 + 16 + 4)) as u64;
         meter.claim(bytes)?;
-        let mut batch = Batch {
+        let mut held = Box::new(Held {
             words,
             ids: Vec::new(),
             prints: Vec::new(),
             states: Vec::new(),
             flawed: Vec::new(),
             loose: Vec::new(),
-            again: false,
             bytes,
             meter: meter.clone(),
-        };
-        let reserved = batch.ids.try_reserve_exact(BATCH).is_ok()
-            && batch.prints.try_reserve_exact(BATCH).is_ok()
-            && batch.states.try_reserve_exact(BATCH * words).is_ok();
-        if reserved { Ok(batch) } else { Err(Trouble::OutOfMemory) }
+        });
+        let reserved = held.ids.try_reserve_exact(BATCH).is_ok()
+            && held.prints.try_reserve_exact(BATCH).is_ok()
+            && held.states.try_reserve_exact(BATCH * words).is_ok();
+        if reserved { Ok(Batch { held, again: false }) } else { Err(Trouble::OutOfMemory) }
     }
 
     pub fn push(&mut self, id: u32, print: u128, state: &[u64], marks: Marks) {
         debug_assert!(!self.is_full());
         if marks.flawed {
-            self.flawed.push(self.ids.len() as u32);
+            self.held.flawed.push(self.held.ids.len() as u32);
         }
         if marks.loose {
-            self.loose.push(self.ids.len() as u32);
+            self.held.loose.push(self.held.ids.len() as u32);
         }
-        self.ids.push(id);
-        self.prints.push(print);
-        self.states.extend_from_slice(state);
+        self.held.ids.push(id);
+        self.held.prints.push(print);
+        self.held.states.extend_from_slice(state);
     }
 
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.held.ids.len()
     }
 
     pub fn is_full(&self) -> bool {
-        self.ids.len() >= BATCH
+        self.held.ids.len() >= BATCH
     }
 
     pub fn id(&self, at: usize) -> u32 {
-        self.ids[at]
+        self.held.ids[at]
     }
 
     pub fn print(&self, at: usize) -> u128 {
-        self.prints[at]
+        self.held.prints[at]
     }
 
     pub fn state(&self, at: usize) -> &[u64] {
-        &self.states[at * self.words..(at + 1) * self.words]
+        &self.held.states[at * self.held.words..(at + 1) * self.held.words]
     }
 
     pub fn marks(&self, at: usize) -> Marks {
         let stands = |list: &[u32]| !list.is_empty() && list.binary_search(&(at as u32)).is_ok();
-        Marks { flawed: stands(&self.flawed), loose: stands(&self.loose) }
+        Marks { flawed: stands(&self.held.flawed), loose: stands(&self.held.loose) }
     }
 
     /// The words of all states, one after the other.
@@ -101,16 +105,16 @@ impl Batch {
 
     /// Empties the batch for another use.
     pub fn clear(&mut self) {
-        self.ids.clear();
-        self.prints.clear();
-        self.states.clear();
-        self.flawed.clear();
-        self.loose.clear();
+        self.held.ids.clear();
+        self.held.prints.clear();
+        self.held.states.clear();
+        self.held.flawed.clear();
+        self.held.loose.clear();
         self.again = false;
     }
 }
 
-impl Drop for Batch {
+impl Drop for Held {
     fn drop(&mut self) {
         self.meter.release(self.bytes);
     }

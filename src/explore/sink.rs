@@ -22,6 +22,10 @@ use std::time::Duration;
 /// Buffered edges at which their targets are looked up.
 pub(super) const FLUSH: usize = 192;
 
+/// Edges below which their lookup is not timed apart from what came before: in a level of one state the clock
+/// would take as long.
+const TIMED: usize = 8;
+
 /// What one worker counted.
 #[derive(Default)]
 pub struct Record {
@@ -63,12 +67,16 @@ pub(super) struct Core<'a, S: System> {
     pub(super) seat: Seat,
     pub(super) record: Record,
     pub(super) source: Source,
+    /// The words of the source; empty while the initial states are computed, or if nobody asks.
+    pub(super) source_state: Vec<u64>,
     pub(super) pending: Pending,
     pub(super) fresh: Fresh,
     pub(super) notes: Notes,
     pub(super) keys: Vec<Key>,
     /// States that were expanded without a fault since the last flush.
     pub(super) settling: Vec<u32>,
+    /// Whether targets are looked up by what tells them from their sources.
+    pub(super) compares: bool,
     /// Identities of the pending targets, if the system has orbits.
     orbits: Option<Identities<'a>>,
     /// Where the pending edges stand that led to new states.
@@ -78,6 +86,8 @@ pub(super) struct Core<'a, S: System> {
     pub(super) stamps: Vec<u64>,
     pub(super) stamp: u64,
     pub(super) mark: Duration,
+    /// Something was looked up since the last lap.
+    untimed: bool,
     /// Whether a proviso wants to know where the next edges lead, and where those before led.
     pub(super) watch: bool,
     pub(super) watched: Vec<(u32, u32)>,
@@ -86,6 +96,7 @@ pub(super) struct Core<'a, S: System> {
 impl<'a, S: System> Core<'a, S> {
     pub(super) fn new(shared: &'a Shared<'a, S>, index: usize) -> Self {
         let events = shared.system.event_names().len();
+        let orbits = shared.system.orbits().map(Identities::new);
         Core {
             shared,
             seat: shared.visited.seat(index),
@@ -95,17 +106,20 @@ impl<'a, S: System> Core<'a, S> {
                 ..Record::default()
             },
             source: Source::default(),
+            source_state: Vec::new(),
             pending: Pending::default(),
             fresh: Fresh::default(),
             notes: Notes::default(),
             keys: Vec::new(),
             settling: Vec::new(),
-            orbits: shared.system.orbits().map(Identities::new),
+            compares: orbits.is_none() && shared.visited.compares(),
+            orbits,
             led_on: Vec::new(),
             trouble: None,
             stamps: vec![0; events],
             stamp: 0,
             mark: shared.budget.elapsed(),
+            untimed: false,
             watch: false,
             watched: Vec::new(),
         }
@@ -126,6 +140,8 @@ pub(super) struct Source {
 #[derive(Default)]
 pub(super) struct Pending {
     pub(super) sources: Vec<Source>,
+    /// The words of the sources, if targets are compared with them.
+    states: Vec<u64>,
     pub(super) edges: Vec<PendingEdge>,
     pub(super) targets: Vec<u64>,
 }
@@ -238,6 +254,11 @@ impl<S: System> Core<'_, S> {
         }
         if first || self.pending.sources.is_empty() {
             self.pending.sources.push(self.source);
+            if self.compares {
+                // An initial state has no source; it resembles itself.
+                let like = if self.source.id.is_some() { &self.source_state } else { targets };
+                self.pending.states.extend_from_slice(&like[..self.shared.words]);
+            }
         }
         let source = self.pending.sources.len() as u32 - 1;
         let watched = self.watch;
@@ -253,8 +274,12 @@ impl<S: System> Core<'_, S> {
         if let Some(orbits) = &mut self.orbits {
             orbits.identify(&self.pending.targets, self.shared.words, self.pending.edges.len());
         }
-        let lap = self.lap();
-        self.record.shares.evaluate += lap;
+        let timed = self.pending.edges.len() >= TIMED;
+        self.untimed = !timed;
+        if timed {
+            let lap = self.lap();
+            self.record.shares.evaluate += lap;
+        }
         self.shared.watch();
         let fresh_before = self.record.fresh;
         let looked_up = self.look_up();
@@ -265,10 +290,13 @@ impl<S: System> Core<'_, S> {
             Err(trouble) => self.trouble = Some(trouble),
         }
         self.pending.sources.clear();
+        self.pending.states.clear();
         self.pending.edges.clear();
         self.pending.targets.clear();
-        let lap = self.lap();
-        self.record.shares.insert += lap;
+        if timed {
+            let lap = self.lap();
+            self.record.shares.insert += lap;
+        }
         let found = self.record.fresh - fresh_before;
         self.shared.states.fetch_add(found, Ordering::Relaxed);
         self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
@@ -293,8 +321,21 @@ impl<S: System> Core<'_, S> {
         let orbits = self.orbits.as_ref();
         let mut session = visited.enter(&mut self.seat)?;
         self.keys.clear();
-        for i in 0..self.pending.edges.len() {
-            let key = session.key(orbits.map_or_else(|| target(i), |o| o.of(i)))?;
+        let mut near = None;
+        for (i, edge) in self.pending.edges.iter().enumerate() {
+            let state = orbits.map_or_else(|| target(i), |o| o.of(i));
+            let key = match session.recall(state) {
+                Some(key) => key,
+                None => {
+                    if !self.compares {
+                        session.near(state)?;
+                    } else if near.replace(edge.source) != Some(edge.source) {
+                        let at = edge.source as usize * words;
+                        session.near(&self.pending.states[at..at + words])?;
+                    }
+                    session.key(state)?
+                }
+            };
             session.prefetch(key);
             self.keys.push(key);
         }
@@ -375,6 +416,14 @@ impl<S: System> Core<'_, S> {
             found.words.try_reserve_exact(more * self.shared.words).map_err(|_| Trouble::OutOfMemory)?;
         }
         Ok(())
+    }
+
+    /// Ends a lap between two batches; what was not timed in the batch before belongs to it.
+    pub(super) fn lap_between(&mut self) {
+        let lap = self.lap();
+        let shares = &mut self.record.shares;
+        let share = if std::mem::take(&mut self.untimed) { &mut shares.evaluate } else { &mut shares.steal };
+        *share += lap;
     }
 
     /// Time since the last lap.

@@ -71,8 +71,7 @@ impl<'a, S: System> Worker<'a, S> {
         while !self.shared.queues.is_stopped() && !self.shared.queues.is_paused() {
             match self.next_batch() {
                 Some(batch) => {
-                    let lap = self.core.lap();
-                    self.core.record.shares.steal += lap;
+                    self.core.lap_between();
                     self.expand(batch);
                 }
                 None => {
@@ -81,12 +80,17 @@ impl<'a, S: System> Worker<'a, S> {
                     }
                     self.shared.visited.give_back(&mut self.core.seat);
                     self.hand_in();
-                    let lap = self.core.lap();
-                    self.core.record.shares.steal += lap;
                     let shared = self.shared;
+                    // Who is alone does not wait.
+                    let alone = shared.workers == 1;
+                    if !alone {
+                        self.core.lap_between();
+                    }
                     let go_on = shared.queues.wait(&mut self.lane, |stage, n| shared.next_stage(stage, n));
-                    let lap = self.core.lap();
-                    self.core.record.shares.idle += lap;
+                    if !alone {
+                        let lap = self.core.lap();
+                        self.core.record.shares.idle += lap;
+                    }
                     if !go_on {
                         break;
                     }
@@ -197,6 +201,10 @@ impl<'a, S: System> Worker<'a, S> {
         }
         self.core.stamp += 1;
         self.core.source = Source { id: Some(id), print, marks: batch.marks(at), edges: 0 };
+        if self.core.compares {
+            self.core.source_state.clear();
+            self.core.source_state.extend_from_slice(state);
+        }
         let edges = if self.reducer.as_ref().is_some_and(|r| r.looks_at(batch.again)) {
             self.expand_reduced(state, batch.again)
         } else {

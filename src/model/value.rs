@@ -10,7 +10,7 @@
 
 mod decode;
 pub mod digest;
-mod encode;
+pub mod encode;
 mod order;
 mod show;
 pub mod symbolic;

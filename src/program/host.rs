@@ -81,16 +81,14 @@ impl Host for Running<'_, '_> {
             General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
         };
         let known = self.answers.ask(g as usize, |key| {
-            for i in inputs {
-                let at = i.from.reg as usize;
-                key.extend_from_slice(&regs[at..at + i.from.words() as usize]);
+            for (reg, n) in &self.compiled.code.generals[g as usize].reads {
+                key.extend_from_slice(&regs[*reg as usize..*reg as usize + *n as usize]);
             }
         });
         let learns = known.is_some();
-        let (at, n) = match &self.compiled.generals[g as usize] {
-            General::Expr { out, .. } => (out.reg as usize, out.words() as usize),
-            General::Pred { out, .. } => (*out as usize, 1),
-            General::Convert { .. } => (0, 0),
+        let (at, n) = match self.compiled.code.generals[g as usize].write {
+            Some((reg, n)) => (reg as usize, n as usize),
+            None => (0, 0),
         };
         if let Some(Some((answer, words))) = known {
             regs[at..at + words.len()].copy_from_slice(words);

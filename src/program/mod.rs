@@ -30,6 +30,7 @@ pub mod reduction;
 pub mod relation_text;
 mod saved;
 mod sieve;
+mod spelling;
 pub mod state;
 mod statics;
 pub mod symmetry;
@@ -144,6 +145,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         .iter()
         .map(|c| Uses::of_pred(&c.pred).all().iter().all(|v| !machine.variables.contains(v)))
         .collect();
+    let effects = Effects::of(machine);
     let symmetry = group.map(|(mode, group)| Symmetry::new(machine, mode, &group, &layout, &valuations));
     Ok(Program {
         machine,
@@ -152,10 +154,11 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         budget: budget.clone(),
         pool: Default::default(),
         pools: layout.slots.iter().any(|s| s.layout.has_pool()),
+        reaches: system::Reach::all(&layout, &effects),
         layout,
         compiled: valuations.iter().map(|_| OnceLock::new()).collect(),
         valuations,
-        effects: Effects::of(machine),
+        effects,
         names: machine.events.iter().map(|op| machine.op(*op).name.to_string()).collect(),
         setup_errors,
         setup_incomplete,

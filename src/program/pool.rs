@@ -4,6 +4,7 @@
 //! are never removed: the pool grows with the number of distinct values that a run meets.
 //! Never here: what a value is used for.
 
+use crate::model::value::encode::HASHED;
 use crate::model::value::{Value, digest};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -21,6 +22,27 @@ struct Entry {
     value: Value,
     /// Of the stable bytes: the same in every run, unlike the id.
     content: u128,
+    /// The stable bytes, or what stands for them if they are many.
+    spelled: Box<[u8]>,
+}
+
+/// Stable bytes that are kept beside a value. Every new state with the value in it is told by them, so
+/// more are not worth it.
+const SPELLED: usize = 1024;
+
+impl Entry {
+    fn new(value: &Value) -> Entry {
+        let mut bytes = Vec::new();
+        value.encode(&mut bytes);
+        let content = digest::hash128(&bytes);
+        if bytes.len() > SPELLED {
+            bytes.clear();
+            bytes.push(HASHED);
+            bytes.extend_from_slice(&content.to_le_bytes());
+        }
+        // A copy, so that no room to grow is kept.
+        Entry { value: value.clone(), content, spelled: bytes.as_slice().into() }
+    }
 }
 
 type Shard = HashMap<Value, u32, BuildHasherDefault<Fold>>;
@@ -62,8 +84,7 @@ impl Pool {
         let (segment, at) = place(id);
         let places = self.segments[segment]
             .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
-        let entry = Entry { value: value.clone(), content: content_hash128(value) };
-        assert!(places[at].set(entry).is_ok(), "a place of the pool is filled once");
+        assert!(places[at].set(Entry::new(value)).is_ok(), "a place of the pool is filled once");
         map.insert(value.clone(), id);
         ValueId(id)
     }
@@ -113,6 +134,11 @@ impl Pool {
         self.entry(id).content
     }
 
+    /// The bytes by which the value is told in the fingerprint of a state, the same in every run.
+    pub fn spelled(&self, id: ValueId) -> &[u8] {
+        &self.entry(id).spelled
+    }
+
     pub fn len(&self) -> usize {
         self.next.load(Ordering::Relaxed) as usize
     }
@@ -128,13 +154,9 @@ impl Pool {
 }
 
 pub fn content_hash(value: &Value) -> u64 {
-    content_hash128(value) as u64
-}
-
-fn content_hash128(value: &Value) -> u128 {
     let mut bytes = Vec::new();
     value.encode(&mut bytes);
-    digest::hash128(&bytes)
+    digest::hash128(&bytes) as u64
 }
 
 /// Segment and place of an id.

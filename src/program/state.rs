@@ -18,8 +18,9 @@ pub struct Slot {
     pub var: VarId,
     pub layout: Layout,
     pub fields: Vec<Field>,
-    /// First register of the variable.
+    /// First register of the variable, and how many there are.
     pub reg: u16,
+    pub words: u16,
 }
 
 pub struct StateLayout {
@@ -46,7 +47,7 @@ impl StateLayout {
             let mut fields = Vec::new();
             split(&layout, &promise, 0, &mut fields);
             let words = layout.words();
-            slots.push(Slot { var, layout, fields, reg });
+            slots.push(Slot { var, layout, fields, reg, words });
             reg += words;
         }
         let escapes = slots.iter().any(|s| may_escape(&s.layout));
@@ -121,7 +122,7 @@ impl StateLayout {
         let mut regs = Vec::new();
         for (slot, value) in self.slots.iter().zip(values) {
             regs.clear();
-            regs.resize(slot.layout.words() as usize, 0);
+            regs.resize(slot.words as usize, 0);
             let fits = slot.layout.encode(value, pool, &mut regs)
                 && slot.fields.iter().all(|f| f.store(&regs[f.part as usize..], out));
             if !fits {
@@ -146,7 +147,7 @@ impl StateLayout {
             .iter()
             .map(|slot| {
                 regs.clear();
-                regs.resize(slot.layout.words() as usize, 0);
+                regs.resize(slot.words as usize, 0);
                 for f in &slot.fields {
                     f.load(state, &mut regs[f.part as usize..]);
                 }

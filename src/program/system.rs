@@ -6,7 +6,7 @@
 //! ways never mix.
 
 use super::compile::{self, Compiled, Source};
-use super::effects::Effects;
+use super::effects::{Effect, Effects};
 use super::exact::{self, Constant};
 use super::exec::{self, Answer, Exit, Frame};
 use super::host::{Edges, Running};
@@ -42,6 +42,8 @@ pub struct Program<'m> {
     pub(super) confused: bool,
     pub(super) compiled: Vec<OnceLock<Compiled>>,
     pub(super) effects: Effects,
+    /// What each event touches.
+    pub(super) reaches: Vec<Reach>,
     pub(super) names: Vec<String>,
     /// Errors met while the constants were set up, told with the initial states.
     pub(super) setup_errors: Vec<Error>,
@@ -68,6 +70,34 @@ const NOTE: u32 = 1 << 30;
 /// above them.
 const FINDING: u32 = 1 << 31;
 
+/// Where the variables of an event stand.
+pub(super) struct Reach {
+    /// First register and number of registers of what it reads or writes: a variable that some path
+    /// leaves alone keeps its value, so what is written counts as read.
+    touched: Vec<(usize, usize)>,
+    /// Slots it writes.
+    written: Vec<usize>,
+}
+
+impl Reach {
+    pub(super) fn all(layout: &StateLayout, effects: &Effects) -> Vec<Reach> {
+        let of = |effect: &Effect| {
+            let mut reach = Reach { touched: Vec::new(), written: Vec::new() };
+            for (at, slot) in layout.slots.iter().enumerate() {
+                let writes = effect.writes.contains(&slot.var);
+                if writes {
+                    reach.written.push(at);
+                }
+                if writes || effect.reads.contains(&slot.var) {
+                    reach.touched.push((slot.reg as usize, slot.words as usize));
+                }
+            }
+            reach
+        };
+        effects.events.iter().map(of).collect()
+    }
+}
+
 /// Scratch memory of one thread.
 pub struct Worker<'m> {
     frame: Frame,
@@ -80,6 +110,8 @@ pub struct Worker<'m> {
     answers: Memo<(Answer, Box<[u64]>)>,
     /// Transitions of events that were done on values: labels, and the registers of what is written.
     steps: Memo<Vec<(u64, Box<[u64]>)>>,
+    /// Room for the words of a variable and the bytes of a state (`fingerprint`).
+    spelling: (Vec<u64>, Vec<u8>),
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
     /// States are looked for that were met before, so what holds of the constants alone was told.
@@ -132,6 +164,7 @@ impl<'m> Program<'m> {
             edges: Edges::default(),
             answers: Memo::default(),
             steps: Memo::default(),
+            spelling: Default::default(),
             fallbacks: 0,
             replays: false,
         }
@@ -313,20 +346,20 @@ impl<'m> Program<'m> {
     ) -> bool {
         let e = event.0 as usize;
         let Worker { frame, steps, interpreter, .. } = worker;
+        let reach = &self.reaches[e];
         let known = steps.ask(e, |key| {
-            // A variable that some path leaves alone keeps its value: what is written counts as read.
-            let effect = &self.effects.events[e];
-            let touched = |v: &VarId| effect.reads.contains(v) || effect.writes.contains(v);
-            for slot in self.layout.slots.iter().filter(|s| touched(&s.var)) {
-                let at = slot.reg as usize;
-                key.extend_from_slice(&frame.regs[at..at + slot.layout.words() as usize]);
+            for &(at, n) in &reach.touched {
+                key.extend_from_slice(&frame.regs[at..at + n]);
             }
         });
-        let writes = || self.layout.slots.iter().filter(|s| self.effects.events[e].writes.contains(&s.var));
-        let mut target = state.to_vec();
+        let writes = || reach.written.iter().map(|at| &self.layout.slots[*at]);
         match known {
             None => return false,
             Some(Some(list)) => {
+                if list.is_empty() {
+                    return true;
+                }
+                let mut target = state.to_vec();
                 for (label, words) in list {
                     target.copy_from_slice(state);
                     let mut at = 0;
@@ -335,7 +368,7 @@ impl<'m> Program<'m> {
                             let fits = f.store(&words[at + f.part as usize..], &mut target);
                             debug_assert!(fits, "only what fits is remembered");
                         }
-                        at += slot.layout.words() as usize;
+                        at += slot.words as usize;
                     }
                     sink.edge(event, *label, &target);
                 }
@@ -350,14 +383,13 @@ impl<'m> Program<'m> {
         done.sampled.iter().for_each(|(_, e)| self.note(e, Some(event), sink));
         let mut list = Vec::with_capacity(done.transitions.len());
         let mut size = 0;
+        let mut target = state.to_vec();
         for t in &done.transitions {
             let mut words = Vec::new();
-            for (slot, value) in self.layout.slots.iter().zip(t.target.variables.iter()) {
-                if !self.effects.events[e].writes.contains(&slot.var) {
-                    continue;
-                }
+            for &at in &reach.written {
+                let (slot, value) = (&self.layout.slots[at], &t.target.variables[at]);
                 let at = words.len();
-                words.resize(at + slot.layout.words() as usize, 0);
+                words.resize(at + slot.words as usize, 0);
                 let fits = slot.layout.encode(value, &self.pool, &mut words[at..])
                     && slot.fields.iter().all(|f| f.store(&words[at + f.part as usize..], &mut target));
                 if !fits {
@@ -375,7 +407,7 @@ impl<'m> Program<'m> {
                 for f in &slot.fields {
                     f.store(&words[at + f.part as usize..], &mut target);
                 }
-                at += slot.layout.words() as usize;
+                at += slot.words as usize;
             }
             sink.edge(event, *label, &target);
         }
@@ -503,15 +535,16 @@ impl<'m> System for Program<'m> {
         self.holds(worker, compiled, compiled.scope, scope, state).unwrap_or(true)
     }
 
-    fn fingerprint(&self, _worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
+    fn fingerprint(&self, worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
         // Pool numbers depend on who met a value first; everything else is the same in every run.
         if !self.pools && !self.layout.is_escaped(state) {
             return None;
         }
-        let mut bytes = Vec::new();
+        let (regs, bytes) = &mut worker.spelling;
+        bytes.clear();
         bytes.extend_from_slice(&(self.layout.valuation(state) as u64).to_le_bytes());
-        self.layout.unpack(state, &self.pool).iter().for_each(|v| v.encode(&mut bytes));
-        Some(digest::hash128(&bytes))
+        self.layout.spell(state, &self.pool, regs, bytes);
+        Some(digest::hash128(bytes))
     }
 
     fn relations(&self) -> Option<&Relations> {

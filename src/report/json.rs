@@ -5,15 +5,6 @@ use serde_json::{Map, Value, json};
 
 pub fn render(o: &Outcome) -> Value {
     let sets: Map<String, Value> = o.scope.sets.iter().map(|s| (s.name.clone(), json!(s.size))).collect();
-    let violation = o.violation.as_ref().map(|v| {
-        json!({
-            "kind": v.kind,
-            "property": v.property,
-            "explanation": v.explanation,
-            "trace": v.trace.iter().map(step).collect::<Vec<_>>(),
-            "loop_start": v.loop_start,
-        })
-    });
     let events: Map<String, Value> = o
         .events
         .iter()
@@ -25,7 +16,7 @@ pub fn render(o: &Outcome) -> Value {
         .map(|t| json!({"name": t.name, "formula": t.formula, "verdict": t.verdict}))
         .collect();
     let reasons = if o.verdict() == super::Verdict::Verified { Vec::new() } else { o.ledger.reasons() };
-    json!({
+    let mut all = json!({
         "bombus": env!("CARGO_PKG_VERSION"),
         "model": {"file": o.file, "machine": o.machine},
         "verdict": o.verdict().word(),
@@ -40,7 +31,7 @@ pub fn render(o: &Outcome) -> Value {
             "collision_bound": o.reductions.collision_bound,
             "por_details": o.reductions.por_details.as_ref().map(por_details),
         },
-        "violation": violation,
+        "violation": Value::Null,
         "found": {
             "invariant": o.found("invariant"),
             "deadlock": o.found("deadlock"),
@@ -74,7 +65,22 @@ pub fn render(o: &Outcome) -> Value {
             json!({"evaluate": s.evaluate, "insert": s.insert, "steal": s.steal, "idle": s.idle})
         }),
         "peak_memory_bytes": o.peak_memory_bytes,
-    })
+    });
+    if let Some(v) = &o.violation {
+        // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
+        all["violation"] = object([
+            ("kind", json!(v.kind)),
+            ("property", json!(v.property)),
+            ("explanation", json!(v.explanation)),
+            ("trace", v.trace.iter().map(step).collect()),
+            ("loop_start", json!(v.loop_start)),
+        ]);
+    }
+    all
+}
+
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    Value::Object(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
 fn por_details(d: &PorDetails) -> Value {
@@ -102,9 +108,14 @@ fn number(digits: &str) -> Value {
 }
 
 pub fn step(s: &TraceStep) -> Value {
-    json!({"event": s.event, "params": pairs(&s.params), "results": pairs(&s.results), "state": pairs(&s.state)})
+    object([
+        ("event", s.event.as_str().into()),
+        ("params", pairs(&s.params)),
+        ("results", pairs(&s.results)),
+        ("state", pairs(&s.state)),
+    ])
 }
 
 pub fn pairs(list: &[(String, String)]) -> Value {
-    Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect())
+    Value::Object(list.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect())
 }

@@ -96,7 +96,8 @@ impl Interpreter<'_> {
         let id = self.machine.events[event];
         let op = self.machine.op(id);
         let guarded = self.guarded(id);
-        let mut seen: HashSet<Transition> = HashSet::new();
+        // Event and constants are the same in all transitions of this call.
+        let mut seen: HashSet<[Arc<[Value]>; 3]> = HashSet::new();
         let saved = env.take(&op.results);
         let result: Res<()> = (|| {
             for alternative in &guarded.alternatives {
@@ -141,7 +142,8 @@ impl Interpreter<'_> {
                             results: results.into(),
                             target: self.target(state, &writes),
                         };
-                        if seen.insert(transition.clone()) {
+                        let Transition { params, results, target, .. } = &transition;
+                        if seen.insert([params.clone(), results.clone(), target.variables.clone()]) {
                             steps.transitions.push(transition);
                         }
                     }

@@ -5,12 +5,56 @@
 
 use super::{Base, Symbolic, Value};
 use crate::base::Int;
-use crate::model::typed::Type;
+use crate::model::typed::{SetId, Type};
+
+/// Begins what stands for a long value: a hash of its bytes. No value's own bytes begin with it.
+pub const HASHED: u8 = 11;
+
+/// Writes the parts of values that are not at hand as such. What follows a `pair`, a `set` or a `rec` are its
+/// parts, in their order.
+pub struct Form<'a>(pub &'a mut Vec<u8>);
+
+impl Form<'_> {
+    #[inline]
+    pub fn bool(self, b: bool) {
+        self.0.push(u8::from(b));
+    }
+
+    #[inline]
+    pub fn int(self, n: i64) {
+        self.0.push(2);
+        small(n, self.0);
+    }
+
+    #[inline]
+    pub fn elem(self, set: SetId, n: u32) {
+        self.0.push(5);
+        number(u64::from(set.0), self.0);
+        number(u64::from(n), self.0);
+    }
+
+    #[inline]
+    pub fn pair(self) {
+        self.0.push(6);
+    }
+
+    #[inline]
+    pub fn set(self, elements: usize) {
+        self.0.push(7);
+        number(elements as u64, self.0);
+    }
+
+    #[inline]
+    pub fn rec(self, fields: usize) {
+        self.0.push(8);
+        number(fields as u64, self.0);
+    }
+}
 
 impl Value {
     pub fn encode(&self, out: &mut Vec<u8>) {
         match self {
-            Value::Bool(b) => out.push(*b as u8),
+            Value::Bool(b) => Form(out).bool(*b),
             Value::Int(n) => {
                 out.push(2);
                 int(n, out);
@@ -23,23 +67,19 @@ impl Value {
                 out.push(4);
                 text(&r.to_string(), out);
             }
-            Value::Elem(set, n) => {
-                out.push(5);
-                number(u64::from(set.0), out);
-                number(u64::from(*n), out);
-            }
+            Value::Elem(set, n) => Form(out).elem(*set, *n),
             Value::Pair(p) => {
-                out.push(6);
+                Form(out).pair();
                 p.0.encode(out);
                 p.1.encode(out);
             }
             Value::Set(elems) => {
-                out.push(7);
-                list(elems, out);
+                Form(out).set(elems.len());
+                elems.iter().for_each(|v| v.encode(out));
             }
             Value::Rec(fields) => {
-                out.push(8);
-                list(fields, out);
+                Form(out).rec(fields.len());
+                fields.iter().for_each(|v| v.encode(out));
             }
             Value::Free(id, constructor, arg) => {
                 out.push(9);
@@ -180,11 +220,7 @@ fn text(s: &str, out: &mut Vec<u8>) {
 
 fn int(n: &Int, out: &mut Vec<u8>) {
     match n {
-        // Zigzag keeps small numbers of either sign short.
-        Int::Small(n) => {
-            out.push(0);
-            number(((n << 1) ^ (n >> 63)) as u64, out);
-        }
+        Int::Small(n) => small(*n, out),
         Int::Big(b) => {
             out.push(1);
             text(&b.to_string(), out);
@@ -192,7 +228,15 @@ fn int(n: &Int, out: &mut Vec<u8>) {
     }
 }
 
+#[inline]
+fn small(n: i64, out: &mut Vec<u8>) {
+    out.push(0);
+    // Zigzag keeps small numbers of either sign short.
+    number(((n << 1) ^ (n >> 63)) as u64, out);
+}
+
 /// Seven bits a byte, low ones first.
+#[inline]
 fn number(mut n: u64, out: &mut Vec<u8>) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);

@@ -233,7 +233,7 @@ fn meaning(symmetry: &Symmetry, states: States<'_>, identity: &[u64]) -> Option<
     } else {
         bytes.extend_from_slice(&(layout.valuation(state) as u64).to_le_bytes());
     }
-    layout.unpack(state, pool).iter().for_each(|v| v.encode(&mut bytes));
+    layout.spell(state, pool, &mut Vec::new(), &mut bytes);
     Some(digest::hash128(&bytes))
 }
 
