@@ -471,6 +471,24 @@ fn counts_of_orbits_are_the_same_in_any_order_store_and_number_of_workers() {
 }
 
 #[test]
+fn families_of_sets_are_graphs_up_to_isomorphism() {
+    // Graphs with loops over n nodes, not labelled: 6, 20, 90 (OEIS A000666).
+    let files = Files::new();
+    for (set, edge) in [("POW(POW(S))", "{x,y}"), ("POW(BOOL*POW(S))", "TRUE|->{x,y}")] {
+        let model = files.write(&format!(
+            "MACHINE M SETS S VARIABLES edges INVARIANT edges : {set} INITIALISATION edges := {{}}
+             OPERATIONS add(x,y) = PRE x : S & y : S & {edge} /: edges THEN edges := edges \\/ {{{edge}}} END END",
+        ));
+        for (size, labelled, orbits) in [("2", 8, 6), ("3", 64, 20), ("4", 1024, 90)] {
+            for (mode, states) in [("off", labelled), ("exact", orbits), ("flood", orbits)] {
+                let (result, _) = check(&model, &["--symmetry", mode, "--set-size", size, "--keep-going"]);
+                assert_eq!(result["states"].as_u64(), Some(states), "{set} {mode} {size}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_inexact_marker_never_verifies() {
     let (result, status) = check(&paper("towns"), &["--symmetry", "marker", "--set", "TOWN=3"]);
     assert_eq!((status, result["verdict"].as_str()), (3, Some("incomplete")));

@@ -3,7 +3,7 @@
 //! In: types and ranges. Out: codes of values and values of codes, both ways.
 //! A carrier over integers is a window: an element outside has no code, and whoever meets one falls
 //! back on exact values. Codes follow the order of values, so the least bit of a set of integers is
-//! its least element.
+//! its least element; only sets as elements, whose codes are their own bits, have another order.
 
 use crate::base::Int;
 use crate::model::typed::{SetId, Type};
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// More elements than this are not listed in bits.
 pub const MAX_CARD: usize = 1024;
+/// Sets over more elements than this are no elements themselves.
+const MAX_BASE: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Carrier {
@@ -25,6 +27,8 @@ pub enum Carrier {
     Pair(Arc<(Carrier, Carrier)>),
     /// Records, in the order of the fields.
     Rec(Arc<[Carrier]>),
+    /// Sets over a few elements: the code of a set is its bit-set.
+    Sets(Arc<Carrier>),
 }
 
 impl Carrier {
@@ -39,7 +43,28 @@ impl Carrier {
             Carrier::Ints { n, .. } => *n as usize,
             Carrier::Pair(p) => p.0.card().saturating_mul(p.1.card()),
             Carrier::Rec(fields) => fields.iter().fold(1, |n, f| n.saturating_mul(f.card())),
+            Carrier::Sets(of) => 1 << of.card(),
         }
+    }
+
+    /// The carrier of the sets over another one, if these are few enough.
+    pub fn sets(of: Carrier) -> Option<Carrier> {
+        (of.card() <= MAX_BASE).then(|| Carrier::Sets(Arc::new(of)))
+    }
+
+    /// Whether an element is or has a set over another carrier.
+    pub fn has_sets(&self) -> bool {
+        match self {
+            Carrier::Bool | Carrier::Set(..) | Carrier::Ints { .. } => false,
+            Carrier::Pair(p) => p.0.has_sets() || p.1.has_sets(),
+            Carrier::Rec(fields) => fields.iter().any(Carrier::has_sets),
+            Carrier::Sets(_) => true,
+        }
+    }
+
+    /// A set of elements that come in the order of their codes.
+    pub fn set_of(&self, elems: Vec<Value>) -> Value {
+        if self.has_sets() { Value::set(elems) } else { Value::sorted_set(elems) }
     }
 
     /// Words of a bit-set over this carrier.
@@ -62,6 +87,7 @@ impl Carrier {
             Carrier::Ints { .. } => false,
             Carrier::Pair(p) => p.0.is_whole_type() && p.1.is_whole_type(),
             Carrier::Rec(fields) => fields.iter().all(Carrier::is_whole_type),
+            Carrier::Sets(of) => of.is_whole_type(),
         }
     }
 
@@ -80,6 +106,9 @@ impl Carrier {
                     code = code * c.card() + c.code(v)?;
                 }
                 Some(code)
+            }
+            (Carrier::Sets(of), Value::Set(elems)) => {
+                elems.iter().try_fold(0, |bits, e| Some(bits | 1 << of.code(e)?))
             }
             _ => None,
         }
@@ -101,6 +130,9 @@ impl Carrier {
                 fields.reverse();
                 Value::Rec(fields.into())
             }
+            Carrier::Sets(of) => {
+                of.set_of((0..of.card()).filter(|e| code >> e & 1 == 1).map(|e| of.value(e)).collect())
+            }
         }
     }
 
@@ -118,6 +150,7 @@ impl Carrier {
             (Carrier::Rec(a), Carrier::Rec(b)) if a.len() == b.len() => {
                 Carrier::Rec(a.iter().zip(b.iter()).map(|(a, b)| a.join(b)).collect::<Option<_>>()?)
             }
+            (Carrier::Sets(a), Carrier::Sets(b)) => Carrier::sets(a.join(b)?)?,
             _ => return None,
         };
         (joined.card() <= MAX_CARD).then_some(joined)
@@ -133,6 +166,21 @@ impl Carrier {
                 Carrier::Rec(fields.iter().map(|(_, t)| Carrier::of_type(t, sizes)).collect::<Option<_>>()?)
             }
             _ => return None,
+        };
+        (carrier.card() <= MAX_CARD).then_some(carrier)
+    }
+
+    /// The carrier of a whole finite type, where sets may be elements.
+    pub fn of_nested_type(ty: &Type, sizes: &dyn Fn(SetId) -> usize) -> Option<Carrier> {
+        let carrier = match ty {
+            Type::Pow(t) => Carrier::sets(Carrier::of_nested_type(t, sizes)?)?,
+            Type::Prod(a, b) => {
+                Carrier::pair(Carrier::of_nested_type(a, sizes)?, Carrier::of_nested_type(b, sizes)?)
+            }
+            Type::Struct(fields) => Carrier::Rec(
+                fields.iter().map(|(_, t)| Carrier::of_nested_type(t, sizes)).collect::<Option<_>>()?,
+            ),
+            _ => Carrier::of_type(ty, sizes)?,
         };
         (carrier.card() <= MAX_CARD).then_some(carrier)
     }
@@ -185,6 +233,7 @@ impl fmt::Display for Carrier {
                 }
                 write!(f, ")")
             }
+            Carrier::Sets(of) => write!(f, "sets over {of}"),
         }
     }
 }
@@ -204,6 +253,19 @@ mod tests {
         for (code, v) in values.iter().enumerate() {
             assert_eq!(carrier.code(v), Some(code));
         }
+    }
+
+    #[test]
+    fn sets_are_elements_with_their_bits_as_codes() {
+        let base = Carrier::pair(Carrier::Bool, Carrier::Ints { lo: 3, n: 2 });
+        let carrier = Carrier::pair(Carrier::Bool, Carrier::sets(base).expect("few enough"));
+        for code in 0..carrier.card() {
+            assert_eq!(carrier.code(&carrier.value(code)), Some(code));
+        }
+        let all = carrier.set_of((0..carrier.card()).map(|c| carrier.value(c)).collect());
+        let elems = all.as_set().expect("a set");
+        assert!(elems.is_sorted_by(|a, b| a < b) && elems.len() == carrier.card());
+        assert_eq!(Carrier::sets(Carrier::Set(SetId(0), 9)), None);
     }
 
     #[test]

@@ -97,8 +97,7 @@ impl<'m> Program<'m> {
                 Exit::Ill | Exit::Misfit | Exit::Stopped => {}
             }
         }
-        worker.fallbacks += 1;
-        worker.interpreter.eval_pred(pred, Some(&self.values(state)))
+        self.exact_holds(worker, pred, state)
     }
 
     /// The conjuncts of the invariant that `event` can have changed; all of them if it is not known.

@@ -229,4 +229,7 @@ impl Folder for Blind {
         None
     }
     fn give(&self, _: VarId, _: Option<&Value>) {}
+    fn solutions(&self, _: VarId, _: &[&Pred], _: usize) -> Option<Vec<Value>> {
+        None
+    }
 }

@@ -4,20 +4,33 @@
 //! use is counted, so that a report can say why a model is slow.
 
 use super::lower::Folder;
-use crate::model::reference::{Constants, Error, Interpreter, Pieces};
-use crate::model::typed::{Expr, VarId};
+use crate::model::reference::{Constants, Error, Interpreter, Pieces, Wanted};
+use crate::model::typed::{Expr, Pred, VarId};
 use crate::model::value::Value;
 use std::cell::RefCell;
+
+/// Steps of searches at compile time, for each variable in all valuations together, and in one of them at least.
+const PATIENCE: u32 = 1 << 20;
+const LEAST_PATIENCE: u32 = 1 << 10;
 
 /// Folds constant expressions with the values of one valuation.
 pub struct Constant<'c, 'm> {
     pub interpreter: &'c Interpreter<'m>,
     pieces: RefCell<Pieces>,
+    /// Steps that the search for the values of one variable may take.
+    patience: u32,
 }
 
 impl<'c, 'm> Constant<'c, 'm> {
     pub fn new(interpreter: &'c Interpreter<'m>, constants: &Constants) -> Constant<'c, 'm> {
-        Constant { interpreter, pieces: RefCell::new(Pieces::new(interpreter, constants)) }
+        let pieces = RefCell::new(Pieces::new(interpreter, constants));
+        Constant { interpreter, pieces, patience: LEAST_PATIENCE }
+    }
+
+    /// One of so many valuations: together their searches take no longer than that of a single one.
+    pub fn one_of(self, valuations: usize) -> Constant<'c, 'm> {
+        let share = u32::try_from(valuations).map_or(0, |n| PATIENCE / n.max(1));
+        Constant { patience: share.max(LEAST_PATIENCE), ..self }
     }
 }
 
@@ -35,6 +48,11 @@ impl Folder for Constant<'_, '_> {
             Some(value) => self.pieces.borrow_mut().bind(v, false, value.clone()),
             None => self.pieces.borrow_mut().unbind(v, false),
         }
+    }
+
+    fn solutions(&self, v: VarId, conjuncts: &[&Pred], most: usize) -> Option<Vec<Value>> {
+        let wanted = Wanted { most, steps: self.patience };
+        self.interpreter.piece_solutions(v, conjuncts, &wanted, &mut self.pieces.borrow_mut())
     }
 }
 

@@ -8,8 +8,10 @@ use super::exec::{Answer, FRAME, Host};
 use super::label;
 use super::lower::General;
 use super::memo::Memo;
+use super::pool::ValueId;
 use super::system::Program;
 use crate::model::reference::{Error, Interpreter, Pieces};
+use crate::model::value::Value;
 
 /// The transitions of one event, held back.
 #[derive(Default)]
@@ -78,6 +80,22 @@ impl Host for Running<'_, '_> {
                 let fits = to.layout.encode(&v, pool, &mut regs[to.reg as usize..]);
                 return if fits { Answer::Go } else { Answer::Misfit };
             }
+            General::Count { set, out } => {
+                let Value::Set(elems) = pool.get(ValueId(regs[set.reg as usize] as u32)) else {
+                    return Answer::Misfit;
+                };
+                regs[*out as usize] = elems.len() as u64;
+                return Answer::Go;
+            }
+            General::Element { set, at, out } => {
+                let Value::Set(elems) = pool.get(ValueId(regs[set.reg as usize] as u32)) else {
+                    return Answer::Misfit;
+                };
+                let fits = elems
+                    .get(regs[*at as usize] as usize)
+                    .is_some_and(|v| out.layout.encode(v, pool, &mut regs[out.reg as usize..]));
+                return if fits { Answer::Go } else { Answer::Misfit };
+            }
             General::Expr { inputs, .. } | General::Pred { inputs, .. } => inputs,
         };
         let known = self.answers.ask(g as usize, |key| {
@@ -116,7 +134,7 @@ impl Host for Running<'_, '_> {
                 }
                 Err(e) => undecided(&e),
             },
-            General::Convert { .. } => Answer::Misfit,
+            General::Convert { .. } | General::Count { .. } | General::Element { .. } => Answer::Misfit,
         };
         for i in inputs {
             pieces.unbind(i.var, i.old);

@@ -100,6 +100,7 @@ impl Layout {
             Carrier::Ints { .. } => Layout::Int,
             Carrier::Pair(p) => Layout::pair(Layout::of_element(&p.0), Layout::of_element(&p.1)),
             Carrier::Rec(fields) => Layout::Rec(fields.iter().map(Layout::of_element).collect()),
+            Carrier::Sets(of) => Layout::Bits((**of).clone()),
         }
     }
 
@@ -191,12 +192,12 @@ impl Layout {
             Layout::Int => Value::int(words[0] as i64),
             Layout::Code(c) => c.value(words[0] as usize),
             Layout::Bits(c) => {
-                Value::sorted_set(bits::iter(&words[..c.words() as usize]).map(|b| c.value(b)).collect())
+                c.set_of(bits::iter(&words[..c.words() as usize]).map(|b| c.value(b)).collect())
             }
             Layout::Table(t) => {
                 let (present, w) = (t.0.words() as usize, t.1.words() as usize);
                 let rows = bits::iter(&words[..present]);
-                Value::sorted_set(
+                t.0.set_of(
                     rows.map(|r| Value::pair(t.0.value(r), t.1.decode(&words[present + r * w..], pool)))
                         .collect(),
                 )
@@ -207,7 +208,7 @@ impl Layout {
                 cells.each(&words[..cells.words()], |row, value| {
                     maplets.push(Value::pair(a.rows.value(row), a.values.value(value as usize)));
                 });
-                Value::sorted_set(maplets)
+                a.rows.set_of(maplets)
             }
             Layout::Pair(l) => {
                 let at = l.0.words() as usize;

@@ -45,7 +45,8 @@ pub use statics::Late;
 pub use system::{Program, Worker};
 
 use crate::base::budget::{Budget, Stop};
-use crate::model::reference::{ErrorKind, Interpreter};
+use crate::base::hash::HashSet;
+use crate::model::reference::{Constants, ErrorKind, Interpreter};
 use crate::model::typed::{Machine, Pred, SetId, Type, VarId};
 use crate::model::value::Value;
 use carrier::Carrier;
@@ -54,7 +55,7 @@ use exact::Constant;
 use layout::Layout;
 use promise::{Promise, Reader};
 use state::StateLayout;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use symmetry::Symmetry;
 use uses::Uses;
@@ -86,8 +87,41 @@ pub struct Options {
     pub symmetry: Option<symmetry::Mode>,
 }
 
-/// Valuations whose promises are looked at when layouts are chosen; later ones may escape.
+/// Valuations that are looked at when the promises of all leave a variable without a layout.
 const LOOKED_AT: usize = 16;
+/// Valuations whose promises are looked at at all, if they differ in what the invariant speaks of; they are spread
+/// over the list, and states of the others may escape.
+const SPREAD: usize = 256;
+
+/// What the invariant promises about each variable, whichever of the valuations holds.
+fn promises(
+    machine: &Machine,
+    interpreter: &Interpreter<'_>,
+    valuations: &[Constants],
+) -> BTreeMap<VarId, Promise> {
+    let spoken: BTreeSet<VarId> =
+        machine.invariant.iter().flat_map(|c| Uses::of_pred(&c.pred).reads).collect();
+    let mut seen: HashSet<Vec<&Value>> = HashSet::new();
+    let differ: Vec<&Constants> = valuations
+        .iter()
+        .filter(|constants| {
+            let named = machine.constants.iter().zip(constants.iter());
+            seen.insert(named.filter(|(c, _)| spoken.contains(c)).map(|(_, value)| value).collect())
+        })
+        .collect();
+    let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
+    for (i, constants) in differ.iter().step_by(differ.len().div_ceil(SPREAD).max(1)).enumerate() {
+        let folder = Constant::new(interpreter, constants);
+        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
+        reader.read();
+        for v in &machine.variables {
+            let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
+            let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
+            promises.insert(*v, all);
+        }
+    }
+    promises
+}
 
 /// Sets up the constants and chooses layouts. Code is made when a valuation is first met.
 pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> Result<Program<'m>, Stop> {
@@ -109,26 +143,25 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
             group = Some((mode, found));
         }
     }
-    let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
-    for (i, constants) in valuations.iter().take(LOOKED_AT).enumerate() {
-        let folder = Constant::new(&interpreter, constants);
-        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
-        reader.read();
-        for v in &machine.variables {
-            let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
-            let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
-            promises.insert(*v, all);
-        }
-    }
+    let near = promises(machine, &interpreter, &valuations[..valuations.len().min(LOOKED_AT)]);
+    let all = promises(machine, &interpreter, &valuations);
     let blind = compile::Blind;
     let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
     let vars = machine
         .variables
         .iter()
         .map(|v| {
-            let promise = promises.remove(v).unwrap_or(Promise::Nothing);
-            let layout = reader.layout(&machine.var(*v).ty, &promise).unwrap_or(Layout::Pool);
-            if options.plain { (*v, Layout::Pool, Promise::Nothing) } else { (*v, layout, promise) }
+            if options.plain {
+                return (*v, Layout::Pool, Promise::Nothing);
+            }
+            let chosen = |promise: &Promise| reader.layout(&machine.var(*v).ty, promise);
+            let (near, all) =
+                (near.get(v).unwrap_or(&Promise::Nothing), all.get(v).unwrap_or(&Promise::Nothing));
+            // A place for most states is better than a number in the pool for all.
+            match (chosen(all).filter(|l| *l != Layout::Pool), chosen(near)) {
+                (Some(layout), _) => (*v, layout, all.clone()),
+                (None, layout) => (*v, layout.unwrap_or(Layout::Pool), near.clone()),
+            }
         })
         .collect();
     let layout = StateLayout::new(vars, valuations.len());
@@ -236,7 +269,9 @@ impl Program<'_> {
             .filter_map(|g| match &compiled.generals[*g as usize] {
                 lower::General::Expr { expr, .. } => Some(expr.span),
                 lower::General::Pred { pred, .. } => Some(pred.span),
-                lower::General::Convert { .. } => None,
+                lower::General::Convert { .. }
+                | lower::General::Count { .. }
+                | lower::General::Element { .. } => None,
             })
             .collect()
     }

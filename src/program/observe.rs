@@ -5,7 +5,7 @@
 
 use super::exec::Exit;
 use super::system::{Program, Worker};
-use crate::model::reference::{Error, State};
+use crate::model::reference::Error;
 use crate::system::{Finding, FindingKind, Sink};
 
 /// An observed predicate that has to hold in every state.
@@ -31,8 +31,6 @@ impl<'m> Program<'m> {
         if !escaped {
             self.enter(worker, compiled, state);
         }
-        // What has no code shares one decoding of the state.
-        let mut values: Option<State> = None;
         for i in which {
             let quick = match compiled.observed[i] {
                 Some(entry) if !escaped => self.run(worker, compiled, entry, state),
@@ -42,9 +40,7 @@ impl<'m> Program<'m> {
                 Exit::Done | Exit::Holds => Ok(true),
                 Exit::Fails => Ok(false),
                 Exit::Ill | Exit::Misfit | Exit::Stopped => {
-                    worker.fallbacks += 1;
-                    let values = values.get_or_insert_with(|| self.values(state));
-                    worker.interpreter.eval_pred(&self.options.observed[i], Some(values))
+                    self.exact_holds(worker, &self.options.observed[i], state)
                 }
             };
             tell(i, truth);

@@ -12,6 +12,7 @@
 use super::uses::Uses;
 use crate::base::Int;
 use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::value::Value;
 use std::collections::BTreeSet;
 
 /// Where the values of a variable come from.
@@ -37,6 +38,12 @@ pub enum PlanStep {
     Match {
         pattern: Expr,
         set: Expr,
+        binds: Vec<VarId>,
+    },
+    /// Values that are known, taken apart in the same way.
+    Listed {
+        pattern: Expr,
+        values: Vec<Value>,
         binds: Vec<VarId>,
     },
     /// Conjunct by number: false prunes.
@@ -407,6 +414,7 @@ mod tests {
                 PlanStep::Bind(v, Source::Subset(_)) => format!("v{}<:", v.0),
                 PlanStep::Bind(v, Source::Type(_)) => format!("v{}?", v.0),
                 PlanStep::Match { binds, .. } => format!("match {}", binds.len()),
+                PlanStep::Listed { binds, .. } => format!("list {}", binds.len()),
                 PlanStep::Test(i) => format!("test{i}"),
             })
             .collect();

@@ -380,7 +380,7 @@ impl Reader<'_> {
                 {
                     return Some(layout);
                 }
-                match self.carrier(t, &p.of_elements()) {
+                match self.carrier(t, &p.of_elements()).or_else(|| self.nested(t, &p.of_elements())) {
                     Some(c) if c.card() <= MAX_STATE_BITS => Layout::Bits(c),
                     _ => Layout::Pool,
                 }
@@ -434,6 +434,19 @@ impl Reader<'_> {
         let small = rows.card() <= MAX_ROWS && rows.card() * value.words() as usize <= MAX_TABLE;
         // A sequence of unbounded numbers or of pooled values is better off in the pool itself.
         (small && !(f.sequence && value.has_pool())).then(|| Layout::table(rows, value))
+    }
+
+    /// The carrier of elements that are or have small sets.
+    fn nested(&self, ty: &Type, promise: &Promise) -> Option<Carrier> {
+        let c = match (ty, promise) {
+            (Type::Pow(t), p) => Carrier::sets(self.nested(t, &p.of_elements())?)?,
+            (Type::Prod(a, b), Promise::Pair(p)) => {
+                Carrier::pair(self.nested(a, &p.0)?, self.nested(b, &p.1)?)
+            }
+            (Type::Prod(a, b), _) => Carrier::pair(self.nested(a, &Nothing)?, self.nested(b, &Nothing)?),
+            _ => self.carrier(ty, promise)?,
+        };
+        (c.card() <= super::carrier::MAX_CARD).then_some(c)
     }
 
     fn carrier(&self, ty: &Type, promise: &Promise) -> Option<Carrier> {

@@ -32,6 +32,17 @@ impl StateLayout {
 impl Layout {
     /// Appends the bytes of the value that `decode` would make of these words.
     fn spell(&self, words: &[u64], pool: &Pool, out: &mut Vec<u8>) {
+        // Sets as elements have codes in another order than values have.
+        let elements = match self {
+            Layout::Bits(c) => Some(c),
+            Layout::Table(t) => Some(&t.0),
+            Layout::Array(a) => Some(&a.rows),
+            _ => None,
+        };
+        if elements.is_some_and(Carrier::has_sets) {
+            self.decode(words, pool).encode(out);
+            return;
+        }
         match self {
             Layout::Int => Form(out).int(words[0] as i64),
             Layout::Code(c) => c.spell(words[0] as usize, out),
@@ -95,8 +106,8 @@ impl Carrier {
                 c.0.spell(code / columns, out);
                 c.1.spell(code % columns, out);
             }
-            // Records as elements of carriers are rare: they take the way through the value.
-            Carrier::Rec(_) => self.value(code).encode(out),
+            // Records and sets as elements of carriers are rare: they take the way through the value.
+            Carrier::Rec(_) | Carrier::Sets(_) => self.value(code).encode(out),
         }
     }
 }
@@ -113,6 +124,7 @@ mod tests {
         let ints = Carrier::Ints { lo: -2, n: 5 };
         let elems = Carrier::Set(SetId(300), 4);
         let records = Carrier::Rec(Arc::from([Carrier::Bool, ints.clone()]));
+        let sets = Carrier::sets(Carrier::Set(SetId(300), 3)).expect("few elements");
         let pooled = Layout::Rec(Arc::from([Layout::Pool, Layout::Int]));
         vec![
             Layout::Int,
@@ -124,7 +136,11 @@ mod tests {
             Layout::array(ints.clone(), elems.clone(), true).expect("small"),
             Layout::array(elems.clone(), ints.clone(), false).expect("small"),
             Layout::table(elems, pooled),
-            Layout::pair(Layout::Pool, Layout::Bits(ints)),
+            Layout::pair(Layout::Pool, Layout::Bits(ints.clone())),
+            Layout::Code(sets.clone()),
+            Layout::Bits(sets.clone()),
+            Layout::array(sets.clone(), sets.clone(), false).expect("small"),
+            Layout::table(Carrier::pair(Carrier::Bool, sets), Layout::Int),
         ]
     }
 

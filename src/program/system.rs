@@ -20,7 +20,7 @@ use super::statics::{Heard, Statics};
 use super::symmetry::{OrbitWorker, States, Symmetry};
 use super::{Options, TransitionDetails};
 use crate::base::budget::Budget;
-use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, State};
+use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
 use crate::model::typed::{Machine, Pred, VarId};
 use crate::model::value::{Value, digest};
 use crate::system::{
@@ -114,6 +114,8 @@ pub struct Worker<'m> {
     spelling: (Vec<u64>, Vec<u8>),
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
+    /// The state that was last decoded for the interpreter: its words, and its environment.
+    standing: Option<(Box<[u64]>, Standing)>,
     /// States are looked for that were met before, so what holds of the constants alone was told.
     replays: bool,
 }
@@ -122,7 +124,7 @@ impl<'m> Program<'m> {
     pub(super) fn compiled(&self, valuation: usize, interpreter: &Interpreter<'m>) -> &Compiled {
         self.compiled[valuation].get_or_init(|| {
             let constants = &self.valuations[valuation];
-            let folder = Constant::new(interpreter, constants);
+            let folder = Constant::new(interpreter, constants).one_of(self.valuations.len());
             let map: BTreeMap<VarId, Value> =
                 self.machine.constants.iter().copied().zip(constants.iter().cloned()).collect();
             compile::compile(&Source {
@@ -166,6 +168,7 @@ impl<'m> Program<'m> {
             steps: Memo::default(),
             spelling: Default::default(),
             fallbacks: 0,
+            standing: None,
             replays: false,
         }
     }
@@ -293,17 +296,50 @@ impl<'m> Program<'m> {
         self.layout.load(state, &mut worker.frame.regs[..]);
     }
 
+    /// The state for the interpreter: what is asked of it one after the other shares one environment.
+    fn stand<'w>(
+        &self,
+        worker: &'w mut Worker<'m>,
+        state: &[u64],
+    ) -> (&'w Interpreter<'m>, &'w mut Standing) {
+        let Worker { standing, interpreter, .. } = worker;
+        let here = match standing.take() {
+            Some(here) if *here.0 == *state => here,
+            other => {
+                let values = self.values(state);
+                (state.into(), interpreter.stand(other.map(|(_, place)| place), values))
+            }
+        };
+        (interpreter, &mut standing.insert(here).1)
+    }
+
+    /// The truth of a predicate in a state, by the interpreter.
+    pub(super) fn exact_holds(
+        &self,
+        worker: &mut Worker<'m>,
+        pred: &Pred,
+        state: &[u64],
+    ) -> Result<bool, Error> {
+        worker.fallbacks += 1;
+        let (interpreter, place) = self.stand(worker, state);
+        interpreter.holds_standing(place, pred)
+    }
+
+    fn exact_steps(&self, worker: &mut Worker<'m>, state: &[u64], event: EventId) -> Result<Steps, Error> {
+        let (interpreter, place) = self.stand(worker, state);
+        interpreter.steps_standing(place, event.0 as usize)
+    }
+
     /// The transitions of one event, by the interpreter.
     pub(super) fn exact_event(
         &self,
         worker: &mut Worker<'m>,
-        from: &State,
         state: &[u64],
         event: EventId,
         sink: &mut dyn Sink,
     ) {
         worker.fallbacks += 1;
-        match worker.interpreter.steps_of(from, event.0 as usize) {
+        match self.exact_steps(worker, state, event) {
             Ok(steps) => {
                 let mut packed = Vec::new();
                 for t in &steps.transitions {
@@ -345,7 +381,7 @@ impl<'m> Program<'m> {
         sink: &mut dyn Sink,
     ) -> bool {
         let e = event.0 as usize;
-        let Worker { frame, steps, interpreter, .. } = worker;
+        let Worker { frame, steps, .. } = worker;
         let reach = &self.reaches[e];
         let known = steps.ask(e, |key| {
             for &(at, n) in &reach.touched {
@@ -376,7 +412,7 @@ impl<'m> Program<'m> {
             }
             Some(None) => {}
         }
-        let Ok(done) = interpreter.steps_of(&self.values(state), e) else { return false };
+        let Ok(done) = self.exact_steps(worker, state, event) else { return false };
         if !done.errors.is_empty() || !done.undefined_guards.is_empty() || !done.incomplete.is_empty() {
             return false;
         }
@@ -499,18 +535,16 @@ impl<'m> System for Program<'m> {
 
     fn successors(&self, worker: &mut Worker<'m>, state: &[u64], sink: &mut dyn Sink) {
         if self.layout.is_escaped(state) {
-            let from = self.values(state);
             for e in 0..self.names.len() {
-                self.exact_event(worker, &from, state, EventId(e as u32), sink);
+                self.exact_event(worker, state, EventId(e as u32), sink);
             }
             return;
         }
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         self.enter(worker, compiled, state);
-        let mut from: Option<State> = None;
         for (e, opening) in compiled.openings.iter().enumerate() {
             if !opening.is_some_and(|o| o.is_closed(&worker.frame.regs)) {
-                self.event_successors(worker, compiled, &mut from, state, EventId(e as u32), sink);
+                self.event_successors(worker, compiled, state, EventId(e as u32), sink);
             }
         }
     }
@@ -608,12 +642,11 @@ impl<'m> System for Program<'m> {
 }
 
 impl<'m> Program<'m> {
-    /// The transitions of one event; the frame holds the state, `from` its values if they were needed.
+    /// The transitions of one event; the frame holds the state.
     pub(super) fn event_successors(
         &self,
         worker: &mut Worker<'m>,
         compiled: &Compiled,
-        from: &mut Option<State>,
         state: &[u64],
         event: EventId,
         sink: &mut dyn Sink,
@@ -646,8 +679,7 @@ impl<'m> Program<'m> {
         if self.remembered(worker, state, event, sink) {
             return;
         }
-        let from = from.get_or_insert_with(|| self.values(state));
-        self.exact_event(worker, from, state, event, sink);
+        self.exact_event(worker, state, event, sink);
     }
 
     /// Hands the edges of one event on, each distinct one once.

@@ -252,12 +252,12 @@ impl<'m> Program<'m> {
     /// The transitions of one event from any state.
     fn successors_of(&self, worker: &mut Worker<'m>, state: &[u64], event: EventId, sink: &mut dyn Sink) {
         if self.layout.is_escaped(state) {
-            self.exact_event(worker, &self.values(state), state, event, sink);
+            self.exact_event(worker, state, event, sink);
             return;
         }
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         self.enter(worker, compiled, state);
-        self.event_successors(worker, compiled, &mut None, state, event, sink);
+        self.event_successors(worker, compiled, state, event, sink);
     }
 
     /// Whether a guard holds in any state.

@@ -78,6 +78,8 @@ pub struct RandomOp {
     /// What the operation answers; a body may forget to.
     pub results: Vec<(String, Ty)>,
     pub params: Vec<(String, Ty)>,
+    /// What is said of each parameter before anything else.
+    pub typing: Vec<String>,
     /// `PRE` or `SELECT`.
     pub opening: &'static str,
     pub guard: Term,
@@ -127,8 +129,7 @@ impl fmt::Display for RandomOp {
             let names: Vec<&str> = self.params.iter().map(|(n, _)| n.as_str()).collect();
             write!(f, "({})", names.join(", "))?;
         }
-        let mut conjuncts: Vec<String> =
-            self.params.iter().map(|(n, t)| format!("{n} : {}", t.carrier())).collect();
+        let mut conjuncts = self.typing.clone();
         conjuncts.push(self.guard.to_string());
         write!(f, " = {} {} THEN {} END", self.opening, conjuncts.join(" & "), self.body)
     }
@@ -159,7 +160,7 @@ pub fn random(seed: u64) -> RandomMachine {
     let mut room = 3_000u64;
     let mut vars = Vec::new();
     for i in 0..1 + rng.below(3) {
-        let ty = Ty::random(&mut rng, 1);
+        let ty = if rng.chance(12) { Ty::nested(&mut rng) } else { Ty::random(&mut rng, 1) };
         if ty.size() <= room {
             room /= ty.size().max(1);
             vars.push((format!("x{i}"), ty));
@@ -195,11 +196,12 @@ pub fn random(seed: u64) -> RandomMachine {
     let goal = maker.rng.chance(10).then(|| maker.term(&Ty::Pred, 2));
     let mut ops = Vec::new();
     for i in 0..1 + maker.rng.below(4) {
-        let mut params = Vec::new();
+        let (mut params, mut typing) = (Vec::new(), Vec::new());
         for j in 0..maker.rng.below(3) {
-            let ty = Ty::random(maker.rng, 1);
-            if ty.size() <= 16 {
-                params.push((format!("p{j}"), ty));
+            let name = format!("p{j}");
+            if let Some((ty, says)) = parameter(&mut maker, &name) {
+                params.push((name, ty));
+                typing.push(says);
             }
         }
         maker.scope = constants.iter().chain(&vars).chain(&params).cloned().collect();
@@ -214,9 +216,29 @@ pub fn random(seed: u64) -> RandomMachine {
             results.push(("answer".to_string(), ty));
         }
         let opening = if maker.rng.chance(70) { "PRE" } else { "SELECT" };
-        ops.push(RandomOp { name: format!("op{i}"), results, params, opening, guard, body });
+        ops.push(RandomOp { name: format!("op{i}"), results, params, typing, opening, guard, body });
     }
     RandomMachine { vars, shapes, init, invariant, ops, property, assertions, goal }
+}
+
+/// The type of a parameter, and what is said of it: mostly a small carrier, at times a list of values that have none,
+/// or a condition that leaves few values of a large set.
+fn parameter(m: &mut Maker, name: &str) -> Option<(Ty, String)> {
+    match m.rng.below(10) {
+        0 => {
+            let (ty, list) = m.listed();
+            Some((ty, format!("{name} : {list}")))
+        }
+        1 => {
+            let sum: Vec<String> = (0..4).map(|i| format!("{name}({i})")).collect();
+            let says = format!("{name} : (0..3) --> (0..9) & {} = {}", sum.join(" + "), m.rng.below(3));
+            Some((Ty::rel(Ty::Int, Ty::Int), says))
+        }
+        _ => {
+            let ty = Ty::random(m.rng, 1);
+            (ty.size() <= 16).then(|| (ty.clone(), format!("{name} : {}", ty.carrier())))
+        }
+    }
 }
 
 /// The variables that statements write.

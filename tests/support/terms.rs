@@ -85,6 +85,17 @@ impl Ty {
         }
     }
 
+    /// A type of sets whose elements are or have sets.
+    pub fn nested(rng: &mut Rng) -> Ty {
+        let base = rng.pick(&[Ty::Bool, Ty::Enum, Ty::Def, Ty::Int]).clone();
+        let side = rng.pick(&[Ty::Bool, Ty::Def]).clone();
+        match rng.below(3) {
+            0 => Ty::rel(side, Ty::pow(rng.pick(&[Ty::Bool, Ty::Def]).clone())),
+            1 => Ty::rel(Ty::pow(side), Ty::Bool),
+            _ => Ty::pow(Ty::pow(base)),
+        }
+    }
+
     /// A type of values, small enough to enumerate.
     pub fn random(rng: &mut Rng, depth: usize) -> Ty {
         loop {
@@ -199,6 +210,24 @@ impl Maker<'_> {
         let mut term = self.fill(ty, &text, subs);
         term.binds = true;
         term
+    }
+
+    /// A type of sequences, functions or sets of sets, and a few of its values as a closed set.
+    pub fn listed(&mut self) -> (Ty, String) {
+        let (t, u) = (self.small_type(), self.small_type());
+        let ty = match self.rng.below(3) {
+            0 => Ty::rel(Ty::Int, t),
+            1 => Ty::rel(t, u),
+            _ => Ty::pow(Ty::pow(t)),
+        };
+        let list = self.list_of(&ty);
+        (ty, list)
+    }
+
+    fn list_of(&mut self, ty: &Ty) -> String {
+        let n = 1 + self.rng.below(3);
+        let items: Vec<String> = (0..n).map(|_| self.literal(ty).to_string()).collect();
+        format!("{{{}}}", items.join(","))
     }
 
     fn small_type(&mut self) -> Ty {
@@ -518,7 +547,24 @@ impl Maker<'_> {
     fn structured(&mut self, depth: usize) -> Term {
         let p = Ty::Pred;
         let (t, u) = (self.small_type(), self.small_type());
-        match self.rng.below(9) {
+        match self.rng.below(12) {
+            9 => {
+                let (ty, list) = self.listed();
+                let template = format!("(#$.($:{list} & @))");
+                self.bind(&p, &template, &ty, &[Ty::Pred], depth.min(2))
+            }
+            10 => {
+                let (ty, list) = self.listed();
+                let template = format!("(!$.($:{list} & @ => @))");
+                self.bind(&p, &template, &ty, &[Ty::Pred, Ty::Pred], depth.min(2))
+            }
+            11 => {
+                let (ty, _) = self.listed();
+                let pair = Ty::pair(t.clone(), ty.clone());
+                let list = self.list_of(&pair);
+                let template = format!("(#($,?).($|->? : {list} & @))");
+                self.bind_two(&p, &template, [&t, &ty], &[Ty::Pred], depth.min(2))
+            }
             0 => {
                 let made = *self.rng.pick(&["POW", "POW1", "FIN", "FIN1"]);
                 self.op(&p, &format!("(@ : {made}(@))"), &[Ty::pow(t.clone()), Ty::pow(t)], depth)

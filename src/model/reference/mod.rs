@@ -44,6 +44,7 @@ mod setup;
 mod size;
 mod solve;
 mod spans;
+mod standing;
 mod subsets;
 mod unlisted;
 mod wide;
@@ -57,8 +58,9 @@ use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
 pub use operation::Steps;
-pub use piece::Pieces;
+pub use piece::{Pieces, Wanted};
 use plan::{ForallPlan, Plan};
+pub use standing::Standing;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 

@@ -4,11 +4,18 @@
 //! keeps a `Pieces` between calls, so that nothing is built anew for each evaluation.
 
 use super::env::Env;
-use super::error::Res;
+use super::error::{Flow, Res};
 use super::operation::Steps;
+use super::plan::Plan;
 use super::{Constants, Interpreter, State};
 use crate::model::typed::{Expr, Pred, VarId};
 use crate::model::value::Value;
+
+/// How many values are wanted at most, and how many steps the search for them may take.
+pub struct Wanted {
+    pub most: usize,
+    pub steps: u32,
+}
 
 /// Values of variables, kept between evaluations.
 #[derive(Clone, Debug)]
@@ -56,6 +63,35 @@ impl Interpreter<'_> {
     pub fn piece_member(&self, v: &Value, set: &Expr, pieces: &mut Pieces) -> Res<bool> {
         let s = self.eval_lazy(&mut pieces.env, set)?;
         self.member(&mut pieces.env, v, &s)
+    }
+
+    /// The values of a variable for which all of these hold, if they are as few as wanted and found in time; `None` as
+    /// well if one of the predicates has no value for some candidate.
+    pub fn piece_solutions(
+        &self,
+        v: VarId,
+        conjuncts: &[&Pred],
+        wanted: &Wanted,
+        pieces: &mut Pieces,
+    ) -> Option<Vec<Value>> {
+        let plan = Plan::new(&[v], conjuncts);
+        let (mut found, mut known) = (Vec::new(), true);
+        self.patience.set(Some(wanted.steps));
+        let run = self.run_plan(&mut pieces.env, &plan, &mut |env, error| {
+            let value = env.get(v).cloned().unwrap_or_default();
+            let value = self.canon(env, value)?;
+            known = error.is_none() && found.len() < wanted.most && !value.mentions_symbolic();
+            if !known {
+                return Ok(Flow::Stop);
+            }
+            found.push(value);
+            Ok(Flow::Go)
+        });
+        self.patience.set(None);
+        run.ok().filter(|_| known)?;
+        found.sort();
+        found.dedup();
+        Some(found)
     }
 
     /// The transitions of one event.

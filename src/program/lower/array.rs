@@ -443,6 +443,32 @@ impl<'w> Lower<'w> {
 
     // --- Sequences.
 
+    /// Goes to `no` unless `x` is a sequence over `of`, as `op` wants it.
+    pub(super) fn sequence_over(
+        &mut self,
+        x: &Operand,
+        op: UnOp,
+        of: &Expr,
+        env: &Env,
+        no: Label,
+    ) -> Low<()> {
+        let Some(a) = x.array().cloned().filter(|a| matches!(a.rows, Carrier::Ints { lo: 1, .. })) else {
+            return unsupported("a sequence that is no array");
+        };
+        self.need(&[of], env)?;
+        if !a.total {
+            let n = self.alloc(1)?;
+            self.emit(Op::Length { d: n, t: x.reg, c: a.cells(), l: no });
+            if matches!(op, UnOp::Seq1 | UnOp::Iseq1) {
+                self.emit(Op::JumpEqImm { a: n, i: 0, l: no });
+            }
+        }
+        let injective = matches!(op, UnOp::Iseq | UnOp::Iseq1);
+        let arrow = if injective { BinOp::PartialInjection } else { BinOp::PartialFunction };
+        let from = Expr { kind: ExprKind::Natural1, ty: Type::pow(Type::Integer), span: of.span };
+        self.array_function(x, arrow, &from, of, env, no)
+    }
+
     /// A sequence as a partial array whose rows begin at 1, with its length.
     fn sequence_of(&mut self, e: &Expr, env: &Env, want: Option<&Layout>) -> Low<(Operand, Reg)> {
         let array = match want {

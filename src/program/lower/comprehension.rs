@@ -47,10 +47,11 @@ impl Lower<'_> {
 
     fn variable_carrier(&self, v: VarId, conjuncts: &[Pred], env: &Env) -> Option<Carrier> {
         let ty = &self.w.machine.var(v).ty;
-        if let Some(c) = Carrier::of_type(ty, &|s| self.w.machine.set(s).elems.len()) {
+        let sizes = |s| self.w.machine.set(s).elems.len();
+        if let Some(c) = Carrier::of_type(ty, &sizes) {
             return Some(c);
         }
-        conjuncts.iter().find_map(|c| match &c.kind {
+        let typed = conjuncts.iter().find_map(|c| match &c.kind {
             PredKind::Rel(RelOp::In, a, set) if matches!(a.kind, ExprKind::Var(w) if w == v) => {
                 match self.bits_hint(set, env)? {
                     Layout::Bits(c) => Some(c),
@@ -58,7 +59,8 @@ impl Lower<'_> {
                 }
             }
             _ => None,
-        })
+        });
+        typed.or_else(|| Carrier::of_nested_type(ty, &sizes))
     }
 
     pub(super) fn comprehension(
@@ -191,9 +193,9 @@ impl Lower<'_> {
                 Ok(d)
             }
             BigOp::SetOf => {
-                let Some(Layout::Bits(c)) =
-                    want.cloned().or_else(|| self.of_type(&Type::pow(body.ty.clone())))
-                else {
+                let ty = Type::pow(body.ty.clone());
+                let known = || self.of_type(&ty).or_else(|| self.of_nested_type(&ty));
+                let Some(Layout::Bits(c)) = want.cloned().or_else(known) else {
                     return unsupported("a set without a carrier");
                 };
                 let d = self.fresh(Layout::Bits(c.clone()))?;

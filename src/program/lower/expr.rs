@@ -63,6 +63,10 @@ impl Lower<'_> {
         if let Some(whole) = self.of_type(&e.ty) {
             return Some(whole);
         }
+        self.hint_of_form(e, env).or_else(|| self.of_nested_type(&e.ty))
+    }
+
+    fn hint_of_form(&self, e: &Expr, env: &Env) -> Option<Layout> {
         let rel = |l: Option<Layout>| match l {
             Some(Layout::Bits(Carrier::Pair(p))) => Some((p.0.clone(), p.1.clone())),
             Some(Layout::Array(a)) => Some((a.rows.clone(), a.values.clone())),
@@ -313,6 +317,9 @@ impl Lower<'_> {
             }
             return Ok(x);
         }
+        if let Some(t) = self.range_of_table(set, env)? {
+            return self.extreme_row(op, &t);
+        }
         let x = self.bits(set, env, None)?;
         let c = x.carrier()?.clone();
         let code = self.alloc(1)?;
@@ -497,7 +504,8 @@ impl Lower<'_> {
         if let Some(Layout::Array(a)) = want {
             return self.array_of_maplets(&a.clone(), es, env);
         }
-        let Some(Layout::Bits(c)) = want.cloned().or_else(|| self.of_type(&e.ty)) else {
+        let known = || self.of_type(&e.ty).or_else(|| self.of_nested_type(&e.ty));
+        let Some(Layout::Bits(c)) = want.cloned().or_else(known) else {
             return unsupported("a set without a carrier");
         };
         let d = self.fresh(Layout::Bits(c.clone()))?;

@@ -41,6 +41,7 @@ impl<'w> Lower<'w> {
         // As for unrolled loops: one search after the other, then what is called from inside of them.
         let (floor, mut top) = (self.next, self.next);
         let mut done = Ok(());
+        let mark = self.here();
         for value in values {
             self.next = floor;
             self.w.folder.give(v, Some(&value));
@@ -55,6 +56,12 @@ impl<'w> Lower<'w> {
         }
         self.next = top;
         self.copies = copies;
+        // Where the guard is false for all values nothing was asked of the other parameters; of one without an end the
+        // interpreter has something to tell.
+        let others = guard.vars.iter().filter(|w| **w != v);
+        if self.here() == mark && others.into_iter().any(|w| self.is_endless(&self.w.machine.var(*w).ty)) {
+            return unsupported("a parameter without an end beside a false guard");
+        }
         done
     }
 
@@ -218,7 +225,7 @@ fn has_value(pattern: &Expr) -> bool {
 }
 
 /// The way to a variable in a pattern of pairs: left is false, right is true.
-fn place_in(pattern: &Expr, v: VarId) -> Option<Vec<bool>> {
+pub(super) fn place_in(pattern: &Expr, v: VarId) -> Option<Vec<bool>> {
     match &pattern.kind {
         ExprKind::Var(w) if *w == v => Some(Vec::new()),
         ExprKind::Pair(a, b) => {
@@ -234,6 +241,6 @@ fn place_in(pattern: &Expr, v: VarId) -> Option<Vec<bool>> {
     }
 }
 
-fn at<'v>(x: &'v Value, path: &[bool]) -> Option<&'v Value> {
+pub(super) fn at<'v>(x: &'v Value, path: &[bool]) -> Option<&'v Value> {
     path.iter().try_fold(x, |x, right| x.as_pair().map(|(a, b)| if *right { b } else { a }))
 }

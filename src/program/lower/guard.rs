@@ -127,16 +127,24 @@ impl Lower<'_> {
         body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
     ) -> Low<()> {
         let (mark, next, emissions) = (self.here(), self.next, self.emissions.len());
-        let Err(why) = self.search_at_once(guard, state, body) else { return Ok(()) };
-        self.rewind(mark);
-        self.next = next;
-        self.emissions.truncate(emissions);
-        self.search_given(guard, state, body).map_err(|_| why)
+        let Err(why) = self.search_at_once(guard, false, state, body) else { return Ok(()) };
+        let again = |s: &mut Self| {
+            s.rewind(mark);
+            s.next = next;
+            s.emissions.truncate(emissions);
+        };
+        again(self);
+        if self.search_given(guard, state, body).is_ok() {
+            return Ok(());
+        }
+        again(self);
+        self.search_at_once(guard, true, state, body).map_err(|_| why)
     }
 
     fn search_at_once(
         &mut self,
         guard: &Alternative<'_>,
+        lists: bool,
         state: &Env,
         body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
     ) -> Low<()> {
@@ -144,6 +152,10 @@ impl Lower<'_> {
         if let Some(bound) = plan.unbounded.and_then(|v| self.argument_bound(v, &guard.conjuncts)) {
             let conjuncts = guard.conjuncts.iter().cloned().chain([bound]).collect();
             plan = plan::plan(&guard.vars, conjuncts, self);
+        }
+        if lists {
+            let Some(listed) = self.with_lists(&plan) else { return unsupported("no lists") };
+            plan = listed;
         }
         if plan.unbounded.is_some() {
             return unsupported("an unbounded parameter");

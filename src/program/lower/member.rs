@@ -100,6 +100,17 @@ impl Lower<'_> {
                     self.function(x, *op, from, to, env, l)
                 }
             }
+            ExprKind::Unary(op @ (UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1), of) => {
+                if when {
+                    let end = self.label();
+                    self.sequence_over(x, *op, of, env, end)?;
+                    self.emit(Op::Jump { l });
+                    self.place(end);
+                    Ok(())
+                } else {
+                    self.sequence_over(x, *op, of, env, l)
+                }
+            }
             ExprKind::Binary(BinOp::Cartesian, a, b) => {
                 self.need(&[a, b], env)?;
                 let Some((p, q)) = x.halves() else { return unsupported("a pooled pair") };

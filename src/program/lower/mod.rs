@@ -12,8 +12,10 @@ mod estimates;
 mod expr;
 mod given;
 mod guard;
+mod listed;
 mod maplets;
 mod member;
+mod pooled;
 mod pred;
 mod recent;
 mod relation;
@@ -52,6 +54,9 @@ pub trait Folder {
     fn member(&self, v: &Value, set: &Expr) -> Option<bool>;
     /// From now on `v` is a constant with this value, or is none any more.
     fn give(&self, v: VarId, value: Option<&Value>);
+    /// The values of `v` that satisfy predicates over it and constants; `None` when they are more than `most`, when
+    /// some predicate has no value, or when it takes long to find them.
+    fn solutions(&self, v: VarId, conjuncts: &[&Pred], most: usize) -> Option<Vec<Value>>;
 }
 
 /// What lowering knows about the model.
@@ -145,6 +150,17 @@ pub enum General {
         from: Operand,
         to: Operand,
     },
+    /// How many elements a set in the pool has.
+    Count {
+        set: Operand,
+        out: Reg,
+    },
+    /// The element of a set in the pool at a place.
+    Element {
+        set: Operand,
+        at: Reg,
+        out: Operand,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -177,6 +193,8 @@ pub struct Lower<'w> {
     tables: HashMap<(Carrier, Carrier, bool), u16>,
     /// Parameters that have one value in the piece at hand.
     given: BTreeMap<VarId, Value>,
+    /// Values that stand in the pool as well: where, and where their numbers are.
+    pooled: Vec<(Operand, Operand)>,
     /// Layouts of the variables of the state.
     pub declared: BTreeMap<VarId, Layout>,
     pub emissions: Vec<Emission>,
@@ -205,6 +223,7 @@ impl<'w> Lower<'w> {
             known: HashMap::new(),
             tables: HashMap::new(),
             given: BTreeMap::new(),
+            pooled: Vec::new(),
             declared: BTreeMap::new(),
             emissions: Vec::new(),
             misfit: 0,
@@ -377,11 +396,21 @@ impl<'w> Lower<'w> {
                         Some(c) => Layout::Bits(c),
                         None => Layout::Pool,
                     },
-                    None => self.natural_table(elems, t).unwrap_or(Layout::Pool),
+                    None => self
+                        .natural_table(elems, t)
+                        .or_else(|| Carrier::of_nested_type(t, &sizes).map(Layout::Bits))
+                        .unwrap_or(Layout::Pool),
                 },
             },
             _ => Layout::Pool,
         })
+    }
+
+    /// The bit-set that every set of a type fits, if its elements are or have small sets. Weaker than a layout that is
+    /// known of a value: a function to sets is better off as a table.
+    pub(super) fn of_nested_type(&self, ty: &Type) -> Option<Layout> {
+        let Type::Pow(t) = ty else { return None };
+        Carrier::of_nested_type(t, &|s| self.w.machine.set(s).elems.len()).map(Layout::Bits)
     }
 
     /// The layout of a known function that has no place as a matrix.
@@ -461,6 +490,11 @@ impl<'w> Lower<'w> {
     fn convert(&mut self, x: Operand, to: &Layout) -> Low<Operand> {
         if x.layout == *to {
             return Ok(x);
+        }
+        if *to == Layout::Pool
+            && let Some((_, number)) = self.pooled.iter().find(|(known, _)| *known == x)
+        {
+            return Ok(number.clone());
         }
         match (&x.layout, to) {
             (Layout::Bits(_), Layout::Bits(c)) => self.remap(&x, c, false),
@@ -576,6 +610,11 @@ impl<'w> Lower<'w> {
                 }
                 code.map_or_else(|| unsupported("a record without fields"), Ok)
             }
+            (Layout::Bits(_) | Layout::Array(_), Carrier::Sets(of)) => {
+                // The words of a small set are its code.
+                let bits = self.as_bits(x.clone())?;
+                Ok(self.convert(bits, &Layout::Bits((**of).clone()))?.reg)
+            }
             (Layout::Pool, _) => {
                 let plain = self.convert(x.clone(), &Layout::of_element(c))?;
                 self.encode(&plain, c, miss)
@@ -631,6 +670,7 @@ impl<'w> Lower<'w> {
         }
         match c {
             Carrier::Bool | Carrier::Set(..) => Ok(Operand { reg: code, layout: Layout::Code(c.clone()) }),
+            Carrier::Sets(of) => Ok(Operand { reg: code, layout: Layout::Bits((**of).clone()) }),
             Carrier::Ints { lo: 0, .. } => Ok(Operand { reg: code, layout: Layout::Int }),
             Carrier::Ints { lo, .. } => {
                 let d = self.alloc(1)?;

@@ -254,6 +254,16 @@ impl Lower<'_> {
             }
             RelOp::In => self.membership(a, b, env, l, when),
             RelOp::Subset => {
+                if let Some(t) = self.range_of_table(a, env)? {
+                    self.need(&[b], env)?;
+                    let no = if when { self.label() } else { l };
+                    self.each_row(&t, &mut |s, _, value| s.member(value, b, env, no, false))?;
+                    if when {
+                        self.emit(Op::Jump { l });
+                        self.place(no);
+                    }
+                    return Ok(());
+                }
                 let x = self.bits(a, env, None)?;
                 self.inclusion(&x, b, env, l, when)
             }

@@ -27,13 +27,28 @@ impl<'w> Lower<'w> {
         body: &mut Body<'_, 'w>,
     ) -> Low<()> {
         let plan = plan::plan(vars, conjuncts, self);
-        if plan.unbounded.is_some() {
-            return unsupported("an unbounded variable");
-        }
+        let (mark, next, emissions) = (self.here(), self.next, self.emissions.len());
+        let why = match plan.unbounded {
+            None => match self.carry_out(&plan, env, body) {
+                Ok(()) if self.interprets_each(mark) => Unsupported("pooled elements on values".into()),
+                Ok(()) => return Ok(()),
+                Err(why) => why,
+            },
+            Some(_) => Unsupported("an unbounded variable".into()),
+        };
+        let Some(plan) = self.with_lists(&plan) else { return Err(why) };
+        self.rewind(mark);
+        self.next = next;
+        self.emissions.truncate(emissions);
+        self.carry_out(&plan, env, body)?;
+        if self.interprets(mark) { Err(why) } else { Ok(()) }
+    }
+
+    fn carry_out(&mut self, plan: &Plan, env: &Env, body: &mut Body<'_, 'w>) -> Low<()> {
         let end = self.label();
         let wd = self.wd;
         self.steps(
-            &plan,
+            plan,
             0,
             env,
             end,
@@ -88,6 +103,22 @@ impl<'w> Lower<'w> {
                 self.place(exit);
                 self.emit(Op::Jump { l: next });
                 Ok(())
+            }
+            Some(PlanStep::Listed { pattern, values, binds }) => {
+                let pooled = self.pooled.len();
+                let done = self.with_wd(misfit, |s| {
+                    s.need_pattern(pattern, binds, env)?;
+                    let (x, head, exit) = s.listed_loop(values, &pattern.ty, None)?;
+                    Ok((s.destructure(pattern, &x, binds, env, head)?, head, exit))
+                });
+                let done = done.and_then(|(inner, head, exit)| {
+                    self.steps(plan, at + 1, &inner, head, test, body)?;
+                    self.place(exit);
+                    self.emit(Op::Jump { l: next });
+                    Ok(())
+                });
+                self.pooled.truncate(pooled);
+                done
             }
         }
     }
@@ -202,7 +233,11 @@ impl<'w> Lower<'w> {
                 }
                 ExprKind::TypeSet(t) => self.type_loop(&t.clone()),
                 _ => {
-                    let s = self.bits(set, env, None)?;
+                    let s = self.expr(set, env, None)?;
+                    if s.layout == Layout::Pool {
+                        return self.pooled_loop(set, &s, ty);
+                    }
+                    let s = self.as_bits(s)?;
                     self.element_loop(&s)
                 }
             },
@@ -229,7 +264,7 @@ impl<'w> Lower<'w> {
         Ok(x)
     }
 
-    fn integer_loop(&mut self, lo: &Operand, hi: &Operand) -> Low<(Operand, Label, Label)> {
+    pub(super) fn integer_loop(&mut self, lo: &Operand, hi: &Operand) -> Low<(Operand, Label, Label)> {
         let x = self.fresh(Layout::Int)?;
         let (head, exit) = (self.label(), self.label());
         self.emit(Op::AddImm { d: x.reg, a: lo.reg, i: -1 });
@@ -326,6 +361,7 @@ impl<'w> Lower<'w> {
                 let inner = self.destructure(b, &y, binds, env, head)?;
                 return Ok((inner, head, exit));
             }
+            self.need_pattern(pattern, binds, env)?;
             let cursor = self.alloc(1)?;
             let (head, exit) = (self.label(), self.label());
             self.emit(Op::Const { d: cursor, v: -1 });
@@ -335,6 +371,12 @@ impl<'w> Lower<'w> {
             let x = self.decode(cursor, &c)?;
             let inner = self.destructure(a, &x, binds, env, head)?;
             let inner = self.destructure(b, &y, binds, &inner, head)?;
+            return Ok((inner, head, exit));
+        }
+        if s.layout == Layout::Pool {
+            self.need_pattern(pattern, binds, env)?;
+            let (x, head, exit) = self.pooled_loop(set, &s, &pattern.ty)?;
+            let inner = self.destructure(pattern, &x, binds, env, head)?;
             return Ok((inner, head, exit));
         }
         let s = self.as_bits(s)?;
@@ -375,9 +417,23 @@ impl<'w> Lower<'w> {
                 return Ok((inner, head, exit));
             }
         }
+        self.need_pattern(pattern, binds, env)?;
         let (x, head, exit) = self.element_loop(&s)?;
         let inner = self.destructure(pattern, &x, binds, env, head)?;
         Ok((inner, head, exit))
+    }
+
+    /// Goes where undefined expressions go if a known part of a pattern is undefined: it must have a value also where
+    /// there is nothing to compare it with.
+    fn need_pattern(&mut self, pattern: &Expr, binds: &[VarId], env: &Env) -> Low<()> {
+        match &pattern.kind {
+            ExprKind::Var(v) if binds.contains(v) => Ok(()),
+            ExprKind::Pair(a, b) => {
+                self.need_pattern(a, binds, env)?;
+                self.need_pattern(b, binds, env)
+            }
+            _ => self.need(&[pattern], env),
+        }
     }
 
     /// The rows of a function to go through: none are needed, only their carrier, when the argument is known.

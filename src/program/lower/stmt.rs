@@ -35,8 +35,14 @@ impl<'w> Lower<'w> {
             StmtKind::BecomesIn(vars, set) => {
                 let [v] = &vars[..] else { return unsupported("several variables from one set") };
                 let ty = self.w.machine.var(*v).ty.clone();
-                let (x, head, exit) = self.open_loop(&Source::Member(set.clone()), &ty, env)?;
                 let want = self.variable_layout(*v, env);
+                let pooled = self.pooled.len();
+                let (x, head, exit) = match self.awkward(set) {
+                    Some(values) => self.listed_loop(&values, &ty, want.as_ref())?,
+                    None => self.open_loop(&Source::Member(set.clone()), &ty, env)?,
+                };
+                // Nothing is known of its registers once they are used again.
+                self.pooled.truncate(pooled);
                 let x = match want {
                     Some(l) => self.convert(x, &l)?,
                     None => x,

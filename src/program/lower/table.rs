@@ -117,6 +117,35 @@ impl<'w> Lower<'w> {
         Ok(())
     }
 
+    /// The table `f`, if a set is written `ran(f)`: its values need not be a bit-set of their own.
+    pub(super) fn range_of_table(&mut self, set: &Expr, env: &Env) -> Low<Option<Operand>> {
+        let ExprKind::Unary(UnOp::Ran, f) = &set.kind else { return Ok(None) };
+        match self.hint(f, env) {
+            Some(layout @ Layout::Table(_)) => Ok(Some(self.expr(f, env, Some(&layout))?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The least or greatest of the numbers in a table; undefined if there are none.
+    pub(super) fn extreme_row(&mut self, op: UnOp, t: &Operand) -> Low<Operand> {
+        if !matches!(t.table(), Some((_, Layout::Int))) {
+            return unsupported("a table without numbers");
+        }
+        let Some(present) = t.presence() else { return unsupported("no table") };
+        let l = self.wd;
+        self.emit(Op::JumpEmpty { a: present.reg, n: present.words(), l });
+        let d = self.fresh(Layout::Int)?;
+        self.emit(Op::Const { d: d.reg, v: if op == UnOp::Min { i64::MAX } else { i64::MIN } });
+        self.each_row(t, &mut |s, _, x| {
+            s.emit(match op {
+                UnOp::Min => Op::Min { d: d.reg, a: d.reg, b: x.reg },
+                _ => Op::Max { d: d.reg, a: d.reg, b: x.reg },
+            });
+            Ok(())
+        })?;
+        Ok(d)
+    }
+
     /// An empty table to be filled.
     pub(super) fn empty_table(&mut self, layout: &Layout) -> Low<Operand> {
         let d = self.fresh(layout.clone())?;

@@ -108,6 +108,16 @@ fn collect_axes<'c>(carrier: &'c Carrier, out: &mut Vec<&'c Carrier>) {
     }
 }
 
+/// Whether codes stand for sets: the elements of these have no axis of their own.
+fn has_sets_as_elements(layout: &Layout) -> bool {
+    match layout {
+        Layout::Code(c) | Layout::Bits(c) => c.has_sets(),
+        Layout::Array(a) => a.rows.has_sets() || a.values.has_sets(),
+        Layout::Table(t) => t.0.has_sets(),
+        Layout::Int | Layout::Pair(_) | Layout::Rec(_) | Layout::Pool => false,
+    }
+}
+
 /// How the words of a value are renumbered.
 enum Shape {
     /// As they are, so many words.
@@ -134,6 +144,7 @@ enum Shape {
 impl Shape {
     fn new(group: &Group, layout: &Layout) -> Shape {
         match layout {
+            _ if has_sets_as_elements(layout) => Shape::Value(layout.clone()),
             Layout::Int => Shape::Fixed(1),
             Layout::Code(c) | Layout::Bits(c) => {
                 let coder = Coder::new(group, c);
@@ -469,6 +480,9 @@ impl Build<'_> {
         }
         match (layout, ty) {
             (Layout::Pool, _) if apart => out.push(node(NodeKind::Apart { key })),
+            _ if has_sets_as_elements(layout) => {
+                out.push(node(NodeKind::Value { key, layout: layout.clone() }));
+            }
             (Layout::Code(c) | Layout::Bits(c), _) => {
                 let coder = Coder::new(self.group, c);
                 let keys = coder.keys(key);
