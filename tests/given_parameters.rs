@@ -87,3 +87,12 @@ fn an_undefined_guard_of_a_given_parameter_is_still_undefined() {
     // No element of the set could be the pattern, but the pattern has no value where n is 0.
     check("op(t) = PRE t : dom(names) & (7/n)|->t : {v | v : (0..3)*dom(names) & 1=2} THEN n := 0 END", true);
 }
+
+#[test]
+fn a_guard_that_is_false_for_all_given_values_does_not_hide_a_parameter_without_an_end() {
+    check(
+        "op(d,j) = PRE d : families & d = {{7}} & j : 0..1 --> NATURAL & j(0) + j(1) = 1 THEN n := 0 END",
+        false,
+    );
+    check("op(d,j) = PRE d : families & d = {{7}} & j : 0..1 THEN n := j END", true);
+}

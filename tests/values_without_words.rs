@@ -203,3 +203,18 @@ fn layouts_suit_all_valuations_of_the_constants() {
         assert!(layout.contains("x: integer, 6 bits"), "{layout}");
     });
 }
+
+#[test]
+fn what_is_left_to_the_interpreter_leaves_no_trace_in_the_next_answer() {
+    // Interpreted events of all kinds, one after the other, in states that differ in one variable.
+    check(
+        "VARIABLES x, t INVARIANT x : 0..3 & t : POW(INTEGER) & 4/x > 0 INITIALISATION x := 1 || t := {9000000000}
+         OPERATIONS up(p) = PRE p : INTEGER & 12/p > 3 & x < 3 THEN x := x + 1 END;
+         bad(p) = PRE p : INTEGER & 12/p = 6 & x < 2 THEN x := 3/(x-1) END;
+         loop(p) = PRE p : INTEGER & 12/p = 4 THEN
+           WHILE x > 0 DO x := x - 1 ; t := t \\/ {x} INVARIANT x : 0..3 & t : POW(INTEGER) VARIANT x END END;
+         such(p) = PRE p : INTEGER & 12/p = 12 THEN x :(x : 0..3 & x > x$0) || t := {x} END;
+         look(p) = PRE p : INTEGER & p : t & p > x & 12/(p-1) > 0 THEN ANY y WHERE y : t & y /= p THEN t := {y} END END",
+        Left::Events,
+    );
+}

@@ -5,7 +5,7 @@ use bombus::model::reference::search::{self, SearchOptions};
 use bombus::model::reference::{Error, ErrorKind, Interpreter, State};
 use bombus::model::typed::Machine;
 use bombus::program::native::Wanted;
-use bombus::program::{self, Options, Program};
+use bombus::program::{self, Options, Program, Worker};
 use bombus::system::{EventId, Finding, FindingKind, Sink, System};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -88,7 +88,7 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
         if budget.check().is_err() {
             break;
         }
-        let agreed = one_state(machine, &program, &interpreter, state);
+        let agreed = one_state(machine, &program, &interpreter, &mut worker, state);
         if budget.check().is_err() {
             break;
         }
@@ -106,13 +106,14 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
     Ok(compared)
 }
 
-fn one_state(
+fn one_state<'m>(
     machine: &Machine,
-    program: &Program<'_>,
+    program: &Program<'m>,
     interpreter: &Interpreter<'_>,
+    // One for all states, as in a run: what it remembers of one must be right in the next.
+    worker: &mut Worker<'m>,
     state: &State,
 ) -> Result<(), String> {
-    let mut worker = program.worker();
     let words = program.pack(state).ok_or("the constants are not a valuation")?;
     let back: Vec<_> = program.state_values(&words).into_iter().map(|(_, v)| v).collect();
     same("the packed state", &back[..], &state.variables[..])?;
@@ -121,7 +122,7 @@ fn one_state(
         Err(_) => return Ok(()),
     };
     let mut heard = Heard::default();
-    program.successors(&mut worker, &words, &mut heard);
+    program.successors(worker, &words, &mut heard);
     let mut expected = Vec::new();
     for t in &steps.transitions {
         let event = EventId(t.event as u32);
@@ -164,7 +165,7 @@ fn one_state(
         Err(_) => return Ok(()),
     };
     let mut heard = Heard::default();
-    program.check(&mut worker, &words, None, &mut heard);
+    program.check(worker, &words, None, &mut heard);
     let mut expected: BTreeSet<(FindingKind, Option<u32>)> = BTreeSet::new();
     if !broken.invariant.is_empty() {
         expected.insert((FindingKind::Invariant, None));
@@ -184,8 +185,8 @@ fn one_state(
         for t in steps.transitions.iter().take(20) {
             let target = program.pack(&t.target).ok_or("a target without a valuation")?;
             let (mut whole, mut part) = (Heard::default(), Heard::default());
-            program.check(&mut worker, &target, None, &mut whole);
-            program.check(&mut worker, &target, Some(EventId(t.event as u32)), &mut part);
+            program.check(worker, &target, None, &mut whole);
+            program.check(worker, &target, Some(EventId(t.event as u32)), &mut part);
             same("findings after an event", &part.findings, &whole.findings)?;
         }
     }
