@@ -10,7 +10,7 @@ use crate::model::value::Value;
 use std::cell::RefCell;
 
 /// Steps of searches at compile time, for each variable in all valuations together, and in one of them at least.
-const PATIENCE: u32 = 1 << 20;
+const PATIENCE: u32 = 1 << 17;
 const LEAST_PATIENCE: u32 = 1 << 10;
 
 /// Folds constant expressions with the values of one valuation.

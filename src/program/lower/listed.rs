@@ -14,6 +14,8 @@ use crate::program::uses::Uses;
 /// Rows of a table at most, and its registers.
 const MAX_ROWS: usize = 512;
 const MAX_WORDS: usize = 4096;
+/// Elements of a set that is not made at all: to list it would take longer than a small search.
+const VAST: f64 = 65_536.0;
 
 impl<'w> Lower<'w> {
     /// The plan with lists in place of steps that have no loop; `None` if there is no such step, or one has no list.
@@ -27,7 +29,7 @@ impl<'w> Lower<'w> {
                     Some((self.variable(*v), self.solved(plan, *v, &mut decided)?, vec![*v]))
                 }
                 PlanStep::Bind(v, Source::Member(set)) if self.is_constant(&Uses::of_expr(set)) => {
-                    let values = match self.w.folder.value(set) {
+                    let values = match (!self.is_vast(set)).then(|| self.w.folder.value(set)).flatten() {
                         Some(all) if self.has_bits(&all, set) => None,
                         Some(Value::Set(all)) if all.len() <= MAX_ROWS => Some(all.to_vec()),
                         // Too many elements, or a set without an end: the other conjuncts may leave few.
@@ -77,9 +79,22 @@ impl<'w> Lower<'w> {
         matches!(self.natural(value, &set.ty), Some(Layout::Bits(_)))
     }
 
+    /// Whether a set of functions or of sets is too large to be listed even for a moment, by the sizes of its parts.
+    fn is_vast(&self, set: &Expr) -> bool {
+        let size = |e: &Expr| Some(self.w.folder.value(e)?.as_set()?.len() as f64);
+        let most = match &set.kind {
+            ExprKind::Binary(op, a, b) if op.arrow().is_some() => {
+                size(a).zip(size(b)).map(|(rows, values)| (values + 1.0).powf(rows))
+            }
+            ExprKind::Unary(UnOp::Pow | UnOp::Pow1 | UnOp::Fin | UnOp::Fin1, a) => size(a).map(f64::exp2),
+            _ => None,
+        };
+        most.is_some_and(|n| n > VAST)
+    }
+
     /// The elements of a constant set that has no bit-set.
     pub(super) fn awkward(&self, set: &Expr) -> Option<Vec<Value>> {
-        if !self.is_constant(&Uses::of_expr(set)) {
+        if !self.is_constant(&Uses::of_expr(set)) || self.is_vast(set) {
             return None;
         }
         let value = self.w.folder.value(set)?;

@@ -13,6 +13,9 @@ impl Lower<'_> {
         if self.is_constant(&Uses::of_expr(set)) {
             return unsupported("a constant set in the pool");
         }
+        if is_space(set) {
+            return unsupported("a set that had better not be listed");
+        }
         let count = self.alloc(1)?;
         let touch = GeneralTouch { reads: vec![(s.reg, 1)], write: Some((count, 1)) };
         self.general(General::Count { set: s.clone(), out: count }, touch)?;
@@ -50,5 +53,28 @@ impl Lower<'_> {
             Op::General { g, .. } => Some(&self.generals[*g as usize]),
             _ => None,
         })
+    }
+}
+
+/// Whether a set is all functions, sets or tuples over others. The interpreter goes through such a set without making
+/// it, guided by the other conjuncts; in the pool each of its elements would stay for ever.
+fn is_space(set: &Expr) -> bool {
+    match &set.kind {
+        ExprKind::Binary(BinOp::Union | BinOp::Inter | BinOp::SetMinus, a, b) => is_space(a) || is_space(b),
+        ExprKind::Binary(op, ..) => *op == BinOp::Cartesian || op.arrow().is_some(),
+        ExprKind::Unary(op, _) => matches!(
+            op,
+            UnOp::Pow
+                | UnOp::Pow1
+                | UnOp::Fin
+                | UnOp::Fin1
+                | UnOp::Seq
+                | UnOp::Seq1
+                | UnOp::Iseq
+                | UnOp::Iseq1
+                | UnOp::Perm
+        ),
+        ExprKind::StructSet(_) => true,
+        _ => false,
     }
 }
