@@ -2,7 +2,7 @@
 //!
 //! In: `Code`. Out: a routine that does what `exec` does with it, operation by operation, or nothing where
 //! none can be made; `exec` is then the way. Operations on many words stay what they are, in `bulk`, and are called,
-//! as is the host. Never here: bytes of instructions, which are the business of the kernels.
+//! as is the host; `relations` and `arrays` have steps for those on few. Never here: bytes of instructions, which are the business of the kernels.
 //!
 //! Each operation becomes the steps between two labels, and nothing is carried from one operation to the next but the
 //! frame. So a routine is right if each operation is; the tests run single operations and random code both ways.

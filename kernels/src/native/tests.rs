@@ -352,9 +352,11 @@ fn a_quotient_is_cut_off_towards_zero() {
     }
 }
 
+type Named = (&'static str, fn(&mut Builder));
+
 /// What the steps make of two words, of which `A` and `E` hold the first and `C` and `F` the second.
-fn made(x: u64, y: u64, steps: &[(&str, fn(&mut Builder))]) -> Option<Vec<(String, [u64; 5])>> {
-    let each = |(name, step): &(&str, fn(&mut Builder))| {
+fn made(x: u64, y: u64, steps: &[Named]) -> Option<Vec<(String, [u64; 5])>> {
+    let each = |(name, step): &Named| {
         let mut f = frame(&[x, y]);
         run(&mut f, &mut Nobody, |b| {
             [(Temp::A, 0), (Temp::E, 0), (Temp::C, 1), (Temp::F, 1)]

@@ -74,9 +74,11 @@ impl Translation<'_> {
                 });
                 self.keep(d, t, keep);
             }
-            Op::CellsToMatrix { d, t, cols, c } if is_small(c, cols) => self.to_matrix(d, t, cols.into(), c),
+            Op::CellsToMatrix { d, t, cols, c } if is_small(c, cols) => {
+                self.matrix_of_cells(d, t, cols.into(), c)
+            }
             Op::MatrixToCells { d, m, cols, c } if is_small(c, cols) && cols > 0 => {
-                self.to_cells(d, m, cols.into(), c);
+                self.cells_of_matrix(d, m, cols.into(), c);
             }
             Op::Recode { d, t, from, to } if has_few(from) && has_few(to) && from.rows == to.rows => {
                 self.recode(d, t, from, to);
@@ -161,7 +163,7 @@ impl Translation<'_> {
         self.b.combine(Word::And, A, D);
     }
 
-    fn to_matrix(&mut self, d: Reg, t: Reg, cols: usize, c: Cells) {
+    fn matrix_of_cells(&mut self, d: Reg, t: Reg, cols: usize, c: Cells) {
         self.b.set(A, 0);
         let last = (usize::from(c.rows) * cols).div_ceil(64).max(1) - 1;
         self.each_cell(t, c, |s, row| {
@@ -186,7 +188,7 @@ impl Translation<'_> {
         self.b.store(word(d, last as u16), A);
     }
 
-    fn to_cells(&mut self, d: Reg, m: Reg, cols: usize, c: Cells) {
+    fn cells_of_matrix(&mut self, d: Reg, m: Reg, cols: usize, c: Cells) {
         self.b.set(A, 0);
         for row in 0..c.rows {
             self.bits(C, m, usize::from(row) * cols, cols, D);
