@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+pub mod agreement;
 pub mod machines;
 pub mod mutate;
 pub mod rng;

@@ -1,9 +1,7 @@
 //! Values that no number of bits holds by their type: lists of constants that are sequences and functions, sets in the
 //! value pool, sets of sets. What goes through them is compiled, and means what the interpreter says.
 
-#[path = "support/agreement.rs"]
-mod agreement;
-mod support;
+use crate::support::{self, agreement};
 
 use agreement::{Limits, agree};
 use bombus::base::budget::Budget;

@@ -3,7 +3,7 @@
 //! Each machine is the smallest that shows the case; the figures follow from the model by hand, as
 //! the comment or the name says.
 
-mod support;
+use crate::support;
 
 use bombus::base::budget::Budget;
 use bombus::explore::{self, Options};

@@ -3,7 +3,7 @@
 //! The small scope is -1..1, so that a few comparisons are enough to ask for more values than it has.
 //! The generator knows nothing of the analysis: it mixes copies, tests and ways to look at values as they come.
 
-use crate::rng::Rng;
+use crate::support::rng::Rng;
 use bombus::base::Int;
 use bombus::base::budget::Budget;
 use bombus::driver::on_large_stack;

@@ -3,7 +3,7 @@
 //!
 //! `BOMBUS_REPEATS=10` runs each of them ten times.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::collections::BTreeSet;

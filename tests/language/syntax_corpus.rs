@@ -2,7 +2,7 @@
 //!
 //! Runs when BOMBUS_CORPUS names a directory with `expected.csv`; otherwise there is nothing to do.
 
-mod support;
+use crate::support;
 
 use bombus::base::FileId;
 use bombus::base::diagnostic::Sources;

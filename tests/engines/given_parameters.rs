@@ -1,9 +1,7 @@
 //! Parameters without a layout: sequences, strings and sets of sets that a constant lists. They are compiled, and
 //! mean what the interpreter says.
 
-#[path = "support/agreement.rs"]
-mod agreement;
-mod support;
+use crate::support::{self, agreement};
 
 use agreement::{Limits, agree};
 use bombus::base::budget::Budget;

@@ -1,6 +1,6 @@
 //! WHILE: loops that are run in place come out as those that are taken round by round, with all outcomes.
 
-mod support;
+use crate::support;
 
 use bombus::base::budget::Budget;
 use bombus::model::reference::{Interpreter, Transition};

@@ -5,7 +5,7 @@
 //! functions into functions, small enough for enumeration; the search with propagation is told to take them all the same.
 //! The seed is fixed: failures can be repeated. `BOMBUS_PROPAGATION_CASES` asks for a longer run.
 
-mod support;
+use crate::support;
 
 use bombus::base::budget::Budget;
 use bombus::model::reference::Interpreter;

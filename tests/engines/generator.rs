@@ -1,6 +1,6 @@
 //! The generator of random machines is itself deterministic and shrinks to something smaller.
 
-mod support;
+use crate::support;
 use support::machines;
 
 #[test]

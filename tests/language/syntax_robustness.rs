@@ -1,6 +1,6 @@
 //! Hostile and huge texts: an answer in bounded time, and never a panic.
 
-mod support;
+use crate::support;
 
 use bombus::base::FileId;
 use bombus::syntax::ast::ExprKind;
@@ -133,11 +133,11 @@ fn empty_and_odd_texts_are_errors() {
 
 /// Samples that use every construct, for damage.
 const SAMPLES: &[&str] = &[
-    include_str!("support/samples/lift.mch"),
-    include_str!("support/samples/words.mch"),
-    include_str!("support/samples/stack.ref"),
-    include_str!("support/samples/loop.imp"),
-    include_str!("support/samples/common.def"),
+    include_str!("../support/samples/lift.mch"),
+    include_str!("../support/samples/words.mch"),
+    include_str!("../support/samples/stack.ref"),
+    include_str!("../support/samples/loop.imp"),
+    include_str!("../support/samples/common.def"),
 ];
 
 #[test]

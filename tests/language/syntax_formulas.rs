@@ -3,7 +3,7 @@
 //! Groupings are shown by a second text with all parentheses written out; the numbers behind them are
 //! those of the B language (ProB's parser agrees on each).
 
-mod support;
+use crate::support;
 
 use bombus::base::FileId;
 use bombus::syntax::ast::{BinOp, Const, Expr, ExprKind, TemplatePart};

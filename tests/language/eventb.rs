@@ -2,17 +2,11 @@
 //!
 //! Expected counts are worked out by hand in the comments, or are those of the same model written flat.
 
-#[path = "eventb/bad_input.rs"]
 mod bad_input;
-#[path = "eventb/formulas.rs"]
 mod formulas;
-#[path = "eventb/obligations.rs"]
 mod obligations;
-#[path = "eventb/projects.rs"]
 mod projects;
-#[path = "eventb/refinement.rs"]
 mod refinement;
-#[path = "eventb/theories.rs"]
 mod theories;
 
 use bombus::base::budget::Budget;

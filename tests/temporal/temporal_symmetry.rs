@@ -4,8 +4,7 @@
 //! Every violation that the binary shows was replayed by the reference interpreter, so a loop of orbits that
 //! was not unfolded into a loop of states would end the run as an internal error.
 
-#[path = "support/rng.rs"]
-mod rng;
+use crate::support::rng;
 
 use rng::Rng;
 use serde_json::Value;

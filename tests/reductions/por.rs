@@ -3,15 +3,10 @@
 //! Random machines (`agreement`), single models that a wrong relation would lose (`pitfalls`), models whose
 //! counts are known, the faults that such reductions are known for, and what the command line says.
 
-#[path = "por/agreement.rs"]
 mod agreement;
-#[path = "por/alike.rs"]
 mod alike;
-#[path = "por/machines.rs"]
 mod machines;
-#[path = "por/pitfalls.rs"]
 mod pitfalls;
-#[path = "por/varied.rs"]
 mod varied;
 
 use bombus::base::budget::Budget;
@@ -202,7 +197,7 @@ fn an_undefined_action_is_not_put_off_for_ever() {
 
 /// n philosophers, the last of whom takes the forks the other way round.
 fn dining(n: u32) -> String {
-    include_str!("../bench-models/families/dining_forks.mch")
+    include_str!("../../bench-models/families/dining_forks.mch")
         .replace("SET_PREF_MAXINT == 5", &format!("SET_PREF_MAXINT == {n}"))
 }
 
@@ -210,9 +205,9 @@ fn dining(n: u32) -> String {
 fn parameterised_families_shrink_tenfold_with_eight_members() {
     // Full counts: n * 2^(n+1) for the ring of tokens, 5^4 and the like for counters, Lucas-like
     // numbers for the philosophers; all from the manifest of the models.
-    let ring = include_str!("../bench-models/families/token_ring.mch")
+    let ring = include_str!("../../bench-models/families/token_ring.mch")
         .replace("SET_PREF_MAXINT == 5", "SET_PREF_MAXINT == 8");
-    let counters = include_str!("../bench-models/counters.mch").replace("K == 4", "K == 8");
+    let counters = include_str!("../../bench-models/counters.mch").replace("K == 4", "K == 8");
     let big = |text: &str, por| {
         let text = text.to_string();
         let options = CheckOptions { por, workers: 2, ..deadlock_only() };

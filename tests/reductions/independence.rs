@@ -4,10 +4,8 @@
 //! MININT..MAXINT is -1..3 here, and 7 is a value beyond it. Each machine that must stay incomplete is violated when
 //! MAXINT is larger, so that it would be verified wrongly if its rule were dropped.
 
-#[path = "independence/random.rs"]
 mod random;
-#[path = "support/rng.rs"]
-mod rng;
+use crate::support::rng;
 
 use serde_json::Value;
 use std::process::Command;

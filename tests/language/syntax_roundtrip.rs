@@ -1,6 +1,6 @@
 //! Printing and parsing are inverse: tree → text → tree gives the same tree, and no parenthesis is idle.
 
-mod support;
+use crate::support;
 
 use bombus::base::FileId;
 use bombus::syntax::ast::Expr;

@@ -1,7 +1,7 @@
 //! `--checkpoint` and `--resume` as a user sees them: kills, signals, limits, damage, full disks.
 #![cfg(unix)]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::fs;

@@ -6,18 +6,12 @@
 //! instead. Both engines must agree step by step: initial states, transitions with parameters and
 //! results, findings, undefined guards, truth of every clause.
 
-#[path = "support/agreement.rs"]
-mod agreement;
-mod support;
+use crate::support::{self, agreement};
 
 use agreement::{Limits, agree};
 use bombus::model::{LoadOptions, load};
 use std::path::Path;
 use support::{machines, number_from_env as setting, with_stack as on_large_stack};
-
-/// The program's own allocator: values of two engines are made and dropped all the time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Loads and compares; `Ok(None)` when the text is no model.
 fn compare(path: &Path, limits: &Limits) -> Result<Option<usize>, String> {

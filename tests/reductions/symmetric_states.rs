@@ -3,7 +3,7 @@
 //! Random states of machines whose variables cover all layouts (codes, bit-sets, matrices, tables, the
 //! value pool, states that escape) are renamed as values and packed; identities must agree with that.
 
-mod support;
+use crate::support;
 
 use bombus::base::budget::Budget;
 use bombus::model::reference::State;
