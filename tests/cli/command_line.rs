@@ -1,31 +1,20 @@
 //! What a user sees: the binary, its exit status, its JSON, its messages.
 
+use crate::support::binary::{self, Folder, json, run as bombus};
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn bombus(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bombus")).args(args).output().expect("the binary runs")
-}
 
 struct Files {
-    dir: tempfile::TempDir,
+    dir: Folder,
 }
 
 impl Files {
     fn new() -> Files {
-        Files { dir: tempfile::tempdir().unwrap() }
+        Files { dir: Folder::new() }
     }
 
     fn write(&self, name: &str, text: &str) -> String {
-        let path: PathBuf = self.dir.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path.display().to_string()
+        self.dir.write(name, text).display().to_string()
     }
-}
-
-fn json(o: &Output) -> Value {
-    serde_json::from_slice(&o.stdout).expect("one JSON object on stdout")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -204,7 +193,7 @@ fn trace_files_hold_the_counterexample() {
         ("txt", "inc"),
         ("html", "<table>"),
     ] {
-        let file = files.dir.path().join(format!("cex.{extension}"));
+        let file = files.dir.path(&format!("cex.{extension}"));
         let o = bombus(&["check", &model, "--trace", &file.display().to_string()]);
         assert_eq!(o.status.code(), Some(1));
         let content = std::fs::read_to_string(&file).unwrap();
@@ -356,7 +345,7 @@ fn a_verdict_that_cannot_be_printed_is_not_a_success() {
     let files = Files::new();
     let path = files.write("m.mch", "MACHINE m OPERATIONS a = skip END");
     for arguments in [&["check", &path][..], &["check", &path, "--json"], &["eval", "1+1"]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        let mut command = binary::bombus();
         let status = command.args(arguments).stdout(full.try_clone().unwrap()).output().unwrap().status;
         assert_eq!(status.code(), Some(4), "{arguments:?}");
     }

@@ -1,38 +1,31 @@
 //! `bombus replay` and `bombus animate` as a user sees them.
 
+use crate::support::binary::Folder;
 use serde_json::Value;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-struct Place(tempfile::TempDir);
+struct Place(Folder);
 
 impl Place {
     fn new(model: &str) -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        std::fs::write(place.path("m.mch"), model).unwrap();
-        place
+        let folder = Folder::new();
+        folder.write("m.mch", model);
+        Place(folder)
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_bombus")).args(args).current_dir(self.0.path()).output().unwrap()
+        self.0.bombus().args(args).output().unwrap()
     }
 
     fn animate(&self, commands: &str) -> Output {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_bombus"))
-            .args(["animate", "m.mch"])
-            .current_dir(self.0.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
-        child.wait_with_output().unwrap()
+        // From a file: a pipe to a program that has ended already could not be written to.
+        let commands = std::fs::File::open(self.0.write("commands", commands)).unwrap();
+        self.0.bombus().args(["animate", "m.mch"]).stdin(commands).output().unwrap()
     }
 }
 

@@ -2,7 +2,8 @@
 //! outside.
 //!
 //! `BOMBUS_DIFFERENTIAL_MACHINES=n` sets how many random machines are tried (seeds from
-//! `BOMBUS_DIFFERENTIAL_SEED`), `BOMBUS_DIFFERENTIAL_STATES=n` on how many states of each, `BOMBUS_DIFFERENTIAL_FILES=list` compares the models of a list
+//! `BOMBUS_DIFFERENTIAL_SEED`), `BOMBUS_DIFFERENTIAL_STATES=n` on how many states of each,
+//! `BOMBUS_DIFFERENTIAL_NATIVE=0` without machine code, `BOMBUS_DIFFERENTIAL_FILES=list` compares the models of a list
 //! instead. Both engines must agree step by step: initial states, transitions with parameters and
 //! results, findings, undefined guards, truth of every clause.
 
@@ -22,7 +23,7 @@ fn compare(path: &Path, limits: &Limits) -> Result<Option<usize>, String> {
 
 #[test]
 fn random_machines_mean_the_same_in_both_engines() {
-    let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 20_000);
+    let machines = setting("BOMBUS_DIFFERENTIAL_MACHINES", 2_000);
     let first = setting("BOMBUS_DIFFERENTIAL_SEED", 1);
     let threads = std::thread::available_parallelism().map_or(2, |n| n.get()) as u64;
     std::thread::scope(|scope| {
@@ -46,12 +47,13 @@ fn some_machines(first: u64, end: u64, step: u64) {
     let dir = tempfile::tempdir().expect("a directory for models");
     let path = dir.path().join("Random.mch");
     let states = setting("BOMBUS_DIFFERENTIAL_STATES", 60) as usize;
+    let native = setting("BOMBUS_DIFFERENTIAL_NATIVE", 1) != 0;
     let (mut tried, mut loaded, mut compared) = (0, 0, 0);
     let mut rejected = String::new();
     for seed in (first..end).step_by(step as usize) {
         let machine = machines::random(seed);
-        // One of five without machine code.
-        let limits = Limits { states, seconds: 1, native: seed % 5 != 0 };
+        // One of five without machine code, or all.
+        let limits = Limits { states, seconds: 1, native: native && seed % 5 != 0 };
         std::fs::write(&path, machine.to_string()).expect("the model is written");
         tried += 1;
         match compare(&path, &limits) {
@@ -81,8 +83,9 @@ fn some_machines(first: u64, end: u64, step: u64) {
 }
 
 #[test]
+#[ignore = "needs models: BOMBUS_DIFFERENTIAL_FILES names a list of them"]
 fn models_named_from_outside_mean_the_same_in_both_engines() {
-    let Ok(list) = std::env::var("BOMBUS_DIFFERENTIAL_FILES") else { return };
+    let list = std::env::var("BOMBUS_DIFFERENTIAL_FILES").expect("BOMBUS_DIFFERENTIAL_FILES names a list");
     on_large_stack(move || {
         let limits = Limits {
             native: true,

@@ -2,20 +2,11 @@
 //!
 //! An index is made the second time, so every formula here is evaluated for many values.
 
+use crate::support::binary::check_machine;
 use serde_json::Value;
-use std::process::Command;
 
 fn check(text: &str) -> Value {
-    let dir = tempfile::tempdir().expect("a directory for the model");
-    let path = dir.path().join("M.mch");
-    std::fs::write(&path, text).expect("the model is written");
-    let out = Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .arg("check")
-        .arg(&path)
-        .args(["--json", "--keep-going", "--engine", "reference"])
-        .output()
-        .expect("the binary runs");
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)))
+    check_machine(text, &["--keep-going", "--engine", "reference"])
 }
 
 fn holds(assertion: &str) {

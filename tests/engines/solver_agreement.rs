@@ -10,19 +10,19 @@ use bombus::base::budget::Budget;
 use bombus::base::diagnostic::Sources;
 use bombus::model::reference::Interpreter;
 use bombus::model::{Formula, FormulaScope, empty_machine};
+use bombus_kernels::random::Random;
 
 const PREDICATES: usize = 400;
 
-struct Random(u64);
+struct Predicates(Random);
 
-impl Random {
+impl Predicates {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
+        self.0.below(n)
     }
 
     fn pick<'a>(&mut self, options: &[&'a str]) -> &'a str {
-        options[self.below(options.len() as u64) as usize]
+        self.0.pick(options)
     }
 
     fn number(&mut self, depth: u32) -> String {
@@ -86,7 +86,7 @@ impl Random {
 
 #[test]
 fn solving_and_testing_agree() {
-    let mut random = Random(11);
+    let mut random = Predicates(Random(11));
     let mut wrong = Vec::new();
     for _ in 0..PREDICATES {
         let p = random.pred(3);

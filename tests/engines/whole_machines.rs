@@ -3,26 +3,20 @@
 //! `states/transitions` are counted as ProB counts them. Where the table marks a row as a recorded result of ProB, the
 //! figures are ProB's; the others follow from the model by hand.
 
+use crate::support::binary::{Folder, json};
 use serde_json::Value;
-use std::process::Command;
 
 /// What both engines say about the first of some files: counts, verdict, kinds of findings.
 fn check(files: &[(&str, &str)], options: &[&str]) -> Value {
-    let dir = tempfile::tempdir().expect("a directory for the models");
+    let folder = Folder::new();
     for (name, text) in files {
-        std::fs::write(dir.path().join(format!("{name}.mch")), text).expect("a model is written");
+        folder.write(&format!("{name}.mch"), text);
     }
-    let main = dir.path().join(format!("{}.mch", files[0].0));
+    let main = format!("{}.mch", files[0].0);
     let run = |engine: &str| -> Value {
-        let out = Command::new(env!("CARGO_BIN_EXE_bombus"))
-            .arg("check")
-            .arg(&main)
-            .args(["--json", "--engine", engine])
-            .args(options)
-            .output()
-            .expect("the binary runs");
-        serde_json::from_slice(&out.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)))
+        let mut command = folder.bombus();
+        command.args(["check", &main, "--json", "--engine", engine]).args(options);
+        json(&command.output().expect("the binary runs"))
     };
     let (reference, compiled) = (run("reference"), run("compiled"));
     for field in ["verdict", "prob", "found", "scope"] {

@@ -1,6 +1,6 @@
 //! Real models: each that was explored elsewhere parses, and each tree survives printing.
 //!
-//! Runs when BOMBUS_CORPUS names a directory with `expected.csv`; otherwise there is nothing to do.
+//! The models are not part of this project: `BOMBUS_CORPUS` names a directory with them and `expected.csv`.
 
 use crate::support;
 
@@ -24,8 +24,9 @@ fn explored(root: &Path) -> HashMap<String, bool> {
 }
 
 #[test]
+#[ignore = "needs real models: BOMBUS_CORPUS names their directory"]
 fn explored_models_parse_and_all_trees_survive_printing() {
-    let Some(root) = support::corpus() else { return };
+    let root = support::corpus();
     support::with_stack(move || {
         let explored = explored(&root);
         let (mut trees, mut rejected) = (0, Vec::new());

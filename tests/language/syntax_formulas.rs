@@ -3,8 +3,6 @@
 //! Groupings are shown by a second text with all parentheses written out; the numbers behind them are
 //! those of the B language (ProB's parser agrees on each).
 
-use crate::support;
-
 use bombus::base::FileId;
 use bombus::syntax::ast::{BinOp, Const, Expr, ExprKind, TemplatePart};
 use bombus::syntax::{parse_expression, parse_formula, parse_predicate};

@@ -181,9 +181,15 @@ fn damaged_texts_never_panic() {
             let sample = *rng.pick(SAMPLES);
             survive(&mutate(sample, &mut rng));
         }
-        let Some(root) = support::corpus() else { return };
-        let files = support::classical_files(&root);
-        for case in 0..count {
+    });
+}
+
+#[test]
+#[ignore = "needs real models: BOMBUS_CORPUS names their directory"]
+fn damaged_texts_of_real_models_never_panic() {
+    support::with_stack(|| {
+        let files = support::classical_files(&support::corpus());
+        for case in 0..support::number_from_env("BOMBUS_MUTATIONS", 20_000) {
             let mut rng = Rng::new(0xF00D + case);
             let path = rng.pick(&files);
             let text = support::read_text(path);

@@ -3,21 +3,11 @@
 //!
 //! MININT..MAXINT is -1..3 here. Figures follow from the models by hand.
 
+use crate::support::binary::check_machine;
 use serde_json::Value;
-use std::process::Command;
 
 fn run(text: &str, options: &[&str]) -> Value {
-    let dir = tempfile::tempdir().expect("a directory for the model");
-    let path = dir.path().join("M.mch");
-    std::fs::write(&path, text).expect("the model is written");
-    let out = Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .arg("check")
-        .arg(&path)
-        .args(["--json", "--keep-going"])
-        .args(options)
-        .output()
-        .expect("the binary runs");
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)))
+    check_machine(text, &[&["--keep-going"], options].concat())
 }
 
 /// The verdict of both engines, with counts as ProB counts them.

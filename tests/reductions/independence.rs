@@ -5,27 +5,17 @@
 //! MAXINT is larger, so that it would be verified wrongly if its rule were dropped.
 
 mod random;
-use crate::support::rng;
 
+use crate::support::binary::{Folder, json};
 use serde_json::Value;
-use std::process::Command;
 
 /// After `=====` comes the machine `Included`.
 fn run(text: &str, options: &[&str]) -> Value {
-    let dir = tempfile::tempdir().expect("a directory for the model");
-    let path = dir.path().join("M.mch");
+    let folder = Folder::new();
     for (i, part) in text.split("=====").enumerate() {
-        let file = if i == 0 { path.clone() } else { dir.path().join("Included.mch") };
-        std::fs::write(file, part).expect("the model is written");
+        folder.write(if i == 0 { "M.mch" } else { "Included.mch" }, part);
     }
-    let out = Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .arg("check")
-        .arg(&path)
-        .args(["--json", "--workers", "1"])
-        .args(options)
-        .output()
-        .expect("the binary runs");
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)))
+    json(&folder.check(&[&["--workers", "1"], options].concat()))
 }
 
 /// The verdict of both engines.

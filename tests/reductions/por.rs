@@ -9,13 +9,13 @@ mod machines;
 mod pitfalls;
 mod varied;
 
+use crate::support::binary::{Folder, messages};
 use bombus::base::budget::Budget;
 use bombus::driver::{Asked, CheckOptions, Engine, Reduce, check, on_large_stack};
 use bombus::explore::{Order, Store};
 use bombus::model::LoadOptions;
 use bombus::report::{Outcome, Verdict};
 use std::path::Path;
-use std::process::Command;
 
 fn options() -> CheckOptions {
     CheckOptions {
@@ -284,16 +284,9 @@ const SMALL: &str = "MACHINE M VARIABLES x, y INVARIANT x : 0..1 & y : 0..1 INIT
     c = SELECT x = 1 & y = 1 THEN skip END END";
 
 fn bombus(text: &str, args: &[&str]) -> (Option<i32>, serde_json::Value, String) {
-    let dir = tempfile::tempdir().unwrap();
-    written(dir.path(), text);
-    let o = Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .current_dir(dir.path())
-        .args(["check", "M.mch", "--json"])
-        .args(args)
-        .output()
-        .expect("the binary runs");
+    let o = Folder::with_machine(text).check(args);
     let json = serde_json::from_slice(&o.stdout).unwrap_or(serde_json::Value::Null);
-    (o.status.code(), json, String::from_utf8_lossy(&o.stderr).into_owned())
+    (o.status.code(), json, messages(&o))
 }
 
 #[test]
@@ -350,14 +343,9 @@ fn what_does_not_go_with_the_reduction_is_refused_or_switches_it_off() {
 
 #[test]
 fn relations_are_printed_as_matrices_and_as_a_graph() {
-    let dir = tempfile::tempdir().unwrap();
-    written(dir.path(), SMALL);
+    let folder = Folder::with_machine(SMALL);
     let info = |option: &str| {
-        let o = Command::new(env!("CARGO_BIN_EXE_bombus"))
-            .current_dir(dir.path())
-            .args(["info", "M.mch", option])
-            .output()
-            .expect("the binary runs");
+        let o = folder.bombus().args(["info", "M.mch", option]).output().expect("the binary runs");
         String::from_utf8_lossy(&o.stdout).into_owned()
     };
     let text = info("--relations");

@@ -5,26 +5,17 @@
 //! Verification of B and Z Models via Symmetry Markers", confirmed by enumeration apart from any B tool;
 //! where the paper is wrong the row says so.
 
+use crate::support::binary::{bench_model, json, run as bombus};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn bombus(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bombus")).args(args).output().expect("the binary runs")
-}
+use std::path::PathBuf;
 
 fn paper(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("bench-models/papers").join(format!("{name}.mch")).display().to_string()
+    bench_model(&format!("papers/{name}.mch")).display().to_string()
 }
 
 fn check(model: &str, options: &[&str]) -> (Value, i32) {
-    let mut args = vec!["check", model, "--json"];
-    args.extend_from_slice(options);
-    let out = bombus(&args);
-    let result = serde_json::from_slice(&out.stdout)
-        .unwrap_or_else(|_| panic!("{options:?}: {}", String::from_utf8_lossy(&out.stderr)));
-    (result, out.status.code().unwrap_or(-1))
+    let out = bombus(&[&["check", model, "--json"], options].concat());
+    (json(&out), out.status.code().unwrap_or(-1))
 }
 
 /// Nodes as the paper counts them.

@@ -3,9 +3,10 @@
 //! The stand-in does what its model says: the first word of the file is what happens.
 #![cfg(unix)]
 
+use crate::support::binary::{self, Folder};
+use crate::support::rng::Rng;
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
@@ -32,32 +33,31 @@ case "$what" in
   term) kill -TERM $$ ;;
   liar) answer verified 1 ""; exit 1 ;;
   hang) exec sleep 1000 ;;
+  verified-when) until [ -e "$dir/$rest" ]; do sleep 0.01; done; answer verified 8 ""; exit 0 ;;
 esac
 "#;
 
 struct Place {
-    dir: tempfile::TempDir,
+    dir: Folder,
 }
 
 impl Place {
     fn new(models: &[(&str, &str)], jobs: &str) -> Place {
-        let dir = tempfile::tempdir().unwrap();
-        let script = dir.path().join("checker");
-        fs::write(&script, CHECKER).unwrap();
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let dir = Folder::new();
+        dir.script("checker", CHECKER);
         for (name, text) in models {
-            fs::write(dir.path().join(name), format!("{text}\n")).unwrap();
+            dir.write(name, &format!("{text}\n"));
         }
-        fs::write(dir.path().join("jobs.toml"), jobs).unwrap();
+        dir.write("jobs.toml", jobs);
         Place { dir }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
+        self.dir.path(name)
     }
 
     fn command(&self, more: &[&str]) -> Command {
-        let mut c = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        let mut c = binary::bombus();
         c.arg("batch").arg(self.path("jobs.toml")).arg("--checker").arg(self.path("checker")).args(more);
         c.arg("--json").arg(self.path("report.json"));
         c
@@ -69,6 +69,14 @@ impl Place {
 
     fn report(&self) -> Value {
         serde_json::from_str(&fs::read_to_string(self.path("report.json")).unwrap()).unwrap()
+    }
+
+    /// Waits until no process has the results locked: what a killed batch was about to start lets go of them when it
+    /// runs.
+    fn wait_for_lock(&self) {
+        if let Ok(file) = fs::OpenOptions::new().write(true).open(self.path("jobs.results.jsonl")) {
+            file.lock().unwrap();
+        }
     }
 
     fn starts(&self) -> Vec<String> {
@@ -202,58 +210,68 @@ fn timeless(mut report: Value) -> Value {
 fn a_batch_killed_at_random_moments_gives_the_same_report() {
     let names: Vec<String> = (0..24).map(|i| format!("m{i:02}.mch")).collect();
     let texts: Vec<String> = (0..24)
-        .map(|i| if i % 7 == 3 { "violated".into() } else { format!("verified 0.0{}", i % 4) })
+        .map(|i| match i {
+            // One that cannot end while the batch is being killed, so that no batch ends by itself before.
+            5 => "verified-when open".into(),
+            _ if i % 7 == 3 => "violated".into(),
+            _ => format!("verified 0.0{}", i % 4),
+        })
         .collect();
     let models: Vec<(&str, &str)> =
         names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
     let jobs: String = names.iter().map(|n| job(n, "'any'")).collect();
 
     let quiet = Place::new(&models, &jobs);
+    quiet.dir.write("open", "");
     assert_eq!(quiet.run(&["--cores", "3"]).status.code(), Some(0));
     let expected = timeless(quiet.report());
 
     let place = Place::new(&models, &jobs);
-    // A fixed sequence of odd moments: a failure can be repeated.
-    let mut moment = 12345u64;
-    let mut kills = 0;
+    let mut rng = Rng::new(12345);
     for _ in 0..20 {
-        moment = moment.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        place.wait_for_lock();
+        let before = place.starts().len();
         let mut batch = place.command(&["--cores", "3", "--quiet"]).spawn().unwrap();
-        thread::sleep(Duration::from_micros(2000 + (moment >> 33) % 60_000));
-        kills += u32::from(batch.try_wait().unwrap().is_none());
-        let _ = batch.kill();
+        while place.starts().len() == before {
+            assert!(batch.try_wait().unwrap().is_none(), "the batch ended, though one of its jobs cannot");
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_micros(rng.below(60_000) as u64));
+        batch.kill().unwrap();
         batch.wait().unwrap();
     }
-    assert!(kills > 0, "the batch was never killed in the middle");
+    place.wait_for_lock();
+    place.dir.write("open", "");
     let done = place.run(&["--cores", "3"]);
     assert_eq!(done.status.code(), Some(0), "{}", out(&done));
     let mut report = timeless(place.report());
     // Models lie in another folder; everything else is the same.
-    let text =
-        report.to_string().replace(place.dir.path().to_str().unwrap(), quiet.dir.path().to_str().unwrap());
+    let text = report.to_string().replace(place.path("").to_str().unwrap(), quiet.path("").to_str().unwrap());
     report = serde_json::from_str(&text).unwrap();
     assert_eq!(report, expected);
 }
 
 #[test]
 fn a_killed_batch_leaves_no_check_running() {
-    if !Path::new("/proc/self/status").exists() {
+    if !Path::new("/proc/self/cmdline").exists() {
         return;
     }
     let place = Place::new(&[("a.mch", "hang")], &job("a.mch", "'verified'"));
     let mut batch = place.command(&["--quiet"]).spawn().unwrap();
     let pid = loop {
         let text = fs::read_to_string(place.path("starts")).unwrap_or_default();
-        if let Some(line) = text.lines().next() {
+        if let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) {
             break line.split(' ').next().unwrap().to_string();
         }
         thread::sleep(Duration::from_millis(10));
     };
     batch.kill().unwrap();
     batch.wait().unwrap();
-    for _ in 0..500 {
-        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        if state.is_empty() || state.contains(") Z ") {
+    // What has ended has no command line; a number that was given away again has another one. A kill comes at once,
+    // but a busy machine may take its time with it.
+    for _ in 0..30_000 {
+        let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        if !line.contains("sleep\u{0}1000") && !line.contains(place.path("").to_str().unwrap()) {
             return;
         }
         thread::sleep(Duration::from_millis(10));
@@ -283,7 +301,7 @@ fn results_that_cannot_be_written_end_the_batch_with_what_is_safe() {
     // A limit on the size of files stands for a full disk: the third record does not fit.
     let shell = format!(
         "trap '' XFSZ; ulimit -f 1; exec '{}' batch '{}' --checker '{}' --cores 1",
-        env!("CARGO_BIN_EXE_bombus"),
+        binary::program(),
         place.path("jobs.toml").display(),
         place.path("checker").display()
     );

@@ -1,16 +1,16 @@
 //! `--checkpoint` and `--resume` as a user sees them: kills, signals, limits, damage, full disks.
 #![cfg(unix)]
 
-use crate::support;
-
+use crate::support::binary::{Folder, bench_model, bombus, json, messages as told, program, timeless};
+use crate::support::number_from_env;
+use crate::support::rng::Rng;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use support::number_from_env;
-use support::rng::Rng;
 
 /// States in words, 19,683 of them.
 const GRID: &str = "MACHINE grid
@@ -37,20 +37,19 @@ OPERATIONS
 END";
 
 struct Place {
-    dir: tempfile::TempDir,
+    dir: Folder,
     model: PathBuf,
 }
 
 impl Place {
     fn new(model: &str) -> Place {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("model.mch");
-        fs::write(&path, model).unwrap();
-        Place { dir, model: path }
+        let dir = Folder::new();
+        let model = dir.write("model.mch", model);
+        Place { dir, model }
     }
 
     fn saved(&self) -> PathBuf {
-        self.dir.path().join("saved")
+        self.dir.path("saved")
     }
 
     fn file(&self) -> PathBuf {
@@ -58,7 +57,7 @@ impl Place {
     }
 
     fn command(&self, more: &[&str]) -> Command {
-        let mut c = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        let mut c = bombus();
         c.arg("check").arg(&self.model).arg("--json").args(more);
         if !more.contains(&"--workers") {
             c.args(["--workers", "2"]);
@@ -83,17 +82,9 @@ impl Place {
     }
 }
 
-fn told(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stderr).into_owned()
-}
-
 /// The result without what may differ between two runs.
 fn essence(o: &Output) -> (Option<i32>, Value) {
-    let mut result: Value = serde_json::from_slice(&o.stdout).unwrap_or_else(|_| panic!("{}", told(o)));
-    for field in ["workers", "seconds", "peak_memory_bytes", "time_shares"] {
-        result.as_object_mut().unwrap().remove(field);
-    }
-    (o.status.code(), result)
+    (o.status.code(), timeless(json(o)))
 }
 
 /// Waits that long, then kills; tells whether the run had ended by itself.
@@ -152,8 +143,7 @@ fn a_model_of_the_papers_survives_kills_in_both_stores_with_and_without_symmetry
     // Fifty kills of checks that take seconds: BOMBUS_KILLS=50 BOMBUS_KILL_SIZE=5 (6 on a fast machine).
     let kills = number_from_env("BOMBUS_KILLS", 2);
     let size = number_from_env("BOMBUS_KILL_SIZE", 3);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench-models/papers");
-    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let text = |name: &str| fs::read_to_string(bench_model("papers").join(name)).unwrap();
     let (processes, transfers) = (format!("PID={size}"), format!("TRANSFER={size}"));
     for store in ["exact", "hash"] {
         let plain = ["--set", &processes, "--store", store];
@@ -178,6 +168,47 @@ fn other_orders_and_temporal_formulas_survive_kills_too() {
     survives(GRID, &["--order", "dfs"], kills, 7);
     survives(QUEUE, &["--order", "mixed"], kills, 8);
     survives(QUEUE, &["--ltl", "G F [get]"], kills, 9);
+}
+
+/// 27,000 states, each reached whatever the order. Of those, 603 have x + y + z = 52: with x' = 29 - x and so on these
+/// are the ways to write 87 - 52 = 35 as a sum of three numbers up to 29, 37·36/2 = 666 without the bound and
+/// 3·(7·6/2) = 63 fewer for the one number that is above it.
+#[test]
+fn in_other_orders_a_resumed_search_counts_the_same_and_shows_some_real_trace() {
+    fn all<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["--keep-going"], more].concat()
+    }
+    let parts = |o: &Output| {
+        let (status, mut result) = essence(o);
+        let object = result.as_object_mut().unwrap();
+        // Depth and trace belong to breadth first.
+        object.remove("depth");
+        (status, object.remove("violation").unwrap(), result)
+    };
+    let bfs = parts(&Place::new(WRONG).run(&all(&[])));
+    assert_eq!((bfs.0, &bfs.2["found"]["invariant"]), (Some(1), &603.into()), "{}", bfs.2);
+    for order in ["dfs", "mixed"] {
+        let place = Place::new(WRONG);
+        let limited =
+            place.run(&all(&["--order", order, "--checkpoint", &place.path(), "--max-states", "6000"]));
+        assert!(place.file().exists(), "{}", told(&limited));
+        let (status, violation, rest) =
+            parts(&place.run(&all(&["--order", order, "--resume", &place.path()])));
+        assert_eq!((status, &rest), (Some(1), &bfs.2), "{order}");
+        let number = |step: &Value, name: &str| step["state"][name].as_str().unwrap().parse::<i64>().unwrap();
+        let sums: Vec<i64> = violation["trace"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|s| s["event"] != "$setup_constants")
+            .map(|s| ["x", "y", "z"].iter().map(|name| number(s, name)).sum())
+            .collect();
+        assert_eq!(
+            sums,
+            (0..=52).collect::<Vec<_>>(),
+            "{order}: each step of a trace raises one number by one"
+        );
+    }
 }
 
 /// Clocks that go round on their own, so that the proviso asks for states again: with two elements 68,400 states and
@@ -214,26 +245,33 @@ fn reduced_searches_survive_kills_with_and_without_symmetry() {
 fn a_signal_saves_the_search_and_ends_it() {
     let place = Place::new(&GRID.replace("1..9", "1..12"));
     let wanted = essence(&place.run(&[]));
+    // A search that was saved is under way and hears signals. One that ends before the signal comes says nothing,
+    // and the next starts from the beginning.
+    let number = || fs::metadata(place.file()).ok().map(|m| m.ino());
     let mut ended_early = 0;
-    for _ in 0..20 {
-        let mut command = place.command(&["--checkpoint", &place.path(), "--resume", &place.path()]);
-        let child = command.spawn().unwrap();
-        sleep(Duration::from_millis(60));
+    for _ in 0..100 {
+        let before = number();
+        let mut child = place.persistent(&[]).spawn().unwrap();
+        while number() == before && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
         // The standard library sends no other signal than SIGKILL.
-        let pid = child.id().to_string();
-        let _ = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         let output = child.wait_with_output().unwrap();
-        if output.status.code() == Some(130) {
+        let (status, result) = essence(&output);
+        if status == Some(130) {
             ended_early += 1;
-            let (_, result) = essence(&output);
             assert_eq!(result["verdict"], "incomplete");
             assert_eq!(result["incomplete_because"][0], "interrupted");
-            assert!(place.file().exists() || result["states"] == 0, "{}", told(&output));
-        } else if output.status.code() == Some(0) {
+            assert!(place.file().exists(), "{}", told(&output));
+        } else {
+            assert_eq!((status, result), wanted);
+        }
+        if ended_early == 3 {
             break;
         }
     }
-    assert!(ended_early > 0, "no signal came in time");
+    assert!(ended_early > 0, "a hundred signals were not heard");
     let result = place.run(&["--checkpoint", &place.path(), "--resume", &place.path()]);
     assert_eq!(essence(&result), wanted);
 }
@@ -383,8 +421,9 @@ fn a_disk_that_is_full_costs_the_saving_and_not_the_result() {
     let run = |blocks: &str, resume: bool| {
         // Files beyond so many blocks of 1024 bytes cannot be written.
         let mut c = Command::new("bash");
-        c.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"", blocks, env!("CARGO_BIN_EXE_bombus")]);
-        c.arg("check").arg(&place.model).args(["--json", "--checkpoint-every", "0.01"]);
+        c.args(["-c", "trap '' XFSZ; ulimit -f \"$0\"; exec \"$@\"", blocks, program()]);
+        // So often that every look at the clock finds the search to be saved, however fast it is.
+        c.arg("check").arg(&place.model).args(["--json", "--checkpoint-every", "0.00001"]);
         c.arg("--checkpoint").arg(place.saved());
         if resume {
             c.arg("--resume").arg(place.saved());
@@ -403,7 +442,7 @@ fn a_disk_that_is_full_costs_the_saving_and_not_the_result() {
     let output = place.run(&["--checkpoint", &place.path(), "--max-states", "9000"]);
     assert_eq!(output.status.code(), Some(3));
     let before = fs::read(place.file()).unwrap();
-    let copy = place.dir.path().join("copy");
+    let copy = place.dir.path("copy");
     fs::copy(place.file(), &copy).unwrap();
     let output = run("16", true);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));

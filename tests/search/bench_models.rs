@@ -1,11 +1,11 @@
 //! The benchmark models say what their manifest says: verdict, counts, length of the counterexample, at one worker and
 //! at two. The figures come from closed forms, papers and an enumeration of its own (bench-models/manifest.toml).
 
+use crate::support::binary::{bench_model, bombus, timeless};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,7 +57,7 @@ struct Prob {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("bench-models")
+    bench_model("")
 }
 
 fn manifest() -> Manifest {
@@ -67,7 +67,7 @@ fn manifest() -> Manifest {
 
 /// Runs one row; gives the result, or what is wrong with it.
 fn check(model: &Model, run: &Run, more: &[&str]) -> Result<Value, String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
+    let mut command = bombus();
     command.arg("check").arg(folder().join(&model.file));
     for (set, size) in &run.sets {
         command.arg("--set").arg(format!("{set}={size}"));
@@ -109,16 +109,6 @@ fn check(model: &Model, run: &Run, more: &[&str]) -> Result<Value, String> {
         same("steps of the counterexample", steps.into(), c.steps.into());
     }
     if wrong.is_empty() { Ok(result) } else { Err(wrong.join("; ")) }
-}
-
-/// What may differ between two runs of the same row.
-fn timeless(mut result: Value) -> Value {
-    if let Some(object) = result.as_object_mut() {
-        for field in ["workers", "seconds", "peak_memory_bytes", "time_shares", "shares"] {
-            object.remove(field);
-        }
-    }
-    result
 }
 
 /// Every row of a class, in each of some ways to run it.

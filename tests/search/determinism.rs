@@ -4,11 +4,10 @@
 //! `BOMBUS_REPEATS=10` runs each of them ten times.
 
 use crate::support;
+use crate::support::binary::{bench_model, bombus, json, timeless};
 
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +20,7 @@ struct Row {
 
 /// Rows for thirty models at least: the largest quick one of each that is not too large for a test.
 fn rows() -> Vec<Row> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench-models");
+    let folder = bench_model("");
     let text = std::fs::read_to_string(folder.join("manifest.toml")).unwrap();
     let manifest: toml::Value = toml::from_str(&text).unwrap();
     let mut rows = Vec::new();
@@ -52,15 +51,9 @@ fn rows() -> Vec<Row> {
 }
 
 fn check(row: &Row, more: &[&str]) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
-    let out =
-        command.arg("check").arg(&row.file).args(&row.options).args(more).arg("--json").output().unwrap();
-    let mut result: Value = serde_json::from_slice(&out.stdout)
-        .unwrap_or_else(|_| panic!("{}: {}", row.file, String::from_utf8_lossy(&out.stderr)));
-    for field in ["workers", "seconds", "peak_memory_bytes", "time_shares"] {
-        result.as_object_mut().unwrap().remove(field);
-    }
-    result
+    let mut command = bombus();
+    command.arg("check").arg(&row.file).args(&row.options).args(more).arg("--json");
+    timeless(json(&command.output().expect("the binary runs")))
 }
 
 /// Does a job for each row on as many threads as there are cores; it gives what is wrong.

@@ -1,8 +1,8 @@
 //! `--memory-limit` as a user sees it: what the process takes stays within it, and reaching it is told.
 #![cfg(target_os = "linux")]
 
+use crate::support::binary::{Folder, json, messages};
 use serde_json::Value;
-use std::process::Command;
 
 /// States in words: more than any limit here holds.
 const WORDS: &str = "MACHINE words VARIABLES f INVARIANT f : 1..6 --> 0..19 INITIALISATION f := (1..6) * {0}
@@ -19,14 +19,9 @@ const VALUATIONS: &str =
 & d : 0..5 & e : 0..5 & f : 0..5 & g : 0..5 & h : 0..5 OPERATIONS op = skip END";
 
 fn check(model: &str, options: &[&str]) -> Value {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("m.mch");
-    std::fs::write(&path, model).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
-    let out =
-        command.arg("check").arg(&path).args(["--json", "--workers", "2"]).args(options).output().unwrap();
-    assert_eq!(out.status.code(), Some(3), "{options:?}: {}", String::from_utf8_lossy(&out.stderr));
-    let result: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let out = Folder::with_machine(model).check(&[&["--workers", "2"], options].concat());
+    assert_eq!(out.status.code(), Some(3), "{options:?}: {}", messages(&out));
+    let result = json(&out);
     assert_eq!(result["verdict"], "incomplete");
     result
 }

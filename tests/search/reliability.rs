@@ -3,8 +3,8 @@
 //!
 //! Every model goes through both engines, and through all orders with several workers.
 
+use crate::support::binary::{Folder, json};
 use serde_json::Value;
-use std::process::Command;
 
 struct Checked {
     status: Option<i32>,
@@ -14,11 +14,9 @@ struct Checked {
 
 /// Checks a model in every way there is; extra files stand beside it.
 fn every_way(model: &str, files: &[(&str, &str)], options: &[&str]) -> Vec<Checked> {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("model.mch");
-    std::fs::write(&path, model).unwrap();
+    let folder = Folder::with_machine(model);
     for (name, text) in files {
-        std::fs::write(dir.path().join(name), text).unwrap();
+        folder.write(name, text);
     }
     let ways: [&[&str]; 6] = [
         &["--engine", "reference"],
@@ -29,11 +27,8 @@ fn every_way(model: &str, files: &[(&str, &str)], options: &[&str]) -> Vec<Check
         &["--workers", "3", "--order", "mixed"],
     ];
     let one = |way: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
-        let out = command.arg("check").arg(&path).arg("--json").args(options).args(way).output().unwrap();
-        let result = serde_json::from_slice(&out.stdout)
-            .unwrap_or_else(|_| panic!("{way:?}: {}", String::from_utf8_lossy(&out.stderr)));
-        Checked { status: out.status.code(), result, engine: format!("{way:?}") }
+        let out = folder.check(&[options, way].concat());
+        Checked { status: out.status.code(), result: json(&out), engine: format!("{way:?}") }
     };
     ways.map(one).into()
 }

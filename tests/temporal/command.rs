@@ -3,25 +3,13 @@
 //! The machines are small enough to see the truth of each formula; "row" names the likely fault of a
 //! checker that a test guards against.
 
+use crate::support::binary::{Folder, json, messages};
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Runs a check of the machine with JSON on stdout.
 fn check(machine: &str, args: &[&str]) -> Output {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("M.mch");
-    std::fs::write(&path, machine).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
-    command.current_dir(dir.path()).args(["check", "M.mch"]).args(args).arg("--json");
-    command.output().expect("the binary runs")
-}
-
-fn json(o: &Output) -> Value {
-    serde_json::from_slice(&o.stdout).unwrap_or_else(|_| panic!("no JSON: {}", messages(o)))
-}
-
-fn messages(o: &Output) -> String {
-    String::from_utf8_lossy(&o.stderr).into_owned()
+    Folder::with_machine(machine).check(args)
 }
 
 /// Checks all formulas in one run and compares the word of each verdict.

@@ -2,30 +2,10 @@
 //!
 //! The machines are not part of this project: `BOMBUS_CORPUS` names a directory with them.
 
+use crate::support::{classical_files, corpus};
 use bombus::base::span::FileId;
 use bombus::ltl::{Place, parse_ctl, parse_ltl};
 use std::fs;
-use std::path::{Path, PathBuf};
-
-fn machines(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![dir.to_path_buf()];
-    while let Some(dir) = open.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|x| ["mch", "ref", "imp", "sys", "def"].iter().any(|e| x == *e))
-            {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
 
 /// The strings of `ASSERT_LTL… == "…"` or `ASSERT_CTL… == "…"`, those in comments included.
 fn formulas(text: &str, prefix: &str) -> Vec<String> {
@@ -41,13 +21,12 @@ fn formulas(text: &str, prefix: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "needs the corpus"]
+#[ignore = "needs real models: BOMBUS_CORPUS names their directory"]
 fn formulas_of_the_corpus_are_read() {
-    let Ok(corpus) = std::env::var("BOMBUS_CORPUS") else { return };
     let place = Place { file: FileId(0), offset: 0 };
     let (mut ltl, mut ctl, mut warned) = (0, 0, 0);
     let mut refused = Vec::new();
-    for machine in machines(Path::new(&corpus)) {
+    for machine in classical_files(&corpus()) {
         let text = String::from_utf8_lossy(&fs::read(&machine).unwrap()).into_owned();
         for formula in formulas(&text, "ASSERT_LTL") {
             ltl += 1;

@@ -3,6 +3,7 @@
 //! What the driver does with compiled machines is done here with a few lines, so that the logic is
 //! tried on real predicates, events and arguments.
 
+use crate::support::corpus;
 use bombus::base::budget::Budget;
 use bombus::base::diagnostic::{Diagnostic, Sources};
 use bombus::base::span::{FileId, Span};
@@ -281,9 +282,9 @@ fn arguments_are_evaluated_in_the_source_state() {
 
 /// The models of seed paper 004 that are public, with the truths confirmed for them.
 #[test]
-#[ignore = "needs the corpus"]
+#[ignore = "needs real models: BOMBUS_CORPUS names their directory"]
 fn seed_formulas_on_public_models_have_their_confirmed_truth() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let fair = "GF[Eject] & (GF{CardF2=bl} => GF[Csends]) & (GF{ReaderF2=bl} => GF[Rsends])";
     let protocol = "G({CardF2=bl} => F{CardF2=lb})";
     for (file, formulas) in [
@@ -328,9 +329,9 @@ fn seed_formulas_on_public_models_have_their_confirmed_truth() {
 
 /// Decides the formulas of every machine of the corpus that has some and is small.
 #[test]
-#[ignore = "needs the corpus"]
+#[ignore = "needs real models: BOMBUS_CORPUS names their directory"]
 fn assertions_of_the_corpus_are_decided() {
-    let Some(corpus) = corpus() else { return };
+    let corpus = corpus();
     let mut open = vec![corpus];
     let mut files: Vec<PathBuf> = Vec::new();
     while let Some(dir) = open.pop() {
@@ -380,8 +381,4 @@ fn assertions_of_the_corpus_are_decided() {
         }
     }
     println!("{words:?}");
-}
-
-fn corpus() -> Option<PathBuf> {
-    std::env::var("BOMBUS_CORPUS").ok().map(PathBuf::from)
 }

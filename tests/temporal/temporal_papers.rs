@@ -2,21 +2,21 @@
 //! enumeration confirmed for each. Two formulas are not as the paper prints them: brackets that do not
 //! match are closed as the text means it, and the philosophers' one is false.
 
+use crate::support::binary::{bench_model, bombus, json};
 use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
 
 /// Checks the formulas on a model in one run; gives the result.
 fn check(model: &str, options: &[&str], formulas: &[(&str, &str)]) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench-models/papers").join(model);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
-    command.arg("check").arg(path).args(["--no-deadlock", "--json"]).args(options);
+    let mut command = bombus();
+    command
+        .arg("check")
+        .arg(bench_model("papers").join(model))
+        .args(["--no-deadlock", "--json"])
+        .args(options);
     for (formula, _) in formulas {
         command.args(["--ltl", formula]);
     }
-    let out = command.output().expect("the binary runs");
-    let result: Value = serde_json::from_slice(&out.stdout)
-        .unwrap_or_else(|_| panic!("{model}: {}", String::from_utf8_lossy(&out.stderr)));
+    let result = json(&command.output().expect("the binary runs"));
     for (i, (formula, word)) in formulas.iter().enumerate() {
         assert_eq!(result["temporal"][i]["verdict"], *word, "{model}: {formula}");
     }

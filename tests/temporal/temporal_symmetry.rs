@@ -4,11 +4,10 @@
 //! Every violation that the binary shows was replayed by the reference interpreter, so a loop of orbits that
 //! was not unfolded into a loop of states would end the run as an internal error.
 
-use crate::support::rng;
-
-use rng::Rng;
+use crate::support::binary::{Folder, json};
+use crate::support::rng::Rng;
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Elements that wait, one at a time goes in.
 const LOCK: &str = "MACHINE Lock SETS PID VARIABLES waiting, inside
@@ -59,20 +58,13 @@ const MODELS: [(&str, &[&str], &[&str]); 4] = [
 ];
 
 fn run(machine: &str, args: &[&str]) -> Output {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("M.mch");
-    std::fs::write(&path, machine).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bombus"));
-    command.args(["check", path.to_str().unwrap(), "--set-size", "3", "--no-deadlock", "--json"]).args(args);
-    command.output().expect("the binary runs")
+    Folder::with_machine(machine).check(&[&["--set-size", "3", "--no-deadlock"], args].concat())
 }
 
 fn check(machine: &str, symmetry: &str, workers: &str, formulas: &[String]) -> Value {
     let mut args = vec!["--symmetry", symmetry, "--workers", workers];
     formulas.iter().for_each(|f| args.extend(["--ltl", f]));
-    let o = run(machine, &args);
-    serde_json::from_slice(&o.stdout)
-        .unwrap_or_else(|_| panic!("{formulas:?}: {}", String::from_utf8_lossy(&o.stderr)))
+    json(&run(machine, &args))
 }
 
 fn formula(rng: &mut Rng, predicates: &[&str], events: &[&str], size: usize) -> String {

@@ -2,6 +2,7 @@
 
 use super::check_with;
 use super::projects::{ABSTRACT, CONTEXT, LIGHTS, write, zipped};
+use crate::support::binary::bombus;
 use bombus::model::LoadOptions;
 use std::fs;
 use std::path::Path;
@@ -128,12 +129,7 @@ fn bad_input_ends_with_status_two_and_writes_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("p.zip");
     zipped(&path, &[("../../M0.bum", ABSTRACT)]);
-    let out = std::process::Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .arg("check")
-        .arg(&path)
-        .current_dir(dir.path())
-        .output()
-        .expect("the binary runs");
+    let out = bombus().arg("check").arg(&path).current_dir(dir.path()).output().expect("the binary runs");
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("leads out of the archive"));
     assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);

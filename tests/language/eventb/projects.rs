@@ -1,6 +1,7 @@
 //! Rodin projects on disk and zipped, checked files without their sources, packages of ProB.
 
 use super::{Seen, check_path};
+use crate::support::binary::bombus;
 use bombus::base::diagnostic::Sources;
 use bombus::model::LoadOptions;
 use bombus::model::eventb::components;
@@ -277,11 +278,7 @@ fn proof_status_is_shown_by_info() {
 <org.eventb.core.psStatus name="set/grd1/WD" org.eventb.core.confidence="0" org.eventb.core.poStamp="1"/></org.eventb.core.psFile>"#;
     write(dir.path(), &[("M0.bpo", bpo), ("M0.bps", bps), ("M1.bps", bps)]);
     let info = || {
-        let out = std::process::Command::new(env!("CARGO_BIN_EXE_bombus"))
-            .arg("info")
-            .arg(dir.path())
-            .output()
-            .expect("the binary runs");
+        let out = bombus().arg("info").arg(dir.path()).output().expect("the binary runs");
         assert!(out.status.success());
         String::from_utf8(out.stdout).expect("text")
     };
