@@ -6,10 +6,12 @@
 
 use crate::model::value::encode::HASHED;
 use crate::model::value::{Value, digest};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use hashbrown::HashTable;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ValueId(pub u32);
@@ -45,10 +47,12 @@ impl Entry {
     }
 }
 
-type Shard = HashMap<Value, u32, BuildHasherDefault<Fold>>;
+/// Numbers of values with the hash of each, so that a value is hashed once, however the table grows.
+type Shard = HashTable<(u64, u32)>;
 
 pub struct Pool {
-    shards: Vec<Mutex<Shard>>,
+    /// Most values that are met are there already, so a hit shares the lock with other hits.
+    shards: Vec<RwLock<Shard>>,
     segments: [OnceLock<Box<[OnceLock<Entry>]>>; 22],
     next: AtomicU32,
     /// Numbers that values of a saved run had which bytes alone do not bring back (sets that are
@@ -60,7 +64,7 @@ pub struct Pool {
 impl Default for Pool {
     fn default() -> Pool {
         Pool {
-            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
             segments: std::array::from_fn(|_| OnceLock::new()),
             next: AtomicU32::new(0),
             promised: Mutex::default(),
@@ -73,10 +77,15 @@ impl Pool {
     pub fn intern(&self, value: &Value) -> ValueId {
         let mut hasher = Fold::default();
         value.hash(&mut hasher);
-        let shard = &self.shards[(hasher.finish() >> 58) as usize % SHARDS];
-        // A thread that panicked while holding the lock left a map that is still whole.
-        let mut map = shard.lock().unwrap_or_else(|e| e.into_inner());
-        if let Some(id) = map.get(value) {
+        let hash = hasher.finish();
+        // The table takes the lowest bits and the highest.
+        let shard = &self.shards[(hash >> 32) as usize % SHARDS];
+        let same = |(other, id): &(u64, u32)| *other == hash && self.get(ValueId(*id)) == value;
+        if let Some((_, id)) = shard.read().find(hash, same) {
+            return ValueId(*id);
+        }
+        let mut table = shard.write();
+        if let Some((_, id)) = table.find(hash, same) {
             return ValueId(*id);
         }
         // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
@@ -85,7 +94,7 @@ impl Pool {
         let places = self.segments[segment]
             .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
         assert!(places[at].set(Entry::new(value)).is_ok(), "a place of the pool is filled once");
-        map.insert(value.clone(), id);
+        table.insert_unique(hash, (hash, id), |(hash, _)| *hash);
         ValueId(id)
     }
 
@@ -97,20 +106,20 @@ impl Pool {
         }
         let mut bytes = Vec::new();
         value.encode(&mut bytes);
-        self.promised.lock().unwrap_or_else(|e| e.into_inner()).remove(&bytes)
+        self.promised.lock().remove(&bytes)
     }
 
     /// Gives the next number to the value of these bytes, whenever it will be met.
     pub fn promise(&self, bytes: Vec<u8>) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.has_promised.store(true, Ordering::Relaxed);
-        self.promised.lock().unwrap_or_else(|e| e.into_inner()).insert(bytes, id);
+        self.promised.lock().insert(bytes, id);
     }
 
     /// All values in the order of their numbers: the value, or its bytes if it was only promised.
     /// Nobody may be interning.
     pub fn entries(&self) -> Vec<Result<&Value, Vec<u8>>> {
-        let promised = self.promised.lock().unwrap_or_else(|e| e.into_inner());
+        let promised = self.promised.lock();
         let open: BTreeMap<u32, &Vec<u8>> = promised.iter().map(|(bytes, id)| (*id, bytes)).collect();
         (0..self.len() as u32)
             .map(|id| match open.get(&id) {
