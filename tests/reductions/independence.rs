@@ -7,6 +7,7 @@
 mod random;
 
 use crate::support::binary::{Folder, json};
+use crate::support::number_from_env;
 use serde_json::Value;
 
 /// After `=====` comes the machine `Included`.
@@ -379,6 +380,5 @@ fn choices_of_other_kinds_stand_too() {
 
 #[test]
 fn machines_at_random_have_the_same_verdict_in_a_larger_scope() {
-    let machines = std::env::var("BOMBUS_INDEPENDENCE_CASES").ok().and_then(|n| n.parse().ok());
-    random::agree(machines.unwrap_or(400));
+    random::agree(number_from_env("BOMBUS_INDEPENDENCE_CASES", 400));
 }

@@ -11,7 +11,7 @@ use bombus::ltl::formula::{Change, Pattern, Text};
 use bombus::ltl::frozen::Frozen;
 use bombus::ltl::view::{Edge, Graph, State};
 use bombus::ltl::{Checker, Place, Verdict, parse_ctl, parse_ltl};
-use bombus::system::{EventId, Finding, Sink, System};
+use bombus::system::{EventId, Sink, System};
 
 /// Two counters below `n`: `x` goes round for ever, `y` rises to its top; `halt` ends everything.
 struct Counters {
@@ -66,18 +66,6 @@ impl System for Counters {
     }
 
     fn check(&self, _: &mut (), _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
-
-    fn property(&self, _: &Finding) -> String {
-        String::new()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        String::new()
-    }
-
-    fn describe(&self, _: &[u64]) -> Vec<(String, String)> {
-        Vec::new()
-    }
 }
 
 /// Predicates `x=k`, `y=k`, `halted`; the label of a transition is its only argument.

@@ -3,14 +3,11 @@
 //! `BOMBUS_POR_MACHINES` sets how many machines of each kind, `BOMBUS_POR_SEED` the first of them.
 
 use super::{deadlock_only, machines, options, run, varied, written};
+use crate::support::number_from_env as setting;
 use bombus::driver::{Asked, CheckOptions, Reduce, on_large_stack};
 use bombus::explore::Store;
 use bombus::report::{Outcome, Verdict};
 use std::path::Path;
-
-pub fn setting(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
-}
 
 /// Verdicts of a full and of a reduced check that must agree.
 pub fn verdicts(o: &Outcome) -> (Verdict, Vec<&'static str>) {

@@ -4,9 +4,10 @@
 //! says, and its counts must not depend on the number of workers. Every violation shown was replayed by the
 //! reference interpreter. `BOMBUS_POR_MACHINES` and `BOMBUS_POR_SEED` as in `agreement`.
 
-use super::agreement::{setting, verdicts};
-use super::machines::Random;
+use super::agreement::verdicts;
+use super::machines::{Random, stuttering};
 use super::{COUNTERS, bombus, checked, deadlock_only, options, run, written};
+use crate::support::number_from_env as setting;
 use bombus::base::budget::Budget;
 use bombus::driver::{Asked, CheckOptions, Reduce, SymmetryMode, check, on_large_stack};
 use bombus::explore::Store;
@@ -184,17 +185,7 @@ fn formula(seed: u64) -> String {
         "{flag = {}}",
         "{r = {}}",
     ];
-    let (p, q) = (r.pick(&atoms), r.pick(&atoms));
-    match r.below(8) {
-        0 => format!("G {p}"),
-        1 => format!("F {p}"),
-        2 => format!("G F {p}"),
-        3 => format!("F G {p}"),
-        4 => format!("{p} U {q}"),
-        5 => format!("G ({p} => F {q})"),
-        6 => format!("G ({p} => O {q})"),
-        _ => format!("F ({p} & G {q})"),
-    }
+    stuttering(&mut r, &atoms)
 }
 
 /// The kinds of checks that are compared, for one machine.

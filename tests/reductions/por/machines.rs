@@ -165,7 +165,12 @@ pub fn formula(seed: u64) -> String {
     let mut r = Random(seed ^ 0x1234_5678);
     let atoms =
         ["{x = 1}", "{b = TRUE}", "{pc(p1) = 1}", "{p2 : flag}", "{y = 0}", "{x + y < 2}", "{flag = {}}"];
-    let (p, q) = (r.pick(&atoms), r.pick(&atoms));
+    stuttering(&mut r, &atoms)
+}
+
+/// A formula over some atoms in which no operator counts steps.
+pub fn stuttering(r: &mut Random, atoms: &[&str]) -> String {
+    let (p, q) = (r.pick(atoms), r.pick(atoms));
     match r.below(11) {
         0 => format!("G {p}"),
         1 => format!("F {p}"),
