@@ -10,7 +10,6 @@ use super::random::{Fault, Guarded, Instance, Update};
 use super::{reduction, search, systems};
 use crate::system::{Orbits, Precision};
 use bombus_kernels::hash;
-use bombus_kernels::random::Random;
 use std::collections::BTreeSet;
 
 /// Processes that are alike: the cells of each lie side by side above the shared ones.
@@ -113,8 +112,11 @@ impl Orbits for Sorted {
 
 pub fn random_system(seed: u64, preserve: Preserve, fault: Fault) -> Guarded {
     let alike = ALIKE;
-    let mut numbers = Random(hash::mix(seed ^ 0x0a11_4e00));
-    let mut random = |below: usize| numbers.below(below as u64) as usize;
+    let mut state = hash::mix(seed ^ 0x0a11_4e00);
+    let mut random = |below: usize| {
+        state = hash::mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        (state % below as u64) as usize
+    };
     let mut instances = Vec::new();
     for event in 0..2 + random(3) as u32 {
         let pairs = random(4) == 0;

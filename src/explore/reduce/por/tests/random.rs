@@ -9,7 +9,6 @@ use crate::system::{
     EventId, Finding, FindingKind, GuardId, InstanceId, Orbits, Relations, Rows, Sink, System,
 };
 use bombus_kernels::hash;
-use bombus_kernels::random::Random;
 
 pub const CELLS: usize = 5;
 
@@ -105,8 +104,11 @@ fn satisfies(s: u64, literals: &[(usize, bool)]) -> bool {
 
 impl Guarded {
     pub fn random(seed: u64, preserve: Preserve, fault: Fault) -> Guarded {
-        let mut numbers = Random(hash::mix(seed ^ 0x5eed_0fb0));
-        let mut random = |below: usize| numbers.below(below as u64) as usize;
+        let mut state = hash::mix(seed ^ 0x5eed_0fb0);
+        let mut random = |below: usize| {
+            state = hash::mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15));
+            (state % below as u64) as usize
+        };
         let mut instances = Vec::new();
         let events = 2 + random(4) as u32;
         for event in 0..events {
