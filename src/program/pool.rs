@@ -6,10 +6,9 @@
 
 use crate::model::value::encode::HASHED;
 use crate::model::value::{Value, digest};
-use hashbrown::HashTable;
-use parking_lot::{Mutex, RwLock};
-use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -47,12 +46,10 @@ impl Entry {
     }
 }
 
-/// Numbers of values with the hash of each, so that a value is hashed once, however the table grows.
-type Shard = HashTable<(u64, u32)>;
+type Shard = HashMap<Value, u32, BuildHasherDefault<Fold>>;
 
 pub struct Pool {
-    /// Most values that are met are there already, so a hit shares the lock with other hits.
-    shards: Vec<RwLock<Shard>>,
+    shards: Vec<Mutex<Shard>>,
     segments: [OnceLock<Box<[OnceLock<Entry>]>>; 22],
     next: AtomicU32,
     /// Numbers that values of a saved run had which bytes alone do not bring back (sets that are
@@ -64,7 +61,7 @@ pub struct Pool {
 impl Default for Pool {
     fn default() -> Pool {
         Pool {
-            shards: (0..SHARDS).map(|_| RwLock::default()).collect(),
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             segments: std::array::from_fn(|_| OnceLock::new()),
             next: AtomicU32::new(0),
             promised: Mutex::default(),
@@ -77,15 +74,9 @@ impl Pool {
     pub fn intern(&self, value: &Value) -> ValueId {
         let mut hasher = Fold::default();
         value.hash(&mut hasher);
-        let hash = hasher.finish();
-        // The table takes the lowest bits and the highest.
-        let shard = &self.shards[(hash >> 32) as usize % SHARDS];
-        let same = |(other, id): &(u64, u32)| *other == hash && self.get(ValueId(*id)) == value;
-        if let Some((_, id)) = shard.read().find(hash, same) {
-            return ValueId(*id);
-        }
-        let mut table = shard.write();
-        if let Some((_, id)) = table.find(hash, same) {
+        let shard = &self.shards[(hasher.finish() >> 58) as usize % SHARDS];
+        let mut map = shard.lock();
+        if let Some(id) = map.get(value) {
             return ValueId(*id);
         }
         // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
@@ -94,7 +85,7 @@ impl Pool {
         let places = self.segments[segment]
             .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
         assert!(places[at].set(Entry::new(value)).is_ok(), "a place of the pool is filled once");
-        table.insert_unique(hash, (hash, id), |(hash, _)| *hash);
+        map.insert(value.clone(), id);
         ValueId(id)
     }
 

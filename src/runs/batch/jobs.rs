@@ -170,7 +170,7 @@ fn over(defaults: &Job, job: &Job) -> Job {
 
 fn size(text: &Option<String>, what: &str, wrong: &mut Vec<String>) -> Option<u64> {
     let text = text.as_deref()?;
-    parse_size(text).map_err(|message| wrong.push(format!("{what} '{text}': {message}"))).ok()
+    parse_size(text).map_err(|message| wrong.push(format!("{what}: '{text}': {message}"))).ok()
 }
 
 /// One axis of a sweep: what it is called, the options it sets, its values.
