@@ -11,6 +11,7 @@ pub mod image;
 pub mod memory;
 pub mod native;
 pub mod parents;
+pub mod random;
 pub mod shim;
 pub mod table;
 pub mod termination;

@@ -5,6 +5,7 @@
 
 use bombus::explore::reduce::por::{Chooser, Method, Preserve};
 use bombus::system::{EventId, GuardId, Relations};
+use bombus_kernels::random::Random;
 use std::time::Instant;
 
 pub const USAGE: &str = "choose [PHILOSOPHERS…]     cost of choosing a stubborn set";
@@ -69,7 +70,7 @@ struct Walked {
 fn walk(table: &Dining, width: usize, states: usize) -> Vec<Walked> {
     let n = table.0;
     let (mut steps, mut taken) = (vec![0; n], vec![false; n]);
-    let mut seed = 1u64;
+    let mut random = Random(1);
     (0..states)
         .map(|_| {
             let able: Vec<usize> =
@@ -80,8 +81,7 @@ fn walk(table: &Dining, width: usize, states: usize) -> Vec<Walked> {
                 enabled[i / 64] |= 1 << (i % 64);
             }
             let now = Walked { steps: steps.clone(), taken: taken.clone(), enabled };
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let p = able[(seed >> 33) as usize % able.len()];
+            let p = random.pick(&able);
             let fork = if steps[p] % 2 == 0 { table.first(p) } else { table.second(p) };
             taken[fork] = steps[p] < 2;
             steps[p] = (steps[p] + 1) % 4;

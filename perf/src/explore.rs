@@ -5,7 +5,7 @@
 use crate::{cpu_seconds, median, option};
 use bombus::base::budget::Budget;
 use bombus::explore::{Options, Order, Store, explore};
-use bombus::system::{EventId, Finding, Sink, System};
+use bombus::system::{EventId, Sink, System};
 use std::time::Instant;
 
 pub const USAGE: &str = "explore [--counters 4] [--values 40] [--words 1] [--workers 1,2] \
@@ -58,18 +58,6 @@ impl System for Counters {
     }
 
     fn check(&self, _: &mut Vec<u64>, _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
-
-    fn property(&self, _: &Finding) -> String {
-        String::new()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        String::new()
-    }
-
-    fn describe(&self, _: &[u64]) -> Vec<(String, String)> {
-        Vec::new()
-    }
 }
 
 pub fn run(arguments: &[String]) {

@@ -15,7 +15,7 @@ use bombus::ltl::formula::{Change, Pattern, Text};
 use bombus::ltl::frozen::Frozen;
 use bombus::ltl::view::Graph;
 use bombus::ltl::{Checker, Place, parse_ltl};
-use bombus::system::{EventId, Finding, Sink, System};
+use bombus::system::{EventId, Sink, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -75,18 +75,6 @@ impl System for Wheels {
     }
 
     fn check(&self, _: &mut (), _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
-
-    fn property(&self, _: &Finding) -> String {
-        String::new()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        String::new()
-    }
-
-    fn describe(&self, _: &[u64]) -> Vec<(String, String)> {
-        Vec::new()
-    }
 }
 
 /// The predicate `x=k`, where x is the word of a state.

@@ -32,15 +32,20 @@ pub struct Budget {
 /// The last look at the memory of the process: asking the system costs more than a batch of states.
 #[derive(Debug, Default)]
 struct Looked {
+    /// When a look was last begun.
     at: AtomicU64,
+    /// When the look that `bytes` comes from was begun.
+    told: AtomicU64,
     bytes: AtomicU64,
 }
 
 /// Milliseconds between two looks.
 const LOOK: u64 = 5;
 
-/// The part of the memory limit that is kept for what is allocated between two looks, all the more
-/// when the thread that looks has to wait for a core.
+/// Milliseconds after which an answer is too old: the thread that looks waits for a core, and others look themselves.
+const STALE: u64 = 4 * LOOK;
+
+/// The part of the memory limit that is kept for what is allocated between two looks.
 const UNSEEN: u64 = 32;
 
 impl Budget {
@@ -78,16 +83,19 @@ impl Budget {
 
     /// Memory of this process a few milliseconds ago at most.
     pub fn resident(&self) -> u64 {
-        let now = self.started.elapsed().as_millis() as u64 + LOOK;
-        let before = self.looked.at.load(Ordering::Relaxed);
-        let fresh = now < before + LOOK;
-        // Whoever moves the time on has to look; the others take what is there.
-        if !fresh
-            && self.looked.at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            self.looked.bytes.store(resident_bytes(), Ordering::Relaxed);
+        let looked = &self.looked;
+        // The first look is due at once, and its answer is never there yet.
+        let now = self.started.elapsed().as_millis() as u64 + STALE;
+        let before = looked.at.load(Ordering::Relaxed);
+        let due = now >= before + LOOK;
+        // The thread that moves the time on has to look; the others take what is there unless it is old.
+        let mine =
+            due && looked.at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if mine || now >= looked.told.load(Ordering::Relaxed) + STALE {
+            looked.bytes.store(resident_bytes(), Ordering::Relaxed);
+            looked.told.store(now, Ordering::Relaxed);
         }
-        self.looked.bytes.load(Ordering::Relaxed)
+        looked.bytes.load(Ordering::Relaxed)
     }
 
     /// Whether the run has to end now. Reads the clock: call it once per batch, not per state.

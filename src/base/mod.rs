@@ -1,4 +1,4 @@
-//! Below all: names, numbers, places in the text, messages, limits.
+//! Below all: names, numbers, places in the text, plain text, messages, limits.
 //!
 //! Never here: anything about B.
 
@@ -9,6 +9,7 @@ pub mod hash;
 pub mod int;
 pub mod sealed;
 pub mod span;
+pub mod text;
 
 pub use int::Int;
 pub use span::{FileId, Span};

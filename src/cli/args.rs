@@ -1,5 +1,6 @@
 //! Arguments as typed. One table of options; their meaning is settled in `run`.
 
+use crate::base::text::parse_size;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -239,8 +240,12 @@ pub enum LtlEngine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Order {
+    /// Level by level: a shortest trace, the same in every run, resumed or not
     Bfs,
+    /// Newest states first: stops at the first fault that any worker meets; which one, its trace and the counts until
+    /// then may differ from run to run, resumed or not. What sees all states counts as bfs does
     Dfs,
+    /// Newest or oldest states by the toss of a coin; stops as dfs does
     Mixed,
 }
 
@@ -298,34 +303,9 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_size(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1u64,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        "T" | "TB" | "TIB" => 1 << 40,
-        _ => return Err("expected a size such as 512M or 8G".into()),
-    };
-    match digits.trim().parse::<f64>() {
-        Ok(n) if n > 0.0 && n * (unit as f64) < 1e18 => Ok((n * unit as f64) as u64),
-        _ => Err("expected a size such as 512M or 8G".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_take_units_of_1024() {
-        assert_eq!(parse_size("512M"), Ok(512 << 20));
-        assert_eq!(parse_size("1.5g"), Ok(3 << 29));
-        assert!(parse_size("-1").is_err());
-        assert!(parse_size("12Q").is_err());
-    }
 
     #[test]
     fn a_set_size_needs_a_name_and_a_positive_number() {

@@ -17,11 +17,12 @@ use crate::explore::{self, Keeper, Outcome, Refusal};
 use crate::model::typed::Machine;
 use crate::program::Program;
 use bombus_kernels::hash;
+use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Changes with everything that gives the bytes another meaning.
@@ -133,7 +134,7 @@ pub fn search(
         searched.details.push(format!("resumed      with {states} states"));
     }
     if let Some(saver) = saver {
-        let log = saver.log.lock().unwrap_or_else(|e| e.into_inner());
+        let log = saver.log.lock();
         searched.details.push(format!(
             "checkpoints  {} in {:.2} s, the last one of {} bytes",
             log.times,
@@ -315,7 +316,7 @@ impl Keeper for Saver {
         let took = elapsed().saturating_sub(started);
         let pause = if self.patient { self.every.max(took * SHARE) } else { self.every };
         self.due.store(millis(elapsed() + pause), Ordering::Relaxed);
-        let mut log = self.log.lock().unwrap_or_else(|e| e.into_inner());
+        let mut log = self.log.lock();
         log.took += took;
         match result {
             Ok(bytes) => {

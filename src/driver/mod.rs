@@ -25,6 +25,7 @@ pub use temporal::Asked;
 
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::base::text::one_line;
 use crate::explore::{Order, Progress, Store};
 use crate::model::apart::{Apart, sets_of};
 use crate::model::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
@@ -385,8 +386,4 @@ pub fn origin_word(origin: SizeOrigin) -> &'static str {
         SizeOrigin::Values => "VALUES",
         SizeOrigin::Default => "default",
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

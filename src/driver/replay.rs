@@ -10,6 +10,7 @@ use super::values::Texts;
 use super::{Rejected, load};
 use crate::base::budget::{Budget, Stop};
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::text::one_line;
 use crate::model::reference::{Error, Interpreter, State};
 use crate::model::typed::{Machine, VarId};
 use crate::model::value::Value;
@@ -373,8 +374,4 @@ impl Replay<'_> {
         }
         Ok(())
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

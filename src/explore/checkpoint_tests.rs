@@ -27,7 +27,7 @@ impl Keeper for Memory {
     fn keep(&self, _: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
         let mut bytes = Vec::new();
         write(&mut bytes).expect("memory takes everything");
-        self.kept.lock().unwrap().push(bytes);
+        self.kept.lock().push(bytes);
     }
 }
 
@@ -64,7 +64,7 @@ pub(in crate::explore) fn saved_anywhere<S: System>(toy: &S, options: &Options, 
     let keeper: Arc<dyn Keeper> = memory.clone();
     let saving = Options { keeper: Some(keeper), ..options.clone() };
     assert_eq!(essence(&explore(toy, &saving, &budget).unwrap()), wanted, "saving changes nothing");
-    let kept = memory.kept.lock().unwrap();
+    let kept = memory.kept.lock();
     for (i, bytes) in kept.iter().enumerate().step_by(kept.len() / 12 + 1) {
         for workers in [1, 3] {
             let again = Options { workers, ..options.clone() };
@@ -128,7 +128,7 @@ fn bytes_of_another_search_are_refused_and_never_panic() {
     let memory = Memory::new(10);
     let how = Options { keeper: Some(memory.clone()), ..options(1, Order::Bfs, Mode::Exact) };
     explore(&toy, &how, &Budget::unlimited()).unwrap();
-    let bytes = memory.kept.lock().unwrap()[1].clone();
+    let bytes = memory.kept.lock()[1].clone();
     let try_it = |toy: &Toy, options: &Options, bytes: &[u8]| {
         resume(toy, options, &Budget::unlimited(), &mut &bytes[..])
     };
@@ -157,7 +157,7 @@ fn a_search_that_is_saved_at_its_limit_goes_on_from_there() {
         let outcome = explore(&toy, &how, &budget).unwrap();
         assert_eq!(outcome.reasons, [(Reason::States(1000), 1)]);
         assert!(outcome.states >= 1000 && outcome.states < 2744 && !outcome.exhausted);
-        let bytes = memory.kept.lock().unwrap().pop().expect("it was saved");
+        let bytes = memory.kept.lock().pop().expect("it was saved");
         let outcome = resume(&toy, &plain, &Budget::unlimited(), &mut &bytes[..]).unwrap();
         assert_eq!(essence(&outcome), essence(&explore(&toy, &plain, &Budget::unlimited()).unwrap()));
     }

@@ -3,8 +3,8 @@
 //! In: limits reached, interrupts, what a system could not compute. Out: the list that makes a
 //! verdict "incomplete". Never here: the verdict itself.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 /// Why a run is not complete. The order is the order of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,24 +30,24 @@ pub struct Ledger(Mutex<BTreeMap<Reason, u64>>);
 
 impl Ledger {
     pub fn enter(&self, reason: Reason, times: u64) {
-        let mut entries = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut entries = self.0.lock();
         *entries.entry(reason).or_default() += times;
     }
 
     /// Enters a reason that counts once however many noticed it.
     pub fn enter_once(&self, reason: Reason) {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).entry(reason).or_insert(1);
+        self.0.lock().entry(reason).or_insert(1);
     }
 
     /// What was entered so far.
     pub fn entries(&self) -> Vec<(Reason, u64)> {
-        let entries = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let entries = self.0.lock();
         entries.iter().map(|(reason, times)| (*reason, *times)).collect()
     }
 
     /// The reasons in their order, with how often each was met.
     pub fn close(self) -> Vec<(Reason, u64)> {
-        let entries = self.0.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let entries = self.0.into_inner();
         entries.into_iter().collect()
     }
 }

@@ -50,12 +50,13 @@ use bombus_kernels::visited::{Mode, Shape, Visited};
 use findings::Findings;
 use ledger::Ledger;
 use order::{Lane, Queues, Stage};
+use parking_lot::Mutex;
 use reduce::por::{Common, Por, Proviso};
 use sink::Record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use worker::Worker;
 
@@ -184,8 +185,7 @@ impl<S: System> Shared<'_, S> {
             return self.stop_for(reason);
         }
         let now = self.budget.elapsed();
-        let (reason, since) =
-            *self.ending.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert((reason, now));
+        let (reason, since) = *self.ending.lock().get_or_insert((reason, now));
         if now < since + GRACE { self.queues.pause() } else { self.stop_for(reason) }
     }
 
@@ -319,13 +319,13 @@ impl<S: System> Shared<'_, S> {
             .cloned()
             .or_else(|| payload.downcast_ref::<&str>().map(|s| s.to_string()))
             .unwrap_or_else(|| "a panic without a message".into());
-        self.panic.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert(text);
+        self.panic.lock().get_or_insert(text);
         self.visited.abort();
         self.queues.stop();
     }
 
     fn panicked(&self) -> Option<String> {
-        self.panic.lock().unwrap_or_else(|p| p.into_inner()).clone()
+        self.panic.lock().clone()
     }
 }
 
@@ -436,7 +436,7 @@ fn run<'a, S: System>(shared: &'a Shared<'a, S>, mut workers: Vec<Worker<'a, S>>
             break;
         }
         checkpoint::save(shared, &mut workers);
-        if let Some((reason, _)) = *shared.ending.lock().unwrap_or_else(|p| p.into_inner()) {
+        if let Some((reason, _)) = *shared.ending.lock() {
             shared.ledger.enter_once(reason);
             shared.queues.stop();
             break;

@@ -14,11 +14,12 @@
 use super::batch::Batch;
 use bombus_kernels::hash;
 use bombus_kernels::parents::Level;
+use bombus_kernels::random::Random;
 use bombus_kernels::shim::Backoff;
 use bombus_kernels::termination::Tally;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Order {
@@ -75,7 +76,7 @@ pub struct Lane {
     /// Which of the two deques holds the level being expanded; always 0 in orders without levels.
     side: usize,
     pub stage: Stage,
-    coin: u64,
+    coin: Random,
 }
 
 impl Queues {
@@ -90,7 +91,7 @@ impl Queues {
                 deques: [deque(), deque()],
                 side: 0,
                 stage: Stage::default(),
-                coin: hash::mix(seed ^ hash::mix(worker as u64 + 1)),
+                coin: Random(hash::mix(seed ^ hash::mix(worker as u64 + 1))),
             })
             .collect();
         let queues = Queues {
@@ -182,7 +183,7 @@ impl Queues {
             return Some(batch);
         }
         let workers = self.stealers.len();
-        let first = lane.random() as usize % workers;
+        let first = lane.coin.next() as usize % workers;
         (0..workers)
             .map(|i| (first + i) % workers)
             .filter(|victim| *victim != lane.worker)
@@ -217,7 +218,7 @@ impl Queues {
         if barrier.waiting < self.stealers.len() {
             let before = barrier.opened;
             while barrier.opened == before && !barrier.ended && !self.is_paused() {
-                barrier = self.wake.wait(barrier).unwrap_or_else(|poisoned| poisoned.into_inner());
+                self.wake.wait(&mut barrier);
             }
         } else {
             let (created, finished) = (self.tally.total_created(), self.tally.total_finished());
@@ -280,7 +281,7 @@ impl Queues {
     }
 
     fn lock(&self) -> MutexGuard<'_, Barrier> {
-        self.barrier.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.barrier.lock()
     }
 }
 
@@ -311,13 +312,8 @@ impl Lane {
         batches.into_iter().for_each(|batch| self.deques[side].push(batch));
     }
 
-    fn random(&mut self) -> u64 {
-        self.coin = self.coin.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        hash::mix(self.coin)
-    }
-
     pub fn toss(&mut self) -> bool {
-        self.random() & 1 == 0
+        self.coin.next() & 1 == 0
     }
 }
 

@@ -139,18 +139,6 @@ impl System for Toy {
             sink.finding(Finding { kind: FindingKind::Invariant, property: 0, event: None });
         }
     }
-
-    fn property(&self, _: &Finding) -> String {
-        "not bad".into()
-    }
-
-    fn reason(&self, reason: u32) -> String {
-        format!("reason {reason}")
-    }
-
-    fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
-        vec![("n".into(), self.number(state).to_string())]
-    }
 }
 
 /// A system given by tables.
@@ -236,17 +224,5 @@ impl System for Table {
 
     fn in_scope(&self, _: &mut (), state: &[u64]) -> bool {
         !self.out_of_scope.contains(&state[0])
-    }
-
-    fn property(&self, finding: &Finding) -> String {
-        format!("{finding:?}")
-    }
-
-    fn reason(&self, reason: u32) -> String {
-        format!("reason {reason}")
-    }
-
-    fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
-        vec![("s".into(), state[0].to_string())]
     }
 }

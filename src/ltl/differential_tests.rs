@@ -9,8 +9,9 @@ use super::path::{End, Path};
 use super::testing::{HERE, Random, World};
 use super::view::{Arc, Edge, Explicit, Graph, State};
 use crate::base::budget::Budget;
+use parking_lot::Mutex;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{LazyLock, Mutex};
 
 fn threads(count: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap()
@@ -300,7 +301,7 @@ fn automaton_tableau_and_evaluation_agree_at_length() {
                     let (most_states, most_size) = if block % 20 < 3 { (30, 12) } else { (6, 9) };
                     let mut tally = Tally::default();
                     compare_all(&mut random, BLOCK, most_states, most_size, &mut tally);
-                    let mut total = total.lock().unwrap();
+                    let mut total = total.lock();
                     total.add(&tally);
                     if total.compared.is_multiple_of(20 * BLOCK) {
                         println!("{} of {}: {total:?}", total.compared, BLOCK * BLOCKS);
@@ -309,7 +310,7 @@ fn automaton_tableau_and_evaluation_agree_at_length() {
             });
         }
     });
-    let total = total.into_inner().unwrap();
+    let total = total.into_inner();
     println!("seed {seed}: {total:?}");
     assert_eq!(total.compared, BLOCK * BLOCKS);
     assert!(total.tableau * 10 > total.compared * 8, "{total:?}");

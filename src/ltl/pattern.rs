@@ -9,6 +9,7 @@
 //! sequences of ProB's pattern language (`before`, `seq`, …) are refused, for nothing we know fixes
 //! their meaning at the ends of finite paths.
 
+use super::token::is_call;
 use std::collections::BTreeMap;
 
 /// A formula of the file, ready to be parsed.
@@ -35,28 +36,6 @@ const MAX_CALLS: usize = 64;
 const MAX_TEXT: usize = 1 << 16;
 /// Rounds of all loops of one call.
 const MAX_ROUNDS: usize = 1000;
-
-/// Words whose parentheses hold text of the model.
-const CALLS: &[&str] = &[
-    "e",
-    "enabled",
-    "Av",
-    "available",
-    "deadlock",
-    "deterministic",
-    "controller",
-    "SF",
-    "sf",
-    "WF",
-    "wf",
-    "unchanged",
-    "UNCHANGED",
-    "changed",
-    "increasing",
-    "decreasing",
-    "before_after",
-    "BA",
-];
 
 const REFUSED: &[&str] = &["before", "after", "between", "after_until", "seq", "without"];
 
@@ -188,7 +167,7 @@ fn definition<'t>(
     let rest = header[name.len()..].trim_start().strip_prefix('(').ok_or(SHAPE)?;
     let (list, rest) = rest.split_once(')').ok_or(SHAPE)?;
     let rest = rest.trim_start().strip_prefix(':').ok_or(SHAPE)?.trim();
-    if name.is_empty() || CALLS.contains(&name) || REFUSED.contains(&name) {
+    if name.is_empty() || is_call(name) || REFUSED.contains(&name) {
         return Err(format!("`{name}` cannot be the name of a pattern"));
     }
     let mut parameters = Vec::new();
@@ -342,7 +321,7 @@ fn expand(text: &str, scope: &Scope<'_>, library: &Library<'_>, depth: usize) ->
             let (list, after) = enclosed(after.trim_start())?;
             rest = after;
             out.push_str(&call(name, &arguments(&list[1..list.len() - 1]), scope, library, depth)?);
-        } else if called && CALLS.contains(&name) {
+        } else if called && is_call(name) {
             let (list, after) = enclosed(after.trim_start())?;
             rest = after;
             out.push_str(name);

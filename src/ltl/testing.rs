@@ -14,6 +14,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::span::{FileId, Span};
 use crate::system::EventId;
+pub use bombus_kernels::random::Random;
 use std::collections::BTreeMap;
 
 pub const HERE: Place = Place { file: FileId(0), offset: 0 };
@@ -157,26 +158,5 @@ impl Atoms for World {
                 Err(_) => Err(vec![Diagnostic::error(domain.span, "not a number")]),
             })
             .collect()
-    }
-}
-
-/// Pseudo-random numbers that are the same on every machine (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    pub fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
-        &all[self.below(all.len() as u64) as usize]
     }
 }

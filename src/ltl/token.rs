@@ -146,6 +146,11 @@ enum Call {
     Change(Change),
 }
 
+/// Whether the parentheses after a word hold text of the model.
+pub(super) fn is_call(word: &str) -> bool {
+    CALLS.iter().any(|(name, _)| *name == word)
+}
+
 const CALLS: &[(&str, Call)] = &[
     ("e", Call::Enabled),
     ("enabled", Call::Enabled),

@@ -119,13 +119,6 @@ impl Value {
         }
     }
 
-    pub fn as_real(&self) -> Option<&RBig> {
-        match self {
-            Value::Real(r) => Some(r),
-            _ => None,
-        }
-    }
-
     pub fn as_pair(&self) -> Option<(&Value, &Value)> {
         match self {
             Value::Pair(p) => Some((&p.0, &p.1)),

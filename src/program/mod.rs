@@ -53,19 +53,13 @@ use carrier::Carrier;
 use effects::Effects;
 use exact::Constant;
 use layout::Layout;
+use parking_lot::Mutex;
 use promise::{Promise, Reader};
 use state::StateLayout;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use symmetry::Symmetry;
 use uses::Uses;
-
-/// Parameters and results of one transition.
-#[derive(Clone, Debug)]
-pub struct TransitionDetails {
-    pub params: Vec<Value>,
-    pub results: Vec<Value>,
-}
 
 /// How a model is compiled.
 #[derive(Clone, Debug, Default)]

@@ -6,10 +6,11 @@
 
 use crate::model::value::encode::HASHED;
 use crate::model::value::{Value, digest};
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ValueId(pub u32);
@@ -74,8 +75,7 @@ impl Pool {
         let mut hasher = Fold::default();
         value.hash(&mut hasher);
         let shard = &self.shards[(hasher.finish() >> 58) as usize % SHARDS];
-        // A thread that panicked while holding the lock left a map that is still whole.
-        let mut map = shard.lock().unwrap_or_else(|e| e.into_inner());
+        let mut map = shard.lock();
         if let Some(id) = map.get(value) {
             return ValueId(*id);
         }
@@ -97,20 +97,20 @@ impl Pool {
         }
         let mut bytes = Vec::new();
         value.encode(&mut bytes);
-        self.promised.lock().unwrap_or_else(|e| e.into_inner()).remove(&bytes)
+        self.promised.lock().remove(&bytes)
     }
 
     /// Gives the next number to the value of these bytes, whenever it will be met.
     pub fn promise(&self, bytes: Vec<u8>) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.has_promised.store(true, Ordering::Relaxed);
-        self.promised.lock().unwrap_or_else(|e| e.into_inner()).insert(bytes, id);
+        self.promised.lock().insert(bytes, id);
     }
 
     /// All values in the order of their numbers: the value, or its bytes if it was only promised.
     /// Nobody may be interning.
     pub fn entries(&self) -> Vec<Result<&Value, Vec<u8>>> {
-        let promised = self.promised.lock().unwrap_or_else(|e| e.into_inner());
+        let promised = self.promised.lock();
         let open: BTreeMap<u32, &Vec<u8>> = promised.iter().map(|(bytes, id)| (*id, bytes)).collect();
         (0..self.len() as u32)
             .map(|id| match open.get(&id) {

@@ -56,7 +56,7 @@ impl Program<'_> {
             put(out, bytes.len() as u64);
             out.extend_from_slice(&bytes);
         }
-        let texts = self.texts.lock().unwrap_or_else(|e| e.into_inner());
+        let texts = self.texts.lock();
         put(out, texts.len() as u64);
         for (number, words) in texts.iter() {
             put(out, (*number).into());
@@ -92,7 +92,7 @@ impl Program<'_> {
                 return Err(damaged());
             }
         }
-        let mut texts = self.texts.lock().unwrap_or_else(|e| e.into_inner());
+        let mut texts = self.texts.lock();
         for _ in 0..take(from).ok_or_else(damaged)? {
             let number = u32::try_from(take(from).ok_or_else(damaged)?).map_err(|_| damaged())?;
             let length = take(from).ok_or_else(damaged)?;

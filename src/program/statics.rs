@@ -66,7 +66,7 @@ impl<'m> Program<'m> {
 
     /// Keeps what the look at constants and initial states left behind.
     pub(super) fn keep_statics(&self, looked: Statics) {
-        *self.looked.lock().unwrap_or_else(|e| e.into_inner()) = Some(looked);
+        *self.looked.lock() = Some(looked);
     }
 
     fn static_assertions(&self) -> impl Iterator<Item = usize> {
@@ -78,7 +78,7 @@ impl<'m> Program<'m> {
     /// that look. It is taken here, and what it tells has been told; no limit may cut it short, or assertions
     /// would be forgotten.
     fn looked(&self) -> Statics {
-        let known = || self.looked.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let known = || self.looked.lock().clone();
         known().unwrap_or_else(|| {
             self.initial(&mut self.worker_with(&Budget::unlimited()), &mut Late::default());
             known().unwrap_or_default()

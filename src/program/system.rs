@@ -5,6 +5,7 @@
 //! same state and in full. Edges of one event are held back until it is through, so that the two
 //! ways never mix.
 
+use super::Options;
 use super::compile::{self, Compiled, Source};
 use super::effects::{Effect, Effects};
 use super::exact::{self, Constant};
@@ -18,7 +19,6 @@ use super::reduction::Reduction;
 use super::state::StateLayout;
 use super::statics::{Heard, Statics};
 use super::symmetry::{OrbitWorker, States, Symmetry};
-use super::{Options, TransitionDetails};
 use crate::base::budget::Budget;
 use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
 use crate::model::typed::{Machine, Pred, VarId};
@@ -26,8 +26,9 @@ use crate::model::value::{Value, digest};
 use crate::system::{
     EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink, System,
 };
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 pub struct Program<'m> {
     pub(super) machine: &'m Machine,
@@ -200,25 +201,6 @@ impl<'m> Program<'m> {
         Some(packed)
     }
 
-    /// Parameters and results of the transitions of `event` from `state` to `target`, for traces.
-    pub fn transition_details(
-        &self,
-        worker: &mut Worker<'m>,
-        state: &[u64],
-        event: EventId,
-        label: u64,
-        target: &[u64],
-    ) -> Option<TransitionDetails> {
-        let from = self.values(state);
-        let steps = worker.interpreter.steps_of(&from, event.0 as usize).ok()?;
-        let mut packed = Vec::new();
-        steps.transitions.into_iter().find_map(|t| {
-            self.layout.pack(self.layout.valuation(state), &t.target.variables, &self.pool, &mut packed);
-            let same = packed == target && self.label(event, &t.params, &t.results) == label;
-            same.then(|| TransitionDetails { params: t.params.to_vec(), results: t.results.to_vec() })
-        })
-    }
-
     /// The label of a transition: a function of its parameters and results alone.
     pub fn label(&self, event: EventId, params: &[Value], results: &[Value]) -> u64 {
         let layouts = &self.labels[event.0 as usize];
@@ -237,12 +219,12 @@ impl<'m> Program<'m> {
         let mut hash = label::Hash::default();
         words.bytes().for_each(|b| hash.word(u64::from(b)));
         let number = hash.0 as u32 & !(NOTE | FINDING) | mark;
-        self.texts.lock().unwrap_or_else(|e| e.into_inner()).insert(number, words);
+        self.texts.lock().insert(number, words);
         number
     }
 
     fn words_of(&self, number: u32) -> String {
-        let texts = self.texts.lock().unwrap_or_else(|e| e.into_inner());
+        let texts = self.texts.lock();
         texts.get(&number).cloned().unwrap_or_default()
     }
 

@@ -6,6 +6,7 @@
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::base::text::one_line;
 use crate::model::reference::{Interpreter, State};
 use crate::model::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind};
 
@@ -85,8 +86,4 @@ fn side(interpreter: &Interpreter, sources: &Sources, state: &State, e: &Expr, l
     if text != shown && !lines.contains(&line) {
         lines.push(line);
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,6 +2,7 @@
 
 use super::ledger::Verdict;
 use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
+use crate::base::text::one_line;
 use std::fmt::Write;
 
 /// Longer values are cut where people read them; files and `--verbose` have them whole.
@@ -226,8 +227,4 @@ pub fn label(s: &TraceStep) -> String {
         let _ = write!(text, "({})", values.join(", "));
     }
     text
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

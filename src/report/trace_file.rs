@@ -3,6 +3,7 @@
 use super::json;
 use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep, Violation};
 use super::text;
+use crate::base::text::escape;
 use serde_json::{Value, json};
 
 /// A path of a model, and what it shows.
@@ -139,9 +140,4 @@ fn html(o: &Traced, steps: &[TraceStep], loop_start: Option<usize>) -> String {
         escape(&title),
         escape(o.machine)
     )
-}
-
-/// Values are the user's strings: nothing in them may act as markup.
-fn escape(s: &str) -> String {
-    s.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

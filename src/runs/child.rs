@@ -5,6 +5,7 @@
 //! killed batch leaves nothing running. Limits are given to the checker, which keeps them with a result; here they are
 //! kept once more, later and harder, for a checker that does not answer.
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::io::Read;
@@ -120,11 +121,15 @@ pub fn run(
 ) -> std::io::Result<Ended> {
     let started = Instant::now();
     let mut child = checker.command(args).spawn()?;
-    let out = child.stdout.take().map(|pipe| reader(move || head_of(pipe, MOST_OUTPUT)));
-    let err = child.stderr.take().map(|pipe| reader(move || tail_of(pipe, MOST_MESSAGES)));
+    let out =
+        child.stdout.take().map(|pipe| Reader::start(pipe, |kept, more| keep_head(kept, more, MOST_OUTPUT)));
+    let err = child
+        .stderr
+        .take()
+        .map(|pipe| Reader::start(pipe, |kept, more| keep_tail(kept, more, MOST_MESSAGES)));
     let watched = watch(&mut child, started, limits, stop);
-    let out = collected(out);
-    let err = collected(err);
+    let out = out.map(Reader::collect).unwrap_or_default();
+    let err = err.map(Reader::collect).unwrap_or_default();
     let (status, cut, peak) = watched?;
     Ok(Ended {
         status: status.code(),
@@ -138,17 +143,51 @@ pub fn run(
 }
 
 /// Reads a pipe to its end in a thread of its own, so that the writer never blocks.
-fn reader(read: impl FnOnce() -> Vec<u8> + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
-    let (tell, told) = mpsc::channel();
-    // Nobody listens any more only if the pipe outlived the process by long.
-    thread::spawn(move || tell.send(read()));
-    told
+struct Reader {
+    kept: Arc<Mutex<Vec<u8>>>,
+    /// Closed when the pipe is at its end.
+    open: mpsc::Receiver<()>,
 }
 
-/// What a reader got. The process has ended, so its pipe is at its end too, unless something that it left behind
-/// holds it open: that must not hold up the batch.
-fn collected(pipe: Option<mpsc::Receiver<Vec<u8>>>) -> Vec<u8> {
-    pipe.and_then(|p| p.recv_timeout(Duration::from_secs(10)).ok()).unwrap_or_default()
+impl Reader {
+    /// `keep` adds what was read to what is kept, or drops it.
+    fn start(
+        mut pipe: impl Read + Send + 'static,
+        keep: impl Fn(&mut Vec<u8>, &[u8]) + Send + 'static,
+    ) -> Reader {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let (end, open) = mpsc::channel();
+        let mine = Arc::clone(&kept);
+        thread::spawn(move || {
+            let _end: mpsc::Sender<()> = end;
+            let mut buffer = [0; 1 << 16];
+            while let Ok(n @ 1..) = pipe.read(&mut buffer) {
+                keep(&mut mine.lock(), &buffer[..n]);
+            }
+        });
+        Reader { kept, open }
+    }
+
+    /// What was read. The process has ended, so its pipe is at its end too, unless something that the process left
+    /// behind holds the pipe open: that must not hold up the batch, nor lose what the process said.
+    fn collect(self) -> Vec<u8> {
+        let _ = self.open.recv_timeout(Duration::from_secs(10));
+        std::mem::take(&mut *self.kept.lock())
+    }
+}
+
+/// Keeps the first `most` bytes.
+fn keep_head(kept: &mut Vec<u8>, more: &[u8], most: usize) {
+    let room = most - kept.len();
+    kept.extend_from_slice(&more[..more.len().min(room)]);
+}
+
+/// Keeps the last `most` bytes.
+fn keep_tail(kept: &mut Vec<u8>, more: &[u8], most: usize) {
+    kept.extend_from_slice(more);
+    if kept.len() > most {
+        kept.drain(..kept.len() - most);
+    }
 }
 
 type Watched = (std::process::ExitStatus, Option<Cut>, u64);
@@ -198,39 +237,6 @@ fn signal_of(status: &std::process::ExitStatus) -> Option<i32> {
 #[cfg(not(unix))]
 fn signal_of(_: &std::process::ExitStatus) -> Option<i32> {
     None
-}
-
-/// The first `most` bytes; the rest is read and dropped, so that the writer never blocks.
-fn head_of(mut pipe: impl Read, most: usize) -> Vec<u8> {
-    let mut kept = Vec::new();
-    let mut buffer = [0; 1 << 16];
-    while let Ok(n) = pipe.read(&mut buffer) {
-        if n == 0 {
-            break;
-        }
-        let room = most - kept.len();
-        kept.extend_from_slice(&buffer[..n.min(room)]);
-    }
-    kept
-}
-
-/// The last `most` bytes.
-fn tail_of(mut pipe: impl Read, most: usize) -> Vec<u8> {
-    let mut kept = Vec::new();
-    let mut buffer = [0; 1 << 14];
-    while let Ok(n) = pipe.read(&mut buffer) {
-        if n == 0 {
-            break;
-        }
-        kept.extend_from_slice(&buffer[..n]);
-        if kept.len() > 2 * most {
-            kept.drain(..kept.len() - most);
-        }
-    }
-    if kept.len() > most {
-        kept.drain(..kept.len() - most);
-    }
-    kept
 }
 
 /// Becomes the given program, and dies when `parent` does. Returns only when that fails.
@@ -309,8 +315,12 @@ mod tests {
     }
 
     #[test]
-    fn only_the_tail_of_long_messages_is_kept() {
-        assert_eq!(tail_of(&b"abcdef"[..], 4), b"cdef");
-        assert_eq!(head_of(&b"abcdef"[..], 4), b"abcd");
+    fn only_the_tail_of_long_messages_is_kept_and_only_the_head_of_long_results() {
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        for piece in [&b"ab"[..], b"cde", b"f"] {
+            keep_head(&mut head, piece, 4);
+            keep_tail(&mut tail, piece, 4);
+        }
+        assert_eq!((&head[..], &tail[..]), (&b"abcd"[..], &b"cdef"[..]));
     }
 }

@@ -3,7 +3,7 @@
 //! In: numbers. Out: one `<svg>` element that needs nothing else: no script, no style sheet, no font file.
 //! Labels never overlap: ticks are thinned to the room there is, and the legend has a column of its own.
 
-use super::units::escape;
+use crate::base::text::escape;
 use std::fmt::Write;
 
 /// Colours that remain distinct for colour-blind readers and in print (Okabe and Ito).

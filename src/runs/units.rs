@@ -67,42 +67,6 @@ pub fn rate(x: f64) -> String {
     if prefix.is_empty() { text } else { format!("{text} {prefix}") }
 }
 
-/// A size such as `512M` or `8G` in bytes.
-pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1u64,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        "T" | "TB" | "TIB" => 1 << 40,
-        _ => return Err(format!("'{text}' is not a size such as 512M or 8G")),
-    };
-    match digits.trim().parse::<f64>() {
-        Ok(n) if n > 0.0 && n * (unit as f64) < 1e18 => Ok((n * unit as f64) as u64),
-        _ => Err(format!("'{text}' is not a size such as 512M or 8G")),
-    }
-}
-
-/// Text for XML and HTML; characters that XML cannot hold become the replacement character.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\r' | '\t' => out.push(c),
-            c if c < ' ' || c == '\u{fffe}' || c == '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,11 +81,5 @@ mod tests {
         assert_eq!(rate(1_234_567.0), "1.23 M");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(count(1234567), "1\u{202f}234\u{202f}567");
-        assert_eq!(parse_bytes("1.5G"), Ok(3 << 29));
-    }
-
-    #[test]
-    fn escaped_text_cannot_open_a_tag() {
-        assert_eq!(escape("<a b=\"c\">&\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}");
     }
 }

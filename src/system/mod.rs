@@ -175,12 +175,18 @@ pub trait System: Sync {
         None
     }
 
-    /// The words for a finding.
-    fn property(&self, finding: &Finding) -> String;
+    /// The words for a finding; a system without words of its own shows what the finding holds.
+    fn property(&self, finding: &Finding) -> String {
+        format!("{finding:?}")
+    }
 
     /// The words for a reason of incompleteness.
-    fn reason(&self, reason: u32) -> String;
+    fn reason(&self, reason: u32) -> String {
+        format!("reason {reason}")
+    }
 
     /// A state as name and value pairs, for people.
-    fn describe(&self, state: &[u64]) -> Vec<(String, String)>;
+    fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
+        state.iter().enumerate().map(|(i, word)| (format!("word {i}"), word.to_string())).collect()
+    }
 }

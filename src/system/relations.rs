@@ -60,10 +60,6 @@ impl Rows {
         &self.bits[row * self.width..(row + 1) * self.width]
     }
 
-    pub fn row_mut(&mut self, row: usize) -> &mut [u64] {
-        &mut self.bits[row * self.width..(row + 1) * self.width]
-    }
-
     /// The columns of a row, ascending.
     pub fn ones(&self, row: usize) -> impl Iterator<Item = usize> {
         ones(self.row(row))

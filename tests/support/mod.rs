@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod agreement;
+pub mod binary;
 pub mod machines;
 pub mod mutate;
 pub mod rng;
@@ -24,9 +26,9 @@ pub fn number_from_env(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The directory of real models, if the environment names one.
-pub fn corpus() -> Option<PathBuf> {
-    std::env::var_os("BOMBUS_CORPUS").map(PathBuf::from)
+/// The directory of real models that the environment names. Tests that ask for it are ignored unless asked for.
+pub fn corpus() -> PathBuf {
+    std::env::var_os("BOMBUS_CORPUS").map(PathBuf::from).expect("BOMBUS_CORPUS names a directory of models")
 }
 
 /// All files of classical B below a directory, in a fixed order.

@@ -1,22 +1,17 @@
-//! A small generator of random numbers: same seed, same numbers, on every machine.
+//! What generators of test inputs ask for: choices among lists and chances, from the numbers of a seed.
 
-/// SplitMix64 (Steele, Lea, Flood 2014): one word of state, good enough to choose test inputs.
+use bombus_kernels::random::Random;
+
 #[derive(Clone)]
-pub struct Rng(u64);
+pub struct Rng(Random);
 
-// Each test that includes this file uses its own part of it.
-#[allow(dead_code)]
 impl Rng {
     pub fn new(seed: u64) -> Self {
-        Rng(seed)
+        Rng(Random(seed))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0.next()
     }
 
     /// A number below `bound`, which is not 0.

@@ -92,18 +92,6 @@ impl System for Bag {
     fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {
         (self.told_apart != By::Words).then(|| Box::new(Sorter(self.told_apart, self.counters)) as _)
     }
-
-    fn property(&self, _: &Finding) -> String {
-        "not bad".into()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        String::new()
-    }
-
-    fn describe(&self, _: &[u64]) -> Vec<(String, String)> {
-        Vec::new()
-    }
 }
 
 fn run(bag: &Bag, workers: usize, order: Order, store: Store) -> Outcome {

@@ -3,6 +3,7 @@
 use super::super::exec::{self, FRAME, Frame};
 use super::*;
 use bombus_kernels::bits;
+use bombus_kernels::random::Random;
 
 /// Hears everything, and answers by a rule that both runs share.
 #[derive(Default, PartialEq, Debug)]
@@ -34,21 +35,6 @@ impl Host for Ears {
     fn tick(&mut self) -> bool {
         self.ticks += 1;
         self.ticks < 3
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
     }
 }
 
@@ -250,7 +236,14 @@ fn values_of_many_words_are_worked_on_whole() {
 }
 
 /// Values as they stand in registers, at random: nothing beyond their last bit, and a function in the cells of an array.
-impl Random {
+trait Operands {
+    fn set(&mut self, bits: usize) -> Vec<u64>;
+    fn array(&mut self, c: Cells, values: u64) -> Vec<u64>;
+    /// A relation that is a function from time to time.
+    fn relation(&mut self, rows: u16, cols: u16) -> Vec<u64>;
+}
+
+impl Operands for Random {
     fn set(&mut self, bits: usize) -> Vec<u64> {
         let words = bits.div_ceil(64).max(1);
         let mut set: Vec<u64> =
@@ -276,7 +269,6 @@ impl Random {
         array
     }
 
-    /// A relation that is a function from time to time.
     fn relation(&mut self, rows: u16, cols: u16) -> Vec<u64> {
         let mut m = self.set(usize::from(rows) * usize::from(cols));
         let way = self.below(3);

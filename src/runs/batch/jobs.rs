@@ -4,8 +4,8 @@
 //! file; or all mistakes at once. Nothing is started from a file with a mistake in it.
 
 use super::super::child::Limits;
-use super::super::units::parse_bytes;
 use super::expect::{Expect, ExpectText};
+use crate::base::text::parse_size;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -169,14 +169,8 @@ fn over(defaults: &Job, job: &Job) -> Job {
 }
 
 fn size(text: &Option<String>, what: &str, wrong: &mut Vec<String>) -> Option<u64> {
-    match text.as_deref().map(parse_bytes) {
-        None => None,
-        Some(Ok(bytes)) => Some(bytes),
-        Some(Err(message)) => {
-            wrong.push(format!("{what}: {message}"));
-            None
-        }
-    }
+    let text = text.as_deref()?;
+    parse_size(text).map_err(|message| wrong.push(format!("{what}: '{text}': {message}"))).ok()
 }
 
 /// One axis of a sweep: what it is called, the options it sets, its values.

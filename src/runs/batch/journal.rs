@@ -2,7 +2,8 @@
 //!
 //! In: records. Out: the same records after a crash. A line is complete or it is not there: whatever follows the last
 //! newline is the trace of a kill in the middle of a write and is cut off when the file is opened again. A write that
-//! fails (a full disk) is taken back, so that the file always ends with a whole line.
+//! fails (a full disk) is taken back, so that the file always ends with a whole line. One batch at a time writes: it
+//! holds the lock of the file, which belongs to the opened file and so to every process that inherited it.
 
 use super::super::child::{Cut, Ended};
 use super::jobs::Instance;
@@ -10,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -193,9 +195,10 @@ impl Journal {
         let say = |e: std::io::Error| format!("results {}: {e}", path.display());
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(say)?;
-        if file.try_lock().is_err() {
-            return Err(format!("results {}: another batch is writing there", path.display()));
-        }
+        lock(&file).map_err(|e| match e {
+            TryLockError::WouldBlock => format!("results {}: another batch is writing there", path.display()),
+            TryLockError::Error(e) => format!("results {}: cannot be locked: {e}", path.display()),
+        })?;
         if fresh {
             file.set_len(0).map_err(say)?;
         }
@@ -236,6 +239,31 @@ impl Journal {
         self.kept += 1;
         Ok(())
     }
+}
+
+/// A process that is being started holds a copy of every open file between its fork and its exec: closing our own
+/// copy would leave the lock with that process for a while, unlocking does not.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // The file is closed next, which unlocks it a moment later at the worst.
+        let _ = self.file.unlock();
+    }
+}
+
+/// How often the lock is asked for, and how long after each refusal the next try waits: two seconds in all.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Takes the lock of the file. A batch that was killed cannot unlock; a check that this batch was about to start holds
+/// the lock until its exec, and that is waited for.
+fn lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }
 
 /// The length of the whole lines, and what they say.
@@ -306,6 +334,19 @@ mod tests {
         let path = dir.path().join("r.jsonl");
         let _first = Journal::open(&path, false).unwrap();
         assert!(Journal::open(&path, false).err().unwrap().contains("another batch"));
+    }
+
+    #[test]
+    fn a_process_that_inherited_the_file_does_not_keep_its_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.jsonl");
+        let (journal, _) = Journal::open(&path, false).unwrap();
+        // A second handle of the same opened file, as a fork makes it.
+        let inherited = journal.file.try_clone().unwrap();
+        drop(journal);
+        let again = OpenOptions::new().write(true).open(&path).unwrap();
+        assert!(again.try_lock().is_ok(), "the lock lives on in the copy");
+        drop(inherited);
     }
 
     #[test]

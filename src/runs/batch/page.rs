@@ -4,9 +4,10 @@
 
 use super::super::child::steps;
 use super::super::plot::{Axis, Bar, Chart, Point, Series, Style, bars, svg};
-use super::super::units::{self, escape};
+use super::super::units;
 use super::summary::{assignments, call, headline, verdict};
 use super::{Entry, Finished};
+use crate::base::text::escape;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;

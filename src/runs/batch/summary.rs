@@ -2,8 +2,9 @@
 
 use super::super::child::steps;
 use super::super::scale::tables::columns;
-use super::super::units::{self, escape};
+use super::super::units;
 use super::{Entry, Finished};
+use crate::base::text::{escape, one_line};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -31,8 +32,11 @@ pub fn text(f: &Finished) -> String {
         let _ = writeln!(out, "  {}: {}", e.instance.name, e.unmet.as_deref().unwrap_or_default());
         if let Some(r) = &e.record {
             if let Some(kind) = r.result.as_ref().and_then(|v| v["violation"]["kind"].as_str()) {
-                let property =
-                    r.result.as_ref().map(|v| one_line(&v["violation"]["property"])).unwrap_or_default();
+                let property = r
+                    .result
+                    .as_ref()
+                    .map(|v| one_line(v["violation"]["property"].as_str().unwrap_or_default()))
+                    .unwrap_or_default();
                 let _ = writeln!(out, "      {kind}: {property}");
             }
             for l in r.messages.lines().rev().take(5).collect::<Vec<_>>().into_iter().rev() {
@@ -53,10 +57,6 @@ pub fn headline(f: &Finished) -> String {
         parts.push(format!("{} did not run", f.left()));
     }
     format!("{}: {}", f.name, parts.join(", "))
-}
-
-fn one_line(v: &Value) -> String {
-    v.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 pub fn verdict(e: &Entry) -> String {

@@ -135,11 +135,6 @@ fn word(text: &str) -> Option<Token> {
     })
 }
 
-/// Whether the word means something in the language, so that it can be no identifier.
-pub fn is_reserved(text: &str) -> bool {
-    word(text).is_some()
-}
-
 fn is_start(c: char) -> bool {
     // λ is a letter to Unicode, but a sign to Event-B.
     c == '_' || (c.is_alphabetic() && !matches!(c, 'λ' | 'ℤ' | 'ℕ' | 'ℙ'))

@@ -4,11 +4,9 @@
 //! trees with spans into it. Never here: whole components.
 
 use super::operators::{self, Level, tighter};
-use super::{Convergence, Formula, Project};
 use crate::base::diagnostic::Sources;
 use crate::base::{FileId, Name, Span};
 use crate::syntax::ast::{BigOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
-use std::fmt::Write;
 
 /// Prints a predicate or expression into a text of its own called `name`, and sets its spans.
 pub fn place_expr(sources: &mut Sources, name: &str, expr: &mut Expr) {
@@ -304,63 +302,4 @@ pub fn place_name(component: &str, event: Option<&Name>, label: &str) -> String 
         Some(event) => format!("{component} / {event} / {label}"),
         None => format!("{component} / {label}"),
     }
-}
-
-/// The components in plain text notation, the checked machine first.
-pub fn project_text(project: &Project, sources: &Sources) -> String {
-    let mut out = String::new();
-    let names = |idents: &[Ident]| idents.iter().map(|i| i.name.as_ref()).collect::<Vec<_>>().join(" ");
-    let line = |out: &mut String, keyword: &str, idents: &[Ident]| {
-        if !idents.is_empty() {
-            let _ = writeln!(out, "{keyword} {}", names(idents));
-        }
-    };
-    let formula = |out: &mut String, indent: &str, f: &Formula| {
-        let theorem = if f.theorem { "theorem " } else { "" };
-        let _ = writeln!(out, "{indent}{theorem}@{} {}", f.label, sources.slice(f.expr.span));
-    };
-    let section = |out: &mut String, indent: &str, keyword: &str, all: &[Formula]| {
-        if !all.is_empty() {
-            let _ = writeln!(out, "{indent}{keyword}");
-            all.iter().for_each(|f| formula(out, &format!("{indent}  "), f));
-        }
-    };
-    for machine in &project.machines {
-        let _ = writeln!(out, "machine {}", machine.name);
-        line(&mut out, "refines", machine.refines.as_slice());
-        line(&mut out, "sees", &machine.sees);
-        line(&mut out, "variables", &machine.variables);
-        section(&mut out, "", "invariants", &machine.invariants);
-        section(&mut out, "", "variant", &machine.variants);
-        out.push_str("events\n");
-        for event in &machine.events {
-            let convergence = match event.convergence {
-                Convergence::Ordinary => "",
-                Convergence::Convergent => "convergent ",
-                Convergence::Anticipated => "anticipated ",
-            };
-            let _ = writeln!(out, "  {convergence}event {}", event.name);
-            line(&mut out, if event.extended { "    extends" } else { "    refines" }, &event.refines);
-            line(&mut out, "    any", &event.params);
-            section(&mut out, "    ", "where", &event.guards);
-            section(&mut out, "    ", "with", &event.witnesses);
-            if !event.actions.is_empty() {
-                out.push_str("    then\n");
-            }
-            for action in &event.actions {
-                let _ = writeln!(out, "      @{} {}", action.label, sources.slice(action.stmt.span));
-            }
-            out.push_str("  end\n");
-        }
-        out.push_str("end\n\n");
-    }
-    for context in &project.contexts {
-        let _ = writeln!(out, "context {}", context.name);
-        line(&mut out, "extends", &context.extends);
-        line(&mut out, "sets", &context.sets);
-        line(&mut out, "constants", &context.constants);
-        section(&mut out, "", "axioms", &context.axioms);
-        out.push_str("end\n\n");
-    }
-    out
 }

@@ -105,11 +105,8 @@ mod tests {
     #[test]
     fn two_vertices_are_in_one_component_if_and_only_if_each_reaches_the_other() {
         // Random graphs of eight vertices against reachability by brute force.
-        let mut seed = 7u64;
-        let mut random = |below: u64| {
-            seed = bombus_kernels::hash::mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15));
-            seed % below
-        };
+        let mut numbers = bombus_kernels::random::Random(7);
+        let mut random = |below: u64| numbers.below(below);
         for _ in 0..500 {
             let edges: Vec<(u32, u32)> =
                 (0..random(20)).map(|_| (random(8) as u32, random(8) as u32)).collect();

@@ -25,7 +25,7 @@ pub(in crate::explore) use saved::kind;
 
 use crate::system::Relations;
 use bombus_kernels::memory::Meter;
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How the set of a state is chosen.
@@ -159,7 +159,7 @@ impl<'a> Common<'a> {
         self.looked_at.fetch_add(looked_at, Ordering::Relaxed);
         self.reduced.fetch_add(reduced, Ordering::Relaxed);
         if !part.is_empty() {
-            self.round.lock().unwrap_or_else(|p| p.into_inner()).append(part);
+            self.round.lock().append(part);
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a> Common<'a> {
         if !self.keeps_edges() {
             return Vec::new();
         }
-        let round = std::mem::take(&mut *self.round.lock().unwrap_or_else(|p| p.into_inner()));
+        let round = std::mem::take(&mut *self.round.lock());
         if round.is_empty() {
             return Vec::new();
         }

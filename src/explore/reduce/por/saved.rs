@@ -54,7 +54,7 @@ impl Common<'_> {
             out.u64(counter.load(Ordering::Relaxed))?;
         }
         out.u8(self.has_given_up().into())?;
-        let round = self.round.lock().unwrap_or_else(|p| p.into_inner());
+        let round = self.round.lock();
         out.u64(round.vertices.len() as u64)?;
         for Vertex { id, print, missing, flawed } in &round.vertices {
             out.u32(*id)?;
@@ -90,7 +90,7 @@ impl Common<'_> {
         }
         let no_memory = |_| Refusal::Unreadable("there is no memory for its reduced states".into());
         meter.claim(round.bytes()).map_err(no_memory)?;
-        *self.round.lock().unwrap_or_else(|p| p.into_inner()) = round;
+        *self.round.lock() = round;
         Ok(())
     }
 }

@@ -400,16 +400,4 @@ impl System for Guarded {
         let fault = self.fault == Fault::AnotherOfTheOrbit;
         self.alike.map(|alike| Box::new(Sorted::new(alike, fault)) as Box<dyn Orbits>)
     }
-
-    fn property(&self, _: &Finding) -> String {
-        "not bad".into()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        String::new()
-    }
-
-    fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
-        vec![("cells".into(), format!("{:05b}", state[0]))]
-    }
 }

@@ -6,8 +6,9 @@ use super::{alike, search};
 use crate::base::budget::Budget;
 use crate::explore::checkpoint_tests::saved_anywhere;
 use crate::explore::{Keeper, Options, explore, resume};
+use parking_lot::Mutex;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 fn options(por: Por) -> Options {
@@ -52,7 +53,7 @@ impl Keeper for Last {
     fn keep(&self, _: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
         let mut bytes = Vec::new();
         write(&mut bytes).expect("memory takes everything");
-        *self.0.lock().unwrap() = bytes;
+        *self.0.lock() = bytes;
     }
 }
 
@@ -63,7 +64,7 @@ fn a_reduced_search_goes_on_only_with_the_same_relations() {
     let last = Arc::new(Last::default());
     let saving = Options { keeper: Some(last.clone()), ..options(por) };
     explore(&system, &saving, &Budget::unlimited()).unwrap();
-    let bytes = last.0.lock().unwrap().clone();
+    let bytes = last.0.lock().clone();
     let try_it = |system: &Guarded, how: &Options| resume(system, how, &Budget::unlimited(), &mut &bytes[..]);
     assert!(try_it(&system, &options(por)).is_ok());
     assert!(try_it(&system, &Options { por: None, ..options(por) }).is_err());

@@ -1,0 +1,8 @@
+//! The command line as a user meets it, and the house rules of the source tree.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod command_line;
+mod replay;
+mod tidy;

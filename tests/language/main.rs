@@ -1,0 +1,15 @@
+//! What B and Event-B texts mean: their grammar, their typing, their values and substitutions.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod eventb;
+mod reference_values;
+mod semantics;
+mod syntax_corpus;
+mod syntax_formulas;
+mod syntax_machines;
+mod syntax_robustness;
+mod syntax_roundtrip;
+mod unbounded;
+mod value_laws;

@@ -1,0 +1,194 @@
+//! Infinite sets and choices that nothing bounds: what is computed exactly all the same, and what is only tried and
+//! therefore never verified.
+//!
+//! MININT..MAXINT is -1..3 here. Figures follow from the models by hand.
+
+use crate::support::binary::check_machine;
+use serde_json::Value;
+
+fn run(text: &str, options: &[&str]) -> Value {
+    check_machine(text, &[&["--keep-going"], options].concat())
+}
+
+/// The verdict of both engines, with counts as ProB counts them.
+fn verdict(text: &str) -> String {
+    let words = |j: &Value| {
+        let word = j["verdict"].as_str().unwrap_or("?").to_string();
+        format!("{word} {}/{}", j["prob"]["states"], j["prob"]["transitions"])
+    };
+    let reference = words(&run(text, &["--engine", "reference"]));
+    let compiled = words(&run(text, &[]));
+    assert_eq!(reference, compiled, "the engines differ on {text}");
+    compiled
+}
+
+fn one_bit(operation: &str) -> String {
+    format!("MACHINE M VARIABLES x INVARIANT x:0..1 INITIALISATION x:=0 OPERATIONS {operation} END")
+}
+
+#[test]
+fn a_parameter_that_no_state_can_show_is_sampled_and_nothing_is_missing() {
+    // n is tried in 0..3, from two states.
+    let text = one_bit("r <-- op(n) = PRE n:NATURAL THEN r := n*2+x || x := 1-x END");
+    assert_eq!(verdict(&text), "verified 2/9");
+    let warnings = run(&text, &[])["warnings"].to_string();
+    assert!(warnings.contains("all other values lead to the same states"), "{warnings}");
+    // A temporal formula may ask for the transitions that are missing.
+    assert_eq!(run(&text, &["--ltl", "G not([op(7)])"])["verdict"], "incomplete");
+    // Through a loop that does not look at it.
+    let text = one_bit(
+        "r <-- op(n) = VAR i, s IN i := 0; s := 0; WHILE i<3 DO s := s+n; i := i+1 INVARIANT i:0..3 \
+         VARIANT 3-i END; r := s END",
+    );
+    assert_eq!(verdict(&text), "verified 1/6");
+    // A guard about it alone that some value of the scope passes.
+    assert_eq!(verdict(&one_bit("op(n) = PRE n /= x+1 THEN skip END")), "verified 1/5");
+}
+
+#[test]
+fn a_parameter_that_may_be_seen_is_never_verified() {
+    for operation in [
+        "op(n) = PRE n:NATURAL THEN x := n mod 2 END",
+        "op(n) = PRE n:NATURAL THEN IF n>1000 THEN x := 7 END END",
+        // Undefined for n=7.
+        "r <-- op(n) = PRE n:NATURAL THEN r := 10/(n-7) END",
+        // It decides about another choice.
+        "op(n,k) = PRE n:NATURAL & k:0..1 & (n>100 => k=1) & (n<=100 => k=0) THEN x := k END",
+        // No value of the scope passes.
+        "op(n) = PRE n>10 THEN skip END",
+        "op(n) = PRE n:NATURAL THEN VAR i IN i := n; WHILE i>0 DO i := i-1 INVARIANT i:NATURAL VARIANT i END END END",
+    ] {
+        let found = verdict(&one_bit(operation));
+        assert!(found.starts_with("incomplete"), "{operation}: {found}");
+    }
+}
+
+#[test]
+fn an_unbounded_choice_of_a_result_changes_no_state() {
+    // 0..3 of NATURAL are tried, -1..3 of INTEGER.
+    assert_eq!(verdict(&one_bit("r <-- op = r :: NATURAL")), "verified 1/5");
+    assert_eq!(verdict(&one_bit("r <-- op = r :: INTEGER - {0}")), "verified 1/5");
+    let found = verdict(
+        "MACHINE M VARIABLES x INVARIANT x*x:NATURAL INITIALISATION x:=0 OPERATIONS op = x :: NATURAL END",
+    );
+    assert_eq!(found, "incomplete 4/17");
+    let found = verdict(&one_bit("r <-- op = BEGIN r :: NATURAL ; IF r>100 THEN x := 1 END END"));
+    assert_eq!(found, "incomplete 1/5");
+}
+
+#[test]
+fn a_result_without_a_value_is_a_fault_of_a_step_that_is_taken() {
+    let text = one_bit("r <-- op(n) = PRE n:0..1 THEN IF n=1 THEN r := 5 END || x := n END");
+    assert_eq!(verdict(&text), "violated 2/5");
+    assert_eq!(run(&text, &[])["found"]["well_definedness"], 2);
+}
+
+/// Checks formulas as assertions of one machine, each of which must be true and computed.
+fn all_hold(formulas: &[&str]) {
+    let text = format!("MACHINE M ASSERTIONS {} OPERATIONS a = skip END", formulas.join(";\n"));
+    let json = run(&text, &[]);
+    assert_eq!(
+        json["verdict"], "verified",
+        "{} {}",
+        json["violation"]["property"], json["incomplete_because"]
+    );
+    assert_eq!(run(&text, &["--engine", "reference"])["verdict"], "verified");
+}
+
+#[test]
+fn a_sequence_is_taken_apart_along_its_form() {
+    all_hold(&[
+        "{s,t|s^t = [1,2]} = {[]|->[1,2], [1]|->[2], [1,2]|->[]}",
+        "{s,t|s^[2]^t = [1,2,3,2]} = {[1]|->[3,2], [1,2,3]|->[]}",
+        "{s|s^s = [1,2,1,2]} = {[1,2]}",
+        "{s|conc([[1],s,[4]]) = [1,2,3,4]} = {[2,3]}",
+        "{e,s|e->s = [1,2]} = {1|->[2]}",
+        "{s,e|s<-e = [1,2]} = {[1]|->2}",
+        "{s|rev(s) = [1,2]} = {[2,1]}",
+        "{s|s^[3] = [1,2]} = {}",
+        "{s|s<-3 = {2|->3}} = {}",
+        "{g|1|->([7]^g) : {1|->[7,8], 1|->[7], 2|->[7,9], 1|->[8]}} = {[8],[]}",
+        "{a,b|a..b = {2,3,4}} = {2|->4}",
+        "{a,b|a..b = {2,4}} = {}",
+    ]);
+}
+
+#[test]
+fn sets_and_sequences_over_infinite_sets_are_confined_by_other_conjuncts() {
+    all_hold(&[
+        "card({s|s:seq(0..1) & size(s)=3}) = 8",
+        "{s|s:seq(0..1) & size(s)<2} = {[],[0],[1]}",
+        "{s|s:seq1(0..1) & size(s) : 0..1} = {[0],[1]}",
+        "{s|s:iseq(NATURAL) & ran(s)={4,5}} = {[4,5],[5,4]}",
+        "{s|s:seq(NATURAL) & size(s)=2 & ran(s)={-4,5}} = {}",
+        "{s|s<:NATURAL & card(s)=3 & min(s)=5 & max(s)<=7} = {{5,6,7}}",
+        "{s|card(s)<5 & 1:s & 2:s & 3:s & ((4:s & 5:s) or 6:s)} = {{1,2,3,6}}",
+        "{f|f:1..2-->NATURAL & f(1) = -5 & f(2) = 3} = {}",
+        "{f|f:1..2-->NATURAL & SIGMA(x).(x:1..2|f(x)) = 1} = {[0,1],[1,0]}",
+        "{x|{x} \\/ {\"a\"} = {\"a\"}} = {\"a\"}",
+    ]);
+}
+
+#[test]
+fn inclusion_and_equality_of_infinite_sets_are_decided_where_their_form_tells() {
+    all_hold(&[
+        "NATURAL - {0} = NATURAL1",
+        "(NATURAL - (0..3)) = {x|x:INTEGER & 4 <= x}",
+        "(NATURAL - (0..3)) /= {x|x:INTEGER & 3 <= x}",
+        "{x|x>=10} /\\ {x|x:INTEGER & 99999>=x} = 10..99999",
+        "{x|x:NATURAL or x = -1} /= NATURAL",
+        "{x,y|x:NATURAL & y:NATURAL} = NATURAL*NATURAL",
+        "{x,y|x:NATURAL & y:INTEGER} /= NATURAL*NATURAL",
+        "%x.(x:NATURAL|x+1) : NATURAL --> NATURAL1",
+        "%x.(x:NATURAL|x-1) /: NATURAL --> NATURAL",
+        "%x.(x:INTEGER|x*x) : INTEGER --> NATURAL",
+        "%(x,y).(x:NATURAL & y:NATURAL|x+y) : NATURAL*NATURAL --> NATURAL",
+        "%x.(x:NATURAL|x mod 3) : NATURAL --> 0..2",
+        "%x.(x:NATURAL|IF x>3 THEN 3 ELSE x END) : NATURAL --> INTEGER",
+        "closure1(%x.(x:NATURAL1|x-1))[{3}] = 0..2",
+        "1024|->1 : closure1({x,y|y+y=x})",
+    ]);
+}
+
+#[test]
+fn a_quantifier_over_infinitely_many_values_is_decided_by_what_could_break_it() {
+    all_hold(&["!i.(i /= 0 => 1+i /: {1})", "not(!i.(i /= 0 => 1+i /: {1,2}))", "#(a,b).(a..b = {1,2,3})"]);
+    // f(i) is undefined for most i: nothing is claimed.
+    let text = "MACHINE M ASSERTIONS !i.(i /= 0 => {1|->2}(i) /: {3}) OPERATIONS a = skip END";
+    assert_eq!(run(text, &[])["verdict"], "incomplete");
+}
+
+#[test]
+fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
+    let with = |text: &str| {
+        let found = ["reference", "compiled"].map(|e| run(text, &["--integers-in-scope", "--engine", e]));
+        let words = found.map(|j| {
+            assert_eq!(j["scope"]["integers_in_scope"], true);
+            format!("{} {}/{}", j["verdict"], j["prob"]["states"], j["prob"]["transitions"]).replace('"', "")
+        });
+        assert_eq!(words[0], words[1], "the engines differ on {text}");
+        words[0].clone()
+    };
+    // n in 0..3: four states, four transitions from each, and the initialisation.
+    let text = "MACHINE M VARIABLES x INVARIANT x*x:NATURAL INITIALISATION x:=0 \
+                OPERATIONS op(n) = PRE n:NATURAL THEN x := n END END";
+    assert_eq!(with(text), "verified 4/17");
+    assert_eq!(verdict(text), "incomplete 4/17");
+    // N in 1..3: three valuations, 2+3+4 initial states, one step from each.
+    let text = "MACHINE M CONSTANTS N PROPERTIES N:NATURAL1 VARIABLES x INVARIANT x:0..N \
+                INITIALISATION x::0..N OPERATIONS op = skip END";
+    assert_eq!(with(text), "verified 12/21");
+    // A choice that the scope has no value for says nothing of the integers beyond it.
+    assert!(with(&one_bit("op(n) = PRE n>10 THEN skip END")).starts_with("incomplete"));
+    // Functions into the integers: 0..3 for each of two points, and no claim where those have no solution.
+    let functions = |more: &str| {
+        format!("MACHINE M CONSTANTS f PROPERTIES f : 1..2 --> NATURAL {more} OPERATIONS op = skip END")
+    };
+    assert_eq!(with(&functions("")), "verified 32/48");
+    assert_eq!(verdict(&functions("")), "incomplete 0/0");
+    assert!(with(&functions("& f(1)*f(1) > 100+f(2)")).starts_with("incomplete"));
+    assert!(with(&functions("& !g.(g : 1..2 --> NATURAL => g(1)*g(2) < 100)")).starts_with("incomplete"));
+    // A quantifier is no choice of the model: it speaks of all integers.
+    let text = one_bit("op = PRE !n.(n:NATURAL => (n*n) mod 7 /= 3) THEN skip END");
+    assert!(with(&text).starts_with("incomplete"));
+}

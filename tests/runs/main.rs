@@ -1,0 +1,8 @@
+//! Runs that last: checkpoints, batches of checks, measurements of speed-up.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod batch;
+mod checkpoint;
+mod scale;
