@@ -157,7 +157,7 @@ macro_rules! walkers {
                     v.written(vars);
                     $pred(p, v);
                 }
-                StmtKind::Pre(p, b) | StmtKind::Assert(p, b) | StmtKind::Witness(p, b) | StmtKind::Any(_, p, b) => {
+                StmtKind::Pre(p, b) | StmtKind::Assert(_, p, b) | StmtKind::Witness(p, b) | StmtKind::Any(_, p, b) => {
                     $pred(p, v);
                     $stmt(b, v);
                 }

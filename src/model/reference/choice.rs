@@ -28,7 +28,7 @@ pub(super) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {
                 open.push(body);
             }
             StmtKind::Pre(_, s)
-            | StmtKind::Assert(_, s)
+            | StmtKind::Assert(_, _, s)
             | StmtKind::Witness(_, s)
             | StmtKind::Let(_, s)
             | StmtKind::Var(_, s)

@@ -75,17 +75,16 @@ impl Interpreter<'_> {
                     return Err(Error::new(ErrorKind::Precondition, p.span, "the precondition is false"));
                 }
             }
-            StmtKind::Assert(p, body) | StmtKind::Witness(p, body) => {
+            StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
                 if self.holds(env, p)? {
                     self.exec(env, body, out)?;
                 } else {
-                    let (obligation, place) = p.obligation();
-                    let kind = match obligation {
-                        Obligation::Assertion => ErrorKind::Assertion,
-                        Obligation::Refinement => ErrorKind::Refinement,
-                        Obligation::Variant => ErrorKind::Variant,
+                    let kind = match &s.kind {
+                        StmtKind::Assert(Obligation::Refinement, ..) => ErrorKind::Refinement,
+                        StmtKind::Assert(Obligation::Variant, ..) => ErrorKind::Variant,
+                        _ => ErrorKind::Assertion,
                     };
-                    let words = place.unwrap_or("the ASSERT condition is false");
+                    let words = p.place().unwrap_or("the ASSERT condition is false");
                     return Err(Error::new(kind, p.span, words));
                 }
             }
