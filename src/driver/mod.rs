@@ -186,7 +186,7 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
     }
     // No model is meant to have no integers at all: one of the two bounds was forgotten.
     if machine.minint > machine.maxint {
-        let range = format!("{}..{}", machine.minint, machine.maxint);
+        let bounds = format!("--minint {} is greater than --maxint {}", machine.minint, machine.maxint);
         unused.push(
             Diagnostic::plain(format!("the integers of the scope, {range}, are none"))
                 .help("--minint and --maxint, or SET_PREF_MININT and SET_PREF_MAXINT, set them".to_string()),
