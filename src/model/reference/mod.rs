@@ -24,6 +24,7 @@ mod independent;
 mod index;
 mod inert;
 mod inplace;
+mod iterate;
 mod listed;
 mod matching;
 mod member;
