@@ -30,6 +30,7 @@ mod matching;
 mod member;
 mod memo;
 mod network;
+mod normal;
 mod operation;
 mod operators;
 mod optimum;
@@ -208,7 +209,7 @@ impl<'m> Interpreter<'m> {
         let mut env = self.env(state);
         env.valuation = None;
         let v = self.eval(&mut env, e)?;
-        self.canon(&mut env, v)
+        self.listed_form(&mut env, v)
     }
 
     /// The truth of a predicate in a state, or without one.
