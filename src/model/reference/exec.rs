@@ -215,6 +215,14 @@ impl Interpreter<'_> {
         span: Span,
         out: &mut Outcomes,
     ) -> Res<Value> {
+        if self.machine.integers_in_scope && self.card(env, &set)? == Card::Infinite {
+            let types = vars.iter().map(|v| self.type_of(*v));
+            let ty = types.reduce(Type::prod).unwrap_or(Type::Any);
+            if let Some(part) = self.part_in_scope(env, &set, &ty)? {
+                self.windowed.set(true);
+                return Ok(part);
+            }
+        }
         let [v] = vars else { return Ok(set) };
         if self.type_of(*v) != Type::Integer || self.card(env, &set)? != Card::Infinite {
             return Ok(set);
@@ -237,9 +245,7 @@ impl Interpreter<'_> {
         } else {
             ErrorKind::Sampled(*v)
         };
-        if tried.is_empty() || !self.machine.integers_in_scope {
-            out.errors.push(Error::new(kind, span, words));
-        }
+        out.errors.push(Error::new(kind, span, words));
         Ok(Value::sorted_set(tried))
     }
 
