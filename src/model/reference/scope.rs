@@ -41,11 +41,12 @@ pub(super) fn quantified(machine: &Machine) -> HashSet<VarId> {
 impl Interpreter<'_> {
     /// Whether the values of a variable that nothing bounds are cut to the scope.
     pub(super) fn is_cut(&self, env: &Env, v: VarId) -> bool {
-        self.machine.integers_in_scope
-            && !env.exact
-            && (is_choice(self.machine, &self.any, v)
-                || self.quantified.contains(&v)
-                || env.row.is_some_and(|row| row == v))
+        if !self.machine.integers_in_scope || env.exact {
+            return false;
+        }
+        // What is still searched for may be what bounds a quantifier.
+        let quantified = || !env.searching && self.quantified.contains(&v);
+        env.row == Some(v) || is_choice(self.machine, &self.any, v) || quantified()
     }
 
     /// The truth of a quantifier: as it is, if that is decided without the scope, else within the scope.
@@ -54,7 +55,7 @@ impl Interpreter<'_> {
         env: &mut Env,
         decide: &mut dyn FnMut(&mut Env) -> Res<bool>,
     ) -> Res<bool> {
-        if !self.machine.integers_in_scope || env.exact {
+        if !self.machine.integers_in_scope || env.exact || env.searching {
             return decide(env);
         }
         env.exact = true;

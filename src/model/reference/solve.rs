@@ -255,7 +255,7 @@ impl Interpreter<'_> {
                     {
                         match self.function_space(env, &set)? {
                             Some(space) if space.is_open() => {
-                                offer(self.open_rows_cost(), Binder::Function { at, var: v });
+                                offer(OPEN_ROWS_COST, Binder::Function { at, var: v });
                             }
                             Some(_) => offer(self.card(env, &set)?.log2(), Binder::Function { at, var: v }),
                             None => {}
@@ -273,7 +273,11 @@ impl Interpreter<'_> {
                     if (self.binds(unknown, a) || self.binds_parts(unknown, a))
                         && self.falls_apart(env, unknown, a)?
                     {
-                        let cost = self.member_cost(env, unknown, a, &set)?;
+                        let cost = match self.member_cost(env, unknown, a, &set) {
+                            // A set that is not listed here may be one that is cut to the scope.
+                            Err(e) if e.is_incomplete() && self.machine.integers_in_scope => f64::INFINITY,
+                            other => other?,
+                        };
                         if cost.is_finite() {
                             offer(cost, Binder::Member { at });
                         }
@@ -353,7 +357,7 @@ impl Interpreter<'_> {
         for (at, var, injective, images) in sequences {
             if let Some((low, high)) = self.lengths(env, unknown, open, var, injective)? {
                 let cost = match images {
-                    Card::Infinite | Card::Unknown => self.open_rows_cost(),
+                    Card::Infinite | Card::Unknown => OPEN_ROWS_COST,
                     finite => finite.log2().max(1.0) * high as f64,
                 };
                 offer(cost, Binder::Sequence { at, var, low, high });
@@ -399,17 +403,14 @@ impl Interpreter<'_> {
                 offer(self.cases_cost(unknown, &item.conjunct), Binder::Cases { at });
             }
         }
-        if best.as_ref().is_none_or(|(cost, _)| *cost > ARGUMENT_COST)
+        // Rows that may be cut to the scope wait for everything else that bounds a choice.
+        let most = if self.machine.integers_in_scope { OPEN_ROWS_COST - 1.0 } else { ARGUMENT_COST };
+        if best.as_ref().is_none_or(|(cost, _)| *cost > most)
             && let Some((cost, binder)) = self.argument_binder(env, unknown, open)?
         {
             best = Some((cost, binder));
         }
         Ok(Some(best))
-    }
-
-    /// Rows that may be cut to the scope wait for everything else that bounds a choice.
-    fn open_rows_cost(&self) -> f64 {
-        if self.machine.integers_in_scope { ARGUMENT_COST + 1.0 } else { OPEN_ROWS_COST }
     }
 
     /// The set side of a membership, in the form that is best to run through.
