@@ -2,6 +2,7 @@
 
 use crate::base::text::parse_size;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Parser, Debug)]
@@ -33,7 +34,7 @@ pub enum Command {
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.
-#[derive(Args, Debug, Clone, Default)]
+#[derive(Args, Debug, Clone, Default, PartialEq)]
 pub struct Loading {
     /// Size of a deferred set, as NAME=N (repeatable)
     #[arg(long = "set", value_name = "NAME=N", value_parser = parse_set)]
@@ -67,6 +68,52 @@ pub struct Loading {
     /// Convergent events of Event-B must decrease the variant, anticipated ones must not increase it
     #[arg(long)]
     pub variants: bool,
+}
+
+impl Loading {
+    /// The arguments that these options were parsed from, for a run of their own.
+    pub fn arguments(&self) -> Vec<OsString> {
+        // A new field does not compile until it stands here.
+        let Loading {
+            sets,
+            set_size,
+            maxint,
+            minint,
+            integers_in_scope,
+            all_constants,
+            include,
+            machine,
+            abstract_levels,
+            variants,
+        } = self;
+        let mut line: Vec<OsString> = Vec::new();
+        let mut option = |name: &str, value: OsString| line.extend([name.into(), value]);
+        for (set, size) in sets {
+            option("--set", format!("{set}={size}").into());
+        }
+        for dir in include {
+            option("--include", dir.into());
+        }
+        let values = [
+            ("--set-size", set_size.map(|n| n.to_string())),
+            ("--maxint", maxint.map(|n| n.to_string())),
+            ("--minint", minint.map(|n| n.to_string())),
+            ("--machine", machine.clone()),
+            ("--abstract-levels", abstract_levels.map(|n| n.to_string())),
+        ];
+        for (name, value) in values {
+            if let Some(value) = value {
+                option(name, value.into());
+            }
+        }
+        let flags = [
+            ("--integers-in-scope", integers_in_scope),
+            ("--all-constants", all_constants),
+            ("--variants", variants),
+        ];
+        line.extend(flags.into_iter().filter(|(_, given)| **given).map(|(name, _)| name.into()));
+        line
+    }
 }
 
 #[derive(Args, Debug)]
@@ -306,6 +353,31 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_that_load_a_model_are_the_same_after_a_round_trip_through_arguments() {
+        let all = Loading {
+            sets: vec![("PID".into(), 3), ("T".into(), 1)],
+            set_size: Some(4),
+            maxint: Some(-2),
+            minint: Some(-9),
+            integers_in_scope: true,
+            all_constants: true,
+            include: vec!["a b".into(), "c".into()],
+            machine: Some("M2".into()),
+            abstract_levels: Some(0),
+            variants: true,
+        };
+        for loading in [all, Loading::default()] {
+            let line =
+                ["bombus", "check", "m.mch"].map(OsString::from).into_iter().chain(loading.arguments());
+            let Command::Check(check) = Cli::try_parse_from(line).expect("the arguments are valid").command
+            else {
+                panic!("another command");
+            };
+            assert_eq!(check.loading, loading);
+        }
+    }
 
     #[test]
     fn a_set_size_needs_a_name_and_a_positive_number() {

@@ -139,25 +139,7 @@ fn distinct(counts: &[u32]) -> Vec<u32> {
 
 fn check_args(args: &Scale) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec![args.model.clone().into_os_string()];
-    let l = &args.loading;
-    for (name, size) in &l.sets {
-        line.extend(["--set".into(), format!("{name}={size}").into()]);
-    }
-    let numbers = [("--set-size", l.set_size.map(i64::from)), ("--maxint", l.maxint), ("--minint", l.minint)];
-    for (option, value) in numbers {
-        if let Some(v) = value {
-            line.extend([option.into(), v.to_string().into()]);
-        }
-    }
-    if l.integers_in_scope {
-        line.push("--integers-in-scope".into());
-    }
-    if l.all_constants {
-        line.push("--all-constants".into());
-    }
-    for dir in &l.include {
-        line.extend(["--include".into(), dir.clone().into_os_string()]);
-    }
+    line.extend(args.loading.arguments());
     if let Some(s) = args.time_limit {
         line.extend(["--time-limit".into(), s.to_string().into()]);
     }
@@ -168,6 +150,22 @@ fn check_args(args: &Scale) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn scale_hands_on_every_option_that_loads_a_model() {
+        let given = ["--machine", "M2", "--variants", "--abstract-levels", "1"];
+        let line = ["bombus", "scale", "M"].into_iter().chain(given).chain(["--", "--no-deadlock"]);
+        let Command::Scale(scale) = Cli::try_parse_from(line).expect("the arguments are valid").command
+        else {
+            panic!("another command");
+        };
+        let args = check_args(&scale);
+        for option in given.iter().chain(&["M", "--no-deadlock"]) {
+            assert!(args.iter().any(|a| a == option), "{option} is missing in {args:?}");
+        }
+    }
 
     #[test]
     fn worker_counts_default_to_powers_of_two_and_all_cores() {

@@ -12,6 +12,7 @@ use crate::explore::{self, Reason, Trace};
 use crate::model::reference::{Interpreter, State};
 use crate::model::typed::{Machine, OWN, VarId};
 use crate::model::value::Value;
+use crate::model::value::identity::BY_FORM;
 use crate::program::native::Wanted;
 use crate::program::{self, Program};
 use crate::report::{
@@ -172,6 +173,7 @@ pub fn explore(
             checked.chance
         ));
     }
+    notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
     let constants = program.constant_valuations() as u64;
     // ProB has a step that sets constants up as soon as there is a constant or a property.
     let setups = if machine.has_setup() { program.valuations() as u64 } else { 0 };

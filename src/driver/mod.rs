@@ -187,9 +187,9 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
     }
     // No model is meant to have no integers at all: one of the two bounds was forgotten.
     if machine.minint > machine.maxint {
-        let range = format!("{}..{}", machine.minint, machine.maxint);
+        let bounds = format!("--minint {} is greater than --maxint {}", machine.minint, machine.maxint);
         unused.push(
-            Diagnostic::plain(format!("the integers of the scope, {range}, are none"))
+            Diagnostic::plain(bounds)
                 .help("--minint and --maxint, or SET_PREF_MININT and SET_PREF_MAXINT, set them".to_string()),
         );
     }
@@ -242,7 +242,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     };
     warnings.append(&mut explored.reductions.notes);
     for d in diagnostics.iter().filter(|d| d.approximates) {
-        explored.ledger.enter(d.message.clone());
+        explored.ledger.enter_stand_in(d.message.clone());
+        // What a formula says of the model cannot be told from a model with a stand-in in it.
+        explored.temporal.iter_mut().for_each(|t| t.verdict = "incomplete");
     }
     let seconds = Seconds {
         load: load_seconds,

@@ -6,6 +6,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::model::reference::search::{self, Exploration, Finding, SearchOptions};
 use crate::model::typed::Machine;
+use crate::model::value::identity::{BY_FORM, Forms};
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
 
 pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, budget: &Budget) -> Explored {
@@ -28,6 +29,10 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
         ledger.enter("the search stopped at the first finding");
     }
     ledger.finished();
+    let mut forms = Forms::default();
+    found.states.iter().flat_map(|s| s.variables.iter()).for_each(|v| forms.meet(v));
+    let mut notes: Vec<String> = found.sampled.iter().cloned().collect();
+    notes.extend(forms.may_be_equal().then(|| BY_FORM.to_string()));
     Explored {
         engine: "reference",
         workers: 1,
@@ -54,7 +59,7 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
             })
             .collect(),
         undefined_guards: found.undefined_guards.clone(),
-        notes: found.sampled.iter().cloned().collect(),
+        notes,
         digest: found.digest.to_string(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,

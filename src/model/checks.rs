@@ -148,7 +148,7 @@ impl Visit for Writes<'_> {
 fn parts_of(s: &Stmt) -> Vec<&Stmt> {
     match &s.kind {
         StmtKind::Pre(_, b)
-        | StmtKind::Assert(_, b)
+        | StmtKind::Assert(_, _, b)
         | StmtKind::Witness(_, b)
         | StmtKind::Any(_, _, b)
         | StmtKind::Let(_, b)

@@ -45,6 +45,8 @@ pub struct Settings {
     pub scopes: BTreeMap<String, usize>,
     /// `SET_PREF_ALLOW_SIMULTANEOUS_ASSIGNMENTS`: branches of `||` may write one variable, if they agree.
     pub simultaneous_assignments: bool,
+    /// `SET_PREF_SHOW_EVENTB_ANY_VALUES`: the values of an outermost ANY belong to the label of a step.
+    pub any_values: bool,
     /// `SET_PREF_SYMBOLIC`: constants that are long comprehensions are not listed.
     pub symbolic: bool,
     /// Valuations of the constants that differ only in the names of elements are all kept.
@@ -67,6 +69,7 @@ impl Settings {
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),
             all_constants: options.all_constants,
+            any_values: definition_is_true(definitions, "SET_PREF_SHOW_EVENTB_ANY_VALUES"),
             symbolic: definition_is_true(definitions, "SET_PREF_SYMBOLIC"),
             simultaneous_assignments: definition_is_true(
                 definitions,

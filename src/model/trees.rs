@@ -109,7 +109,9 @@ pub fn rewrite_stmt(s: &Stmt, with: &mut impl Rewrite) -> Stmt {
         StmtKind::BecomesIn(ids, x) => StmtKind::BecomesIn(targets(ids, with), rewrite_expr(x, with)),
         StmtKind::BecomesSuch(ids, p) => StmtKind::BecomesSuch(targets(ids, with), rewrite_expr(p, with)),
         StmtKind::Pre(p, b) => StmtKind::Pre(rewrite_expr(p, with), Box::new(rewrite_stmt(b, with))),
-        StmtKind::Assert(p, b) => StmtKind::Assert(rewrite_expr(p, with), Box::new(rewrite_stmt(b, with))),
+        StmtKind::Assert(o, p, b) => {
+            StmtKind::Assert(*o, rewrite_expr(p, with), Box::new(rewrite_stmt(b, with)))
+        }
         StmtKind::Witness(p, b) => StmtKind::Witness(rewrite_expr(p, with), Box::new(rewrite_stmt(b, with))),
         StmtKind::Choice(bs) => StmtKind::Choice(stmts(bs, with)),
         StmtKind::If(bs, other) => StmtKind::If(branches(bs, with), optional(other, with)),

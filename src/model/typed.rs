@@ -273,7 +273,7 @@ impl BinOp {
     }
 }
 
-pub use crate::syntax::ast::BigOp;
+pub use crate::syntax::ast::{BigOp, Obligation};
 
 /// A function the tool provides (`LibraryStrings.def` and its kin); the name says which.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -287,30 +287,12 @@ pub struct Pred {
     pub span: Span,
 }
 
-/// What the condition of an ASSERT stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obligation {
-    Assertion,
-    /// A proof obligation of refinement in Event-B.
-    Refinement,
-    /// An event of Event-B must decrease the variant, or must not increase it.
-    Variant,
-}
-
-/// What the labels of such conditions begin with.
-pub const REFINEMENT_LABEL: &str = "refinement: ";
-pub const VARIANT_LABEL: &str = "variant: ";
-
 impl Pred {
-    /// What this condition of an ASSERT stands for, and the place it names (`M2 / evt / grd3 / GRD`).
-    pub fn obligation(&self) -> (Obligation, Option<&str>) {
-        let PredKind::Label(label, _) = &self.kind else { return (Obligation::Assertion, None) };
-        if let Some(place) = label.strip_prefix(REFINEMENT_LABEL) {
-            (Obligation::Refinement, Some(place))
-        } else if let Some(place) = label.strip_prefix(VARIANT_LABEL) {
-            (Obligation::Variant, Some(place))
-        } else {
-            (Obligation::Assertion, Some(label))
+    /// The place that the label of this predicate names (`M2 / evt / grd3 / GRD`).
+    pub fn place(&self) -> Option<&str> {
+        match &self.kind {
+            PredKind::Label(label, _) => Some(label),
+            _ => None,
         }
     }
 }
@@ -370,7 +352,7 @@ pub enum StmtKind {
     /// `x,y :(P)`: inside P, `Var` is the new value and `Old` the one before.
     BecomesSuch(Vec<VarId>, Pred),
     Pre(Pred, Box<Stmt>),
-    Assert(Pred, Box<Stmt>),
+    Assert(Obligation, Pred, Box<Stmt>),
     Witness(Pred, Box<Stmt>),
     Choice(Vec<Stmt>),
     /// First true branch; no `else` is skip.

@@ -11,6 +11,7 @@
 mod decode;
 pub mod digest;
 pub mod encode;
+pub mod identity;
 mod order;
 mod show;
 pub mod symbolic;

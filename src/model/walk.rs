@@ -18,6 +18,8 @@ macro_rules! walkers {
             fn written(&mut self, _: &$($m)? Vec<VarId>) {}
             /// Variables that an expression or predicate binds.
             fn bound(&mut self, _: VarId) {}
+            /// Variables that a quantifier binds; these are told to `bound` as well.
+            fn quantified(&mut self, _: VarId) {}
             /// A predicate or substitution that the tool provides, with its arguments.
             fn external(&mut self, _: &$($m)? External, _: &$($m)? [Expr]) {}
         }
@@ -92,7 +94,10 @@ macro_rules! walkers {
                 }
                 PredKind::Not(p) | PredKind::Label(_, p) => $pred(p, v),
                 PredKind::Forall(vars, p) | PredKind::Exists(vars, p) => {
-                    vars.iter().for_each(|x| v.bound(*x));
+                    for x in &$($m)? *vars {
+                        v.bound(*x);
+                        v.quantified(*x);
+                    }
                     $pred(p, v);
                 }
                 PredKind::Implies(a, b) | PredKind::Iff(a, b) => {
@@ -157,7 +162,7 @@ macro_rules! walkers {
                     v.written(vars);
                     $pred(p, v);
                 }
-                StmtKind::Pre(p, b) | StmtKind::Assert(p, b) | StmtKind::Witness(p, b) | StmtKind::Any(_, p, b) => {
+                StmtKind::Pre(p, b) | StmtKind::Assert(_, p, b) | StmtKind::Witness(p, b) | StmtKind::Any(_, p, b) => {
                     $pred(p, v);
                     $stmt(b, v);
                 }

@@ -49,6 +49,7 @@ use crate::base::hash::HashSet;
 use crate::model::reference::{Constants, ErrorKind, Interpreter};
 use crate::model::typed::{Machine, Pred, SetId, Type, VarId};
 use crate::model::value::Value;
+use crate::model::value::identity::Forms;
 use carrier::Carrier;
 use effects::Effects;
 use exact::Constant;
@@ -312,6 +313,24 @@ impl Program<'_> {
     /// Whether a valuation may have been taken for another one that is not symmetric to it.
     pub fn is_confused(&self) -> bool {
         self.confused
+    }
+
+    /// Whether two of the sets that states may hold might be one set in two forms. No state tells itself apart by the
+    /// values of constants, as long as there are no others.
+    pub fn tells_sets_apart_by_form(&self) -> bool {
+        let entries = self.pool.entries();
+        let symbolic: Vec<&Value> = entries
+            .iter()
+            .filter_map(|e| e.as_ref().ok().copied())
+            .filter(|v| v.mentions_symbolic())
+            .collect();
+        let of_constants = |v: &Value| self.valuations.iter().any(|all| all.iter().any(|c| c == v));
+        if symbolic.iter().all(|v| of_constants(v)) {
+            return false;
+        }
+        let mut forms = Forms::default();
+        symbolic.into_iter().for_each(|v| forms.meet(v));
+        forms.may_be_equal()
     }
 
     /// Distinct values in the pool.

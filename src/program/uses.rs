@@ -88,7 +88,7 @@ impl Uses {
                 self.reads.extend(inner.reads.iter().filter(|v| !vars.contains(v)));
                 self.reads.extend(inner.olds);
             }
-            StmtKind::Pre(p, s) | StmtKind::Assert(p, s) | StmtKind::Witness(p, s) => {
+            StmtKind::Pre(p, s) | StmtKind::Assert(_, p, s) | StmtKind::Witness(p, s) => {
                 visit_pred(p, self);
                 self.stmt(s, m);
             }

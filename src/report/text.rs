@@ -63,8 +63,21 @@ fn headline(o: &Outcome) -> String {
             format!("VIOLATED    {}   {what}", o.machine)
         }
         Verdict::Incomplete => {
-            let mut text =
-                format!("INCOMPLETE  {}   nothing wrong was found, but not everything was seen:", o.machine);
+            let mut text = match &o.violation {
+                // A violation of the model would be the verdict; this one rests on a stand-in, or may do so.
+                Some(v) => format!(
+                    "INCOMPLETE  {}   not known to be a fault of the model: {}: {}",
+                    o.machine,
+                    v.kind,
+                    one_line(&v.property)
+                ),
+                None => {
+                    format!(
+                        "INCOMPLETE  {}   nothing wrong was found, but not everything was seen:",
+                        o.machine
+                    )
+                }
+            };
             for r in o.ledger.reasons() {
                 let _ = write!(text, "\n  because      {r}");
             }

@@ -274,6 +274,17 @@ pub struct Stmt {
     pub span: Span,
 }
 
+/// What the condition of an ASSERT stands for. A text says ASSERT and means an assertion; the translation of Event-B
+/// writes the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obligation {
+    Assertion,
+    /// A proof obligation of refinement in Event-B.
+    Refinement,
+    /// An event of Event-B must decrease the variant, or must not increase it.
+    Variant,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     Skip,
@@ -286,7 +297,7 @@ pub enum StmtKind {
     /// `x,y :(P)`
     BecomesSuch(Vec<Ident>, Expr),
     Pre(Expr, Box<Stmt>),
-    Assert(Expr, Box<Stmt>),
+    Assert(Obligation, Expr, Box<Stmt>),
     Witness(Expr, Box<Stmt>),
     Choice(Vec<Stmt>),
     If(Vec<(Expr, Stmt)>, Option<Box<Stmt>>),

@@ -5,7 +5,7 @@
 //! The readers of single constructs are not inlined: their locals would swell the frame that each
 //! level of nesting costs.
 
-use super::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
+use super::ast::{Expr, ExprKind, Ident, Obligation, Stmt, StmtKind};
 use super::parser::{Parse, Parser};
 use super::token::Tok;
 use crate::base::Span;
@@ -56,7 +56,7 @@ impl<'t> Parser<'t> {
             }
             Tok::Begin => self.begin()?,
             Tok::Pre => self.guarded("PRE", StmtKind::Pre)?,
-            Tok::Assert => self.guarded("ASSERT", StmtKind::Assert)?,
+            Tok::Assert => self.guarded("ASSERT", |p, s| StmtKind::Assert(Obligation::Assertion, p, s))?,
             Tok::Witness => self.guarded("WITNESS", StmtKind::Witness)?,
             Tok::Choice => self.choice()?,
             Tok::If => self.branches(Tok::Elsif, StmtKind::If)?,

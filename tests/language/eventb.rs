@@ -89,3 +89,20 @@ pub fn truth(axiom: &str) -> String {
     })
     .expect("no panic")
 }
+
+#[test]
+fn that_a_carrier_set_is_finite_is_no_property_to_be_set_up() {
+    let setup = |axiom: &str| {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("C.eventb");
+        std::fs::write(&path, format!("context C sets S axioms @axm1 {axiom} end")).expect("a file");
+        [false, true].map(|all_constants| {
+            let loaded = load(&path, &LoadOptions { all_constants, ..LoadOptions::default() });
+            loaded.model.as_ref().expect("a model").machine.has_setup()
+        })
+    };
+    assert_eq!(setup("finite(S)"), [false, false]);
+    // Of anything else it may be false.
+    assert_eq!(setup("finite(ℙ(S))"), [true, true]);
+    assert_eq!(setup("finite(S∪S)"), [true, true]);
+}

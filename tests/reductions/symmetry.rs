@@ -254,6 +254,39 @@ fn an_element_that_a_constant_names_is_told_apart() {
 }
 
 #[test]
+fn a_bijection_between_a_product_and_a_deferred_set_has_one_valuation() {
+    let files = Files::new();
+    // The size of R follows from the bijection. Any bijection is a renaming of any other one.
+    for (from, all) in [("BOOL*(1..2)", 24), ("E*BOOL", 24), ("(1..1)*BOOL*E", 24), ("BOOL", 2)] {
+        let text = |arrow: &str| {
+            format!(
+                "MACHINE M SETS R; E={{e1,e2}} CONSTANTS f PROPERTIES f : {arrow} VARIABLES x INVARIANT x<:R \
+                 INITIALISATION x:={{}} OPERATIONS add(r) = PRE r:R THEN x:=x\\/{{r}} END; clear = x:={{}} END"
+            )
+        };
+        for arrow in [format!("{from} >->> R"), format!("R >->> {from}")] {
+            let model = files.write(&text(&arrow));
+            let size = if from == "BOOL" { "R=2" } else { "R=4" };
+            let (one, _) = check(&model, &["--set", size]);
+            let (every, _) = check(&model, &["--set", size, "--all-constants"]);
+            assert_eq!(
+                (one["constants"].as_u64(), every["constants"].as_u64()),
+                (Some(1), Some(all)),
+                "{arrow}"
+            );
+            assert_eq!(one["verdict"], every["verdict"], "{arrow}");
+        }
+    }
+    // A set that occurs on both sides is not free to be numbered: all 4! bijections of R*{..} onto R's pairs stay.
+    let model = files.write(
+        "MACHINE M SETS R CONSTANTS f PROPERTIES f : R*(1..1) >->> R VARIABLES x INVARIANT x:R & f(x,1)=x \
+         INITIALISATION x::R OPERATIONS op = skip END",
+    );
+    let (result, status) = check(&model, &["--set", "R=3"]);
+    assert_eq!((status, result["verdict"].as_str()), (1, Some("violated")));
+}
+
+#[test]
 fn a_goal_of_the_command_line_may_name_an_element() {
     let files = Files::new();
     let model = files.write(

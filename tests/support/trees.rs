@@ -359,7 +359,7 @@ impl<'r> Trees<'r> {
             2 => StmtKind::BecomesIn(self.idents(), self.expression(h)),
             3 => StmtKind::Block(self.inner(h)),
             4 => StmtKind::Pre(self.predicate(h), self.inner(h)),
-            5 => StmtKind::Assert(self.predicate(h), self.inner(h)),
+            5 => StmtKind::Assert(Obligation::Assertion, self.predicate(h), self.inner(h)),
             6 => StmtKind::Witness(self.predicate(h), self.inner(h)),
             7 => StmtKind::Choice(self.several(3, |t| t.sequence(h))),
             8 => StmtKind::Select(self.several(3, |t| (t.predicate(h), t.sequence(h))), self.otherwise(h)),

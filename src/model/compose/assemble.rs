@@ -1,6 +1,7 @@
 //! The flat machine: which instances are animated, which conjuncts can be checked, which operations run.
 
 use super::bodies::{Renaming, flatten};
+use super::labels::show_any_values;
 use super::{Composer, InstanceId};
 use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Severity};
@@ -85,6 +86,9 @@ impl Composer<'_> {
         let mut events = self.events(main, &animated);
         self.keep_reachable(&mut operations, &mut events, &mut initialisation);
         let e = &mut self.elaborator;
+        if settings.any_values {
+            show_any_values(&mut operations, &events, &mut e.vars);
+        }
         for i in 0..e.vars.len() {
             e.vars[i].ty = e.unifier.close(&e.vars[i].ty);
         }

@@ -1,6 +1,7 @@
 //! Bodies: properties, invariants, initialisations and operations of all instances, typed.
 
 use super::declare::written_operations;
+use super::outputs::without_typed_outputs;
 use super::{Composer, InstanceId, Instantiated};
 use crate::base::Name;
 use crate::base::diagnostic::Diagnostic;
@@ -165,6 +166,8 @@ impl Composer<'_> {
                     })
                 })
             });
+            let e = &mut self.elaborator;
+            let body = without_typed_outputs(body, &signature.results, &e.vars, &mut e.diagnostics);
             let body = self.with_refined_precondition(id, written, op, body);
             self.operation_bodies[op.0 as usize] = Some(body);
         }

@@ -11,6 +11,8 @@
 mod assemble;
 mod bodies;
 mod declare;
+mod labels;
+mod outputs;
 
 use super::elaborate::Elaborator;
 use super::project::{MachineId, Project, Relation};

@@ -273,8 +273,10 @@ impl Elaborator {
         if SILENT.contains(&&**name) || !self.warned.insert((Span::default(), name.clone())) {
             return;
         }
-        let words =
-            format!("the external function `{name}` is not provided; the body of its definition is used");
+        let words = format!(
+            "the external function `{name}` is not provided; the body of its definition is used, and what is found \
+             may rest on that"
+        );
         self.diagnostics.push(Diagnostic::warning(span, words).approximating());
     }
 }

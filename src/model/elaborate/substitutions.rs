@@ -36,7 +36,7 @@ impl Elaborator {
                 StmtKind::BecomesSuch(vars, self.pred(p))
             }
             ast::StmtKind::Pre(p, b) => StmtKind::Pre(self.pred(p), Box::new(self.stmt(b))),
-            ast::StmtKind::Assert(p, b) => StmtKind::Assert(self.pred(p), Box::new(self.stmt(b))),
+            ast::StmtKind::Assert(o, p, b) => StmtKind::Assert(*o, self.pred(p), Box::new(self.stmt(b))),
             ast::StmtKind::Witness(p, b) => StmtKind::Witness(self.pred(p), Box::new(self.stmt(b))),
             ast::StmtKind::Choice(branches) => {
                 StmtKind::Choice(branches.iter().map(|b| self.stmt(b)).collect())

@@ -17,8 +17,7 @@ use super::actions::{
 };
 use super::variants::conditions;
 use crate::base::{Name, Span};
-use crate::model::typed::{REFINEMENT_LABEL, VARIANT_LABEL};
-use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Obligation, Quant, Stmt, StmtKind};
 use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
 use crate::syntax::eventb::{Action, Event, Formula, INITIALISATION, Machine};
 use std::cell::RefCell;
@@ -42,7 +41,7 @@ pub struct Lockstep<'a> {
 enum Wrap {
     Any(Vec<Ident>, Expr),
     Let(Ident, Expr),
-    Assert(Expr),
+    Assert(Obligation, Expr),
     Select(Expr),
 }
 
@@ -100,16 +99,16 @@ fn variables_of(machine: &Machine) -> impl Iterator<Item = &Name> {
     machine.variables.iter().map(|v| &v.name)
 }
 
-/// `refinement: M2 / evt / grd3 / GRD`, around the predicate that must hold.
+/// `M2 / evt / grd3 / GRD`, around the predicate that must hold.
 fn obligation(place: &str, what: &str, kind: &str, pred: Expr) -> Wrap {
     let family = match kind {
-        "THM" | "FIS" => "",
-        "VAR" | "NAT" => VARIANT_LABEL,
-        _ => REFINEMENT_LABEL,
+        "THM" | "FIS" => Obligation::Assertion,
+        "VAR" | "NAT" => Obligation::Variant,
+        _ => Obligation::Refinement,
     };
-    let label = format!("{family}{place} / {what} / {kind}");
+    let label = format!("{place} / {what} / {kind}");
     let span = pred.span;
-    Wrap::Assert(node(ExprKind::Label(label.into(), Box::new(pred)), span))
+    Wrap::Assert(family, node(ExprKind::Label(label.into(), Box::new(pred)), span))
 }
 
 impl<'a> Lockstep<'a> {
@@ -511,9 +510,9 @@ fn wrap_all(wraps: Vec<Wrap>, body: Stmt) -> Stmt {
                 let equation = binary(BinOp::Equal, ident(&name.name, name.span), value);
                 stmt(StmtKind::Let(vec![name], equation, body), span)
             }
-            Wrap::Assert(pred) => {
+            Wrap::Assert(family, pred) => {
                 let span = pred.span;
-                stmt(StmtKind::Assert(pred, body), span)
+                stmt(StmtKind::Assert(family, pred, body), span)
             }
             Wrap::Select(pred) => {
                 let span = pred.span;

@@ -149,7 +149,7 @@ impl Flow<'_> {
                 self.choose(vars, p);
                 self.stmt(body);
             }
-            StmtKind::Pre(p, body) | StmtKind::Assert(p, body) | StmtKind::Witness(p, body) => {
+            StmtKind::Pre(p, body) | StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
                 self.pred(p);
                 self.stmt(body);
             }

@@ -182,8 +182,29 @@ impl Interpreter<'_> {
         unknown: &[VarId],
         open: &[Item],
     ) -> Res<Option<Vec<(VarId, Value)>>> {
+        let Some(ranges) = self.ranges(env, unknown, open)? else { return Ok(None) };
+        let bounded = |r: Range| Some(Value::symbolic(Symbolic::Interval(r.low?, r.high?)));
+        Ok(Some(unknown.iter().zip(ranges).filter_map(|(v, r)| Some((*v, bounded(r)?))).collect()))
+    }
+
+    /// The ends that are known of one unknown integer; `None` if there is no solution.
+    #[allow(clippy::type_complexity)]
+    pub(super) fn ends(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        var: VarId,
+    ) -> Res<Option<(Option<Int>, Option<Int>)>> {
+        let Some(ranges) = self.ranges(env, unknown, open)? else { return Ok(None) };
+        let found = unknown.iter().zip(ranges).find(|(v, _)| **v == var);
+        Ok(Some(found.map_or((None, None), |(_, r)| (r.low, r.high))))
+    }
+
+    /// What is known of each unknown variable; `None` if some range is empty, so that there is no solution.
+    fn ranges(&self, env: &mut Env, unknown: &[VarId], open: &[Item]) -> Res<Option<Vec<Range>>> {
         if !unknown.iter().any(|v| self.type_of(*v) == Type::Integer) {
-            return Ok(Some(Vec::new()));
+            return Ok(Some(vec![Range::default(); unknown.len()]));
         }
         let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()], narrowed: false };
         // Sums that are the same in every round are made once.
@@ -217,13 +238,7 @@ impl Interpreter<'_> {
                 break;
             }
         }
-        Ok(Some(
-            unknown
-                .iter()
-                .zip(table.ranges)
-                .filter_map(|(v, r)| Some((*v, Value::symbolic(Symbolic::Interval(r.low?, r.high?)))))
-                .collect(),
-        ))
+        Ok(Some(table.ranges))
     }
 
     /// Sums that are at most zero in every solution of a conjunct; `None` if it has none.

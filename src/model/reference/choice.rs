@@ -4,7 +4,8 @@
 //! Trying some values of a choice shows real behaviour, so faults found that way are genuine; but the
 //! others were not tried, and every such search says so and is incomplete, unless those that were stand for them
 //! (`model::opaque`). A quantifier or a
-//! comprehension is never cut: some values less would change its truth.
+//! comprehension is never cut: some values less would change its truth. What `--integers-in-scope` makes of all that
+//! stands in `scope`.
 
 use super::env::Env;
 use super::error::{Error, ErrorKind, Flow, Res};
@@ -28,7 +29,7 @@ pub(super) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {
                 open.push(body);
             }
             StmtKind::Pre(_, s)
-            | StmtKind::Assert(_, s)
+            | StmtKind::Assert(_, _, s)
             | StmtKind::Witness(_, s)
             | StmtKind::Let(_, s)
             | StmtKind::Var(_, s)
@@ -80,7 +81,12 @@ impl Interpreter<'_> {
         if let Some(flow) = self.by_row(env, unknown, open, &pending, sink)? {
             return Ok(flow);
         }
-        if !pending.as_ref().is_some_and(Error::is_finding)
+        let undefined = pending.as_ref().is_some_and(Error::is_finding);
+        if self.machine.integers_in_scope {
+            if !undefined && let Some(flow) = self.try_window(env, unknown, open, &pending, sink)? {
+                return Ok(flow);
+            }
+        } else if !undefined
             && let Some(var) = unknown
                 .iter()
                 .find(|v| self.type_of(**v) == Type::Integer && is_choice(self.machine, &self.any, **v))
@@ -132,19 +138,6 @@ impl Interpreter<'_> {
         let name = &self.machine.var(var).name;
         let mut words = self.only_scope(name);
         let set = interval(minint, maxint);
-        if self.machine.integers_in_scope {
-            // Where the scope has no solution at all, nothing follows for the integers beyond it.
-            let mut any = false;
-            let mut see = |env: &mut Env, error: Option<&Error>| {
-                any = true;
-                sink(env, error)
-            };
-            let flow = self.for_each(env, &set, &mut |env, x| {
-                self.bound(env, unknown, open, pending.clone(), var, x, &mut see)
-            })?;
-            let nothing = Error::new(ErrorKind::Unbounded, span, words);
-            return if any { Ok(flow) } else { sink(env, Some(&nothing)) };
-        }
         let kind = if self.is_represented(var) {
             words = self.represented(name);
             ErrorKind::Represented

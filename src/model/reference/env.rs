@@ -22,6 +22,10 @@ pub struct Env {
     pub searching: bool,
     /// The choice in hand is enumerated; searching it with propagation was tried.
     pub enumerating: bool,
+    /// Nothing is cut to the integers of the scope, although the user takes them for all.
+    pub exact: bool,
+    /// The image of a row that may be cut to the scope, while it is searched for.
+    pub row: Option<VarId>,
     /// Nested applications of closures, to stop runaway recursion.
     pub depth: u32,
     /// The valuation of the constants, where expressions over constants alone may be remembered.

@@ -75,17 +75,16 @@ impl Interpreter<'_> {
                     return Err(Error::new(ErrorKind::Precondition, p.span, "the precondition is false"));
                 }
             }
-            StmtKind::Assert(p, body) | StmtKind::Witness(p, body) => {
+            StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
                 if self.holds(env, p)? {
                     self.exec(env, body, out)?;
                 } else {
-                    let (obligation, place) = p.obligation();
-                    let kind = match obligation {
-                        Obligation::Assertion => ErrorKind::Assertion,
-                        Obligation::Refinement => ErrorKind::Refinement,
-                        Obligation::Variant => ErrorKind::Variant,
+                    let kind = match &s.kind {
+                        StmtKind::Assert(Obligation::Refinement, ..) => ErrorKind::Refinement,
+                        StmtKind::Assert(Obligation::Variant, ..) => ErrorKind::Variant,
+                        _ => ErrorKind::Assertion,
                     };
-                    let words = place.unwrap_or("the ASSERT condition is false");
+                    let words = p.place().unwrap_or("the ASSERT condition is false");
                     return Err(Error::new(kind, p.span, words));
                 }
             }
@@ -216,6 +215,14 @@ impl Interpreter<'_> {
         span: Span,
         out: &mut Outcomes,
     ) -> Res<Value> {
+        if self.machine.integers_in_scope && self.card(env, &set)? == Card::Infinite {
+            let types = vars.iter().map(|v| self.type_of(*v));
+            let ty = types.reduce(Type::prod).unwrap_or(Type::Any);
+            if let Some(part) = self.part_in_scope(env, &set, &ty)? {
+                self.windowed.set(true);
+                return Ok(part);
+            }
+        }
         let [v] = vars else { return Ok(set) };
         if self.type_of(*v) != Type::Integer || self.card(env, &set)? != Card::Infinite {
             return Ok(set);
@@ -238,9 +245,7 @@ impl Interpreter<'_> {
         } else {
             ErrorKind::Sampled(*v)
         };
-        if tried.is_empty() || !self.machine.integers_in_scope {
-            out.errors.push(Error::new(kind, span, words));
-        }
+        out.errors.push(Error::new(kind, span, words));
         Ok(Value::sorted_set(tried))
     }
 

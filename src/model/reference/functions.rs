@@ -4,7 +4,6 @@
 //! that are worth testing, each once. Where the images come from an infinite set, equations and
 //! memberships must give the candidates of every row.
 
-use super::choice::is_choice;
 use super::each::{FunctionSpace, Hooks};
 use super::env::Env;
 use super::error::{Error, Flow, Res};
@@ -12,7 +11,7 @@ use super::eval::interval;
 use super::plan::Conjunct;
 use super::solve::{Item, Sink, applications};
 use super::{Interpreter, free};
-use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::{Symbolic, Value};
 use crate::model::walk::{Visit, visit_expr};
 use std::sync::Arc;
@@ -99,20 +98,10 @@ impl Interpreter<'_> {
                 *images = Some(inside.into());
             }
         }
-        let mut rows = Rows { interpreter: self, about, alone, var, range, partial: lenient, cut: false };
-        let mut any = false;
-        let mut see = |env: &mut Env, error: Option<&Error>| {
-            any = true;
-            sink(env, error)
-        };
-        let flow = self.each_function(env, &space, Some(var), &mut rows, &mut |env, f| {
-            self.bound(env, unknown, &open, pending.clone(), var, f, &mut see)
-        })?;
-        // Where the scope has no solution at all, nothing follows for the integers beyond it.
-        if rows.cut && !any {
-            return sink(env, Some(&Error::unbounded(Default::default(), UNBOUNDED_IMAGES)));
-        }
-        Ok(flow)
+        let mut rows = Rows { interpreter: self, about, alone, var, range, partial: lenient };
+        self.each_function(env, &space, Some(var), &mut rows, &mut |env, f| {
+            self.bound(env, unknown, &open, pending.clone(), var, f, sink)
+        })
     }
 
     /// The images that the conjuncts leave for one point of an unknown function, if some equation or
@@ -382,16 +371,28 @@ struct Rows<'a, 'm> {
     /// A constant's points may be left out; a conjunct that applies it there cannot be true any more,
     /// unless something that is not known yet guards the application.
     partial: bool,
-    /// Images that nothing bounds were taken from the integers of the scope, as the user wants it.
-    cut: bool,
 }
 
 impl Rows<'_, '_> {
-    /// Whether the images are integers that the model chooses. A quantifier over functions is never cut.
-    fn chooses_integers(&self) -> bool {
-        let Type::Pow(pair) = self.interpreter.type_of(self.var) else { return false };
-        matches!(&*pair, Type::Prod(_, image) if **image == Type::Integer)
-            && is_choice(self.interpreter.machine, &self.interpreter.any, self.var)
+    /// The images of a point that nothing bounds, cut to the scope if the user wants it.
+    fn images_in_scope(&self, env: &mut Env, point: &Value) -> Res<Option<Arc<[Value]>>> {
+        let interpreter = self.interpreter;
+        let Type::Pow(pair) = interpreter.type_of(self.var) else { return Ok(None) };
+        let Type::Prod(_, ty) = &*pair else { return Ok(None) };
+        if !interpreter.is_cut(env, self.var) {
+            return Ok(None);
+        }
+        interpreter.windowed.set(true);
+        let before = std::mem::replace(&mut env.searching, true);
+        let found = interpreter.row_in_scope(env, &self.alone, self.var, point, &self.range);
+        env.searching = before;
+        if let Some(images) = found? {
+            return Ok(Some(images));
+        }
+        match interpreter.part_in_scope(env, &self.range, ty)? {
+            Some(part) => interpreter.list(env, &part),
+            None => Ok(None),
+        }
     }
 }
 
@@ -422,10 +423,8 @@ impl Hooks for Rows<'_, '_> {
         if found.is_none() {
             found = self.interpreter.summand(env, &self.alone, self.var, point, &self.range)?;
         }
-        if found.is_none() && self.interpreter.machine.integers_in_scope && self.chooses_integers() {
-            self.cut = true;
-            let Machine { minint, maxint, .. } = self.interpreter.machine;
-            found = self.interpreter.list(env, &interval(minint, maxint))?;
+        if found.is_none() {
+            found = self.images_in_scope(env, point)?;
         }
         let Some(images) = found else {
             return Err(Error::unbounded(Default::default(), UNBOUNDED_IMAGES));

@@ -100,7 +100,7 @@ impl Flow<'_> {
             StmtKind::BecomesIn(_, set) => self.expr(set),
             StmtKind::BecomesSuch(_, p) => self.pred(p),
             StmtKind::Pre(p, body)
-            | StmtKind::Assert(p, body)
+            | StmtKind::Assert(_, p, body)
             | StmtKind::Witness(p, body)
             | StmtKind::Any(_, p, body) => {
                 self.pred(p);

@@ -191,7 +191,7 @@ impl Interpreter<'_> {
                 Some(pairs) => self.assign_in_place(env, &pairs, run),
                 None => self.run_by_outcomes(env, s, run),
             },
-            StmtKind::Pre(p, body) | StmtKind::Assert(p, body) | StmtKind::Witness(p, body) => {
+            StmtKind::Pre(p, body) | StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
                 run.settle_pred(env, p);
                 if self.holds(env, p)? { self.run_in_place(env, body, run) } else { Err(Halt::Several) }
             }

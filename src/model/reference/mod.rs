@@ -24,11 +24,13 @@ mod independent;
 mod index;
 mod inert;
 mod inplace;
+mod iterate;
 mod listed;
 mod matching;
 mod member;
 mod memo;
 mod network;
+mod normal;
 mod operation;
 mod operators;
 mod optimum;
@@ -38,6 +40,7 @@ mod plan;
 mod pred;
 mod recursion;
 mod rows;
+mod scope;
 pub mod search;
 mod sequences;
 mod setup;
@@ -152,6 +155,10 @@ pub struct Interpreter<'m> {
     kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
     any: HashSet<VarId>,
+    /// Variables of quantifiers, where these are cut to the integers of the scope.
+    quantified: HashSet<VarId>,
+    /// Something was cut to the scope since this was last set to false.
+    windowed: Cell<bool>,
     /// Choices for which the integers of the scope stand, once somebody asks.
     opaque: OnceCell<Opaque>,
     /// From how many candidates on (as a base-2 logarithm) a choice is searched with propagation.
@@ -183,6 +190,8 @@ impl<'m> Interpreter<'m> {
             wide: RefCell::default(),
             kept: RefCell::default(),
             any: choice::of_substitutions(machine),
+            quantified: scope::quantified(machine),
+            windowed: Cell::new(false),
             opaque: OnceCell::new(),
             propagation: Some(network::WORTH),
         }
@@ -207,7 +216,7 @@ impl<'m> Interpreter<'m> {
         let mut env = self.env(state);
         env.valuation = None;
         let v = self.eval(&mut env, e)?;
-        self.canon(&mut env, v)
+        self.listed_form(&mut env, v)
     }
 
     /// The truth of a predicate in a state, or without one.

@@ -450,25 +450,10 @@ impl Interpreter<'_> {
                 if n.is_negative() {
                     return Err(Error::undefined(span, "iterate a negative number of times"));
                 }
-                let n = n.small().ok_or_else(|| Error::too_large("iterate too many times"))?;
-                if n == 0 {
+                if n.is_zero() {
                     return Ok(identity(&e.ty));
                 }
-                let mut result = a.clone();
-                for _ in 1..n {
-                    self.tick()?;
-                    let next = self.binary_set(env, BinOp::Compose, result.clone(), a.clone(), e)?;
-                    // A relation that no longer changes, or is used up, stays as it is.
-                    if next == result || next == Value::empty() {
-                        result = next;
-                        if result == Value::empty() {
-                            break;
-                        }
-                        continue;
-                    }
-                    result = next;
-                }
-                Ok(result)
+                self.iterated(env, a, n, e)
             }
             BinOp::Prj1 | BinOp::Prj2 => match (self.list(env, &a)?, self.list(env, &b)?) {
                 (Some(x), Some(y)) if x.len().saturating_mul(y.len()) <= super::PRODUCT => {

@@ -77,6 +77,8 @@ impl Interpreter<'_> {
         let plan = Plan::new(&[v], conjuncts);
         let (mut found, mut known) = (Vec::new(), true);
         self.patience.set(Some(wanted.steps));
+        // Other conjuncts may bound the variable, so nothing is cut to the scope here.
+        let exact = std::mem::replace(&mut pieces.env.exact, true);
         let run = self.run_plan(&mut pieces.env, &plan, &mut |env, error| {
             let value = env.get(v).cloned().unwrap_or_default();
             let value = self.canon(env, value)?;
@@ -87,6 +89,7 @@ impl Interpreter<'_> {
             found.push(value);
             Ok(Flow::Go)
         });
+        pieces.env.exact = exact;
         self.patience.set(None);
         run.ok().filter(|_| known)?;
         found.sort();

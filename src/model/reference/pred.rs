@@ -170,6 +170,14 @@ impl Interpreter<'_> {
     }
 
     fn forall(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        self.within_window(env, &mut |env| self.decide_forall(env, vars, body))
+    }
+
+    fn exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        self.within_window(env, &mut |env| self.decide_exists(env, vars, body))
+    }
+
+    fn decide_forall(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
         // `!x.(P => Q)`: the solutions of P are tested with Q. Anything else is tested for a
         // solution of its negation.
         let plan = self.forall_plan(vars, body);
@@ -258,7 +266,7 @@ impl Interpreter<'_> {
         Ok(Some(true))
     }
 
-    fn exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+    fn decide_exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
         let mut pending: Option<Error> = None;
         let mut found = false;
         let mut open = false;

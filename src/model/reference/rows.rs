@@ -56,6 +56,33 @@ impl Interpreter<'_> {
         point: &Value,
         range: &Value,
     ) -> Res<Option<Arc<[Value]>>> {
+        let exact = std::mem::replace(&mut env.exact, true);
+        let found = self.row_images(env, conjuncts, var, point, range, false);
+        env.exact = exact;
+        found
+    }
+
+    /// The same where the image that nothing bounds is cut to the scope; none if the conjuncts do not speak of it.
+    pub(super) fn row_in_scope(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        var: VarId,
+        point: &Value,
+        range: &Value,
+    ) -> Res<Option<Arc<[Value]>>> {
+        self.row_images(env, conjuncts, var, point, range, true)
+    }
+
+    fn row_images(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        var: VarId,
+        point: &Value,
+        range: &Value,
+        cut: bool,
+    ) -> Res<Option<Arc<[Value]>>> {
         let Type::Pow(pair) = self.type_of(var) else { return Ok(None) };
         let Type::Prod(_, ty) = &*pair else { return Ok(None) };
         let ty = (**ty).clone();
@@ -68,7 +95,9 @@ impl Interpreter<'_> {
         env.bind(set, range.clone());
         let var_expr = |v: VarId, ty: Type| Expr { kind: ExprKind::Var(v), ty, span: Default::default() };
         let row = Row { var, point, image: var_expr(image, ty.clone()) };
+        let outer = std::mem::replace(&mut env.row, cut.then_some(image));
         let result = self.solve_row(env, conjuncts, &row, var_expr(set, Type::pow(ty)), image);
+        env.row = outer;
         env.valuation = valuation;
         self.rewriting.set(rewriting);
         let made = self.row_types.borrow().len();

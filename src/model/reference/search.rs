@@ -302,6 +302,13 @@ impl Search<'_> {
                     return Ok(());
                 }
             }
+            // All steps of this level come before the states of the next one: what is found in a step has a shorter
+            // trace than what is found in a state one level further.
+            for to in &next {
+                if !self.check(*to)? {
+                    return Ok(());
+                }
+            }
             frontier = next;
         }
         Ok(())
@@ -347,9 +354,6 @@ impl Search<'_> {
             let (to, new) = self.insert(target, Some((at, t)));
             if new {
                 next.push(to);
-                if !self.check(to)? {
-                    return Ok(false);
-                }
             }
         }
         Ok(true)

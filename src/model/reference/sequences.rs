@@ -74,7 +74,11 @@ impl Interpreter<'_> {
             BinOp::Take | BinOp::Drop => {
                 let items = self.items(env, &a, span)?;
                 let n = match &b {
-                    Value::Int(n) => n.small().and_then(|n| usize::try_from(n).ok()),
+                    Value::Int(n) if n.is_negative() => None,
+                    // A number without an index is larger than every sequence.
+                    Value::Int(n) => {
+                        Some(n.small().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX))
+                    }
                     other => return Err(self.ill_typed("an integer", other, span)),
                 };
                 match n {

@@ -10,8 +10,9 @@ use super::exec::Outcomes;
 use super::memo::SETUP;
 use super::plan::{Conjunct, Plan};
 use super::{Constants, Interpreter, State};
+use crate::base::Span;
 use crate::base::hash::{HashMap, HashSet};
-use crate::model::typed::{Clause, Pred, VarId};
+use crate::model::typed::{Clause, Machine, Pred, VarId};
 use crate::model::value::Value;
 use std::sync::Arc;
 
@@ -75,6 +76,23 @@ impl Interpreter<'_> {
     /// Most properties name their solutions one after the other, and enumeration is done before constraints
     /// are made; so that is tried first, for a fixed number of steps.
     pub fn constants(&self) -> Res<Found<Constants>> {
+        self.windowed.set(false);
+        let mut found = self.search_constants()?;
+        if found.values.is_empty() && found.errors.is_empty() && self.windowed.get() {
+            found.note(self.nothing_in_scope("the constants have no values", Span::default()))?;
+        }
+        Ok(found)
+    }
+
+    /// Where the integers of the scope were taken for all and leave nothing to start with: nothing was looked at.
+    fn nothing_in_scope(&self, what: &str, span: Span) -> Error {
+        let Machine { minint, maxint, .. } = self.machine;
+        let words =
+            format!("{what} within {minint}..{maxint}, which --integers-in-scope takes for all integers");
+        Error::new(ErrorKind::Unbounded, span, words)
+    }
+
+    fn search_constants(&self) -> Res<Found<Constants>> {
         // Whoever asks for propagation everywhere gets it here too.
         if self.propagation.is_some_and(|from| from > 0.0) {
             self.patience.set(Some(PATIENCE));
@@ -209,8 +227,14 @@ impl Interpreter<'_> {
         }
         env.valuation = Some(self.memo.borrow_mut().valuation(constants));
         let mut out = Outcomes::default();
+        self.windowed.set(false);
         self.exec(&mut env, &self.machine.initialisation, &mut out)?;
         let mut found = Found::new();
+        if out.writes.is_empty() && out.errors.is_empty() && self.windowed.get() {
+            found.note(
+                self.nothing_in_scope("INITIALISATION has no outcome", self.machine.initialisation.span),
+            )?;
+        }
         for e in out.errors {
             found.note(e)?;
         }

@@ -324,8 +324,15 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The form in which a value is stored: finite sets that can be listed are listed.
+    /// The form in which a value is stored: finite sets that can be listed are listed, and infinite ones have their
+    /// normal form.
     pub(super) fn canon(&self, env: &mut Env, v: Value) -> Res<Value> {
+        let v = self.listed_form(env, v)?;
+        self.normal_form(env, v)
+    }
+
+    /// The form in which a value is shown: finite sets that can be listed are listed.
+    pub(super) fn listed_form(&self, env: &mut Env, v: Value) -> Res<Value> {
         match &v {
             Value::Symbolic(s) => {
                 // Recursive functions and infinite sets stay; a closure is worth one attempt.

@@ -8,6 +8,7 @@
 //! the error `Unbounded`; nothing is ever cut silently.
 
 use super::cases::Propagation;
+use super::choice::is_choice;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
 use super::index::is_plain;
@@ -98,7 +99,7 @@ enum Binder {
     /// Case by case.
     Cases { at: usize },
     /// The domain of a function that is applied to the variable.
-    Argument { at: usize, var: VarId, set: Value },
+    Argument { pattern: Box<Expr>, set: Value },
 }
 
 /// Costs are base-2 logarithms of the number of values to try; these are added to steer the choice.
@@ -272,7 +273,11 @@ impl Interpreter<'_> {
                     if (self.binds(unknown, a) || self.binds_parts(unknown, a))
                         && self.falls_apart(env, unknown, a)?
                     {
-                        let cost = self.member_cost(env, unknown, a, &set)?;
+                        let cost = match self.member_cost(env, unknown, a, &set) {
+                            // A set that is not listed here may be one that is cut to the scope.
+                            Err(e) if e.is_incomplete() && self.machine.integers_in_scope => f64::INFINITY,
+                            other => other?,
+                        };
                         if cost.is_finite() {
                             offer(cost, Binder::Member { at });
                         }
@@ -398,7 +403,9 @@ impl Interpreter<'_> {
                 offer(self.cases_cost(unknown, &item.conjunct), Binder::Cases { at });
             }
         }
-        if best.as_ref().is_none_or(|(cost, _)| *cost > ARGUMENT_COST)
+        // Rows that may be cut to the scope wait for everything else that bounds a choice.
+        let most = if self.machine.integers_in_scope { OPEN_ROWS_COST - 1.0 } else { ARGUMENT_COST };
+        if best.as_ref().is_none_or(|(cost, _)| *cost > most)
             && let Some((cost, binder)) = self.argument_binder(env, unknown, open)?
         {
             best = Some((cost, binder));
@@ -429,26 +436,37 @@ impl Interpreter<'_> {
     /// the conjunct has no value, so no solution is lost.
     fn argument_binder(&self, env: &mut Env, unknown: &[VarId], open: &[Item]) -> Res<Option<(f64, Binder)>> {
         let mut best: Option<(f64, Binder)> = None;
-        for (at, item) in open.iter().enumerate() {
+        for item in open {
             let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { continue };
             let mut found = Vec::new();
             applications(a, &mut found);
             applications(b, &mut found);
             for (f, arg) in found {
-                if let ExprKind::Var(v) = arg.kind
-                    && unknown.contains(&v)
+                let single = matches!(arg.kind, ExprKind::Var(v) if unknown.contains(&v));
+                if (single || self.is_tuple_of_choices(unknown, arg))
                     && !self.has_unknown(unknown, f)
                     && let Ok(f) = self.eval(env, f)
                 {
                     let domain = self.domain(env, &f)?;
                     let cost = self.card_exact(env, &domain)?.log2();
                     if cost.is_finite() && best.as_ref().is_none_or(|(c, _)| cost < *c) {
-                        best = Some((cost, Binder::Argument { at, var: v, set: domain }));
+                        best = Some((cost, Binder::Argument { pattern: Box::new(arg.clone()), set: domain }));
                     }
                 }
             }
         }
         Ok(best)
+    }
+
+    /// Whether an argument is a tuple of variables and known expressions in which some unknown choice occurs.
+    fn is_tuple_of_choices(&self, unknown: &[VarId], arg: &Expr) -> bool {
+        let ExprKind::Pair(a, b) = &arg.kind else { return false };
+        let side = |e: &Expr| match &e.kind {
+            ExprKind::Var(v) if unknown.contains(v) => is_choice(self.machine, &self.any, *v),
+            ExprKind::Pair(..) => !self.has_unknown(unknown, e) || self.is_tuple_of_choices(unknown, e),
+            _ => !self.has_unknown(unknown, e),
+        };
+        self.has_unknown(unknown, arg) && side(a) && side(b)
     }
 
     fn bind_by(
@@ -557,12 +575,9 @@ impl Interpreter<'_> {
                     self.bound(env, unknown, &open, pending.clone(), var, x, sink)
                 })
             }
-            Binder::Argument { at, var, set } => {
-                let _ = at;
-                self.for_each(env, &set, &mut |env, x| {
-                    self.bound(env, unknown, &open, pending.clone(), var, x, sink)
-                })
-            }
+            Binder::Argument { pattern, set } => self.for_each(env, &set, &mut |env, x| {
+                self.matched(env, unknown, &open, None, pending.clone(), (&pattern, &x), sink)
+            }),
             Binder::Cases { at } => {
                 let item = open.remove(at);
                 let Some(Split::Cases(cases)) = item.conjunct.split() else { return Ok(Flow::Go) };
@@ -731,7 +746,7 @@ fn is_comprehension(e: &Expr) -> bool {
 }
 
 /// Whether a type is open somewhere, so that it has no set of values to run through.
-fn mentions_any(t: &Type) -> bool {
+pub(super) fn mentions_any(t: &Type) -> bool {
     match t {
         Type::Any => true,
         Type::Pow(t) => mentions_any(t),

@@ -38,7 +38,7 @@ impl Spans {
         }
     }
 
-    fn complement(&self) -> Spans {
+    pub(super) fn complement(&self) -> Spans {
         let mut out = Vec::new();
         // The first integer that is not decided yet; `None` at the very beginning is "from -infinity".
         let mut from: Option<Int> = None;
@@ -90,6 +90,19 @@ impl Spans {
     /// The least interval around all; `None` for the empty set.
     pub(super) fn hull(&self) -> Option<(Option<Int>, Option<Int>)> {
         Some((self.0.first()?.low.clone(), self.0.last()?.high.clone()))
+    }
+
+    /// The elements, if they are not many.
+    pub(super) fn listed(&self) -> Option<Value> {
+        let mut out = Vec::new();
+        for span in &self.0 {
+            let (low, high) = (span.low.as_ref()?.small()?, span.high.as_ref()?.small()?);
+            if usize::try_from(high.checked_sub(low)?).ok()? >= LISTED - out.len() {
+                return None;
+            }
+            out.extend((low..=high).map(Value::int));
+        }
+        Some(Value::sorted_set(out))
     }
 
     /// One element, the same for equal sets: the least one, or the greatest, or the first that is not negative.

@@ -48,6 +48,8 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
         open.remove(next);
     }
     if settings.all_constants {
+        let sets = &machine.sets;
+        machine.properties.retain(|c| !holds_by_form(&c.pred, sets));
         return elements;
     }
     let mut named: BTreeMap<SetId, usize> = BTreeMap::new();
@@ -178,6 +180,14 @@ fn truth_of(p: &Pred, sets: &[SetDecl]) -> Option<bool> {
             }
             _ => None,
         },
+        // A deferred or enumerated set has as many elements as the scope says. Parameters stay, as above.
+        PredKind::Finite(e) => match &e.kind {
+            ExprKind::TypeSet(Type::Set(s)) => {
+                (sets[s.0 as usize].kind != SetKind::Parameter).then_some(true)
+            }
+            _ => None,
+        },
+        PredKind::Label(_, p) if matches!(p.kind, PredKind::Finite(_)) => truth_of(p, sets),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@
 
 use super::facts::{known_size, number_of, partition_of};
 use crate::base::Int;
+use crate::model::apart::sets_of;
 use crate::model::typed::{
     BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, Type, VarId,
 };
@@ -36,19 +37,18 @@ pub(super) fn fix_bijections(
             }
             _ => None,
         };
-        let same_type = from.first().map(|e| &e.ty) == to.first().map(|e| &e.ty);
-        let Some(set) =
-            free(&to.first(), &named).or_else(|| free(&from.first(), &named)).filter(|_| !same_type)
+        let sets_in = |side: &[Expr]| side.first().map_or_else(BTreeSet::new, |e| sets_of(machine, &e.ty));
+        let (left, right) = (sets_in(&from), sets_in(&to));
+        // One side is a set of its own, which the other side knows nothing of.
+        let Some(set) = free(&to.first(), &named)
+            .or_else(|| free(&from.first(), &named))
+            .filter(|_| left.is_disjoint(&right))
         else {
             continue;
         };
         // Both sides are tied together now; another bijection between them is free.
         named.insert(set);
-        for side in [&from, &to] {
-            if let Some(Type::Set(s)) = side.first().map(|e| &e.ty) {
-                named.insert(*s);
-            }
-        }
+        named.extend(left.union(&right));
         let span = clause.pred.span;
         let pairs = from.into_iter().zip(to).map(|(a, b)| {
             let ty = Type::prod(a.ty.clone(), b.ty.clone());
@@ -138,7 +138,7 @@ pub(super) fn order_partition(machine: &mut Machine, set: SetId, first: usize) {
     }
 }
 
-/// The members of a set that is a sized type or an interval, in order.
+/// The members of a set that is a sized type, an interval or a product of such, in order.
 fn members(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Option<Vec<Expr>> {
     /// Larger bijections are left to the search.
     const MOST: usize = 10_000;
@@ -149,6 +149,18 @@ fn members(e: &Expr, machine: &Machine, numbers: &BTreeMap<VarId, Int>) -> Optio
                 .map(|i| Expr { kind: ExprKind::Elem(*s, i as u32), ty: ty.clone(), span: e.span })
                 .collect(),
         ),
+        ExprKind::TypeSet(Type::Bool) => Some(
+            [false, true].map(|b| Expr { kind: ExprKind::Bool(b), ty: Type::Bool, span: e.span }).to_vec(),
+        ),
+        ExprKind::Binary(BinOp::Cartesian, a, b) => {
+            let (lefts, rights) = (members(a, machine, numbers)?, members(b, machine, numbers)?);
+            let pair = |x: &Expr, y: &Expr| Expr {
+                kind: ExprKind::Pair(Box::new(x.clone()), Box::new(y.clone())),
+                ty: Type::prod(x.ty.clone(), y.ty.clone()),
+                span: e.span,
+            };
+            Some(lefts.iter().flat_map(|x| rights.iter().map(move |y| pair(x, y))).collect())
+        }
         ExprKind::Binary(BinOp::Interval, a, _) => {
             let first = number_of(a, machine, numbers)?;
             let number = |i: usize| ExprKind::Int(first.add(&Int::from(i)));

@@ -241,7 +241,7 @@ impl Tracer<'_> {
                 self.pred(p, &mut touch.reads);
             }
             StmtKind::Pre(p, s)
-            | StmtKind::Assert(p, s)
+            | StmtKind::Assert(_, p, s)
             | StmtKind::Witness(p, s)
             | StmtKind::Any(_, p, s) => {
                 self.pred(p, &mut touch.reads);

@@ -379,7 +379,7 @@ fn may_be_infeasible(s: &Stmt) -> bool {
     match &s.kind {
         StmtKind::Skip | StmtKind::Assign(_) | StmtKind::External(..) => false,
         StmtKind::Pre(_, s)
-        | StmtKind::Assert(_, s)
+        | StmtKind::Assert(_, _, s)
         | StmtKind::Witness(_, s)
         | StmtKind::Let(_, s)
         | StmtKind::Var(_, s) => may_be_infeasible(s),

@@ -84,7 +84,7 @@ impl Prover<'_> {
                 self.within(e, &bound.set, context)
             }
             StmtKind::Pre(p, s)
-            | StmtKind::Assert(p, s)
+            | StmtKind::Assert(_, p, s)
             | StmtKind::Witness(p, s)
             | StmtKind::Any(_, p, s) => {
                 let more = plan::conjuncts(p);

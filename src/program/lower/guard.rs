@@ -280,7 +280,7 @@ fn chooses(s: &Stmt, m: &Machine) -> bool {
         | StmtKind::Select(..)
         | StmtKind::Any(..)
         | StmtKind::While { .. } => true,
-        StmtKind::Pre(_, s) | StmtKind::Assert(_, s) | StmtKind::Witness(_, s) => chooses(s, m),
+        StmtKind::Pre(_, s) | StmtKind::Assert(_, _, s) | StmtKind::Witness(_, s) => chooses(s, m),
         StmtKind::Let(_, s) | StmtKind::Var(_, s) => chooses(s, m),
         StmtKind::If(cases, other) => {
             cases.iter().any(|(_, s)| chooses(s, m)) || other.as_ref().is_some_and(|s| chooses(s, m))

@@ -75,7 +75,7 @@ impl<'w> Lower<'w> {
                 })
             }
             // The interpreter reports what does not hold.
-            StmtKind::Pre(p, s) | StmtKind::Assert(p, s) | StmtKind::Witness(p, s) => {
+            StmtKind::Pre(p, s) | StmtKind::Assert(_, p, s) | StmtKind::Witness(p, s) => {
                 self.jump_unless(p, env, misfit)?;
                 self.stmt(s, env, tail, k)
             }
@@ -391,7 +391,7 @@ fn is_deterministic(s: &Stmt, m: &Machine) -> bool {
             cases.len() == 1 && other.is_none() && cases.iter().all(|(_, s)| is_deterministic(s, m))
         }
         StmtKind::Pre(_, s)
-        | StmtKind::Assert(_, s)
+        | StmtKind::Assert(_, _, s)
         | StmtKind::Witness(_, s)
         | StmtKind::Let(_, s)
         | StmtKind::Var(_, s) => is_deterministic(s, m),
@@ -419,7 +419,7 @@ fn may_be_infeasible(s: &Stmt, m: &Machine) -> bool {
                 || cases.iter().any(|(_, s)| may_be_infeasible(s, m))
                 || other.as_ref().is_some_and(|s| may_be_infeasible(s, m))
         }
-        StmtKind::Pre(_, s) | StmtKind::Assert(_, s) | StmtKind::Witness(_, s) => may_be_infeasible(s, m),
+        StmtKind::Pre(_, s) | StmtKind::Assert(_, _, s) | StmtKind::Witness(_, s) => may_be_infeasible(s, m),
         StmtKind::Let(_, s) | StmtKind::Var(_, s) => may_be_infeasible(s, m),
         StmtKind::If(cases, other) => {
             cases.iter().any(|(_, s)| may_be_infeasible(s, m))

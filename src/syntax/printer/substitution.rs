@@ -33,7 +33,7 @@ impl Printer {
                 self.text(")");
             }
             StmtKind::Pre(predicate, body) => self.guarded("PRE ", predicate, body),
-            StmtKind::Assert(predicate, body) => self.guarded("ASSERT ", predicate, body),
+            StmtKind::Assert(_, predicate, body) => self.guarded("ASSERT ", predicate, body),
             StmtKind::Witness(predicate, body) => self.guarded("WITNESS ", predicate, body),
             StmtKind::Choice(options) => {
                 for (i, option) in options.iter().enumerate() {
