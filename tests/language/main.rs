@@ -4,6 +4,8 @@
 mod support;
 
 mod eventb;
+mod integer_scope;
+mod labels_and_findings;
 mod reference_values;
 mod semantics;
 mod syntax_corpus;

@@ -2,25 +2,16 @@
 //!
 //! MININT..MAXINT is -1..3 unless said. Figures follow from the models by hand.
 
+use crate::support::binary::{Folder, check_machine};
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn output(text: &str, options: &[&str]) -> Output {
-    let dir = tempfile::tempdir().expect("a directory for the model");
-    let path = dir.path().join("M.mch");
-    std::fs::write(&path, text).expect("the model is written");
-    Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .arg("check")
-        .arg(&path)
-        .args(["--json", "--keep-going"])
-        .args(options)
-        .output()
-        .expect("the binary runs")
+    Folder::with_machine(text).check(&[&["--keep-going"], options].concat())
 }
 
 fn run(text: &str, options: &[&str]) -> Value {
-    let out = output(text, options);
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)))
+    check_machine(text, &[&["--keep-going"], options].concat())
 }
 
 /// Verdict, states and transitions in every engine, which must agree.

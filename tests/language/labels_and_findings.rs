@@ -2,26 +2,14 @@
 //!
 //! Figures follow from the models by hand, and hold in every engine.
 
+use crate::support::binary::{Folder, json};
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 
 const ENGINES: [&[&str]; 3] = [&[], &["--no-native"], &["--engine", "reference"]];
 
 fn output(text: &str, options: &[&str]) -> Output {
-    let dir = tempfile::tempdir().expect("a directory for the model");
-    let path = dir.path().join("M.mch");
-    std::fs::write(&path, text).expect("the model is written");
-    Command::new(env!("CARGO_BIN_EXE_bombus"))
-        .arg("check")
-        .arg(&path)
-        .arg("--json")
-        .args(options)
-        .output()
-        .expect("the binary runs")
-}
-
-fn json(out: &Output) -> Value {
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&out.stderr)))
+    Folder::with_machine(text).check(options)
 }
 
 /// Calls `see` with the result and the exit status of every engine.
