@@ -195,10 +195,7 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
         );
     }
     if !model::eventb::is_eventb(path) {
-        let given = [
-            ("--machine", options.machine.is_some()),
-            ("--variants", options.variants),
-        ];
+        let given = [("--machine", options.machine.is_some()), ("--variants", options.variants)];
         if options.abstract_levels.is_some() && model.refinement.is_none() {
             unused.push(Diagnostic::plain("--abstract-levels: this machine refines no other"));
         }

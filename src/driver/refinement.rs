@@ -25,7 +25,10 @@ pub fn enter_unfollowed(model: &Model, ledger: &mut Ledger) {
         ledger.enter(format!("not checked, speaks of variables of an abstraction: {}", one_line(conjunct)));
     }
     if !chain.left_out.is_empty() {
-        ledger.enter(format!("not followed, so that refining it is not checked: {}", chain.left_out.join(", ")));
+        ledger.enter(format!(
+            "not followed, so that refining it is not checked: {}",
+            chain.left_out.join(", ")
+        ));
     }
 }
 
@@ -57,8 +60,7 @@ pub fn judge(
             max_states: budget.max_states,
         },
     );
-    let only_doubtful =
-        explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
+    let only_doubtful = explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
     if doubtful && followup.findings.is_empty() && followup.incomplete.is_empty() && only_doubtful {
         explored = outside(explored, options, again)?;
         enter_unfollowed(model, &mut explored.ledger);

@@ -170,7 +170,11 @@ impl Composer<'_> {
             strip_loops(&mut op.body, &absent, &mut left);
         }
         for conjunct in left {
-            if !variables_of_pred(&conjunct).into_iter().filter(|v| absent(*v)).all(|v| apart.hidden.contains(&v)) {
+            if !variables_of_pred(&conjunct)
+                .into_iter()
+                .filter(|v| absent(*v))
+                .all(|v| apart.hidden.contains(&v))
+            {
                 apart.unchecked.push(self.sources.slice(conjunct.span).to_owned());
             }
         }

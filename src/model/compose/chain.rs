@@ -122,9 +122,8 @@ impl Composer<'_> {
             .iter()
             .map(|op| self.followed(main, *op, &chain.levels, &operations, &hidden))
             .collect();
-        let initialisation = in_sequence(
-            self.animated(main).iter().filter_map(|i| initialisations.get(i).cloned()).collect(),
-        );
+        let initialisation =
+            in_sequence(self.animated(main).iter().filter_map(|i| initialisations.get(i).cloned()).collect());
         let mut events = own_events;
         for refined in followed.iter().flat_map(|f| &f.refined) {
             if !events.contains(&refined.op) {
@@ -252,8 +251,9 @@ impl Change for Rename {
 pub(super) fn strip_loops(s: &mut Stmt, absent: &dyn Fn(VarId) -> bool, left: &mut Vec<Pred>) {
     match &mut s.kind {
         StmtKind::While { body, invariant, .. } => {
-            let (out, kept): (Vec<Pred>, Vec<Pred>) =
-                flatten(invariant.clone()).into_iter().partition(|c| variables_of_pred(c).into_iter().any(absent));
+            let (out, kept): (Vec<Pred>, Vec<Pred>) = flatten(invariant.clone())
+                .into_iter()
+                .partition(|c| variables_of_pred(c).into_iter().any(absent));
             if !out.is_empty() {
                 left.extend(out);
                 *invariant = Pred { kind: PredKind::And(kept), span: invariant.span };

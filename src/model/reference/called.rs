@@ -57,8 +57,11 @@ impl Interpreter<'_> {
                         if e.is_finding() { &mut called.errors } else { &mut called.incomplete }.push(e);
                     }
                     for mut writes in out.writes {
-                        let results: Values =
-                            op.results.iter().map(|r| written(&writes, *r).unwrap_or_else(Value::unassigned)).collect();
+                        let results: Values = op
+                            .results
+                            .iter()
+                            .map(|r| written(&writes, *r).unwrap_or_else(Value::unassigned))
+                            .collect();
                         writes.retain(|(v, _)| self.machine.variables.contains(v));
                         let outcome = (results, writes);
                         if seen.insert(outcome.clone()) {
@@ -86,7 +89,9 @@ impl Interpreter<'_> {
         let guarded = self.guarded(id);
         let mut incomplete = Vec::new();
         for alternative in &guarded.alternatives {
-            let mut sink = |env: &mut Env, error: Option<&Error>| self.note_parameters(env, error, &op.params, found, &mut incomplete);
+            let mut sink = |env: &mut Env, error: Option<&Error>| {
+                self.note_parameters(env, error, &op.params, found, &mut incomplete)
+            };
             match self.run_plan(env, &alternative.plan, &mut sink) {
                 Err(e) if e.is_stop() => return Err(e),
                 Err(e) if !e.is_finding() => incomplete.push(e),
@@ -97,9 +102,17 @@ impl Interpreter<'_> {
     }
 
     /// The parameters that satisfy a precondition, and what was not computed.
-    pub(super) fn admitted_by(&self, env: &mut Env, params: &[VarId], pre: &Pred, found: &mut Vec<Values>) -> Res<Vec<Error>> {
+    pub(super) fn admitted_by(
+        &self,
+        env: &mut Env,
+        params: &[VarId],
+        pre: &Pred,
+        found: &mut Vec<Values>,
+    ) -> Res<Vec<Error>> {
         let mut incomplete = Vec::new();
-        let mut sink = |env: &mut Env, error: Option<&Error>| self.note_parameters(env, error, params, found, &mut incomplete);
+        let mut sink = |env: &mut Env, error: Option<&Error>| {
+            self.note_parameters(env, error, params, found, &mut incomplete)
+        };
         match self.solutions(env, params, pre, &mut sink) {
             Err(e) if e.is_stop() => return Err(e),
             Err(e) if !e.is_finding() => incomplete.push(e),

@@ -12,8 +12,8 @@ mod least;
 mod symmetry;
 
 use super::apart::shown_sets;
-use super::scope::Entity;
 use super::refinement::Refinement;
+use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
     Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId,

@@ -9,13 +9,13 @@ use super::super::called::{Values, written};
 use super::super::env::Env;
 use super::super::error::{Error, Res};
 use super::super::exec::{Outcomes, Writes};
-use super::super::{Interpreter, inert};
+use super::super::{ErrorKind, Interpreter, inert};
 use super::Numbered;
 use super::words::one_line;
 use crate::base::Span;
 use crate::base::hash::HashMap;
 use crate::model::refinement::{Followed, Refined, Refinement};
-use crate::model::typed::{Machine, VarId};
+use crate::model::typed::{Machine, Operation, VarId};
 use crate::model::value::Value;
 use std::rc::Rc;
 
@@ -347,10 +347,8 @@ impl Joint<'_> {
         if outcomes.is_empty() && self.words.is_empty() {
             self.words = format!("{place} has no step");
         }
-        let places: Vec<(usize, VarId)> = own
-            .iter()
-            .filter_map(|v| Some((self.variables.iter().position(|w| w == v)?, *v)))
-            .collect();
+        let places: Vec<(usize, VarId)> =
+            own.iter().filter_map(|v| Some((self.variables.iter().position(|w| w == v)?, *v))).collect();
         let mut next = Vec::new();
         for (results, values) in &self.partial {
             'outcome: for (other, writes) in &outcomes {
@@ -362,7 +360,8 @@ impl Joint<'_> {
                     let new = written(writes, *v).or_else(|| before.map(|b| b[*i].clone()));
                     match (&values[*i], new) {
                         (_, None) => {
-                            self.failed.get_or_insert_with(|| format!("{place} leaves a variable without a value"));
+                            self.failed
+                                .get_or_insert_with(|| format!("{place} leaves a variable without a value"));
                             continue 'outcome;
                         }
                         (Some(known), Some(new)) if *known != new => continue 'outcome,
@@ -406,9 +405,20 @@ fn known(a: &Values, b: &Values) -> Values {
     a.iter().zip(b.iter()).map(|(x, y)| if *x == open { y } else { x }.clone()).collect()
 }
 
+/// Whether values that an operation did not try lead to the same states and results, or to others like them.
+pub(super) fn is_harmless(machine: &Machine, op: &Operation, e: &Error) -> bool {
+    match e.kind() {
+        ErrorKind::Represented => true,
+        ErrorKind::Sampled(v) => op.results.is_empty() && inert::is_inert(machine, &op.body, v),
+        _ => false,
+    }
+}
+
 /// Whether no level can tell the values of a parameter apart.
 pub(super) fn is_inert_everywhere(machine: &Machine, followed: &Followed, v: VarId) -> bool {
     let ops = || followed.refined.iter().map(|r| r.op).chain([followed.op]).map(|op| machine.op(op));
     let Some(place) = ops().find_map(|op| op.params.iter().position(|p| *p == v)) else { return false };
-    ops().all(|op| op.params.get(place).is_some_and(|p| inert::is_inert(machine, &op.body, *p)) && op.results.is_empty())
+    ops().all(|op| {
+        op.params.get(place).is_some_and(|p| inert::is_inert(machine, &op.body, *p)) && op.results.is_empty()
+    })
 }

@@ -277,7 +277,12 @@ impl<'m> Search<'m> {
     }
 
     /// The abstract states among `candidates` that may belong to `c`, and what kept others away.
-    fn related(&mut self, c: u32, candidates: impl Iterator<Item = u32>, part: bool) -> Res<(Option<Set>, Near)> {
+    fn related(
+        &mut self,
+        c: u32,
+        candidates: impl Iterator<Item = u32>,
+        part: bool,
+    ) -> Res<(Option<Set>, Near)> {
         let (mut states, mut part) = (BTreeSet::new(), part);
         let mut near = Near::default();
         for a in candidates {
@@ -322,7 +327,9 @@ impl<'m> Search<'m> {
         if self.options.own_checks {
             let invariant = invariant.iter().filter(|_| self.options.check_invariant);
             let own = own.iter().filter(|_| self.options.check_assertions);
-            let clauses = invariant.map(|c| (c, FindingKind::Invariant)).chain(own.map(|c| (c, FindingKind::Assertion)));
+            let clauses = invariant
+                .map(|c| (c, FindingKind::Invariant))
+                .chain(own.map(|c| (c, FindingKind::Assertion)));
             for (clause, kind) in clauses {
                 let mut env = self.concrete(c);
                 if !self.judge(&mut env, clause, kind, at)? {
@@ -405,7 +412,8 @@ impl<'m> Search<'m> {
             let op = self.chain.machine.op(top.op);
             if top.precondition.is_some() || op.params.is_empty() {
                 for a in set.iter() {
-                    let admitted = self.abstracts.admitted(&self.interpreter, &self.empty(), event, top, *a)?;
+                    let admitted =
+                        self.abstracts.admitted(&self.interpreter, &self.empty(), event, top, *a)?;
                     self.note_calls(event, &admitted.1);
                     for params in &admitted.0 {
                         let states = calls.entry(params.clone()).or_default();
@@ -452,7 +460,14 @@ impl<'m> Search<'m> {
     }
 
     /// One call: preconditions, then every outcome of the machine.
-    fn call(&mut self, at: usize, event: usize, followed: &Followed, params: &Values, states: &[u32]) -> Res<Going> {
+    fn call(
+        &mut self,
+        at: usize,
+        event: usize,
+        followed: &Followed,
+        params: &Values,
+        states: &[u32],
+    ) -> Res<Going> {
         if !self.preconditions(at, event, followed, params, states)? {
             return Ok(false);
         }
@@ -468,14 +483,21 @@ impl<'m> Search<'m> {
             moves = self.moves(c, event, params, a)?;
             for e in &moves.errors {
                 if (self.options.own_checks || a.is_some())
-                    && !self.finding(kind_of(e), e.message().to_string(), Vec::new(), e.span(), Some(at), Some(event))
+                    && !self.finding(
+                        kind_of(e),
+                        e.message().to_string(),
+                        Vec::new(),
+                        e.span(),
+                        Some(at),
+                        Some(event),
+                    )
                 {
                     return Ok(false);
                 }
             }
-            for e in moves.incomplete.iter().filter(|e| e.kind() != ErrorKind::Represented) {
-                let name = &self.chain.machine.op(followed.op).name;
-                self.reason(&format!("{name}: {}", e.message()));
+            let op = self.chain.machine.op(followed.op);
+            for e in moves.incomplete.iter().filter(|e| !follow::is_harmless(&self.chain.machine, op, e)) {
+                self.reason(&format!("{}: {}", op.name, e.message()));
             }
         }
         for (results, next) in &moves.outcomes {
@@ -570,7 +592,14 @@ impl<'m> Search<'m> {
                 candidates.push(self.abstracts.seen_change(self.concretes.get(next), *a));
                 continue;
             }
-            let steps = self.abstracts.steps(&self.interpreter, &self.empty(), step.event, followed, *a, &step.params)?;
+            let steps = self.abstracts.steps(
+                &self.interpreter,
+                &self.empty(),
+                step.event,
+                followed,
+                *a,
+                &step.params,
+            )?;
             part |= !steps.whole;
             if steps.outcomes.is_empty() {
                 near.nearer(0, steps.words.clone(), Span::default());
@@ -600,7 +629,10 @@ impl<'m> Search<'m> {
     fn stuck(&mut self, c: u32, from: Option<(usize, Step)>, near: Near, part: bool) -> Res<Going> {
         let place = self.place(from.as_ref().map(|(_, s)| s.event));
         if part || near.failed.is_some() {
-            let why = near.failed.or(near.unknown).unwrap_or_else(|| "not all choices of the abstraction were tried".into());
+            let why = near
+                .failed
+                .or(near.unknown)
+                .unwrap_or_else(|| "not all choices of the abstraction were tried".into());
             self.reason(&format!("{place} was not followed: {why}"));
             return Ok(true);
         }
@@ -621,7 +653,10 @@ impl<'m> Search<'m> {
         event: Option<usize>,
     ) -> Going {
         if let Some(event) = event {
-            lines.insert(0, format!("while computing {}", self.chain.machine.op(self.chain.events[event].op).name));
+            lines.insert(
+                0,
+                format!("while computing {}", self.chain.machine.op(self.chain.events[event].op).name),
+            );
         }
         let trace = at.map_or_else(Vec::new, |at| {
             let Node { concrete, from, .. } = &self.nodes[at];
@@ -630,7 +665,14 @@ impl<'m> Search<'m> {
         self.report(kind, property, lines, span, trace)
     }
 
-    fn report(&mut self, kind: FindingKind, property: String, lines: Vec<String>, span: Span, trace: Vec<TraceStep>) -> Going {
+    fn report(
+        &mut self,
+        kind: FindingKind,
+        property: String,
+        lines: Vec<String>,
+        span: Span,
+        trace: Vec<TraceStep>,
+    ) -> Going {
         if self.seen.insert(kind) {
             *self.result.found.entry(kind).or_default() += 1;
         }

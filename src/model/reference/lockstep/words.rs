@@ -38,7 +38,8 @@ impl Search<'_> {
     }
 
     fn equations(&self, vars: &[VarId], values: &[Value]) -> String {
-        let pairs: Vec<String> = self.named(vars, values).into_iter().map(|(n, x)| format!("{n} = {x}")).collect();
+        let pairs: Vec<String> =
+            self.named(vars, values).into_iter().map(|(n, x)| format!("{n} = {x}")).collect();
         pairs.join(", ")
     }
 
