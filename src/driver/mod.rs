@@ -242,9 +242,10 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         Engine::Compiled => compiled::explore(machine, &sources, options, &formulas, budget),
     };
     let explored = explore(options)?;
-    let mut explored = refinement::judge(&model, &sources, options, budget, explored, &mut || {
-        Ok(explore(&CheckOptions { keep_going: true, ..options.clone() })?)
-    })?;
+    let mut explored =
+        refinement::judge(&model, &sources, options, budget, explored, !formulas.is_empty(), &mut || {
+            Ok(explore(&CheckOptions { keep_going: true, ..options.clone() })?)
+        })?;
     warnings.append(&mut explored.reductions.notes);
     for d in diagnostics.iter().filter(|d| d.approximates) {
         explored.ledger.enter(d.message.clone());

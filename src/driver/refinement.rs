@@ -13,7 +13,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::model::Model;
 use crate::model::reference::lockstep::{self, Finding, Followup};
-use crate::report::{Ledger, TraceStep, Violation};
+use crate::report::{Counts, Ledger, TraceStep, Violation};
 
 /// Kinds that the machine alone may show for calls that nobody may make.
 const MAY_BE_OUTSIDE: [&str; 4] = ["precondition", "well-definedness", "assertion", "invariant"];
@@ -32,13 +32,15 @@ pub fn enter_unfollowed(model: &Model, ledger: &mut Ledger) {
     }
 }
 
-/// Follows the machine through its abstractions. `again` explores the machine alone without stopping at findings.
+/// Follows the machine through its abstractions. `temporal` says that formulas are asked for; `again` explores the
+/// machine alone without stopping at findings.
 pub fn judge(
     model: &Model,
     sources: &Sources,
     options: &CheckOptions,
     budget: &Budget,
     explored: Explored,
+    temporal: bool,
     again: &mut dyn FnMut() -> Result<Explored, super::Failure>,
 ) -> Result<Explored, super::Failure> {
     let mut explored = explored;
@@ -56,19 +58,60 @@ pub fn judge(
             own_checks: doubtful,
             check_invariant: !options.no_invariant,
             check_assertions: !options.no_assertions,
+            check_deadlock: !options.no_deadlock,
             keep_going: options.keep_going,
             max_states: budget.max_states,
         },
     );
     let only_doubtful = explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
     if doubtful && followup.findings.is_empty() && followup.incomplete.is_empty() && only_doubtful {
-        explored = outside(explored, options, again)?;
+        let more_asked =
+            options.strict_wd || temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
+        explored =
+            if more_asked { outside(explored, options, again)? } else { inside(explored, model, &followup) };
         enter_unfollowed(model, &mut explored.ledger);
     } else if doubtful && !followup.findings.is_empty() {
         prefer(&mut explored, sources, &followup);
     }
     merge(&mut explored, sources, options, &followup);
     Ok(explored)
+}
+
+/// The machine as far as clients may call it, which the lock-step check saw whole.
+fn inside(explored: Explored, model: &Model, followup: &Followup) -> Explored {
+    let mut explored = explored;
+    let reached = &followup.reached;
+    warn_of_outside(&mut explored);
+    explored.warnings.push("counted are the calls that the precondition of the abstraction allows".into());
+    explored.found.clear();
+    explored.ledger = Ledger::default();
+    explored.ledger.finished();
+    let setups = if model.machine.has_setup() { reached.valuations } else { 0 };
+    explored.counts = Counts {
+        states: reached.states,
+        transitions: reached.transitions,
+        constants: if model.machine.constants.is_empty() { 0 } else { setups },
+        initial: reached.initial,
+        depth: reached.depth,
+        prob_states: reached.states + setups,
+        prob_transitions: reached.transitions + setups + reached.initial,
+    };
+    for (event, coverage) in explored.events.iter_mut().zip(&reached.coverage) {
+        (event.states, event.transitions) = (coverage.states, coverage.transitions);
+    }
+    explored.undefined_guards.fill(0);
+    explored.digest = reached.digest.to_string();
+    explored
+}
+
+fn warn_of_outside(explored: &mut Explored) {
+    if let Some(violation) = explored.violation.take() {
+        explored.warnings.push(format!(
+            "only for calls that the precondition of the abstraction does not allow: {}: {}",
+            violation.kind,
+            one_line(&violation.property)
+        ));
+    }
 }
 
 /// What the machine alone showed happens only for calls that the abstraction does not allow.
@@ -81,13 +124,7 @@ fn outside(
     if whole.found.iter().any(|(k, n)| *n > 0 && !MAY_BE_OUTSIDE.contains(&k.as_str())) {
         return Ok(whole);
     }
-    if let Some(violation) = whole.violation.take() {
-        whole.warnings.push(format!(
-            "only for calls that the precondition of the abstraction does not allow: {}: {}",
-            violation.kind,
-            one_line(&violation.property)
-        ));
-    }
+    warn_of_outside(&mut whole);
     whole.found.retain(|k, _| !MAY_BE_OUTSIDE.contains(&k.as_str()));
     Ok(whole)
 }

@@ -15,7 +15,7 @@ use super::words::one_line;
 use crate::base::Span;
 use crate::base::hash::HashMap;
 use crate::model::refinement::{Followed, Refined, Refinement};
-use crate::model::typed::{Machine, Operation, VarId};
+use crate::model::typed::{Clause, Machine, Operation, VarId};
 use crate::model::value::Value;
 use std::rc::Rc;
 
@@ -31,18 +31,25 @@ pub(super) struct Near {
     /// The abstraction itself fails.
     pub(super) failed: Option<String>,
     pub(super) part: bool,
+    /// The nearest false conjunct is the abstraction's own.
+    pub(super) itself: bool,
 }
 
 impl Near {
-    pub(super) fn nearer(&mut self, rank: u8, words: String, span: Span) {
-        if self.rank.is_none_or(|r| r < rank) {
+    /// Takes the words if they tell of something nearer than those before, and says whether it did.
+    pub(super) fn nearer(&mut self, rank: u8, words: String, span: Span) -> bool {
+        let takes = self.rank.is_none_or(|r| r < rank);
+        if takes {
             (self.rank, self.words, self.span) = (Some(rank), words, span);
         }
+        takes
     }
 
     pub(super) fn join(&mut self, other: Near) {
         if let Some(rank) = other.rank {
-            self.nearer(rank, other.words, other.span);
+            if self.nearer(rank, other.words, other.span) {
+                self.itself = other.itself;
+            }
         }
         self.unknown = self.unknown.take().or(other.unknown);
         self.part |= other.part;
@@ -63,8 +70,12 @@ pub(super) enum Glue {
     Holds,
     /// A variable that both have has other values.
     Differs(String),
-    /// A conjunct is false or undefined.
-    Broken(String, Span),
+    /// A conjunct is false or undefined; it may be the abstraction's own, which no refinement can help.
+    Broken {
+        words: String,
+        span: Span,
+        itself: bool,
+    },
     Unknown(String),
 }
 
@@ -189,15 +200,17 @@ impl<'m> Abstract<'m> {
             let mut glue = Glue::Holds;
             for clause in &machine.invariant[self.chain.own_invariant..] {
                 let text = one_line(&clause.text);
+                let itself = self.is_own(clause);
                 match interpreter.holds(&mut env, &clause.pred) {
                     Ok(true) => {}
                     Ok(false) => {
-                        glue = Glue::Broken(text, clause.pred.span);
+                        glue = Glue::Broken { words: text, span: clause.pred.span, itself };
                         break;
                     }
                     Err(e) if e.is_stop() => return Err(e),
                     Err(e) if e.is_finding() => {
-                        glue = Glue::Broken(format!("{} in {text}", e.message()), e.span());
+                        let words = format!("{} in {text}", e.message());
+                        glue = Glue::Broken { words, span: e.span(), itself };
                         break;
                     }
                     // A later conjunct may still be false.
@@ -208,6 +221,28 @@ impl<'m> Abstract<'m> {
         };
         self.glued.insert((c, a), glue.clone());
         Ok(glue)
+    }
+
+    /// Whether a conjunct over abstract variables is no part of a refinement's invariant.
+    fn is_own(&self, clause: &Clause) -> bool {
+        let refinements = self.chain.levels.split_last().map_or(&[][..], |(_, lower)| lower);
+        clause.origin != self.chain.machine.name && !refinements.iter().any(|l| l.name == clause.origin)
+    }
+
+    /// Whether the topmost operation of a call may do something, as far as that is known.
+    pub(super) fn may_step(
+        &self,
+        interpreter: &Interpreter<'m>,
+        empty: &Env,
+        followed: &Followed,
+        a: u32,
+        params: &Values,
+    ) -> Res<bool> {
+        let Some(top) = followed.refined.last() else { return Ok(true) };
+        let mut env = empty.clone();
+        self.bind(&mut env, a);
+        let called = interpreter.outcomes_of(&mut env, top.op, params)?;
+        Ok(!called.outcomes.is_empty() || !called.errors.is_empty() || !called.incomplete.is_empty())
     }
 
     /// The initial states of all levels together. `empty` holds the constants.

@@ -9,7 +9,8 @@
 //! the variables both have, and which satisfy the conjuncts over variables of abstractions (the gluing invariant `J`).
 //! For a call `p` of an operation let `A_p` be the states of `A` in which the precondition of the topmost operation
 //! holds. If `A_p` is empty, nobody may make the call. Else
-//! 1. the preconditions of all lower levels hold, and
+//! 1. the preconditions of all lower levels hold (if the topmost operation has a step at all: where its guards block it,
+//!    nobody can have made the call), and
 //! 2. for each concrete outcome `(r, c')` the set of all `a'` that a state of `A_p` leads to with results `r`, that agree
 //!    with `c'` and that satisfy `J` is not empty; it is the set of the combined state that follows.
 //!
@@ -24,7 +25,9 @@
 //! Where not all abstract outcomes are known, the set is marked as part of the set: one that is not empty still proves
 //! the step, one that is empty proves nothing and is a reason why the check is incomplete.
 
+mod calls;
 mod follow;
+mod reached;
 mod words;
 
 use super::called::Values;
@@ -39,6 +42,7 @@ use crate::base::hash::HashMap;
 use crate::model::refinement::{Followed, Refinement, Role};
 use crate::model::value::Value;
 use follow::{Abstract, Glue, Near};
+pub use reached::Reached;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -48,6 +52,8 @@ pub struct Options {
     pub own_checks: bool,
     pub check_invariant: bool,
     pub check_assertions: bool,
+    /// Looked at together with the checked machine's own clauses.
+    pub check_deadlock: bool,
     /// Go on after a finding.
     pub keep_going: bool,
     pub max_states: Option<u64>,
@@ -74,6 +80,8 @@ pub struct Followup {
     pub incomplete: BTreeSet<String>,
     /// Combined states.
     pub states: u64,
+    /// With `own_checks`, the checked machine as far as clients may call it.
+    pub reached: Reached,
 }
 
 /// Runs the machine and its abstractions in lock-step.
@@ -162,6 +170,9 @@ struct Search<'m> {
     result: Followup,
     /// Kinds found in this look at a combined state.
     seen: BTreeSet<FindingKind>,
+    /// Some event did something in this look.
+    moved: bool,
+    tally: reached::Tally,
 }
 
 impl<'m> Search<'m> {
@@ -178,6 +189,8 @@ impl<'m> Search<'m> {
             moves: HashMap::new(),
             result: Followup::default(),
             seen: BTreeSet::new(),
+            moved: false,
+            tally: reached::Tally::default(),
         }
     }
 
@@ -186,14 +199,18 @@ impl<'m> Search<'m> {
         for e in &constants.incomplete {
             self.reason(e.message());
         }
-        for valuation in constants.values {
+        for (number, valuation) in constants.values.into_iter().enumerate() {
             self.constants = valuation;
             self.concretes = Numbered::default();
             self.nodes.clear();
             self.index.clear();
             self.moves.clear();
             self.abstracts.forget();
-            if !self.explore()? {
+            let going = self.explore()?;
+            if self.options.own_checks {
+                self.count(number as u64);
+            }
+            if !going {
                 break;
             }
         }
@@ -259,6 +276,7 @@ impl<'m> Search<'m> {
         }
         firsts.sort();
         firsts.dedup();
+        self.result.reached.initial += firsts.len() as u64;
         for values in firsts {
             let c = self.concretes.number(values);
             let (set, near) = self.related(c, starts.outcomes.iter().map(|(_, a)| *a), !starts.whole)?;
@@ -295,8 +313,14 @@ impl<'m> Search<'m> {
                     part = true;
                     near.unknown = Some(why);
                 }
-                Glue::Differs(words) => near.nearer(2, words, Span::default()),
-                Glue::Broken(words, span) => near.nearer(3, words, span),
+                Glue::Differs(words) => {
+                    near.nearer(2, words, Span::default());
+                }
+                Glue::Broken { words, span, itself } => {
+                    if near.nearer(3, words, span) {
+                        near.itself = itself;
+                    }
+                }
             }
         }
         near.part = part;
@@ -386,6 +410,7 @@ impl<'m> Search<'m> {
                 _ => {}
             }
         }
+        self.moved = false;
         for event in 0..self.chain.events.len() {
             let followed = &self.chain.events[event];
             if followed.role == Role::OtherParameters {
@@ -400,63 +425,18 @@ impl<'m> Search<'m> {
                 }
             }
         }
+        if !self.moved && self.options.own_checks && self.options.check_deadlock {
+            let words = "no operation is enabled".to_string();
+            return Ok(self.finding(
+                FindingKind::Deadlock,
+                words,
+                Vec::new(),
+                Span::default(),
+                Some(at),
+                None,
+            ));
+        }
         Ok(true)
-    }
-
-    /// The calls of an event that the topmost operation allows, each with the abstract states that allow it.
-    fn calls(&mut self, at: usize, event: usize, followed: &Followed) -> Res<Calls> {
-        let set = self.nodes[at].set.states.clone();
-        let mut calls = Calls::new();
-        let top = followed.refined.last();
-        if let Some(top) = top {
-            let op = self.chain.machine.op(top.op);
-            if top.precondition.is_some() || op.params.is_empty() {
-                for a in set.iter() {
-                    let admitted =
-                        self.abstracts.admitted(&self.interpreter, &self.empty(), event, top, *a)?;
-                    self.note_calls(event, &admitted.1);
-                    for params in &admitted.0 {
-                        let states = calls.entry(params.clone()).or_default();
-                        if states.last() != Some(a) {
-                            states.push(*a);
-                        }
-                    }
-                }
-                return Ok(calls);
-            }
-        }
-        // Nothing but guards says which parameters there are: those of the machine, and those of the abstraction.
-        let mut found = Vec::new();
-        let mut env = self.concrete(self.nodes[at].concrete);
-        let mut missing = self.interpreter.parameters_of(&mut env, followed.op, &mut found)?;
-        if let (Some(top), Some(_)) = (top, &followed.precondition) {
-            for a in set.iter() {
-                let mut env = self.empty();
-                self.abstracts.bind(&mut env, *a);
-                missing.extend(self.interpreter.parameters_of(&mut env, top.op, &mut found)?);
-            }
-        }
-        self.note_calls(event, &missing);
-        found.sort();
-        found.dedup();
-        calls.extend(found.into_iter().map(|params| (params, set.to_vec())));
-        Ok(calls)
-    }
-
-    /// Parameters that were not tried are a reason, unless those that were stand for all.
-    fn note_calls(&mut self, event: usize, missing: &[Error]) {
-        let followed = &self.chain.events[event];
-        let op = self.chain.machine.op(followed.op);
-        for e in missing {
-            let harmless = match e.kind() {
-                ErrorKind::Represented => true,
-                ErrorKind::Sampled(v) => follow::is_inert_everywhere(&self.chain.machine, followed, v),
-                _ => false,
-            };
-            if !harmless {
-                self.reason(&format!("{}: {}", op.name, e.message()));
-            }
-        }
     }
 
     /// One call: preconditions, then every outcome of the machine.
@@ -500,56 +480,11 @@ impl<'m> Search<'m> {
                 self.reason(&format!("{}: {}", op.name, e.message()));
             }
         }
+        self.moved |= !(moves.outcomes.is_empty() && moves.errors.is_empty() && moves.incomplete.is_empty());
         for (results, next) in &moves.outcomes {
             let step = Step { event, params: params.clone(), results: results.clone() };
             if !self.take(at, followed, step, *next, states)? {
                 return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The preconditions of the lower levels and of the machine must follow from the topmost one.
-    fn preconditions(
-        &mut self,
-        at: usize,
-        event: usize,
-        followed: &Followed,
-        params: &Values,
-        states: &[u32],
-    ) -> Res<Going> {
-        let Some((_, lower)) = followed.refined.split_last() else { return Ok(true) };
-        let c = self.nodes[at].concrete;
-        for a in states {
-            let abstracts = lower.iter().enumerate().rev().map(|(i, r)| (Some(i), r.op, &r.precondition));
-            let own = (None, followed.op, &followed.precondition);
-            for (level, op, pre) in abstracts.chain([own]) {
-                let Some(pre) = pre else { continue };
-                let mut env = match level {
-                    Some(_) => self.empty(),
-                    None => self.concrete(c),
-                };
-                if level.is_some() {
-                    self.abstracts.bind(&mut env, *a);
-                }
-                for (v, x) in self.chain.machine.op(op).params.iter().zip(params.iter()) {
-                    env.bind(*v, x.clone());
-                }
-                let why = match self.interpreter.holds(&mut env, pre) {
-                    Ok(true) => continue,
-                    Ok(false) => None,
-                    Err(e) if e.is_stop() => return Err(e),
-                    Err(e) if e.is_finding() => Some(e.message().to_string()),
-                    Err(e) => {
-                        self.reason(&format!("{}: {}", self.chain.machine.op(op).name, e.message()));
-                        continue;
-                    }
-                };
-                let part = self.broken_conjunct(&mut env, pre);
-                let (property, lines) = self.precondition_words(event, level, params, *a, why);
-                if !self.finding(FindingKind::Refinement, property, lines, part, Some(at), Some(event)) {
-                    return Ok(false);
-                }
             }
         }
         Ok(true)
@@ -584,6 +519,9 @@ impl<'m> Search<'m> {
 
     /// One outcome of the machine: the abstractions follow, or they cannot.
     fn take(&mut self, at: usize, followed: &Followed, step: Step, next: u32, states: &[u32]) -> Res<Going> {
+        if self.options.own_checks {
+            self.tally.step(self.nodes[at].concrete, &step, next);
+        }
         let mut part = self.nodes[at].set.part;
         let mut near = Near::default();
         let mut candidates = Vec::new();
@@ -636,11 +574,12 @@ impl<'m> Search<'m> {
             self.reason(&format!("{place} was not followed: {why}"));
             return Ok(true);
         }
+        let kind = if near.itself { FindingKind::Invariant } else { FindingKind::Refinement };
         let property = format!("{place} / {}", near.words);
         let lines = self.stuck_lines(c, from.as_ref());
         // The combined state has no number: the step that leads to it ends the trace.
         let trace = self.trace_to(c, from);
-        Ok(self.report(FindingKind::Refinement, property, lines, near.span, trace))
+        Ok(self.report(kind, property, lines, near.span, trace))
     }
 
     fn finding(
