@@ -62,7 +62,7 @@ pub struct Loading {
     /// Which machine of an Event-B project to load (default: the most refined one)
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
-    /// How many abstractions of an Event-B machine are animated with it (default: all)
+    /// How many abstractions of a refinement are followed together with it (default: all)
     #[arg(long = "abstract-levels", value_name = "N")]
     pub abstract_levels: Option<usize>,
     /// Convergent events of Event-B must decrease the variant, anticipated ones must not increase it

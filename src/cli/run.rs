@@ -7,6 +7,7 @@ use crate::base::{Int, Name};
 use crate::driver::{self, CheckOptions, Failure, Rejected, SymmetryMode};
 use crate::explore;
 use crate::ltl;
+use crate::model::refinement::Refinement;
 use crate::model::typed::{Machine, SetKind, VarId};
 use crate::model::{LoadOptions, types};
 use crate::report::{Outcome, Verdict, json, text, trace_file};
@@ -368,8 +369,9 @@ fn info(args: &args::Info) -> u8 {
             }
             let layouts = driver::layouts(&model.machine, &budget);
             say(&format!(
-                "{}{}{}",
+                "{}{}{}{}",
                 describe(&model.machine),
+                model.refinement.as_ref().map(describe_refinement).unwrap_or_default(),
                 describe_proofs(&model.proofs),
                 layouts.join("\n")
             ));
@@ -407,6 +409,22 @@ fn describe_proofs(proofs: &[Proof]) -> String {
         if open.len() > OPEN_SHOWN {
             let _ = writeln!(out, "not proved  {} more of {component}", open.len() - OPEN_SHOWN);
         }
+    }
+    out
+}
+
+/// The abstractions that a classical machine is followed through, and the conjuncts that relate it to them.
+fn describe_refinement(chain: &Refinement) -> String {
+    let mut out = String::new();
+    for level in &chain.levels {
+        let _ = writeln!(out, "refines     {}", level.name);
+    }
+    for clause in &chain.machine.invariant[chain.own_invariant..] {
+        let text = clause.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(out, "glued by    {text}");
+    }
+    for name in &chain.left_out {
+        let _ = writeln!(out, "left out    {name}");
     }
     out
 }

@@ -9,6 +9,7 @@ mod compiled;
 mod eval;
 mod reduction;
 mod reference;
+mod refinement;
 mod replay;
 mod symmetry;
 mod temporal;
@@ -161,7 +162,7 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Str
 pub fn load(path: &Path, options: &LoadOptions) -> Result<(Model, Sources, Vec<Diagnostic>), Rejected> {
     let Loaded { sources, model, diagnostics } = model::load(path, options);
     let Some(model) = model else { return Err(Rejected { sources, diagnostics }) };
-    let unused = unused_options(path, &model.machine, options);
+    let unused = unused_options(path, &model, options);
     if unused.is_empty() {
         Ok((model, sources, diagnostics))
     } else {
@@ -170,7 +171,8 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<(Model, Sources, Vec<D
 }
 
 /// Options that this model gives no meaning to: refused, because whoever gave them counts on them.
-fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<Diagnostic> {
+fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diagnostic> {
+    let machine = &model.machine;
     let mut unused = Vec::new();
     for name in options.set_sizes.keys() {
         let set = machine.sets.iter().find(|s| *s.name == **name);
@@ -194,11 +196,10 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
         );
     }
     if !model::eventb::is_eventb(path) {
-        let given = [
-            ("--machine", options.machine.is_some()),
-            ("--abstract-levels", options.abstract_levels.is_some()),
-            ("--variants", options.variants),
-        ];
+        let given = [("--machine", options.machine.is_some()), ("--variants", options.variants)];
+        if options.abstract_levels.is_some() && model.refinement.is_none() {
+            unused.push(Diagnostic::plain("--abstract-levels: this machine refines no other"));
+        }
         for (option, _) in given.iter().filter(|(_, given)| *given) {
             unused
                 .push(Diagnostic::plain(format!("{option} is for Event-B models, this one is classical B")));
@@ -230,16 +231,22 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             return Err(Rejected { sources, diagnostics: refused }.into());
         }
     }
-    for conjunct in &machine.unchecked {
+    // Of classical B they are reasons in the ledger.
+    for conjunct in machine.unchecked.iter().filter(|_| model.refinement.is_none()) {
         warnings.push(format!("not checked, speaks of variables of the abstraction: {}", one_line(conjunct)));
     }
     let load_seconds = started.elapsed().as_secs_f64();
 
     let exploring = Instant::now();
-    let mut explored = match options.engine {
-        Engine::Reference => reference::explore(machine, &sources, options, budget),
-        Engine::Compiled => compiled::explore(machine, &sources, options, &formulas, budget)?,
+    let explore = |options: &CheckOptions| match options.engine {
+        Engine::Reference => Ok(reference::explore(machine, &sources, options, budget)),
+        Engine::Compiled => compiled::explore(machine, &sources, options, &formulas, budget),
     };
+    let explored = explore(options)?;
+    let mut explored =
+        refinement::judge(&model, &sources, options, budget, explored, !formulas.is_empty(), &mut || {
+            Ok(explore(&CheckOptions { keep_going: true, ..options.clone() })?)
+        })?;
     warnings.append(&mut explored.reductions.notes);
     for d in diagnostics.iter().filter(|d| d.approximates) {
         explored.ledger.enter_stand_in(d.message.clone());

@@ -15,6 +15,7 @@ mod overload;
 mod project;
 mod propagation;
 pub mod reference;
+pub mod refinement;
 mod scope;
 mod sets;
 mod settings;
@@ -34,8 +35,9 @@ pub use settings::LoadOptions;
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::source::Reader;
 use crate::syntax::eventb::Proof;
-use compose::Composer;
+use compose::{Composed, Composer};
 use project::{Loader, MachineId, Project};
+use refinement::Refinement;
 use settings::Settings;
 use std::path::Path;
 use typed::Machine;
@@ -60,6 +62,8 @@ pub struct Model {
     pub scope: FormulaScope,
     /// What the authors of an Event-B model proved about it; nothing is skipped because of them.
     pub proofs: Vec<Proof>,
+    /// The abstractions of a classical machine, if it refines any.
+    pub refinement: Option<Refinement>,
 }
 
 /// Loads a classical B machine with everything it refers to, or an Event-B model.
@@ -88,12 +92,15 @@ fn finish(
         return Loaded { sources, model: None, diagnostics };
     };
     let settings = Settings::read(options, &project.get(main).definitions);
-    let (elaborator, machine, scope) = Composer::compose(&project, main, &sources, &settings);
+    let (elaborator, composed, scope) = Composer::compose(&project, main, &sources, &settings);
     diagnostics.extend(elaborator.diagnostics.iter().cloned());
-    let model = machine.map(|mut machine| {
+    let model = composed.map(|Composed { mut machine, mut refinement }| {
         let elements = sets::size_sets(&mut machine, &settings);
+        if let Some(refinement) = &mut refinement {
+            sets::size_like(refinement, &machine, &elements);
+        }
         let scope = FormulaScope::new(elaborator, scope, &machine, &elements);
-        Model { machine, scope, proofs: Vec::new() }
+        Model { machine, scope, proofs: Vec::new(), refinement }
     });
     let model = model.filter(|_| !failed(&diagnostics));
     Loaded { sources, model, diagnostics }

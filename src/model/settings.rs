@@ -25,7 +25,7 @@ pub struct LoadOptions {
     pub include: Vec<PathBuf>,
     /// `--machine NAME`: which machine of an Event-B project is checked.
     pub machine: Option<String>,
-    /// `--abstract-levels N`: how many abstractions of an Event-B machine are animated with it.
+    /// `--abstract-levels N`: how many abstractions are followed together with the machine.
     pub abstract_levels: Option<usize>,
     /// `--all-constants`: no symmetry of the constants is broken.
     pub all_constants: bool,
@@ -38,6 +38,8 @@ pub struct Settings {
     pub maxint: Int,
     pub minint: Int,
     pub integers_in_scope: bool,
+    /// How many abstractions are followed; all without a number.
+    pub abstract_levels: Option<usize>,
     pub default_set_size: usize,
     /// `--set NAME=N`
     pub set_sizes: BTreeMap<String, usize>,
@@ -65,6 +67,7 @@ impl Settings {
             maxint: options.maxint.clone().or_else(|| preference("MAXINT")).unwrap_or(Int::from(3i64)),
             minint: options.minint.clone().or_else(|| preference("MININT")).unwrap_or(Int::from(-1i64)),
             integers_in_scope: options.integers_in_scope,
+            abstract_levels: options.abstract_levels,
             default_set_size: options.default_set_size.or(size).unwrap_or(2).max(1),
             set_sizes: options.set_sizes.clone(),
             scopes: BTreeMap::new(),

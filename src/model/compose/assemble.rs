@@ -1,8 +1,9 @@
 //! The flat machine: which instances are animated, which conjuncts can be checked, which operations run.
 
 use super::bodies::{Renaming, flatten};
+use super::chain::{Kept, in_sequence, strip_loops};
 use super::labels::show_any_values;
-use super::{Composer, InstanceId};
+use super::{Composed, Composer, InstanceId};
 use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::model::checks::{Checks, recursion};
@@ -13,10 +14,10 @@ use crate::model::typed::{
 };
 use crate::model::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
 use crate::syntax::ast::DefBody;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl Composer<'_> {
-    pub(super) fn assemble(&mut self, main: InstanceId) -> Machine {
+    pub(super) fn assemble(&mut self, main: InstanceId) -> Composed {
         let (goal, scope) = (self.read_definition(main, "GOAL"), self.read_definition(main, "SCOPE"));
         self.elaborator.settle_pending();
         let mut operations = self.settled_operations();
@@ -29,48 +30,57 @@ impl Composer<'_> {
                 }
             }
         }
-        let mut unchecked = Vec::new();
+        let chain = self.abstractions(main);
+        let mut apart = Apart {
+            hidden: chain.as_ref().map(|c| c.variables.clone()).unwrap_or_default(),
+            glued: Vec::new(),
+            unchecked: Vec::new(),
+        };
         let (mut properties, mut invariant, mut assertions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut initialisations: Vec<Stmt> = Vec::new();
+        let (mut glued_invariant, mut glued_assertions) = (Vec::new(), Vec::new());
+        let mut initialisations: HashMap<InstanceId, Stmt> = HashMap::new();
         let mut renaming = Renaming(self.identified.clone());
         for i in 0..self.instances.len() {
             let id = InstanceId(i as u32);
             let bodies = std::mem::take(&mut self.bodies[i]);
             let origin = self.project.get(self.instance(id).machine).tree.name.name.clone();
-            let is_animated = animated.contains(&id);
-            let mut clauses = |preds: Vec<Pred>, unchecked: &mut Vec<String>| -> Vec<Clause> {
+            let mut clauses = |preds: Vec<Pred>, apart: &mut Apart| -> Vec<Clause> {
                 let mut found = Vec::new();
                 for mut pred in preds {
                     change_pred(&mut pred, &mut Settle::new(&self.elaborator));
                     change_pred(&mut pred, &mut renaming);
                     for conjunct in flatten(pred) {
                         let text = self.sources.slice(conjunct.span).to_owned();
-                        let speaks_of_others = variables_of_pred(&conjunct).iter().any(|v| {
-                            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable
-                                && !variables.contains(v)
-                        });
-                        if speaks_of_others {
-                            unchecked.push(text);
-                        } else {
+                        let others: Vec<VarId> = variables_of_pred(&conjunct)
+                            .into_iter()
+                            .filter(|v| {
+                                self.elaborator.vars[v.0 as usize].kind == VarKind::Variable
+                                    && !variables.contains(v)
+                            })
+                            .collect();
+                        if others.is_empty() {
                             found.push(clause(conjunct, &origin, text));
+                        } else if others.iter().all(|v| apart.hidden.contains(v)) {
+                            apart.glued.push(clause(conjunct, &origin, text));
+                        } else {
+                            apart.unchecked.push(text);
                         }
                     }
                 }
                 found
             };
-            properties.extend(clauses(bodies.properties, &mut unchecked));
-            invariant.extend(clauses(bodies.invariant, &mut unchecked));
-            assertions.extend(clauses(bodies.assertions, &mut unchecked));
-            if let (true, Some(mut init)) = (is_animated, bodies.initialisation) {
+            properties.extend(clauses(bodies.properties, &mut apart));
+            invariant.extend(clauses(bodies.invariant, &mut apart));
+            glued_invariant.append(&mut apart.glued);
+            assertions.extend(clauses(bodies.assertions, &mut apart));
+            glued_assertions.append(&mut apart.glued);
+            if let Some(mut init) = bodies.initialisation {
                 change_stmt(&mut init, &mut Settle::new(&self.elaborator));
-                initialisations.push(init);
+                initialisations.insert(id, init);
             }
         }
-        let mut initialisation = match initialisations.len() {
-            0 => Stmt { kind: StmtKind::Skip, span: Default::default() },
-            1 => initialisations.remove(0),
-            _ => Stmt { span: initialisations[0].span, kind: StmtKind::Seq(initialisations) },
-        };
+        let mut initialisation =
+            in_sequence(animated.iter().filter_map(|id| initialisations.get(id).cloned()).collect());
         let settings = self.settings;
         let e = &mut self.elaborator;
         let checks = Checks {
@@ -84,7 +94,15 @@ impl Composer<'_> {
         }
         e.diagnostics.extend(found);
         let mut events = self.events(main, &animated);
+        let kept = Kept {
+            operations: operations.clone(),
+            events: events.clone(),
+            initialisations,
+            invariant: glued_invariant,
+            assertions: glued_assertions,
+        };
         self.keep_reachable(&mut operations, &mut events, &mut initialisation);
+        self.leave_out_loop_conjuncts(&mut operations, &variables, &mut apart);
         let e = &mut self.elaborator;
         if settings.any_values {
             show_any_values(&mut operations, &events, &mut e.vars);
@@ -113,7 +131,7 @@ impl Composer<'_> {
             .map(VarId)
             .filter(|v| e.vars[v.0 as usize].kind == VarKind::Constant)
             .collect();
-        Machine {
+        let machine = Machine {
             name: self.project.get(self.instances[main.0 as usize].machine).tree.name.name.clone(),
             sets: e.sets.clone(),
             freetypes: e.freetypes.clone(),
@@ -123,7 +141,7 @@ impl Composer<'_> {
             properties,
             invariant,
             assertions,
-            unchecked,
+            unchecked: apart.unchecked,
             initialisation,
             operations,
             events,
@@ -136,6 +154,33 @@ impl Composer<'_> {
             minint: settings.minint.clone(),
             integers_in_scope: settings.integers_in_scope,
             symbolic: settings.symbolic,
+        };
+        let refinement = chain.map(|chain| self.refinement(main, &machine, chain, kept));
+        for name in self.missing_operations(main) {
+            let tree = &self.project.get(self.instance(main).machine).tree;
+            let text = format!("the refinement has no operation `{name}`, which its abstraction offers");
+            self.elaborator.diagnostics.push(Diagnostic::warning(tree.name.span, text));
+        }
+        Composed { machine, refinement }
+    }
+
+    /// Loop invariants may speak of variables of the abstraction; those conjuncts are for the lock-step check.
+    fn leave_out_loop_conjuncts(&self, operations: &mut [Operation], variables: &[VarId], apart: &mut Apart) {
+        let absent = |v: VarId| {
+            self.elaborator.vars[v.0 as usize].kind == VarKind::Variable && !variables.contains(&v)
+        };
+        let mut left = Vec::new();
+        for op in operations {
+            strip_loops(&mut op.body, &absent, &mut left);
+        }
+        for conjunct in left {
+            if !variables_of_pred(&conjunct)
+                .into_iter()
+                .filter(|v| absent(*v))
+                .all(|v| apart.hidden.contains(&v))
+            {
+                apart.unchecked.push(self.sources.slice(conjunct.span).to_owned());
+            }
         }
     }
 
@@ -193,7 +238,7 @@ impl Composer<'_> {
     }
 
     /// The main machine and what it refers to, those referred to first; refined machines are not animated.
-    fn animated(&self, main: InstanceId) -> Vec<InstanceId> {
+    pub(super) fn animated(&self, main: InstanceId) -> Vec<InstanceId> {
         let mut found = BTreeSet::from([main]);
         let mut todo = vec![main];
         while let Some(id) = todo.pop() {
@@ -267,6 +312,16 @@ impl Composer<'_> {
             renumber.call(event);
         }
     }
+}
+
+/// Conjuncts that speak of variables which the main machine does not have.
+struct Apart {
+    /// The variables of abstractions that are followed in lock-step.
+    hidden: Vec<VarId>,
+    /// Conjuncts over these.
+    glued: Vec<Clause>,
+    /// Conjuncts over others, as they were written.
+    unchecked: Vec<String>,
 }
 
 struct Renumber(BTreeMap<OpId, OpId>);

@@ -10,12 +10,14 @@
 
 mod assemble;
 mod bodies;
+mod chain;
 mod declare;
 mod labels;
 mod outputs;
 
 use super::elaborate::Elaborator;
 use super::project::{MachineId, Project, Relation};
+use super::refinement::Refinement;
 use super::scope::{Entry, ScopeId};
 use super::settings::Settings;
 use super::typed::{Machine, OpId, Pred, Stmt, VarId};
@@ -67,6 +69,12 @@ struct Bodies {
     initialisation: Option<Stmt>,
 }
 
+/// The flat machine as it is animated alone, and the chain of abstractions if it refines any.
+pub struct Composed {
+    pub machine: Machine,
+    pub refinement: Option<Refinement>,
+}
+
 pub struct Composer<'a> {
     pub elaborator: Elaborator,
     project: &'a Project,
@@ -100,7 +108,7 @@ impl<'a> Composer<'a> {
         main: MachineId,
         sources: &'a Sources,
         settings: &'a Settings,
-    ) -> (Elaborator, Option<Machine>, ScopeId) {
+    ) -> (Elaborator, Option<Composed>, ScopeId) {
         let mut composer = Composer {
             elaborator: Elaborator::new(settings.maxint.clone(), settings.minint.clone()),
             project,
@@ -125,9 +133,9 @@ impl<'a> Composer<'a> {
         let scope = composer.instances[main.0 as usize].scope;
         composer.elaborator.settle_pending();
         composer.elaborator.report_untyped(0);
-        let machine = composer.assemble(main);
+        let composed = composer.assemble(main);
         let failed = composer.elaborator.has_errors();
-        (composer.elaborator, (!failed).then_some(machine), scope)
+        (composer.elaborator, (!failed).then_some(composed), scope)
     }
 
     fn instance(&self, id: InstanceId) -> &Instance {

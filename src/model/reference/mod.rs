@@ -8,6 +8,7 @@
 
 mod apply;
 mod bounds;
+mod called;
 mod cases;
 mod choice;
 mod confine;
@@ -26,6 +27,7 @@ mod inert;
 mod inplace;
 mod iterate;
 mod listed;
+pub mod lockstep;
 mod matching;
 mod member;
 mod memo;
@@ -140,6 +142,8 @@ pub struct Interpreter<'m> {
     foralls: RefCell<HashMap<VarId, Arc<ForallPlan>>>,
     codes: RefCell<HashMap<VarId, Arc<ClosureCode>>>,
     operations: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
+    /// The same for operations that are called with given parameters.
+    called: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
     /// Whether loops, by the place of the body in the machine, ask for values from before them.
     old_in_loops: RefCell<HashMap<usize, bool>>,
     /// Plans of `x:(P)` by the place of P in the machine.
@@ -180,6 +184,7 @@ impl<'m> Interpreter<'m> {
             foralls: RefCell::default(),
             codes: RefCell::default(),
             operations: RefCell::default(),
+            called: RefCell::default(),
             old_in_loops: RefCell::default(),
             becomes: RefCell::default(),
             memo: RefCell::default(),

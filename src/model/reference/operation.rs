@@ -18,14 +18,14 @@ use std::sync::Arc;
 
 /// An operation as a list of guarded alternatives.
 pub(super) struct Guarded {
-    alternatives: Vec<Alternative>,
+    pub(super) alternatives: Vec<Alternative>,
 }
 
-struct Alternative {
-    plan: Plan,
+pub(super) struct Alternative {
+    pub(super) plan: Plan,
     /// The plan in two parts, if one of them is the same in all states.
     apart: Option<Apart>,
-    body: Stmt,
+    pub(super) body: Stmt,
     /// Choices whose value cannot be seen in the states afterwards.
     inert: Vec<VarId>,
 }
@@ -188,14 +188,13 @@ impl Interpreter<'_> {
         State { constants: state.constants.clone(), variables }
     }
 
-    fn guarded(&self, id: OpId) -> Arc<Guarded> {
+    pub(super) fn guarded(&self, id: OpId) -> Arc<Guarded> {
         let key = id.0 as usize;
         if let Some(g) = self.operations.borrow().get(&key) {
             return g.clone();
         }
         let op = self.machine.op(id);
-        let mut alternatives = Vec::new();
-        expand(&op.body, true, op.params.clone(), Vec::new(), &mut alternatives);
+        let mut alternatives = alternatives_of(&op.body, op.params.clone());
         for a in &mut alternatives {
             let choices = a.plan.vars.iter().chain(&op.results).copied();
             a.apart = Apart::of(self.machine, &a.plan);
@@ -205,6 +204,13 @@ impl Interpreter<'_> {
         self.operations.borrow_mut().insert(key, g.clone());
         g
     }
+}
+
+/// The guarded alternatives of a substitution; `params` are bound by the guards.
+pub(super) fn alternatives_of(body: &Stmt, params: Vec<VarId>) -> Vec<Alternative> {
+    let mut alternatives = Vec::new();
+    expand(body, true, params, Vec::new(), &mut alternatives);
+    alternatives
 }
 
 /// Peels the guards off a substitution. A PRE is a guard only as long as nothing else stands before it.

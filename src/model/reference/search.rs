@@ -556,7 +556,7 @@ impl Search<'_> {
     }
 }
 
-fn kind_of(e: &Error) -> FindingKind {
+pub(super) fn kind_of(e: &Error) -> FindingKind {
     match e.kind() {
         ErrorKind::Precondition => FindingKind::Precondition,
         ErrorKind::Assertion => FindingKind::Assertion,

@@ -12,12 +12,13 @@ mod least;
 mod symmetry;
 
 use super::apart::shown_sets;
+use super::refinement::Refinement;
 use super::scope::Entity;
 use super::settings::Settings;
 use super::typed::{
     Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId,
 };
-use super::walk::{Change, change_machine};
+use super::walk::{Change, change_machine, change_pred, change_stmt};
 use crate::base::Name;
 use facts::{Facts, facts_about, known_numbers, largest_clique};
 use std::collections::{BTreeMap, HashMap};
@@ -74,6 +75,20 @@ pub fn size_sets(machine: &mut Machine, settings: &Settings) -> HashMap<VarId, E
     let sets = &machine.sets;
     machine.properties.retain(|c| !holds_by_form(&c.pred, sets));
     elements
+}
+
+/// Gives the chain of a refinement the sets, constants and elements that its machine was given.
+pub fn size_like(chain: &mut Refinement, machine: &Machine, elements: &HashMap<VarId, Entity>) {
+    let identify = &mut Identify(elements);
+    change_machine(&mut chain.machine, identify);
+    chain.machine.sets.clone_from(&machine.sets);
+    chain.machine.constants.clone_from(&machine.constants);
+    chain.machine.properties.clone_from(&machine.properties);
+    chain.levels.iter_mut().for_each(|level| change_stmt(&mut level.initialisation, identify));
+    for event in &mut chain.events {
+        let refined = event.refined.iter_mut().filter_map(|r| r.precondition.as_mut());
+        event.precondition.iter_mut().chain(refined).for_each(|p| change_pred(p, identify));
+    }
 }
 
 /// The size that the command line, a scope or an equation states.

@@ -1,0 +1,176 @@
+//! What a check says of a classical refinement: the machine alone, then the machine and its abstractions in lock-step.
+//!
+//! In: what an engine found for the machine alone, as ProB animates it; that gives all counts. Out: the same with the
+//! findings and doubts of the lock-step check.
+//!
+//! A client calls an operation only where the precondition of the abstraction holds, which may speak of variables that
+//! the machine alone does not have. So a failing action, invariant or assertion that the machine alone shows is a fault
+//! only if the lock-step check, which knows those variables, meets it too; else it is a warning.
+
+use super::{CheckOptions, Explored, one_line};
+use crate::base::Span;
+use crate::base::budget::Budget;
+use crate::base::diagnostic::Sources;
+use crate::model::Model;
+use crate::model::reference::lockstep::{self, Finding, Followup};
+use crate::report::{Counts, Ledger, TraceStep, Violation};
+
+/// Kinds that the machine alone may show for calls that nobody may make.
+const MAY_BE_OUTSIDE: [&str; 4] = ["precondition", "well-definedness", "assertion", "invariant"];
+
+/// Enters what was left out into the ledger.
+pub fn enter_unfollowed(model: &Model, ledger: &mut Ledger) {
+    let Some(chain) = &model.refinement else { return };
+    for conjunct in &model.machine.unchecked {
+        ledger.enter(format!("not checked, speaks of variables of an abstraction: {}", one_line(conjunct)));
+    }
+    if !chain.left_out.is_empty() {
+        ledger.enter(format!(
+            "not followed, so that refining it is not checked: {}",
+            chain.left_out.join(", ")
+        ));
+    }
+}
+
+/// Follows the machine through its abstractions. `temporal` says that formulas are asked for; `again` explores the
+/// machine alone without stopping at findings.
+pub fn judge(
+    model: &Model,
+    sources: &Sources,
+    options: &CheckOptions,
+    budget: &Budget,
+    explored: Explored,
+    temporal: bool,
+    again: &mut dyn FnMut() -> Result<Explored, super::Failure>,
+) -> Result<Explored, super::Failure> {
+    let mut explored = explored;
+    enter_unfollowed(model, &mut explored.ledger);
+    let Some(chain) = model.refinement.as_ref().filter(|c| !c.levels.is_empty()) else { return Ok(explored) };
+    let kind = explored.violation.as_ref().map(|v| v.kind.clone());
+    let doubtful = kind.as_ref().is_some_and(|k| MAY_BE_OUTSIDE.contains(&k.as_str()));
+    if kind.is_some() && !doubtful && !options.keep_going {
+        return Ok(explored);
+    }
+    let followup = lockstep::follow(
+        chain,
+        budget,
+        &lockstep::Options {
+            own_checks: doubtful,
+            check_invariant: !options.no_invariant,
+            check_assertions: !options.no_assertions,
+            check_deadlock: !options.no_deadlock,
+            keep_going: options.keep_going,
+            max_states: budget.max_states,
+        },
+    );
+    let only_doubtful = explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
+    if doubtful && followup.findings.is_empty() && followup.incomplete.is_empty() && only_doubtful {
+        let more_asked =
+            options.strict_wd || temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
+        explored =
+            if more_asked { outside(explored, options, again)? } else { inside(explored, model, &followup) };
+        enter_unfollowed(model, &mut explored.ledger);
+    } else if doubtful && !followup.findings.is_empty() {
+        prefer(&mut explored, sources, &followup);
+    }
+    merge(&mut explored, sources, options, &followup);
+    Ok(explored)
+}
+
+/// The machine as far as clients may call it, which the lock-step check saw whole.
+fn inside(explored: Explored, model: &Model, followup: &Followup) -> Explored {
+    let mut explored = explored;
+    let reached = &followup.reached;
+    warn_of_outside(&mut explored);
+    explored.warnings.push("counted are the calls that the precondition of the abstraction allows".into());
+    explored.found.clear();
+    explored.ledger = Ledger::default();
+    explored.ledger.finished();
+    let setups = if model.machine.has_setup() { reached.valuations } else { 0 };
+    explored.counts = Counts {
+        states: reached.states,
+        transitions: reached.transitions,
+        constants: if model.machine.constants.is_empty() { 0 } else { setups },
+        initial: reached.initial,
+        depth: reached.depth,
+        prob_states: reached.states + setups,
+        prob_transitions: reached.transitions + setups + reached.initial,
+    };
+    for (event, coverage) in explored.events.iter_mut().zip(&reached.coverage) {
+        (event.states, event.transitions) = (coverage.states, coverage.transitions);
+    }
+    explored.undefined_guards.fill(0);
+    explored.digest = reached.digest.to_string();
+    explored
+}
+
+fn warn_of_outside(explored: &mut Explored) {
+    if let Some(violation) = explored.violation.take() {
+        explored.warnings.push(format!(
+            "only for calls that the precondition of the abstraction does not allow: {}: {}",
+            violation.kind,
+            one_line(&violation.property)
+        ));
+    }
+}
+
+/// What the machine alone showed happens only for calls that the abstraction does not allow.
+fn outside(
+    explored: Explored,
+    options: &CheckOptions,
+    again: &mut dyn FnMut() -> Result<Explored, super::Failure>,
+) -> Result<Explored, super::Failure> {
+    let mut whole = if options.keep_going { explored } else { again()? };
+    if whole.found.iter().any(|(k, n)| *n > 0 && !MAY_BE_OUTSIDE.contains(&k.as_str())) {
+        return Ok(whole);
+    }
+    warn_of_outside(&mut whole);
+    whole.found.retain(|k, _| !MAY_BE_OUTSIDE.contains(&k.as_str()));
+    Ok(whole)
+}
+
+/// The lock-step check shows a fault that a client can meet: that is the one to show, unless it is of the same kind.
+fn prefer(explored: &mut Explored, sources: &Sources, followup: &Followup) {
+    let same = |f: &Finding| explored.violation.as_ref().is_some_and(|v| v.kind == f.kind.word());
+    if !followup.findings.iter().any(same) {
+        explored.violation = Some(violation(sources, &followup.findings[0]));
+    }
+}
+
+fn merge(explored: &mut Explored, sources: &Sources, options: &CheckOptions, followup: &Followup) {
+    for reason in &followup.incomplete {
+        explored.ledger.enter(format!("refinement: {}", one_line(reason)));
+    }
+    explored.details.push(format!("lock-step with the abstractions: {} combined states", followup.states));
+    for (kind, n) in &followup.found {
+        let known = explored.found.entry(kind.word().to_string()).or_default();
+        *known = (*known).max(*n);
+    }
+    if let (None, Some(finding)) = (&explored.violation, followup.findings.first()) {
+        explored.violation = Some(violation(sources, finding));
+        if !options.keep_going {
+            explored.ledger.enter("the search stopped at the first finding");
+        }
+    }
+}
+
+fn violation(sources: &Sources, finding: &Finding) -> Violation {
+    let mut explanation = finding.lines.clone();
+    if finding.span != Span::default() {
+        let text = one_line(sources.slice(finding.span));
+        explanation.push(format!("at {}: {text}", sources.locate(finding.span)));
+    }
+    let step = |s: &crate::model::reference::search::TraceStep| TraceStep {
+        event: s.event.clone(),
+        params: s.params.clone(),
+        results: s.results.clone(),
+        state: s.state.clone(),
+    };
+    Violation {
+        kind: finding.kind.word().to_string(),
+        property: finding.property.clone(),
+        explanation,
+        trace: finding.trace.iter().map(step).collect(),
+        loop_start: None,
+    }
+}

@@ -1,0 +1,412 @@
+//! Classical refinement: the machine and its abstractions run in lock-step, through chains, imports and choices.
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use support::rng::Rng;
+
+/// Exit status and JSON of a check of the first file, in a directory with all of them.
+fn check_with(dir: &Path, files: &[(&str, &str)], options: &[&str]) -> (i32, Value) {
+    for (name, text) in files {
+        std::fs::write(dir.join(name), text).expect("a model can be written");
+    }
+    let main = dir.join(files[0].0);
+    let output = Command::new(env!("CARGO_BIN_EXE_bombus"))
+        .arg("check")
+        .arg(main)
+        .args(["--json", "--no-deadlock"])
+        .args(options)
+        .output()
+        .expect("the binary runs");
+    let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
+        panic!("no JSON: {}", String::from_utf8_lossy(&output.stderr));
+    });
+    (output.status.code().expect("an exit status"), json)
+}
+
+const ENGINES: [&str; 2] = ["compiled", "reference"];
+
+fn each_engine(files: &[(&str, &str)], judge: impl Fn(i32, &Value)) {
+    let dir = tempfile::tempdir().expect("a directory");
+    for engine in ENGINES {
+        let (status, json) = check_with(dir.path(), files, &["--engine", engine]);
+        judge(status, &json);
+    }
+}
+
+fn verified(files: &[(&str, &str)]) {
+    each_engine(files, |status, json| {
+        assert_eq!(status, 0, "{json:#}");
+        assert_eq!(json["verdict"], "verified");
+    });
+}
+
+/// A finding of kind `refinement` whose property holds all these words.
+fn faulty(files: &[(&str, &str)], words: &[&str]) {
+    each_engine(files, |status, json| {
+        assert_eq!(status, 1, "{json:#}");
+        assert_eq!(json["violation"]["kind"], "refinement", "{json:#}");
+        assert!(json["found"]["refinement"].as_u64() >= Some(1));
+        let property = json["violation"]["property"].as_str().expect("a property");
+        for word in words {
+            assert!(property.contains(word), "{word} in {property}");
+        }
+    });
+}
+
+const COUNTER: &str = "MACHINE Counter VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0
+OPERATIONS inc = PRE x < 3 THEN x := x + 1 END; r <-- get = r := x END";
+
+fn counter_r(gluing: &str, inc: &str, get: &str) -> String {
+    format!(
+        "REFINEMENT Counter_r REFINES Counter VARIABLES xx INVARIANT xx : 0..100 & {gluing} INITIALISATION xx := 10
+         OPERATIONS inc = {inc}; r <-- get = {get} END"
+    )
+}
+
+fn with_counter(text: &str) -> [(&str, &str); 2] {
+    [("Counter_r.ref", text), ("Counter.mch", COUNTER)]
+}
+
+#[test]
+fn a_correct_data_refinement_is_verified() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");
+    verified(&with_counter(&text));
+    let text = counter_r("xx = x + 10", "BEGIN xx := xx + 1 END", "r := xx - 10");
+    // Alone, the machine counts past 100; with the precondition of the abstraction it does not.
+    verified(&with_counter(&text));
+}
+
+#[test]
+fn a_false_gluing_invariant_is_found_at_the_initialisation() {
+    let text = counter_r("xx = x + 77", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");
+    faulty(&with_counter(&text), &["Counter_r / INITIALISATION", "xx = x + 77"]);
+}
+
+#[test]
+fn a_gluing_invariant_that_a_step_breaks_is_found_at_the_operation() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 2 END", "r := xx - 10");
+    faulty(&with_counter(&text), &["Counter_r / inc", "xx = x + 10"]);
+}
+
+#[test]
+fn other_results_than_the_abstraction_gives_are_found() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 9");
+    faulty(&with_counter(&text), &["Counter_r / get", "results", "r = 0", "r = 1"]);
+}
+
+#[test]
+fn a_strengthened_precondition_is_a_fault_and_a_weakened_one_is_not() {
+    let text = counter_r("xx = x + 10", "PRE xx < 12 THEN xx := xx + 1 END", "r := xx - 10");
+    faulty(&with_counter(&text), &["Counter_r / inc / precondition"]);
+    let text = counter_r("xx = x + 10", "PRE xx < 90 THEN xx := xx + 1 END", "r := xx - 10");
+    verified(&with_counter(&text));
+}
+
+#[test]
+fn a_strengthened_guard_is_allowed() {
+    let text = counter_r("xx = x + 10", "SELECT xx < 12 THEN xx := xx + 1 END", "r := xx - 10");
+    verified(&with_counter(&text));
+}
+
+#[test]
+fn a_trace_ends_with_the_step_that_cannot_be_followed() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := 11 END", "r := xx - 10");
+    each_engine(&with_counter(&text), |_, json| {
+        let trace = json["violation"]["trace"].as_array().expect("a trace");
+        // Initialisation, inc, and a second inc that leaves xx at 11 while x becomes 2.
+        let events: Vec<&str> = trace.iter().filter_map(|s| s["event"].as_str()).collect();
+        assert_eq!(events, ["$initialise_machine", "inc", "inc"]);
+        assert_eq!(trace[2]["state"]["xx"], "11");
+    });
+}
+
+#[test]
+fn counts_are_those_of_the_machine_alone() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");
+    each_engine(&with_counter(&text), |_, json| {
+        // 10..13; three steps of inc and four of get.
+        assert_eq!((json["states"].as_u64(), json["transitions"].as_u64()), (Some(4), Some(7)));
+        assert_eq!(json["prob"]["states"], 4);
+    });
+}
+
+#[test]
+fn variables_of_one_name_are_one_variable() {
+    let abstraction = "MACHINE A VARIABLES x, y INVARIANT x : 0..1 & y : 0..1 INITIALISATION x, y := 0, 0
+        OPERATIONS swap = BEGIN x := 1 - x || y :: 0..1 END END";
+    let refinement = |step: &str| {
+        format!(
+            "REFINEMENT R REFINES A VARIABLES x INVARIANT x = x INITIALISATION x := 0 OPERATIONS swap = {step} END"
+        )
+    };
+    verified(&[("R.ref", &refinement("x := 1 - x")), ("A.mch", abstraction)]);
+    faulty(&[("R.ref", &refinement("skip")), ("A.mch", abstraction)], &["R / swap", "x = 1", "not 0"]);
+}
+
+/// The abstraction chooses at once what it will say later, the refinement chooses late: all choices are kept.
+#[test]
+fn an_early_choice_of_the_abstraction_may_be_postponed() {
+    let early = "MACHINE Early SETS PHASE = {idle, busy} VARIABLES phase, coin
+        INVARIANT phase : PHASE & coin : 0..1 INITIALISATION phase := idle || coin := 0
+        OPERATIONS toss = PRE phase = idle THEN phase := busy || coin :: 0..1 END;
+        r <-- look = PRE phase = busy THEN r := coin || phase := idle || coin := 0 END END";
+    let late = |look: &str| {
+        format!(
+            "REFINEMENT Late REFINES Early VARIABLES phase INVARIANT phase : PHASE & coin <= 1 INITIALISATION phase := idle
+             OPERATIONS toss = PRE phase = idle THEN phase := busy END; r <-- look = {look} END"
+        )
+    };
+    let ok = late("PRE phase = busy THEN r :: 0..1 || phase := idle END");
+    verified(&[("Late.ref", &ok), ("Early.mch", early)]);
+    let wrong = late("PRE phase = busy THEN r :: 0..2 || phase := idle END");
+    faulty(&[("Late.ref", &wrong), ("Early.mch", early)], &["Late / look", "results"]);
+}
+
+const QUEUE: &str = "MACHINE Bag VARIABLES s INVARIANT s <: 1..3 INITIALISATION s := {}
+    OPERATIONS put(e) = PRE e : 1..3 & e /: s THEN s := s \\/ {e} END;
+    e <-- take = PRE s /= {} THEN ANY x WHERE x : s THEN e := x || s := s - {x} END END END";
+
+const SEQUENCE: &str = "REFINEMENT Row REFINES Bag VARIABLES q INVARIANT q : iseq(1..3) & ran(q) = s INITIALISATION q := []
+    OPERATIONS put(e) = BEGIN q := q <- e END; e <-- take = PRE q /= [] THEN e := first(q) || q := tail(q) END END";
+
+#[test]
+fn a_set_may_become_a_sequence_and_the_sequence_an_array() {
+    verified(&[("Row.ref", SEQUENCE), ("Bag.mch", QUEUE)]);
+    let array = |take: &str| {
+        format!(
+            "REFINEMENT Cells REFINES Row VARIABLES arr, n
+             INVARIANT arr : 1..3 --> 0..3 & n : 0..3 & q = (1..n) <| arr INITIALISATION arr := (1..3) * {{0}} || n := 0
+             OPERATIONS put(e) = BEGIN n := n + 1 || arr(n+1) := e END; e <-- take = {take} END"
+        )
+    };
+    let ok = array("BEGIN e := arr(1) || arr := {1 |-> arr(2), 2 |-> arr(3), 3 |-> 0} || n := n - 1 END");
+    verified(&[("Cells.ref", &ok), ("Row.ref", SEQUENCE), ("Bag.mch", QUEUE)]);
+    // The last element instead of the first: a bag would not mind, the sequence between them does.
+    let wrong = array("BEGIN e := arr(n) || n := n - 1 END");
+    faulty(&[("Cells.ref", &wrong), ("Row.ref", SEQUENCE), ("Bag.mch", QUEUE)], &["Cells / take", "results"]);
+}
+
+#[test]
+fn a_fault_of_the_middle_level_is_found_below_it() {
+    let middle = SEQUENCE.replace("ran(q) = s", "card(q) + 1 = card(s)");
+    let bottom = "REFINEMENT Same REFINES Row VARIABLES q INVARIANT q : iseq(1..3) INITIALISATION q := []
+        OPERATIONS put(e) = BEGIN q := q <- e END; e <-- take = BEGIN e := first(q) || q := tail(q) END END";
+    faulty(
+        &[("Same.ref", bottom), ("Row.ref", &middle), ("Bag.mch", QUEUE)],
+        &["Same / INITIALISATION", "card(q) + 1"],
+    );
+    let middle = SEQUENCE.replace("PRE q /= []", "PRE size(q) > 1");
+    faulty(&[("Same.ref", bottom), ("Row.ref", &middle), ("Bag.mch", QUEUE)], &["Row / take / precondition"]);
+}
+
+const CELL: &str = "MACHINE Cell VARIABLES v INVARIANT v : 0..20 INITIALISATION v := 0
+    OPERATIONS store(n) = PRE n : 0..20 THEN v := n END; n <-- load = n := v END";
+
+fn summing(body: &str, gluing: &str) -> String {
+    format!(
+        "IMPLEMENTATION Sum_i REFINES Sum IMPORTS Cell INVARIANT {gluing} INITIALISATION store(0)
+         OPERATIONS up(k) = VAR i, t IN t <-- load; i := 0; {body}; store(t) END; r <-- total = r <-- load END"
+    )
+}
+
+const SUM: &str = "MACHINE Sum VARIABLES sum INVARIANT sum : 0..6 INITIALISATION sum := 0
+    OPERATIONS up(k) = PRE k : 1..3 & sum + k <= 6 THEN sum := sum + k END; r <-- total = r := sum END";
+
+/// The loop adds 1 k times. Its invariant speaks of the abstract variable.
+fn loop_to(bound: &str) -> String {
+    format!("WHILE i < {bound} DO i := i + 1; t := t + 1 INVARIANT i : 0..9 & t = sum + i VARIANT 9 - i END")
+}
+
+#[test]
+fn an_implementation_with_imports_and_a_loop_is_followed() {
+    let ok = summing(&loop_to("k"), "v = sum");
+    verified(&[("Sum_i.imp", &ok), ("Sum.mch", SUM), ("Cell.mch", CELL)]);
+    let wrong_loop = summing(&loop_to("k + 1"), "v = sum");
+    faulty(&[("Sum_i.imp", &wrong_loop), ("Sum.mch", SUM), ("Cell.mch", CELL)], &["Sum_i / up", "v = sum"]);
+    let wrong_glue = summing(&loop_to("k"), "v = sum + 1");
+    faulty(&[("Sum_i.imp", &wrong_glue), ("Sum.mch", SUM), ("Cell.mch", CELL)], &["v = sum + 1"]);
+}
+
+#[test]
+fn a_loop_invariant_over_abstract_variables_is_checked() {
+    let wrong = summing(&loop_to("k").replace("t = sum + i", "t = sum + i + i"), "v = sum");
+    each_engine(&[("Sum_i.imp", &wrong), ("Sum.mch", SUM), ("Cell.mch", CELL)], |status, json| {
+        assert_eq!((status, &json["violation"]["kind"]), (1, &Value::from("assertion")), "{json:#}");
+    });
+}
+
+/// The cell takes at most 3. Only the precondition over the abstract variable keeps the calls in bounds.
+#[test]
+fn preconditions_of_called_operations_are_checked_for_the_calls_a_client_may_make() {
+    let ok = summing(&loop_to("k"), "v = sum");
+    let tight = CELL.replace("PRE n : 0..20", "PRE n : 0..6");
+    verified(&[("Sum_i.imp", &ok), ("Sum.mch", SUM), ("Cell.mch", &tight)]);
+    let tighter = CELL.replace("PRE n : 0..20", "PRE n : 0..5");
+    each_engine(&[("Sum_i.imp", &ok), ("Sum.mch", SUM), ("Cell.mch", &tighter)], |status, json| {
+        assert_eq!((status, &json["violation"]["kind"]), (1, &Value::from("precondition")), "{json:#}");
+    });
+}
+
+#[test]
+fn without_the_abstractions_the_conjuncts_are_reasons() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");
+    let dir = tempfile::tempdir().expect("a directory");
+    let (status, json) = check_with(dir.path(), &with_counter(&text), &["--abstract-levels", "0"]);
+    assert_eq!(status, 3, "{json:#}");
+    let reasons = json["incomplete_because"].to_string();
+    assert!(reasons.contains("xx = x + 10") && reasons.contains("Counter"), "{reasons}");
+}
+
+/// An unbounded choice of the abstraction is no doubt as long as the values of the scope suffice to follow.
+#[test]
+fn an_unbounded_choice_of_the_abstraction_is_a_reason_only_where_it_is_needed() {
+    let abstraction = "MACHINE Any VARIABLES n INVARIANT n : INTEGER INITIALISATION n := 0 OPERATIONS go = n :: NATURAL END";
+    let refinement = |value: &str| {
+        format!(
+            "REFINEMENT One REFINES Any VARIABLES m INVARIANT m = n INITIALISATION m := 0 OPERATIONS go = m := {value} END"
+        )
+    };
+    verified(&[("One.ref", &refinement("2")), ("Any.mch", abstraction)]);
+    each_engine(&[("One.ref", &refinement("50")), ("Any.mch", abstraction)], |status, json| {
+        assert_eq!(status, 3, "{json:#}");
+    });
+}
+
+/// A level of a random chain: states 0..2, and for one operation the states its precondition allows and the
+/// steps (before, result, after).
+struct Level {
+    start: BTreeSet<usize>,
+    allowed: Option<BTreeSet<usize>>,
+    steps: BTreeSet<(usize, usize, usize)>,
+    /// Pairs of states of the level above and of this level; empty for the topmost.
+    glue: BTreeSet<(usize, usize)>,
+}
+
+const STATES: usize = 3;
+
+fn random_level(rng: &mut Rng, top: bool, dense: usize) -> Level {
+    let mut level =
+        Level { start: BTreeSet::new(), allowed: None, steps: BTreeSet::new(), glue: BTreeSet::new() };
+    level.start.insert(rng.below(STATES));
+    level.start.extend((0..STATES).filter(|_| rng.chance(dense)));
+    if rng.chance(60) {
+        level.allowed = Some((0..STATES).filter(|_| rng.chance(80)).collect());
+    }
+    for a in 0..STATES {
+        for r in 0..2 {
+            level.steps.extend((0..STATES).filter(|_| rng.chance(dense)).map(|b| (a, r, b)));
+        }
+        if !top {
+            level.glue.extend((0..STATES).filter(|_| rng.chance(80)).map(|b| (a, b)));
+        }
+    }
+    level
+}
+
+fn listed<T>(items: &BTreeSet<T>, one: impl Fn(&T) -> String) -> String {
+    format!("{{{}}}", items.iter().map(one).collect::<Vec<_>>().join(","))
+}
+
+fn text_of(level: &Level, at: usize) -> String {
+    let numbers = |s: &BTreeSet<usize>| listed(s, |n| n.to_string());
+    let head =
+        if at == 0 { "MACHINE L0".to_string() } else { format!("REFINEMENT L{at} REFINES L{}", at - 1) };
+    let glue = if at == 0 {
+        String::new()
+    } else {
+        format!(" & (v{} |-> v{at}) : {}", at - 1, listed(&level.glue, |(a, b)| format!("{a}|->{b}")))
+    };
+    let steps = listed(&level.steps, |(a, r, b)| format!("{a}|->{r}|->{b}"));
+    let body = format!(
+        "ANY o, n WHERE o : 0..1 & n : 0..2 & (v{at}|->o|->n) : {steps} THEN v{at} := n || r := o END"
+    );
+    let body = match &level.allowed {
+        Some(allowed) => format!("PRE v{at} : {} THEN {body} END", numbers(allowed)),
+        None => body,
+    };
+    format!(
+        "{head} VARIABLES v{at} INVARIANT v{at} : 0..2{glue} INITIALISATION v{at} :: {}
+         OPERATIONS r <-- op = {body} END",
+        numbers(&level.start)
+    )
+}
+
+/// Whether the lowest level refines the others, by its definition: sets of abstract tuples for each concrete state.
+fn simulated(levels: &[Level]) -> bool {
+    let (concrete, abstracts) = levels.split_last().expect("a level");
+    let tuples = |choices: Vec<Vec<usize>>| {
+        choices.into_iter().fold(vec![Vec::new()], |done: Vec<Vec<usize>>, next| {
+            done.iter().flat_map(|d| next.iter().map(|n| [d.clone(), vec![*n]].concat())).collect()
+        })
+    };
+    let related = |c: usize, tuple: &Vec<usize>| {
+        let all = [tuple.clone(), vec![c]].concat();
+        (1..levels.len()).all(|i| levels[i].glue.contains(&(all[i - 1], all[i])))
+    };
+    let starts = tuples(abstracts.iter().map(|l| l.start.iter().copied().collect()).collect());
+    let mut todo: Vec<(usize, BTreeSet<Vec<usize>>)> = concrete
+        .start
+        .iter()
+        .map(|c| (*c, starts.iter().filter(|t| related(*c, t)).cloned().collect()))
+        .collect();
+    let mut seen = BTreeSet::new();
+    while let Some((c, set)) = todo.pop() {
+        if set.is_empty() {
+            return false;
+        }
+        if !seen.insert((c, set.clone())) {
+            continue;
+        }
+        let allows = |l: &Level, v: usize| l.allowed.as_ref().is_none_or(|s| s.contains(&v));
+        let callable: Vec<&Vec<usize>> = set.iter().filter(|t| allows(&levels[0], t[0])).collect();
+        if callable.is_empty() {
+            continue;
+        }
+        let lower = |t: &Vec<usize>| (1..abstracts.len()).all(|i| allows(&levels[i], t[i]));
+        if !allows(concrete, c) || !callable.iter().all(|t| lower(t)) {
+            return false;
+        }
+        for (_, r, next) in concrete.steps.iter().filter(|(from, _, _)| *from == c) {
+            let mut after = BTreeSet::new();
+            for t in &callable {
+                let choices = abstracts.iter().zip(t.iter()).map(|(l, v)| {
+                    l.steps.iter().filter(|(a, o, _)| a == v && o == r).map(|(_, _, b)| *b).collect()
+                });
+                after.extend(tuples(choices.collect()).into_iter().filter(|t| related(*next, t)));
+            }
+            todo.push((*next, after));
+        }
+    }
+    true
+}
+
+#[test]
+fn random_chains_are_judged_as_the_definition_judges_them() {
+    let mut rng = Rng::new(2026);
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut verdicts = [0, 0];
+    for case in 0..120 {
+        let height = 2 + rng.below(2);
+        // Abstractions with many choices and a machine with few, so that both answers are frequent.
+        let levels: Vec<Level> = (0..height)
+            .map(|i| random_level(&mut rng, i == 0, if i + 1 == height { 15 } else { 70 }))
+            .collect();
+        let texts: Vec<(String, String)> = (0..height)
+            .rev()
+            .map(|i| (format!("L{i}.{}", if i == 0 { "mch" } else { "ref" }), text_of(&levels[i], i)))
+            .collect();
+        let files: Vec<(&str, &str)> = texts.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+        let expected = simulated(&levels);
+        let (status, json) = check_with(dir.path(), &files, &["--engine", ENGINES[case % 2]]);
+        assert_eq!(status, if expected { 0 } else { 1 }, "case {case}: {files:#?}\n{json:#}");
+        if !expected {
+            assert_eq!(json["violation"]["kind"], "refinement");
+        }
+        verdicts[usize::from(expected)] += 1;
+    }
+    assert!(verdicts[0] > 20 && verdicts[1] > 20, "{verdicts:?}");
+}
