@@ -1,0 +1,148 @@
+//! Values: exact numbers, elements, pairs, sets, records, members of free types.
+//!
+//! In: built by evaluation or by a converter. Out: a total order, and text in B notation.
+//! Never here: sets that are not listed (those are `sets`).
+//! Invariant: a set is sorted and has no element twice, a record is sorted by field, so equality of values is `==`.
+
+use crate::tree::Name;
+use dashu_int::IBig;
+use dashu_ratio::RBig;
+use std::fmt;
+use std::sync::Arc;
+
+/// A value of B.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Value {
+    Bool(bool),
+    Int(IBig),
+    Real(RBig),
+    Str(Name),
+    /// The given set, the number of the element from 0, the name of the element.
+    Elem(Name, u32, Name),
+    Pair(Arc<(Value, Value)>),
+    /// Sorted, without repetitions: build with `Value::set`.
+    Set(Arc<Vec<Value>>),
+    /// Sorted by field: build with `Value::record`.
+    Record(Arc<Vec<(Name, Value)>>),
+    /// The free type, the number of the constructor from 0, the name of the constructor, the argument.
+    Free(Name, u32, Name, Option<Arc<Value>>),
+}
+
+impl Value {
+    /// An integer.
+    pub fn int(n: impl Into<IBig>) -> Value {
+        Value::Int(n.into())
+    }
+    /// `a |-> b`
+    pub fn pair(a: Value, b: Value) -> Value {
+        Value::Pair(Arc::new((a, b)))
+    }
+    /// The set of the given elements, in any order and with repetitions.
+    pub fn set(mut elements: Vec<Value>) -> Value {
+        elements.sort();
+        elements.dedup();
+        Value::Set(Arc::new(elements))
+    }
+    /// The sequence of the given elements.
+    pub fn seq(elements: impl IntoIterator<Item = Value>) -> Value {
+        Value::set(elements.into_iter().enumerate().map(|(i, v)| Value::pair(Value::int(i + 1), v)).collect())
+    }
+    /// The record of the given fields, in any order.
+    pub fn record(mut fields: Vec<(Name, Value)>) -> Value {
+        fields.sort_by(|a, b| a.0.cmp(&b.0));
+        Value::Record(Arc::new(fields))
+    }
+    /// The elements of a set.
+    pub fn elements(&self) -> Option<&Arc<Vec<Value>>> {
+        match self {
+            Value::Set(e) => Some(e),
+            _ => None,
+        }
+    }
+    /// The two sides of a pair.
+    pub fn sides(&self) -> Option<(&Value, &Value)> {
+        match self {
+            Value::Pair(p) => Some((&p.0, &p.1)),
+            _ => None,
+        }
+    }
+    /// The elements of a sequence in order, if the value is a sequence.
+    pub fn as_seq(&self) -> Option<Vec<Value>> {
+        // Pairs are sorted by their first sides, so a sequence lists its indices from 1.
+        let indexed = self.elements()?.iter().enumerate();
+        indexed
+            .map(|(i, e)| match e.sides()? {
+                (Value::Int(n), v) if *n == IBig::from(i + 1) => Some(v.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+    /// The parts of a left-nested pair of `n` parts: `((a|->b)|->c)` gives a, b, c.
+    pub fn split(&self, n: usize) -> Option<Vec<Value>> {
+        if n <= 1 {
+            return Some(vec![self.clone()]);
+        }
+        let (front, last) = self.sides()?;
+        let mut parts = front.split(n - 1)?;
+        parts.push(last.clone());
+        Some(parts)
+    }
+    /// The left-nested pair of some values.
+    pub fn join(parts: impl IntoIterator<Item = Value>) -> Option<Value> {
+        parts.into_iter().reduce(Value::pair)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(b: bool) -> Value {
+        Value::Bool(b)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter, parts: Vec<String>| f.write_str(&parts.join(","));
+        match self {
+            Value::Bool(b) => f.write_str(if *b { "TRUE" } else { "FALSE" }),
+            Value::Int(n) => write!(f, "{n}"),
+            Value::Real(r) => f.write_str(&real_text(r)),
+            Value::Str(s) => f.write_str(&quoted(s)),
+            Value::Elem(_, _, name) | Value::Free(_, _, name, None) => f.write_str(name),
+            Value::Free(_, _, name, Some(arg)) => write!(f, "{name}({arg})"),
+            Value::Pair(p) => write!(f, "({}|->{})", p.0, p.1),
+            Value::Set(elements) => {
+                f.write_str("{")?;
+                list(f, elements.iter().map(Value::to_string).collect())?;
+                f.write_str("}")
+            }
+            Value::Record(fields) => {
+                f.write_str("rec(")?;
+                list(f, fields.iter().map(|(n, v)| format!("{n}:{v}")).collect())?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+/// A text between quotes with `\`, `"` and line ends escaped.
+pub(crate) fn quoted(s: &str) -> String {
+    format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+/// A real as a decimal when that is exact, else as a quotient.
+fn real_text(r: &RBig) -> String {
+    let mut digits = 0;
+    let mut scaled = r.clone();
+    while scaled.denominator() != &dashu_int::UBig::ONE && digits < 30 {
+        scaled *= RBig::from(10u8);
+        digits += 1;
+    }
+    if scaled.denominator() != &dashu_int::UBig::ONE {
+        return format!("{}.0/{}.0", r.numerator(), r.denominator());
+    }
+    let all = scaled.numerator().to_string();
+    let (sign, all) = all.strip_prefix('-').map_or(("", all.as_str()), |a| ("-", a));
+    let all = format!("{all:0>width$}", width = digits + 1);
+    let (whole, part) = all.split_at(all.len() - digits);
+    format!("{sign}{whole}.{}", if part.is_empty() { "0" } else { part })
+}
