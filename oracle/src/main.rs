@@ -183,5 +183,5 @@ fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String> {
         let state = all(&machine.variables, &s["state"])?;
         steps.push(Step { event: event.into(), params, results, state });
     }
-    Ok((Claim { kind, place, event, strict_guards: true }, Trace { constants, steps }))
+    Ok((Claim { kind, place, event, strict_guards: false }, Trace { constants, steps }))
 }

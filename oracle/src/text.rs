@@ -185,22 +185,6 @@ impl Core for Name {
     }
 }
 
-/// A label: a name that is written as a string.
-struct Label(Name);
-
-impl Core for Label {
-    fn write(&self) -> String {
-        quoted(&self.0)
-    }
-    fn read(node: &Node) -> Read<Label> {
-        if let Shape::Text(t) = &node.shape {
-            Ok(Label(t.as_str().into()))
-        } else {
-            node.fail("a string is expected")
-        }
-    }
-}
-
 impl<T: Core> Core for Vec<T> {
     fn write(&self) -> String {
         form("", self.iter().map(T::write).collect())
@@ -297,15 +281,6 @@ forms! { Type ["INTEGER" Integer, "BOOL" Bool, "STRING" Str, "REAL" Real] {
     "given" Given(n), "free" Free(n), "pow" Pow(t), "prod" Prod(a b), "record" Record(f),
 } never, unknown }
 
-impl Core for std::sync::Arc<Type> {
-    fn write(&self) -> String {
-        (**self).write()
-    }
-    fn read(node: &Node) -> Read<Self> {
-        Type::read(node).map(Into::into)
-    }
-}
-
 forms! { Expr ["NATURAL" Natural, "NATURAL1" Natural1, "succ" Succ, "pred" Pred] {
     "old" Old(n), "all" All(t), "ID" Id(t), "PRJ1" Prj1(a b), "PRJ2" Prj2(a b), "{}" Set(es), "[]" Seq(es),
     "|->" Pair(a b), "rec" Record(fs), "struct" Struct(fs), "'" Field(e n), "closure" Closure(t e),
@@ -391,12 +366,12 @@ fn real_of(word: &str) -> Option<RBig> {
 forms! { Pred ["TRUE" True, "FALSE" False] {
     "&" And(ps), "or" Or(ps), "not" Not(p), "=>" Implies(p q), "<=>" Iff(p q), "!" Forall(vs p), "#" Exists(vs p),
     "if" If(c p q), "let" Let(bs p), "finite" Finite(e), "partition" Partition(e es), "made" Made(n e),
+    "at" At(l p),
 } pred_text, pred_of }
 
 fn pred_text(p: &Pred) -> String {
     match p {
         Pred::Rel(op, a, b) => form(op.word(), vec![a.write(), b.write()]),
-        Pred::At(label, p) => form("at", vec![quoted(label), p.write()]),
         other => never(other),
     }
 }
@@ -404,7 +379,6 @@ fn pred_text(p: &Pred) -> String {
 fn pred_of(node: &Node) -> Read<Pred> {
     match RelOp::named(node.head()) {
         Some(op) => Ok(Pred::Rel(op, node.part(0, 2)?, node.part(1, 2)?)),
-        None if node.head() == "at" => Ok(Pred::At(node.part::<Label>(0, 2)?.0, node.part(1, 2)?)),
         None => unknown(node),
     }
 }
@@ -417,19 +391,12 @@ fields! { FreeType "type" { name, constructors } }
 fields! { Operation "op" { name, event, params, results, body } }
 
 forms! { Subst ["skip" Skip] {
-    ":=" Assign(parts), "::" In(xs e), ":(P)" Such(vs p), "pre" Pre(p s), "assert" Assert(d p s), "witness" Witness(p s),
+    ":=" Assign(parts), "::" In(xs e), ":|" Such(vs p), "pre" Pre(p s), "assert" Assert(d p s), "witness" Witness(p s),
     "choice" Choice(ss), "if" If(bs e), "select" Select(bs e), "case" Case(e bs other), "any" Any(vs p s),
     "let" Let(bs s), "var" Var(xs s), "while" While(l), "call" Call(n args to), ";" Seq(ss), "||" Par(ss),
 } never, unknown }
 
-impl Core for Duty {
-    fn write(&self) -> String {
-        self.word().into()
-    }
-    fn read(node: &Node) -> Read<Duty> {
-        node.word().and_then(Duty::named).map_or_else(|| unknown(node), Ok)
-    }
-}
+forms! { Duty ["assertion" Assertion, "refinement" Refinement, "variant" Variant] {} never, unknown }
 
 impl Core for bool {
     fn write(&self) -> String {
@@ -444,11 +411,10 @@ impl Core for bool {
 
 impl Core for Clause {
     fn write(&self) -> String {
-        form("", vec![quoted(&self.label), self.pred.write()])
+        form("", vec![self.label.write(), self.pred.write()])
     }
     fn read(node: &Node) -> Read<Clause> {
-        let (label, pred) = <(Label, Pred)>::read(node)?;
-        Ok(Clause { label: label.0, pred })
+        <(Name, Pred)>::read(node).map(|(label, pred)| Clause { label, pred })
     }
 }
 

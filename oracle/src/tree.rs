@@ -20,8 +20,8 @@ pub enum Type {
     Given(Name),
     /// A free type of the machine.
     Free(Name),
-    Pow(Arc<Type>),
-    Prod(Arc<Type>, Arc<Type>),
+    Pow(Box<Type>),
+    Prod(Box<Type>, Box<Type>),
     /// Fields sorted by name.
     Record(Vec<(Name, Type)>),
 }
@@ -29,11 +29,11 @@ pub enum Type {
 impl Type {
     /// `POW(t)`
     pub fn pow(t: Type) -> Type {
-        Type::Pow(Arc::new(t))
+        Type::Pow(Box::new(t))
     }
     /// `a * b`
     pub fn prod(a: Type, b: Type) -> Type {
-        Type::Prod(Arc::new(a), Arc::new(b))
+        Type::Prod(Box::new(a), Box::new(b))
     }
     /// `struct(…)`, the fields in any order.
     pub fn record(mut fields: Vec<(Name, Type)>) -> Type {
