@@ -62,27 +62,38 @@ impl Oracle<'_> {
             };
         }
         let mut undefined = None;
-        let (at, range) = match self.choose(env, left, &mut open, &mut undefined)? {
-            Some(choice) => choice,
-            // A name further out has no value yet: what bounds the variable cannot be seen yet either.
-            None if env.unbound() > left.len() => return Err(Stop::Unbound),
-            None => match (self.first_finite(left)?, undefined) {
-                (Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
-                (None, Some(at)) => return self.sample(env, left, at, &open, trouble, found),
-                (None, None) => return Err(Stop::Unlistable),
-            },
+        let choice = self.choose(env, left, &mut open, &mut undefined)?;
+        // A name further out has no value yet: what bounds the variable cannot be seen yet either.
+        if choice.is_none() && env.unbound() > left.len() {
+            return Err(Stop::Unbound);
+        }
+        let (mut seen, mut sampled) = (false, false);
+        let (at, range) = match (choice, self.first_finite(left)?, undefined) {
+            (Some(choice), ..) => choice,
+            (None, Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
+            // The set `S` of a conjunct `x:S` is undefined. So no binding makes the predicate true, and one binding
+            // that does not make it false makes it undefined: a few values are tried to find one.
+            (None, None, Some(at)) if left[at].1 == Type::Integer => {
+                sampled = true;
+                (at, Range::Members(Set::Interval((-2).into(), 8.into())))
+            }
+            _ => return Err(Stop::Unlistable),
         };
         let (name, rest) = (&left[at].0, [&left[..at], &left[at + 1..]].concat());
         let mut with = |slot: Slot| {
             env.fill(name, slot);
-            let done = self.level(env, &rest, &open, trouble.clone(), found);
+            let done = self.level(env, &rest, &open, trouble.clone(), &mut |env, truth| {
+                seen = true;
+                found(env, truth)
+            });
             env.fill(name, Slot::Unbound);
             done
         };
         match range {
-            Range::Equal(slot, _) => with(slot),
-            Range::Members(set) => self.each(&set, &mut |v| with(Slot::Value(v))),
+            Range::Equal(slot, _) => with(slot)?,
+            Range::Members(set) => self.each(&set, &mut |v| with(Slot::Value(v)))?,
         }
+        if sampled && !seen { Err(Stop::Unlistable) } else { Ok(()) }
     }
 
     fn first_finite(&self, left: &[&Var]) -> Res<Option<usize>> {
@@ -194,39 +205,6 @@ impl Oracle<'_> {
             }
         }
         Some(Set::Interval(lows.into_iter().max()?, highs.into_iter().min()?))
-    }
-
-    /// Nothing bounds a variable of an infinite type because the set `S` of a conjunct `x:S` is undefined. So no
-    /// binding makes the predicate true, and one binding that does not make it false makes it undefined: a few values
-    /// are tried to find one.
-    fn sample(
-        &self,
-        env: &mut Env,
-        left: &[&Var],
-        at: usize,
-        open: &[Conjunct],
-        trouble: Option<Stop>,
-        found: Found,
-    ) -> Res<()> {
-        let (name, rest) = (&left[at].0, [&left[..at], &left[at + 1..]].concat());
-        let samples = match &left[at].1 {
-            Type::Integer => (-2..=8).map(Value::int).collect(),
-            Type::Str => vec![Value::Str("".into())],
-            Type::Pow(t) if **t == Type::Integer => vec![Value::set(vec![]), Value::set(vec![Value::int(1)])],
-            Type::Pow(_) => vec![Value::set(vec![])],
-            _ => vec![],
-        };
-        let mut seen = false;
-        for v in samples {
-            env.fill(name, Slot::Value(v));
-            let done = self.level(env, &rest, open, trouble.clone(), &mut |env, truth| {
-                seen = true;
-                found(env, truth)
-            });
-            env.fill(name, Slot::Unbound);
-            done?;
-        }
-        if seen { Ok(()) } else { Err(Stop::Unlistable) }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::pred::unlisted;
 use crate::sets::{Closure, Set};
-use crate::tree::{BigOp, BinOp, Expr, Machine, Name, Pred, RelOp, Type, Var};
+use crate::tree::{BigOp, BinOp, Expr, Machine, Name, Pred, RelOp, Type, UnOp, Var};
 use crate::value::Value;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -198,9 +198,6 @@ impl<'m> Oracle<'m> {
             Expr::All(t) => Val::Many(Set::All(t.clone())),
             Expr::Natural => Val::Many(Set::From(0.into())),
             Expr::Natural1 => Val::Many(Set::From(1.into())),
-            Expr::Succ | Expr::Pred | Expr::Id(_) | Expr::Prj1(..) | Expr::Prj2(..) => {
-                self.val(&Env::default(), &function(e))?
-            }
             Expr::Set(es) => Value::set(all(es)?).into(),
             Expr::Seq(es) => Value::seq(all(es)?).into(),
             Expr::Pair(a, b) => Value::pair(self.eval(env, a)?, self.eval(env, b)?).into(),
@@ -218,6 +215,10 @@ impl<'m> Oracle<'m> {
                 },
                 _ => return Err(Stop::ill("a record")),
             },
+            Expr::Unary(UnOp::Id, s) => self.val(env, &function_on(&[s], 0))?,
+            Expr::Binary(op @ (BinOp::Prj1 | BinOp::Prj2), s, t) => {
+                self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?
+            }
             Expr::Unary(op, a) => {
                 let a = self.val(env, a)?;
                 self.unary(*op, a)?
@@ -229,8 +230,8 @@ impl<'m> Oracle<'m> {
             }
             Expr::Closure(t, r) => {
                 let r = self.val(env, r)?;
-                let strict = self.unary(crate::tree::UnOp::Closure1, r)?;
-                let identity = self.val(&Env::default(), &function(&Expr::Id(t.clone())))?;
+                let strict = self.unary(UnOp::Closure1, r)?;
+                let identity = self.val(&Env::default(), &function_on(&[&Expr::All(t.clone())], 0))?;
                 self.binary(BinOp::Union, identity, strict)?
             }
             Expr::Iterate(t, r, n) => {
@@ -335,8 +336,8 @@ impl<'m> Oracle<'m> {
             BigOp::Lambda | BigOp::SetOf => Value::set(out).into(),
             BigOp::Sigma => fold(0, BinOp::Add)?.into(),
             BigOp::Pi => fold(1, BinOp::Mul)?.into(),
-            BigOp::Union => self.unary(crate::tree::UnOp::Union, Value::set(out).into())?,
-            BigOp::Inter => self.unary(crate::tree::UnOp::Inter, Value::set(out).into())?,
+            BigOp::Union => self.unary(UnOp::Union, Value::set(out).into())?,
+            BigOp::Inter => self.unary(UnOp::Inter, Value::set(out).into())?,
         })
     }
 
@@ -395,31 +396,16 @@ impl<'m> Oracle<'m> {
     }
 }
 
-/// `succ`, `pred` and the generic functions as lambdas.
-fn function(e: &Expr) -> Expr {
-    let (x, y): (Name, Name) = ("x".into(), "y".into());
-    let (vx, vy) = (Expr::Var(x.clone()), Expr::Var(y.clone()));
-    let one = || Box::new(Expr::Const(Value::int(1)));
-    let (vars, body) = match e {
-        Expr::Succ => (vec![(x, Type::Integer)], Expr::Binary(BinOp::Add, Box::new(vx), one())),
-        Expr::Pred => (vec![(x, Type::Integer)], Expr::Binary(BinOp::Sub, Box::new(vx), one())),
-        Expr::Id(t) => (vec![(x, t.clone())], vx),
-        Expr::Prj1(a, b) => (vec![(x, a.clone()), (y, b.clone())], vx),
-        Expr::Prj2(a, b) => (vec![(x, a.clone()), (y, b.clone())], vy),
-        other => return other.clone(),
-    };
-    Expr::Big(BigOp::Lambda, vars, Box::new(Pred::True), Box::new(body))
-}
-
-/// The function `%x,….(x:S & … | E)` over sets that cannot be listed; used at points only.
-pub(crate) fn function_on(domains: Vec<(&str, Set)>, body: &str) -> Set {
-    let (mut env, mut vars, mut conjuncts) = (Env::default(), Vec::new(), Vec::new());
-    for (name, set) in domains {
-        let (x, s): (Name, Name) = (name.into(), format!("domain of {name}").into());
-        env.push(&s, Slot::Rule(Arc::new(set)));
-        conjuncts.push(Pred::Rel(RelOp::In, Expr::Var(x.clone()), Expr::Var(s)));
-        vars.push((x, Type::Integer));
-    }
-    let closure = Closure { env, vars, pred: Pred::And(conjuncts) };
-    Set::Lambda(Arc::new(closure), Arc::new(Expr::Var(body.into())))
+/// The function `%x,….(x:S & … | x)` that answers one of its arguments.
+pub(crate) fn function_on(sets: &[&Expr], answer: usize) -> Expr {
+    let name = |prefix: &str, i: usize| Name::from(format!("{prefix} {i}"));
+    let sets_by_name = sets.iter().enumerate().map(|(i, e)| (name("set", i), (*e).clone()));
+    let args = 0..sets.len();
+    let inside = |i| Pred::Rel(RelOp::In, Expr::Var(name("argument", i)), Expr::Var(name("set", i)));
+    // Nothing but the sets bounds the arguments, so their type is never looked at.
+    let vars = args.clone().map(|i| (name("argument", i), Type::Integer)).collect();
+    let body = Expr::Var(name("argument", answer));
+    let lambda =
+        Expr::Big(BigOp::Lambda, vars, Box::new(Pred::And(args.map(inside).collect())), Box::new(body));
+    Expr::Let(sets_by_name.collect(), Box::new(lambda))
 }

@@ -7,7 +7,7 @@
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
 use crate::pred::unlisted;
 use crate::sets::Set;
-use crate::tree::{BinOp, Duty, Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
+use crate::tree::{BinOp, Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
 use crate::value::Value;
 use std::collections::BTreeMap;
 
@@ -31,14 +31,6 @@ pub struct Finding {
     pub place: String,
     /// The operation whose execution is wrong, with the values of its parameters.
     pub event: Option<(Name, Vec<Value>)>,
-}
-
-/// What was noticed while a substitution was executed.
-#[derive(Clone, Debug, Default)]
-pub struct Notes {
-    pub findings: Vec<Finding>,
-    /// Bindings for which a guard was undefined; they count as not enabled.
-    pub undefined_guards: Vec<Undefined>,
 }
 
 /// One transition of an operation from a given state; a result is `None` if no value was assigned.
@@ -73,13 +65,15 @@ type Outcomes = Res<Vec<Writes>>;
 pub struct Run<'a> {
     oracle: &'a Oracle<'a>,
     want: Option<&'a Writes>,
-    pub notes: Notes,
+    pub findings: Vec<Finding>,
+    /// Bindings for which a guard was undefined; they count as not enabled.
+    pub undefined_guards: Vec<Undefined>,
 }
 
 impl<'a> Run<'a> {
     /// An execution that has noticed nothing yet.
     pub fn new(oracle: &'a Oracle<'a>, want: Option<&'a Writes>) -> Run<'a> {
-        Run { oracle, want, notes: Notes::default() }
+        Run { oracle, want, findings: Vec::new(), undefined_guards: Vec::new() }
     }
 
     /// The outcomes of the initialisation, from an environment whose variables have no value.
@@ -131,7 +125,7 @@ impl<'a> Run<'a> {
             let visited = oracle.bindings(env, &vars, guard, &mut |env, truth| {
                 match truth {
                     Ok(()) => out.extend(self.fire(env, op, s, at)?),
-                    Err(u) => self.notes.undefined_guards.push(u),
+                    Err(u) => self.undefined_guards.push(u),
                 }
                 Ok(())
             });
@@ -144,7 +138,7 @@ impl<'a> Run<'a> {
     fn fire(&mut self, env: &Env, op: &Operation, s: &Subst, at: Place) -> Res<Vec<Transition>> {
         let values = op.params.iter().map(|(p, _)| self.oracle.eval(env, &Expr::Var(p.clone())));
         let params = values.collect::<Res<Vec<_>>>()?;
-        let before = self.notes.findings.len();
+        let before = self.findings.len();
         let mut out = Vec::new();
         for mut writes in self.run(env, s, at)? {
             let results: Vec<_> = op.results.iter().map(|(r, _)| writes.remove(r)).collect();
@@ -153,20 +147,20 @@ impl<'a> Run<'a> {
             }
             out.push(Transition { params: params.clone(), results, writes });
         }
-        let new = &mut self.notes.findings[before..];
+        let new = &mut self.findings[before..];
         new.iter_mut().for_each(|f| f.event = Some((op.name.clone(), params.clone())));
         Ok(out)
     }
 
     fn find(&mut self, kind: Kind, why: impl Into<String>, place: &str) {
         let (why, place) = (why.into(), place.to_string());
-        self.notes.findings.push(Finding { kind, why, place, event: None });
+        self.findings.push(Finding { kind, why, place, event: None });
     }
 
     fn undefined(&mut self, u: Undefined, at: Place) {
         match at {
             Place::Action => self.find(Kind::WellDefinedness, u.why, &u.place),
-            _ => self.notes.undefined_guards.push(u),
+            _ => self.undefined_guards.push(u),
         }
     }
 
@@ -207,14 +201,9 @@ impl<'a> Run<'a> {
                 }
             }
             Subst::Pre(p, s) => self.demand(env, p, s, Kind::Precondition, "the precondition is false"),
-            Subst::Assert(Duty::Assertion, p, s) => {
-                self.demand(env, p, s, Kind::Assertion, "the ASSERT is false")
-            }
-            Subst::Assert(Duty::Refinement, p, s) => {
-                self.demand(env, p, s, Kind::Refinement, "an obligation of refinement is false")
-            }
-            Subst::Assert(Duty::Variant, p, s) => {
-                self.demand(env, p, s, Kind::Variant, "the variant is not respected")
+            Subst::Assert(duty, p, s) => {
+                let kind = Kind::named(duty.word()).expect("every duty is a kind of finding");
+                self.demand(env, p, s, kind, "the ASSERT is false")
             }
             Subst::Witness(p, s) => self.demand(env, p, s, Kind::Assertion, "the WITNESS is false"),
             Subst::Choice(branches) => self.union(branches.iter(), env, at.behind()),
@@ -431,27 +420,17 @@ impl<'a> Run<'a> {
         let mut out = Vec::new();
         let mut open = vec![(env.clone(), Writes::new(), None::<Value>)];
         while let Some((env, writes, last)) = open.pop() {
-            self.oracle.tick()?;
             let looking = after(&first, &Writes::new(), writes.clone()).0;
-            match self.truth(&looking, &l.invariant)? {
-                Some(true) => {}
-                Some(false) => {
-                    self.find(Kind::Assertion, "the loop invariant is false", label(&l.invariant));
-                    continue;
-                }
-                None => continue,
+            let invariant = self.truth(&looking, &l.invariant)?;
+            if invariant == Some(false) {
+                self.find(Kind::Assertion, "the loop invariant is false", label(&l.invariant));
             }
-            match self.truth(&env, &l.condition)? {
-                Some(true) => {}
-                Some(false) => {
-                    out.push(writes);
-                    continue;
-                }
-                None => continue,
+            let go_on = if invariant == Some(true) { self.truth(&env, &l.condition)? } else { None };
+            if go_on == Some(false) {
+                out.push(writes.clone());
             }
-            let Some(v) = self.defined(self.oracle.eval(&looking, &l.variant), Place::Action)? else {
-                continue;
-            };
+            let variant = go_on.filter(|go_on| *go_on).map(|_| self.oracle.eval(&looking, &l.variant));
+            let Some(v) = variant.map_or(Ok(None), |v| self.defined(v, Place::Action))? else { continue };
             if v < Value::int(0) || last.is_some_and(|last| v >= last) {
                 self.find(Kind::Assertion, "the loop variant is negative or does not decrease", "");
                 continue;

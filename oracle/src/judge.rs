@@ -87,12 +87,12 @@ fn before_any_state(
         let mut run = Run::new(oracle, None);
         let outcomes = run.initialise(&oracle.environment(&valuation, None))?;
         let incomplete = outcomes.iter().any(|w| oracle.state_after(None, w).is_none());
-        if run.notes.findings.iter().any(|f| f.kind == claim.kind)
+        if run.findings.iter().any(|f| f.kind == claim.kind)
             || claim.kind == Kind::WellDefinedness && incomplete
         {
             return Ok(());
         }
-        initial += outcomes.len() + run.notes.findings.len();
+        initial += outcomes.len() + run.findings.len();
     }
     match claim.kind {
         Kind::WellDefinedness if undefined => Ok(()),

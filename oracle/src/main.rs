@@ -5,19 +5,19 @@ use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::judge::{Claim, Verdict, judge};
 use bombus_oracle::search::{Options, Report, Step, Trace, explore};
 use bombus_oracle::text::{Core, read, value_text};
-use bombus_oracle::tree::{Expr, Machine, Name, Var};
+use bombus_oracle::tree::{Expr, Machine, Name, Operation, Var};
 use bombus_oracle::value::Value;
 use serde_json::{Map, Value as Json, json};
 use std::process::ExitCode;
 
 const HELP: &str = "\
 bombus-oracle explore FILE.core [--json] [--max-states N] [--steps N] [--strict-wd]
-bombus-oracle judge FILE.core TRACE.json [--steps N]
+bombus-oracle judge FILE.core TRACE.json [--steps N] [--strict-wd]
 bombus-oracle print FILE.core
 
 explore visits all states of a machine in the core language; judge executes a trace again and answers
 whether its claim is right; print writes the machine in its canonical form. --steps limits the steps of
-evaluation per state. A trace is what explore --json shows as \"first\", values in the core language.
+evaluation per state. A trace is an entry of \"first\" of explore --json, values in the core language.
 Exit status: 0 verified or confirmed, 1 violated or refuted, 2 rejected, 3 incomplete.";
 
 fn main() -> ExitCode {
@@ -29,8 +29,7 @@ fn main() -> ExitCode {
             2
         })
     });
-    let status = work.map(|w| w.join().unwrap_or(4)).unwrap_or(4);
-    ExitCode::from(status)
+    ExitCode::from(work.map(|w| w.join().unwrap_or(4)).unwrap_or(4))
 }
 
 fn run(args: &[String]) -> Result<u8, String> {
@@ -39,10 +38,7 @@ fn run(args: &[String]) -> Result<u8, String> {
     while let Some(a) = rest.next() {
         let mut number = || rest.next().and_then(|n| n.parse().ok()).ok_or(format!("{a} needs a number"));
         match a.as_str() {
-            "-h" | "--help" => {
-                println!("{HELP}");
-                return Ok(0);
-            }
+            "-h" | "--help" => files = vec!["help"],
             "--json" => as_json = true,
             "--strict-wd" => options.strict_guards = true,
             "--max-states" => options.max_states = number()? as usize,
@@ -53,35 +49,30 @@ fn run(args: &[String]) -> Result<u8, String> {
     }
     let load = |file: &str| std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"));
     let machine = |file: &str| read::<Machine>(&load(file)?).map_err(|e| format!("{file}:{e}"));
-    match files.as_slice() {
+    let (text, status) = match files.as_slice() {
+        ["help", ..] => (HELP.to_string(), 0),
         ["explore", file] => {
             let machine = machine(file)?;
             let report = explore(&machine, &options);
-            if as_json {
-                println!("{:#}", report_json(&machine, &report))
-            } else {
-                show(&machine, &report)
-            }
-            Ok(status(&report).1)
+            let json = report_json(&machine, &report);
+            (if as_json { format!("{json:#}") } else { summary(&machine, &report, &json) }, status(&report).1)
         }
         ["judge", file, trace] => {
             let json = serde_json::from_str(&load(trace)?).map_err(|e| format!("{trace}: {e}"))?;
             let machine = machine(file)?;
-            let (claim, steps) = trace_of(&machine, &json).map_err(|e| format!("{trace}: {e}"))?;
-            let (text, status) = match judge(&machine, &steps, &claim, options.budget) {
+            let (mut claim, steps) = trace_of(&machine, &json).map_err(|e| format!("{trace}: {e}"))?;
+            claim.strict_guards = options.strict_guards;
+            match judge(&machine, &steps, &claim, options.budget) {
                 Verdict::Confirmed => ("CONFIRMED".to_string(), 0),
                 Verdict::Refuted(why) => (format!("REFUTED     {why}"), 1),
                 Verdict::TooBig(why) => (format!("INCOMPLETE  {why}"), 3),
-            };
-            println!("{text}");
-            Ok(status)
+            }
         }
-        ["print", file] => {
-            println!("{}", machine(file)?.write());
-            Ok(0)
-        }
-        _ => Err(format!("a command is expected\n{HELP}")),
-    }
+        ["print", file] => (machine(file)?.write(), 0),
+        _ => return Err(format!("a command is expected\n{HELP}")),
+    };
+    println!("{text}");
+    Ok(status)
 }
 
 fn status(r: &Report) -> (&'static str, u8) {
@@ -92,60 +83,59 @@ fn status(r: &Report) -> (&'static str, u8) {
     }
 }
 
-fn show(machine: &Machine, r: &Report) {
-    println!("{:12}{}", status(r).0.to_uppercase(), machine.name);
-    println!("  explored  {} states, {} transitions", r.states, r.transitions);
-    println!("            {} initial, {} valuations of the constants", r.initial, r.constants);
-    r.events.iter().for_each(|(e, (s, t))| println!("  event     {e}: {t} transitions from {s} states"));
-    r.incomplete.iter().for_each(|why| println!("  incomplete because {why}"));
-    if r.undefined_guards > 0 {
-        println!("  warning   guards were undefined {} times", r.undefined_guards);
+/// The report for people: a headline, the counts, and each first finding with its trace.
+fn summary(machine: &Machine, r: &Report, json: &Json) -> String {
+    let mut out = format!("{:12}{}", status(r).0.to_uppercase(), machine.name);
+    for key in
+        ["states", "transitions", "constants", "initial", "undefined_guards", "events", "incomplete_because"]
+    {
+        out += &format!("\n  {key:20}{}", json[key]);
     }
     for (f, trace) in &r.first {
-        println!("{} ({} found): {} {}", f.kind.word(), r.found[&f.kind], f.why, f.place);
-        trace.constants.iter().for_each(|(n, v)| println!("    constant {n} = {v}"));
+        let event = f.event.as_ref().map_or(String::new(), |(n, _)| format!("while computing {n}"));
+        out += &format!("\n{} ({} found): {} {} {event}", f.kind.word(), r.found[&f.kind], f.why, f.place);
+        out.extend(trace.constants.iter().map(|(n, v)| format!("\n       {n} = {v}")));
         for (i, step) in trace.steps.iter().enumerate() {
-            let list = |vs: Vec<String>| vs.join(", ");
-            let params = list(step.params.iter().map(Value::to_string).collect());
+            let params: Vec<String> = step.params.iter().map(Value::to_string).collect();
             let state = machine.variables.iter().zip(&step.state).map(|((n, _), v)| format!("{n} = {v}"));
-            println!("{i:5}  {}({params})  {}", step.event, list(state.collect()));
-        }
-        if let Some((event, params)) = &f.event {
-            let params: Vec<String> = params.iter().map(Value::to_string).collect();
-            println!("       while computing {event}({})", params.join(", "));
+            let state = state.collect::<Vec<_>>().join(", ");
+            out += &format!("\n{i:5}  {}({})  {state}", step.event, params.join(", "));
         }
     }
+    out
 }
 
-fn values(names: &[Var], values: impl Iterator<Item = Option<Value>>) -> Json {
-    let entry = |((n, _), v): (&Var, Option<Value>)| (n.to_string(), json!(v.map(|v| value_text(&v))));
+fn values<'v>(names: &[Var], values: impl Iterator<Item = Option<&'v Value>>) -> Json {
+    let entry = |((n, _), v): (&Var, Option<&Value>)| (n.to_string(), json!(v.map(value_text)));
     Json::Object(names.iter().zip(values).map(entry).collect())
 }
 
+fn params(op: Option<&Operation>) -> &[Var] {
+    op.map_or(&[], |o| &o.params)
+}
+
 fn report_json(machine: &Machine, r: &Report) -> Json {
-    let some = |vs: &[Value]| vs.iter().cloned().map(Some).collect::<Vec<_>>().into_iter();
     let first = r.first.iter().map(|(f, trace)| {
         let steps = trace.steps.iter().map(|s| {
             let op = machine.operation(&s.event);
-            let (params, results) = op.map_or((&[][..], &[][..]), |o| (&o.params[..], &o.results[..]));
-            json!({"event": &*s.event, "params": values(params, some(&s.params)),
-                "results": values(results, s.results.iter().cloned()),
-                "state": values(&machine.variables, some(&s.state))})
+            let results = op.map_or(&[][..], |o| &o.results[..]);
+            json!({"event": &*s.event, "params": values(params(op), s.params.iter().map(Some)),
+                "results": values(results, s.results.iter().map(Option::as_ref)),
+                "state": values(&machine.variables, s.state.iter().map(Some))})
         });
         let constants = trace.constants.iter().map(|(n, v)| (n.to_string(), json!(value_text(v))));
         let event = f.event.as_ref().map(|(n, vs)| {
-            let params = machine.operation(n).map_or(&[][..], |o| &o.params[..]);
-            json!({"name": &**n, "params": values(params, some(vs))})
+            json!({"name": &**n, "params": values(params(machine.operation(n)), vs.iter().map(Some))})
         });
         json!({"kind": f.kind.word(), "why": f.why, "place": f.place, "while": event,
             "constants": constants.collect::<Map<_, _>>(), "trace": steps.collect::<Vec<_>>()})
     });
+    let events = r.events.iter().map(|(e, (s, t))| (e.to_string(), json!({"states": s, "transitions": t})));
+    let found = r.found.iter().map(|(k, n)| (k.word().to_string(), json!(n)));
     json!({"machine": &*machine.name, "verdict": status(r).0, "incomplete_because": r.incomplete,
         "states": r.states, "transitions": r.transitions, "constants": r.constants, "initial": r.initial,
-        "undefined_guards": r.undefined_guards,
-        "events": r.events.iter().map(|(e, (s, t))| (e.to_string(), json!({"states": s, "transitions": t}))).collect::<Map<_, _>>(),
-        "found": r.found.iter().map(|(k, n)| (k.word().to_string(), json!(n))).collect::<Map<_, _>>(),
-        "first": first.collect::<Vec<_>>()})
+        "undefined_guards": r.undefined_guards, "events": events.collect::<Map<_, _>>(),
+        "found": found.collect::<Map<_, _>>(), "first": first.collect::<Vec<_>>()})
 }
 
 /// The claim and the trace of a JSON object.
@@ -164,24 +154,22 @@ fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String> {
     let event = match word(&json["while"]["name"]) {
         None => None,
         Some(n) => {
-            let op = machine.operation(&n).ok_or(format!("{n} is no operation"))?;
-            Some((Name::from(n), Some(all(&op.params, &json["while"]["params"])?)))
+            Some((Name::from(&*n), Some(all(params(machine.operation(&n)), &json["while"]["params"])?)))
         }
     };
     let place = word(&json["place"]).filter(|p| !p.is_empty());
-    let mut constants = Writes::new();
+    let mut trace = Trace { constants: Writes::new(), steps: Vec::new() };
     for (n, v) in json["constants"].as_object().into_iter().flatten() {
-        constants.insert(n.as_str().into(), value(v)?);
+        trace.constants.insert(n.as_str().into(), value(v)?);
     }
-    let mut steps = Vec::new();
     for s in json["trace"].as_array().ok_or("\"trace\" is missing")? {
         let event = word(&s["event"]).ok_or("a step has no \"event\"")?;
-        let op = machine.operation(&event).filter(|_| !steps.is_empty());
-        let params = all(op.map_or(&[], |o| &o.params), &s["params"])?;
+        let op = machine.operation(&event).filter(|_| !trace.steps.is_empty());
+        let params = all(params(op), &s["params"])?;
         let result = |(n, _): &Var| Some(&s["results"][&**n]).filter(|j| !j.is_null()).map(value).transpose();
         let results = op.map_or(&[][..], |o| &o.results[..]).iter().map(result).collect::<Result<_, _>>()?;
         let state = all(&machine.variables, &s["state"])?;
-        steps.push(Step { event: event.into(), params, results, state });
+        trace.steps.push(Step { event: event.into(), params, results, state });
     }
-    Ok((Claim { kind, place, event, strict_guards: false }, Trace { constants, steps }))
+    Ok((Claim { kind, place, event, strict_guards: false }, trace))
 }

@@ -43,12 +43,6 @@ impl Oracle<'_> {
                 let (x, y) = sides(&v)?;
                 (if op == Fst { x } else { y }).clone().into()
             }
-            Id => match a.set()? {
-                s if self.listable(&s)? => {
-                    relation(self.list(&s)?.iter().map(|x| (x.clone(), x.clone()))).into()
-                }
-                s => Val::Many(function_on(vec![("x", s)], "x")),
-            },
             Dom => match a.set()? {
                 Set::Lambda(c, _) => Val::Many(Set::Such(c)),
                 r => Value::set(self.pairs(&r)?.into_iter().map(|p| p.0).collect()).into(),
@@ -65,13 +59,10 @@ impl Oracle<'_> {
             }
             Fnc => {
                 let r = a.set()?;
-                let mut out = Vec::new();
-                for (x, _) in self.pairs(&r)? {
-                    let images = Value::set(self.images(&r, &x)?);
-                    out.push((x, images));
-                }
-                relation(out).into()
+                let image = |(x, _)| Ok((Value::clone(&x), Value::set(self.images(&r, &x)?)));
+                relation(self.pairs(&r)?.into_iter().map(image).collect::<Res<Vec<_>>>()?).into()
             }
+            Id => return Err(Stop::ill("an operator on values")),
             Seq => sequences(false, false, false, a.set()?),
             Seq1 => sequences(true, false, false, a.set()?),
             Iseq => sequences(false, true, false, a.set()?),
@@ -103,19 +94,6 @@ impl Oracle<'_> {
             Union | Inter | Minus => self.combine(op, a.set()?, b.set()?)?,
             Concat | Prepend | Append | Take | Drop => {
                 two_sequences(op, self.value_of(a)?, self.value_of(b)?)?.into()
-            }
-            Prj1 | Prj2 => {
-                let (a, b) = (a.set()?, b.set()?);
-                if !self.listable(&a)? || !self.listable(&b)? {
-                    let body = if op == Prj1 { "x" } else { "y" };
-                    return Ok(Val::Many(function_on(vec![("x", a), ("y", b)], body)));
-                }
-                let all = self.pairs(&Set::Product(Arc::new(a), Arc::new(b)))?.into_iter();
-                relation(all.map(|(x, y)| {
-                    let side = if op == Prj1 { x.clone() } else { y.clone() };
-                    (Value::pair(x, y), side)
-                }))
-                .into()
             }
             _ => self.relational(op, a.set()?, b.set()?)?.into(),
         })
@@ -264,7 +242,7 @@ impl Oracle<'_> {
             return Stop::undefined("iterate with a negative number");
         }
         if n == &IBig::ZERO {
-            return self.val(&Default::default(), &Expr::Id(t.clone()));
+            return self.val(&Default::default(), &function_on(&[&Expr::All(t.clone())], 0));
         }
         let mut all = Value::Set(self.list(&r)?);
         let mut done = IBig::ONE;

@@ -124,11 +124,11 @@ impl Look {
             let transitions = run.operation(env, op, None);
             let transitions = self.answer(transitions).unwrap_or_default();
             self.transitions.extend(transitions.into_iter().map(|t| (op.name.clone(), t)));
-            wrong += run.notes.findings.len();
-            self.findings.extend(run.notes.findings);
-            self.undefined_guards += run.notes.undefined_guards.len() as u64;
+            wrong += run.findings.len();
+            self.findings.extend(run.findings);
+            self.undefined_guards += run.undefined_guards.len() as u64;
             if strict {
-                run.notes.undefined_guards.into_iter().for_each(|u| self.undefined(u, &op.name));
+                run.undefined_guards.into_iter().for_each(|u| self.undefined(u, &op.name));
             }
         }
         if only.is_none() && self.transitions.is_empty() && wrong == 0 && self.incomplete.is_empty() {
@@ -228,7 +228,7 @@ impl Search<'_> {
             let env = self.oracle.environment(&self.valuations[at], None);
             let mut run = Run::new(&self.oracle, None);
             let outcomes = run.initialise(&env);
-            look.findings.extend(run.notes.findings);
+            look.findings.extend(run.findings);
             for writes in look.answer(outcomes).unwrap_or_default() {
                 let Some(state) = self.oracle.state_after(None, &writes) else {
                     look.find(

@@ -26,13 +26,15 @@ impl fmt::Display for TextError {
     }
 }
 
-type Read<T> = Result<T, TextError>;
+type Read<T> = Result<T, Wrong>;
 
-/// A piece of text with its place.
+/// What is wrong, and the number of the character where.
+pub type Wrong = (usize, String);
+
+/// A piece of text and where it begins.
 pub struct Node {
     shape: Shape,
-    line: usize,
-    column: usize,
+    at: usize,
 }
 
 enum Shape {
@@ -52,91 +54,84 @@ pub trait Core: Sized {
 }
 
 /// The tree that a text stands for.
-pub fn read<T: Core>(text: &str) -> Read<T> {
-    let mut lexer = Lexer { chars: text.chars().collect(), at: 0, line: 1, column: 1 };
-    let node = lexer.node(0)?;
-    lexer.blanks();
-    if lexer.peek().is_some() { lexer.fail("the text should end here") } else { T::read(&node) }
+pub fn read<T: Core>(text: &str) -> Result<T, TextError> {
+    let mut lexer = Lexer { chars: text.chars().collect(), at: 0 };
+    let tree = lexer.node(0).and_then(|node| match lexer.blanks() {
+        None => T::read(&node),
+        Some(_) => lexer.fail("the text should end here"),
+    });
+    tree.map_err(|(at, message)| {
+        let before: Vec<&char> = lexer.chars[..at].iter().collect();
+        let line = before.iter().filter(|c| ***c == '\n').count() + 1;
+        TextError { line, column: before.iter().rev().take_while(|c| ***c != '\n').count() + 1, message }
+    })
 }
 
 struct Lexer {
     chars: Vec<char>,
     at: usize,
-    line: usize,
-    column: usize,
 }
 
 impl Lexer {
-    fn peek(&self) -> Option<char> {
+    /// The next character that is no blank.
+    fn blanks(&mut self) -> Option<char> {
+        while self.chars.get(self.at).is_some_and(|c| c.is_whitespace()) {
+            self.at += 1;
+        }
         self.chars.get(self.at).copied()
     }
-    fn next(&mut self) -> Option<char> {
-        let c = self.peek()?;
-        self.at += 1;
-        (self.line, self.column) = if c == '\n' { (self.line + 1, 1) } else { (self.line, self.column + 1) };
-        Some(c)
-    }
-    fn blanks(&mut self) {
-        while self.peek().is_some_and(char::is_whitespace) {
-            self.next();
-        }
-    }
     fn fail<T>(&self, message: &str) -> Read<T> {
-        Err(TextError { line: self.line, column: self.column, message: message.into() })
+        Err((self.at, message.into()))
     }
     fn node(&mut self, depth: usize) -> Read<Node> {
-        self.blanks();
-        let (line, column) = (self.line, self.column);
-        let shape = match self.peek() {
+        let next = self.blanks();
+        let at = self.at;
+        let shape = match next {
             None => return self.fail("the text ends too early"),
             Some(')') => return self.fail("an expression is expected"),
             Some('(') if depth == DEPTH => return self.fail("the text is nested too deeply"),
             Some('(') => {
-                self.next();
+                self.at += 1;
                 let mut items = Vec::new();
-                loop {
-                    self.blanks();
-                    if self.peek() == Some(')') {
-                        break;
-                    }
+                while self.blanks() != Some(')') {
                     items.push(self.node(depth + 1)?);
                 }
-                self.next();
+                self.at += 1;
                 Shape::List(items)
             }
             Some('"') => Shape::Text(self.until('"')?),
             Some('`') => Shape::Name(self.until('`')?),
             Some(_) => {
-                let start = self.at;
-                while self.peek().is_some_and(|c| !c.is_whitespace() && !"()\"`".contains(c)) {
-                    self.next();
-                }
-                Shape::Word(self.chars[start..self.at].iter().collect())
+                let ends = |c: &char| c.is_whitespace() || "()\"`".contains(*c);
+                let word: String = self.chars[at..].iter().take_while(|c| !ends(c)).collect();
+                self.at += word.chars().count();
+                Shape::Word(word)
             }
         };
-        Ok(Node { shape, line, column })
+        Ok(Node { shape, at })
     }
     fn until(&mut self, end: char) -> Read<String> {
-        self.next();
         let mut out = String::new();
         loop {
-            match self.next() {
-                None => return self.fail("a quotation has no end"),
-                Some('\\') => match self.next() {
-                    Some('n') => out.push('\n'),
-                    Some(c) => out.push(c),
-                    None => {}
-                },
-                Some(c) if c == end => return Ok(out),
-                Some(c) => out.push(c),
+            self.at += 1;
+            match (self.chars.get(self.at), self.chars.get(self.at + 1)) {
+                (None, _) | (Some('\\'), None) => return self.fail("a quotation has no end"),
+                (Some('\\'), Some(c)) => {
+                    self.at += 1;
+                    out.push(if *c == 'n' { '\n' } else { *c });
+                }
+                (Some(c), _) if *c == end => break,
+                (Some(c), _) => out.push(*c),
             }
         }
+        self.at += 1;
+        Ok(out)
     }
 }
 
 impl Node {
     fn fail<T>(&self, message: impl Into<String>) -> Read<T> {
-        Err(TextError { line: self.line, column: self.column, message: message.into() })
+        Err((self.at, message.into()))
     }
     fn list(&self) -> Read<&[Node]> {
         if let Shape::List(items) = &self.shape { Ok(items) } else { self.fail("a list is expected") }
@@ -167,7 +162,7 @@ fn form(word: &str, parts: Vec<String>) -> String {
 impl Core for Name {
     fn write(&self) -> String {
         let plain = |c: char| c.is_alphanumeric() || "_.$'".contains(c);
-        let reserved = ["TRUE", "FALSE", "NATURAL", "NATURAL1", "succ", "pred"].contains(&&**self);
+        let reserved = ["TRUE", "FALSE", "NATURAL", "NATURAL1"].contains(&&**self);
         if !reserved
             && self.chars().all(plain)
             && !self.starts_with(|c: char| c.is_ascii_digit())
@@ -281,8 +276,8 @@ forms! { Type ["INTEGER" Integer, "BOOL" Bool, "STRING" Str, "REAL" Real] {
     "given" Given(n), "free" Free(n), "pow" Pow(t), "prod" Prod(a b), "record" Record(f),
 } never, unknown }
 
-forms! { Expr ["NATURAL" Natural, "NATURAL1" Natural1, "succ" Succ, "pred" Pred] {
-    "old" Old(n), "all" All(t), "ID" Id(t), "PRJ1" Prj1(a b), "PRJ2" Prj2(a b), "{}" Set(es), "[]" Seq(es),
+forms! { Expr ["NATURAL" Natural, "NATURAL1" Natural1] {
+    "old" Old(n), "all" All(t), "{}" Set(es), "[]" Seq(es),
     "|->" Pair(a b), "rec" Record(fs), "struct" Struct(fs), "'" Field(e n), "closure" Closure(t e),
     "iterate" Iterate(t r n), "@" Apply(f x), "@e" ApplyWhole(f x), "bool" Truth(p), "{|}" Compr(vs p),
     "if" If(p a b), "let" Let(bs e), "make" Construct(n arg), "unmake" Destruct(n e),

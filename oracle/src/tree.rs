@@ -142,7 +142,7 @@ impl BinOp {
     }
 }
 
-/// An expression.
+/// An expression. The functions `succ`, `pred` and the generic `id`, `prj1`, `prj2` are written as lambdas.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
     /// A literal or an element of a given set.
@@ -154,13 +154,6 @@ pub enum Expr {
     All(Type),
     Natural,
     Natural1,
-    /// `succ` and `pred` as functions.
-    Succ,
-    Pred,
-    /// Generic `id`, `prj1`, `prj2` as functions over whole types.
-    Id(Type),
-    Prj1(Type, Type),
-    Prj2(Type, Type),
     Set(Vec<Expr>),
     Seq(Vec<Expr>),
     Pair(Box<Expr>, Box<Expr>),

@@ -119,7 +119,8 @@ impl fmt::Display for Value {
         match self {
             Value::Bool(b) => f.write_str(if *b { "TRUE" } else { "FALSE" }),
             Value::Int(n) => write!(f, "{n}"),
-            Value::Real(r) => f.write_str(&real_text(r)),
+            Value::Real(r) if r.is_int() => write!(f, "{}.0", r.numerator()),
+            Value::Real(r) => write!(f, "{}.0/{}.0", r.numerator(), r.denominator()),
             Value::Str(s) => f.write_str(&quoted(s)),
             Value::Elem(_, _, name) | Value::Free(_, _, name, None) => f.write_str(name),
             Value::Free(_, _, name, Some(arg)) => write!(f, "{name}({arg})"),
@@ -141,22 +142,4 @@ impl fmt::Display for Value {
 /// A text between quotes with `\`, `"` and line ends escaped.
 pub(crate) fn quoted(s: &str) -> String {
     format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
-}
-
-/// A real as a decimal when that is exact, else as a quotient.
-fn real_text(r: &RBig) -> String {
-    let mut digits = 0;
-    let mut scaled = r.clone();
-    while scaled.denominator() != &dashu_int::UBig::ONE && digits < 30 {
-        scaled *= RBig::from(10u8);
-        digits += 1;
-    }
-    if scaled.denominator() != &dashu_int::UBig::ONE {
-        return format!("{}.0/{}.0", r.numerator(), r.denominator());
-    }
-    let all = scaled.numerator().to_string();
-    let (sign, all) = all.strip_prefix('-').map_or(("", all.as_str()), |a| ("-", a));
-    let all = format!("{all:0>width$}", width = digits + 1);
-    let (whole, part) = all.split_at(all.len() - digits);
-    format!("{sign}{whole}.{}", if part.is_empty() { "0" } else { part })
 }

@@ -62,7 +62,7 @@ fn outcomes(vars: &str, init: &str, subst: &str) -> (Vec<String>, Vec<&'static s
         .collect();
     out.sort();
     out.dedup();
-    let mut found: Vec<_> = run.notes.findings.iter().map(|f| f.kind.word()).collect();
+    let mut found: Vec<_> = run.findings.iter().map(|f| f.kind.word()).collect();
     found.dedup();
     (out, found)
 }
@@ -363,7 +363,7 @@ fn free_types_are_enumerated_and_taken_apart() {
     let r = report(
         "(machine M (freetypes ((type T ((none ()) (some ((BOOL (all BOOL)))))))) (variables ((t (free T)) (b BOOL)))
         (init (|| ((:: (t) (all (free T))) (:= (((to b ()) FALSE))))))
-        (operations ((op take TRUE () () (select (((made some t) (:= (((to b ()) (unmake some t)))))) ())))
+        (operations ((op take TRUE () () (select (((made some t) (:= (((to b ()) (unmake some t)))))) ()))
         (op reset TRUE () () (:= (((to t ()) (make none ()))))))))",
     );
     // t is none, some(FALSE) or some(TRUE); b becomes TRUE through the last one only: 3 states with b=FALSE, then
