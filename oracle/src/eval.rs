@@ -100,9 +100,7 @@ impl Env {
     pub(crate) fn at(&self, vars: &[Var], v: &Value) -> Res<Env> {
         let parts = v.split(vars.len()).ok_or_else(|| Stop::ill("a pair"))?;
         let mut env = self.clone();
-        for ((name, _), part) in vars.iter().zip(parts) {
-            env.bind(name, part);
-        }
+        vars.iter().zip(parts).for_each(|((name, _), part)| env.bind(name, part));
         Ok(env)
     }
     /// How many names wait for a value.
@@ -158,8 +156,7 @@ impl<'m> Oracle<'m> {
 
     /// The value of an expression.
     pub fn eval(&self, env: &Env, e: &Expr) -> Res<Value> {
-        let v = self.val(env, e)?;
-        self.value_of(v)
+        self.value_of(self.val(env, e)?)
     }
 
     pub(crate) fn value_of(&self, v: Val) -> Res<Value> {
@@ -208,36 +205,22 @@ impl<'m> Oracle<'m> {
                 sets.sort_by(|a, b| a.0.cmp(&b.0));
                 Val::Many(Set::Records(sets))
             }
-            Expr::Field(r, name) => match self.eval(env, r)? {
-                Value::Record(fs) => match fs.iter().find(|f| f.0 == *name) {
-                    Some((_, v)) => v.clone().into(),
-                    None => return Err(Stop::ill("a field of the record")),
-                },
-                _ => return Err(Stop::ill("a record")),
-            },
+            Expr::Field(r, name) => {
+                let Value::Record(fs) = self.eval(env, r)? else { return Err(Stop::ill("a record")) };
+                fs.iter().find(|f| f.0 == *name).ok_or_else(|| Stop::ill("a field"))?.1.clone().into()
+            }
             Expr::Unary(UnOp::Id, s) => self.val(env, &function_on(&[s], 0))?,
             Expr::Binary(op @ (BinOp::Prj1 | BinOp::Prj2), s, t) => {
                 self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?
             }
-            Expr::Unary(op, a) => {
-                let a = self.val(env, a)?;
-                self.unary(*op, a)?
-            }
-            Expr::Binary(op, a, b) => {
-                let a = self.val(env, a)?;
-                let b = self.val(env, b)?;
-                self.binary(*op, a, b)?
-            }
+            Expr::Unary(op, a) => self.unary(*op, self.val(env, a)?)?,
+            Expr::Binary(op, a, b) => self.binary(*op, self.val(env, a)?, self.val(env, b)?)?,
             Expr::Closure(t, r) => {
-                let r = self.val(env, r)?;
-                let strict = self.unary(UnOp::Closure1, r)?;
+                let strict = self.unary(UnOp::Closure1, self.val(env, r)?)?;
                 let identity = self.val(&Env::default(), &function_on(&[&Expr::All(t.clone())], 0))?;
                 self.binary(BinOp::Union, identity, strict)?
             }
-            Expr::Iterate(t, r, n) => {
-                let (r, n) = (self.val(env, r)?, self.eval(env, n)?);
-                self.iterate(t, r, &n)?
-            }
+            Expr::Iterate(t, r, n) => self.iterate(t, self.val(env, r)?, &self.eval(env, n)?)?,
             Expr::Apply(f, x) => self.apply(env, f, x, false)?.into(),
             Expr::ApplyWhole(f, x) => self.apply(env, f, x, true)?.into(),
             Expr::Truth(p) => Value::Bool(self.holds(env, p)?).into(),

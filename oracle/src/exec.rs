@@ -60,6 +60,8 @@ impl Place {
 
 /// The outcomes of a substitution.
 type Outcomes = Res<Vec<Writes>>;
+/// The transitions of an operation.
+type Steps = Res<Vec<Transition>>;
 
 /// One execution. With `want`, outcomes that differ from these values may be left out, and findings of other outcomes.
 pub struct Run<'a> {
@@ -82,45 +84,36 @@ impl<'a> Run<'a> {
     }
 
     /// The transitions of an operation; with `params`, only those with these parameters.
-    pub fn operation(&mut self, env: &Env, op: &Operation, params: Option<&[Value]>) -> Res<Vec<Transition>> {
+    pub fn operation(&mut self, env: &Env, op: &Operation, params: Option<&[Value]>) -> Steps {
         let mut env = env.clone();
         env.remember(self.oracle.machine.variables.iter().map(|v| v.0.clone()).collect());
         op.results.iter().for_each(|(r, _)| env.push(r, Slot::Unassigned));
-        let mut out = Vec::new();
-        if let Some(values) = params {
-            op.params.iter().zip(values).for_each(|((p, _), v)| env.bind(p, v.clone()));
-            self.guarded(&env, op, &[], &op.body, Place::Outermost, &mut out)?;
-        } else {
-            self.guarded(&env, op, &op.params, &op.body, Place::Outermost, &mut out)?;
-        }
+        params.into_iter().flatten().zip(&op.params).for_each(|(v, (p, _))| env.bind(p, v.clone()));
+        let open = if params.is_some() { &[] } else { &op.params[..] };
+        let mut out = self.guarded(&env, op, open, &op.body, Place::Outermost)?;
         out.sort();
         out.dedup();
         Ok(out)
     }
 
     /// Finds the values of the variables for which the outermost guard holds; the guard bounds the variables.
-    fn guarded(
-        &mut self,
-        env: &Env,
-        op: &Operation,
-        vars: &[Var],
-        s: &Subst,
-        at: Place,
-        out: &mut Vec<Transition>,
-    ) -> Res<()> {
+    fn guarded(&mut self, env: &Env, op: &Operation, vars: &[Var], s: &Subst, at: Place) -> Steps {
+        let (oracle, mut out) = (self.oracle, Vec::new());
+        let behind = Place::BehindGuard;
         let branches: Vec<(Vec<Var>, &Pred, &Subst, Place)> = match s {
             Subst::Pre(p, s) if at == Place::Outermost => vec![(vars.to_vec(), p, s, at)],
-            Subst::Any(xs, p, s) => vec![([vars, xs].concat(), p, s, Place::BehindGuard)],
+            Subst::Any(xs, p, s) => vec![([vars, xs].concat(), p, s, behind)],
             Subst::Select(branches, None) => {
-                branches.iter().map(|(p, s)| (vars.to_vec(), p, s, Place::BehindGuard)).collect()
+                branches.iter().map(|(p, s)| (vars.to_vec(), p, s, behind)).collect()
             }
             Subst::Choice(branches) => {
-                let behind = Place::BehindGuard;
-                return branches.iter().try_for_each(|s| self.guarded(env, op, vars, s, behind, out));
+                for s in branches {
+                    out.extend(self.guarded(env, op, vars, s, behind)?);
+                }
+                return Ok(out);
             }
             s => vec![(vars.to_vec(), &Pred::True, s, at)],
         };
-        let oracle = self.oracle;
         for (vars, guard, s, at) in branches {
             let visited = oracle.bindings(env, &vars, guard, &mut |env, truth| {
                 match truth {
@@ -131,11 +124,11 @@ impl<'a> Run<'a> {
             });
             visited.map_err(|stop| unlisted(stop, &op.name, &vars))?;
         }
-        Ok(())
+        Ok(out)
     }
 
     /// The transitions of an operation whose parameters have values.
-    fn fire(&mut self, env: &Env, op: &Operation, s: &Subst, at: Place) -> Res<Vec<Transition>> {
+    fn fire(&mut self, env: &Env, op: &Operation, s: &Subst, at: Place) -> Steps {
         let values = op.params.iter().map(|(p, _)| self.oracle.eval(env, &Expr::Var(p.clone())));
         let params = values.collect::<Res<Vec<_>>>()?;
         let before = self.findings.len();

@@ -39,6 +39,9 @@ impl From<Stop> for Verdict {
     }
 }
 
+/// Nothing if the claim is right.
+type Judged = Result<(), Verdict>;
+
 /// Judges a claim; each step may take `budget` steps of evaluation.
 pub fn judge(machine: &Machine, trace: &Trace, claim: &Claim, budget: u64) -> Verdict {
     let oracle = Oracle::new(machine, budget);
@@ -49,7 +52,7 @@ fn refuted<T>(why: impl Into<String>) -> Result<T, Verdict> {
     Err(Verdict::Refuted(why.into()))
 }
 
-fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Result<(), Verdict> {
+fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Judged {
     let declared = &oracle.machine.constants;
     for (n, v) in &trace.constants {
         let Some((_, t)) = declared.iter().find(|c| c.0 == *n) else {
@@ -59,49 +62,24 @@ fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Result<(), Verdict> 
             return refuted(format!("{n} = {v} is not of its type"));
         }
     }
-    let (valuations, undefined) = oracle.valuations(&trace.constants)?;
     if trace.steps.is_empty() {
-        return before_any_state(oracle, valuations, !undefined.is_empty(), claim);
+        let mut look = Look::default();
+        look.start(oracle, &trace.constants);
+        return decided(look, claim);
     }
     // A constant that the trace leaves out may have several values; one that explains the trace is enough.
     let mut why = Verdict::Refuted("the constants do not satisfy the properties".into());
-    for valuation in valuations {
+    for valuation in oracle.valuations(&trace.constants)?.0 {
         match followed(oracle, &valuation, trace, claim) {
             Ok(()) => return Ok(()),
+            Err(_) if matches!(why, Verdict::TooBig(_)) => {}
             Err(w) => why = w,
         }
     }
     Err(why)
 }
 
-/// Claims about the properties and the initialisation.
-fn before_any_state(
-    oracle: &Oracle,
-    valuations: Vec<Vec<Slot>>,
-    undefined: bool,
-    claim: &Claim,
-) -> Result<(), Verdict> {
-    let mut initial = 0;
-    for valuation in valuations {
-        oracle.restart();
-        let mut run = Run::new(oracle, None);
-        let outcomes = run.initialise(&oracle.environment(&valuation, None))?;
-        let incomplete = outcomes.iter().any(|w| oracle.state_after(None, w).is_none());
-        if run.findings.iter().any(|f| f.kind == claim.kind)
-            || claim.kind == Kind::WellDefinedness && incomplete
-        {
-            return Ok(());
-        }
-        initial += outcomes.len() + run.findings.len();
-    }
-    match claim.kind {
-        Kind::WellDefinedness if undefined => Ok(()),
-        Kind::Properties if initial == 0 && !undefined => Ok(()),
-        kind => refuted(format!("the initialisation has no finding of kind {}", kind.word())),
-    }
-}
-
-fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -> Result<(), Verdict> {
+fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -> Judged {
     let variables = &oracle.machine.variables;
     let mut env = oracle.environment(valuation, None);
     let mut old: Option<&Vec<Value>> = None;
@@ -147,6 +125,11 @@ fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -
             look.events(oracle, &env, None, claim.strict_guards);
         }
     }
+    decided(look, claim)
+}
+
+/// Whether a finding that was seen is the claimed one.
+fn decided(look: Look, claim: &Claim) -> Judged {
     let right = look.findings.iter().any(|f| {
         let params = claim.event.as_ref().and_then(|e| e.1.as_ref());
         f.kind == claim.kind
@@ -156,6 +139,6 @@ fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -
     match look.incomplete.into_iter().next() {
         _ if right => Ok(()),
         Some(why) => Err(Verdict::TooBig(why)),
-        None => refuted(format!("the last state has no finding of kind {}", claim.kind.word())),
+        None => refuted(format!("there is no such finding of kind {}", claim.kind.word())),
     }
 }

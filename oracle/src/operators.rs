@@ -29,12 +29,7 @@ impl Oracle<'_> {
                 if self.finite(&s)? == Some(false) {
                     return Stop::undefined("card of an infinite set");
                 }
-                let mut n = 0u64;
-                self.each(&s, &mut |_| {
-                    n += 1;
-                    Ok(())
-                })?;
-                Value::int(n).into()
+                Value::int(self.list(&s)?.len()).into()
             }
             Min | Max => self.extreme(op == Max, a.set()?)?.into(),
             Union | Inter => self.merge(op == Union, a)?.into(),
@@ -91,7 +86,9 @@ impl Oracle<'_> {
             }
             Interval => Val::Many(Set::Interval(int(self.value_of(a)?)?, int(self.value_of(b)?)?)),
             Product => Val::Many(Set::Product(Arc::new(a.set()?), Arc::new(b.set()?))),
-            Union | Inter | Minus => self.combine(op, a.set()?, b.set()?)?,
+            Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
+            Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),
+            Minus => Val::Many(Set::Minus(Arc::new(a.set()?), Arc::new(b.set()?))),
             Concat | Prepend | Append | Take | Drop => {
                 two_sequences(op, self.value_of(a)?, self.value_of(b)?)?.into()
             }
@@ -105,33 +102,21 @@ impl Oracle<'_> {
         let mut out: Pairs = Vec::new();
         match op {
             Image => {
-                let mut images = Vec::new();
-                if !self.listable(&b)? {
-                    let inside = self.relational(DomRestrict, b, a)?;
-                    images
-                        .extend(self.pairs(&Set::Listed(listed(&inside)?.clone()))?.into_iter().map(|p| p.1));
-                } else {
-                    for x in self.list(&b)?.iter() {
-                        images.extend(self.images(&a, x)?);
-                    }
-                }
-                return Ok(Value::set(images));
+                let inside = self.relational(DomRestrict, b, a)?;
+                let inside = self.pairs(&Set::Listed(listed(&inside)?.clone()))?;
+                return Ok(Value::set(inside.into_iter().map(|p| p.1).collect()));
             }
             DomRestrict if !self.listable(&b)? => {
                 for x in self.list(&a)?.iter() {
                     out.extend(self.images(&b, x)?.into_iter().map(|y| (x.clone(), y)));
                 }
             }
-            DomRestrict | DomSubtract => {
-                for (x, y) in self.pairs(&b)? {
-                    if self.member(&x, &a)? == (op == DomRestrict) {
-                        out.push((x, y));
-                    }
-                }
-            }
-            RanRestrict | RanSubtract => {
-                for (x, y) in self.pairs(&a)? {
-                    if self.member(&y, &b)? == (op == RanRestrict) {
+            DomRestrict | DomSubtract | RanRestrict | RanSubtract => {
+                let left = matches!(op, DomRestrict | DomSubtract);
+                let (r, s) = if left { (b, a) } else { (a, b) };
+                for (x, y) in self.pairs(&r)? {
+                    if self.member(if left { &x } else { &y }, &s)? == matches!(op, DomRestrict | RanRestrict)
+                    {
                         out.push((x, y));
                     }
                 }
@@ -165,24 +150,6 @@ impl Oracle<'_> {
             _ => return Err(Stop::ill("an operator on relations")),
         }
         Ok(relation(out))
-    }
-
-    fn combine(&self, op: BinOp, a: Set, b: Set) -> Res<Val> {
-        if let (Set::Listed(x), Set::Listed(y)) = (&a, &b) {
-            let has = |v: &&Value| y.binary_search(v).is_ok();
-            return Ok(Value::set(match op {
-                BinOp::Union => x.iter().chain(y.iter()).cloned().collect(),
-                BinOp::Inter => x.iter().filter(has).cloned().collect(),
-                _ => x.iter().filter(|v| !has(v)).cloned().collect(),
-            })
-            .into());
-        }
-        let (a, b) = (Arc::new(a), Arc::new(b));
-        Ok(Val::Many(match op {
-            BinOp::Union => Set::Union(a, b),
-            BinOp::Inter => Set::Inter(a, b),
-            _ => Set::Minus(a, b),
-        }))
     }
 
     pub(crate) fn pairs(&self, r: &Set) -> Res<Pairs> {

@@ -40,7 +40,7 @@ impl Oracle<'_> {
             Pred::Implies(p, q) => Ok(!self.holds(env, p)? || self.holds(env, q)?),
             Pred::Iff(p, q) => Ok(self.holds(env, p)? == self.holds(env, q)?),
             Pred::Rel(op, a, b) => self.compare(env, *op, a, b),
-            Pred::Exists(vars, p) => self.exists(env, vars, p),
+            Pred::Exists(vars, p) => self.some(env, vars, p, &|_| Ok(true)),
             Pred::Forall(vars, p) => self.forall(env, vars, p),
             Pred::If(c, p, q) => self.holds(env, if self.holds(env, c)? { p } else { q }),
             Pred::Let(bs, p) => self.holds(&self.let_in(env, bs)?, p),
@@ -76,18 +76,21 @@ impl Oracle<'_> {
         trouble.map_or(Ok(true), Err)
     }
 
-    fn exists(&self, env: &Env, vars: &[Var], p: &Pred) -> Res<bool> {
+    /// Whether some binding with the condition true passes the test.
+    fn some(&self, env: &Env, vars: &[Var], p: &Pred, test: &dyn Fn(&Env) -> Res<bool>) -> Res<bool> {
         let mut undefined = None;
-        let all = to_the_end(self.bindings(env, vars, p, &mut |_, truth| match truth {
-            Ok(()) => Err(Stop::Enough),
-            Err(u) => {
-                undefined = undefined.take().or(Some(u));
-                Ok(())
+        let none = to_the_end(self.bindings(env, vars, p, &mut |env, truth| {
+            match truth.map_err(Stop::Undefined).and_then(|()| test(env)) {
+                Ok(true) => return Err(Stop::Enough),
+                Ok(false) => {}
+                Err(Stop::Undefined(u)) => undefined = undefined.take().or(Some(u)),
+                Err(stop) => return Err(stop),
             }
+            Ok(())
         }));
-        match (all.map_err(|s| unlisted(s, "#", vars))?, undefined) {
+        match (none.map_err(|s| unlisted(s, "a quantifier over", vars))?, undefined) {
             (true, Some(u)) => Err(Stop::Undefined(u)),
-            (all, _) => Ok(!all),
+            (none, _) => Ok(!none),
         }
     }
 
@@ -97,22 +100,7 @@ impl Oracle<'_> {
             Pred::Implies(left, right) => (&**left, &**right),
             _ => (&Pred::True, p),
         };
-        let mut undefined = None;
-        let all = to_the_end(self.bindings(env, vars, left, &mut |env, truth| {
-            match truth.map_err(Stop::Undefined).and_then(|()| self.holds(env, right)) {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(Stop::Enough),
-                Err(Stop::Undefined(u)) => {
-                    undefined = undefined.take().or(Some(u));
-                    Ok(())
-                }
-                Err(stop) => Err(stop),
-            }
-        }));
-        match (all.map_err(|s| unlisted(s, "!", vars))?, undefined) {
-            (true, Some(u)) => Err(Stop::Undefined(u)),
-            (all, _) => Ok(all),
-        }
+        Ok(!self.some(env, vars, left, &|env| Ok(!self.holds(env, right)?))?)
     }
 
     fn compare(&self, env: &Env, op: RelOp, a: &Expr, b: &Expr) -> Res<bool> {

@@ -118,22 +118,48 @@ impl Look {
         if scope.and_then(|s| self.answer(s)) == Some(false) {
             return;
         }
-        let mut wrong = self.incomplete.len();
+        let mut quiet = true;
         for op in oracle.machine.operations.iter().filter(|o| o.event && only.is_none_or(|n| n == &*o.name)) {
             let mut run = Run::new(oracle, None);
             let transitions = run.operation(env, op, None);
+            quiet &= run.findings.is_empty() && transitions.as_ref().is_ok_and(Vec::is_empty);
             let transitions = self.answer(transitions).unwrap_or_default();
             self.transitions.extend(transitions.into_iter().map(|t| (op.name.clone(), t)));
-            wrong += run.findings.len();
             self.findings.extend(run.findings);
             self.undefined_guards += run.undefined_guards.len() as u64;
             if strict {
                 run.undefined_guards.into_iter().for_each(|u| self.undefined(u, &op.name));
             }
         }
-        if only.is_none() && self.transitions.is_empty() && wrong == 0 && self.incomplete.is_empty() {
+        if only.is_none() && quiet {
             self.find(Kind::Deadlock, "no operation is enabled", "");
         }
+    }
+
+    /// The valuations of the constants that agree with the given values, each with its initial states.
+    pub(crate) fn start(&mut self, oracle: &Oracle, given: &Writes) -> Vec<(Valuation, Vec<State>)> {
+        let (valuations, undefined) = self.answer(oracle.valuations(given)).unwrap_or_default();
+        if valuations.is_empty() && undefined.is_empty() && self.incomplete.is_empty() {
+            self.find(Kind::Properties, "no values of the constants satisfy the properties", "");
+        }
+        undefined.into_iter().for_each(|u| self.undefined(u, "properties"));
+        let mut out = Vec::new();
+        for valuation in valuations {
+            oracle.restart();
+            let mut run = Run::new(oracle, None);
+            let outcomes = run.initialise(&oracle.environment(&valuation, None));
+            self.findings.extend(run.findings);
+            let outcomes = self.answer(outcomes).unwrap_or_default();
+            let states: Vec<State> = outcomes.iter().filter_map(|w| oracle.state_after(None, w)).collect();
+            if states.len() < outcomes.len() {
+                self.find(Kind::WellDefinedness, "the initialisation leaves a variable without a value", "");
+            }
+            out.push((valuation, states));
+        }
+        if out.iter().all(|o| o.1.is_empty()) && self.findings.is_empty() && self.incomplete.is_empty() {
+            self.find(Kind::Properties, "no initial state exists", "");
+        }
+        out
     }
 }
 
@@ -215,37 +241,15 @@ pub fn explore(machine: &Machine, options: &Options) -> Report {
 impl Search<'_> {
     fn begin(&mut self) {
         let mut look = Look::default();
-        let found = self.oracle.valuations(&Writes::new());
-        let (valuations, undefined) = look.answer(found).unwrap_or_default();
-        if valuations.is_empty() && undefined.is_empty() && look.incomplete.is_empty() {
-            look.find(Kind::Properties, "no values of the constants satisfy the properties", "");
-        }
-        undefined.into_iter().for_each(|u| look.undefined(u, "properties"));
-        self.report.constants = valuations.len();
-        self.valuations = valuations;
-        for at in 0..self.valuations.len() {
-            self.oracle.restart();
-            let env = self.oracle.environment(&self.valuations[at], None);
-            let mut run = Run::new(&self.oracle, None);
-            let outcomes = run.initialise(&env);
-            look.findings.extend(run.findings);
-            for writes in look.answer(outcomes).unwrap_or_default() {
-                let Some(state) = self.oracle.state_after(None, &writes) else {
-                    look.find(
-                        Kind::WellDefinedness,
-                        "the initialisation leaves a variable without a value",
-                        "",
-                    );
-                    continue;
-                };
+        for (at, (valuation, states)) in look.start(&self.oracle, &Writes::new()).into_iter().enumerate() {
+            self.valuations.push(valuation);
+            for state in states {
                 let event = Name::from("INITIALISATION");
                 self.add(at, None, Step { event, params: Vec::new(), results: Vec::new(), state });
             }
         }
+        self.report.constants = self.valuations.len();
         self.report.initial = self.nodes.len();
-        if self.nodes.is_empty() && look.findings.is_empty() && look.incomplete.is_empty() {
-            look.find(Kind::Properties, "no initial state exists", "");
-        }
         self.note(look, None);
     }
 

@@ -298,7 +298,7 @@ fn expr_text(e: &Expr) -> String {
 pub fn value_text(v: &Value) -> String {
     match v {
         Value::Int(n) => n.to_string(),
-        Value::Bool(b) => v_bool(*b).into(),
+        Value::Bool(b) => b.write(),
         Value::Real(r) => format!("{}/{}", r.numerator(), r.denominator()),
         Value::Str(s) => quoted(s),
         Value::Elem(set, i, name) => form("elem", vec![set.write(), i.to_string(), name.write()]),
@@ -313,10 +313,6 @@ pub fn value_text(v: &Value) -> String {
             form("make", vec![name.write(), form("", arg)])
         }
     }
-}
-
-fn v_bool(b: bool) -> &'static str {
-    if b { "TRUE" } else { "FALSE" }
 }
 
 fn expr_of(node: &Node) -> Read<Expr> {
@@ -380,6 +376,7 @@ fn pred_of(node: &Node) -> Read<Pred> {
 
 forms! { Step [] { "index" Index(e), "field" Field(n) } never, unknown }
 fields! { Target "to" { var, path } }
+fields! { Clause "clause" { label, pred } }
 fields! { Loop "loop" { condition, body, invariant, variant } }
 fields! { GivenSet "set" { name, elements } }
 fields! { FreeType "type" { name, constructors } }
@@ -395,21 +392,12 @@ forms! { Duty ["assertion" Assertion, "refinement" Refinement, "variant" Variant
 
 impl Core for bool {
     fn write(&self) -> String {
-        v_bool(*self).into()
+        (if *self { "TRUE" } else { "FALSE" }).into()
     }
     fn read(node: &Node) -> Read<bool> {
         node.word()
             .filter(|w| ["TRUE", "FALSE"].contains(w))
             .map_or_else(|| unknown(node), |w| Ok(w == "TRUE"))
-    }
-}
-
-impl Core for Clause {
-    fn write(&self) -> String {
-        form("", vec![self.label.write(), self.pred.write()])
-    }
-    fn read(node: &Node) -> Read<Clause> {
-        <(Name, Pred)>::read(node).map(|(label, pred)| Clause { label, pred })
     }
 }
 

@@ -125,17 +125,19 @@ impl BinOp {
     /// The demands of `A <-> B`, `A --> B` and their kin.
     pub fn arrow(self) -> Option<Arrow> {
         use BinOp::*;
-        let functional =
-            !matches!(self, Relation | TotalRelation | SurjectiveRelation | TotalSurjectiveRelation);
-        let (total, onto, injective) = match self {
-            Relation | PartialFunction => (false, false, false),
-            TotalRelation | TotalFunction => (true, false, false),
-            SurjectiveRelation | PartialSurjection => (false, true, false),
-            TotalSurjectiveRelation | TotalSurjection => (true, true, false),
-            PartialInjection => (false, false, true),
-            TotalInjection => (true, false, true),
-            PartialBijection => (false, true, true),
-            TotalBijection => (true, true, true),
+        let (functional, total, onto, injective) = match self {
+            Relation => (false, false, false, false),
+            TotalRelation => (false, true, false, false),
+            SurjectiveRelation => (false, false, true, false),
+            TotalSurjectiveRelation => (false, true, true, false),
+            PartialFunction => (true, false, false, false),
+            TotalFunction => (true, true, false, false),
+            PartialSurjection => (true, false, true, false),
+            TotalSurjection => (true, true, true, false),
+            PartialInjection => (true, false, false, true),
+            TotalInjection => (true, true, false, true),
+            PartialBijection => (true, false, true, true),
+            TotalBijection => (true, true, true, true),
             _ => return None,
         };
         Some(Arrow { functional, total, onto, injective })

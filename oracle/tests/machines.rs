@@ -193,7 +193,7 @@ fn a_counter_up_to_n_has_n_plus_one_states_and_ends_in_a_deadlock() {
 fn an_invariant_is_violated_after_the_fewest_steps() {
     // Row 320: x:0..3 is false after four increments; there is no bound, so the search is limited.
     let text =
-        "(machine M (variables ((x INTEGER))) (invariant ((`i1` (: x (.. 0 3))))) (init (:= (((to x ()) 0))))
+        "(machine M (variables ((x INTEGER))) (invariant ((clause `i1` (: x (.. 0 3))))) (init (:= (((to x ()) 0))))
         (operations ((op inc TRUE () () (:= (((to x ()) (+ x 1))))))))";
     let r = explore(&machine(text), &Options { max_states: 10, ..Options::default() });
     let (finding, trace) = &r.first[0];
@@ -214,7 +214,7 @@ fn constants_multiply_the_initial_states() {
     // Row 331: 2 valuations, 36 initial states each, 6 transitions from each state.
     let r = report(
         "(machine M (sets ((set ID (a b c d e f)) (set I2 (p q)))) (constants ((iv (given I2)) (three INTEGER)))
-        (properties ((`p1` (: iv (all (given I2)))) (`p2` (= three 3))))
+        (properties ((clause `p1` (: iv (all (given I2)))) (clause `p2` (= three 3))))
         (variables ((x (given ID)) (y (given ID))))
         (init (|| ((:: (x) (all (given ID))) (:: (y) (all (given ID))))))
         (operations ((op set TRUE ((v (given ID))) () (pre (: v (all (given ID))) (:= (((to x ()) v))))))))",
@@ -243,7 +243,7 @@ fn partial_functions_are_counted_by_their_formula() {
     // (|T|+1)^|S| states, and |S|*|T| assignments in each of them plus one removal per defined point.
     let r = report(
         "(machine M (sets ((set S (a b c)) (set T (u v)))) (variables ((f (pow (prod (given S) (given T))))))
-        (invariant ((`typing` (: f (+-> (all (given S)) (all (given T)))))))
+        (invariant ((clause `typing` (: f (+-> (all (given S)) (all (given T)))))))
         (init (:= (((to f ()) ({} ())))))
         (operations ((op put TRUE ((x (given S)) (y (given T))) () (:= (((to f ((index x))) y))))
         (op cut TRUE ((x (given S))) () (pre (: x (dom f)) (:= (((to f ()) (<<| ({} (x)) f)))))))))",
@@ -271,15 +271,15 @@ fn different_results_are_different_transitions() {
 
 #[test]
 fn no_valuation_and_no_initial_state_are_findings() {
-    let r = report("(machine M (properties ((`p` (= 1 2)))) (init skip))");
+    let r = report("(machine M (properties ((clause `p` (= 1 2)))) (init skip))");
     assert_eq!((kinds(&r), r.states), (vec![("properties", 1)], 0));
     let r = report(&one_op("x", "(:: (x) ({} ()))", "skip"));
     assert_eq!(kinds(&r), [("properties", 1)]);
     let r = report(
-        "(machine M (constants ((k INTEGER))) (properties ((`p` (: k (.. 1 3))) (`q` (> k 1)))) (init skip))",
+        "(machine M (constants ((k INTEGER))) (properties ((clause `p` (: k (.. 1 3))) (clause `q` (> k 1)))) (init skip))",
     );
     assert_eq!(r.constants, 2);
-    let r = report("(machine M (constants ((k INTEGER))) (properties ((`p` (: k (.. 0 3))) (`q` (= (/ 1 k) 1)))) (init skip)
+    let r = report("(machine M (constants ((k INTEGER))) (properties ((clause `p` (: k (.. 0 3))) (clause `q` (= (/ 1 k) 1)))) (init skip)
         (operations ((op o TRUE () () skip))))");
     assert_eq!((r.constants, kinds(&r)), (1, vec![("well-definedness", 1)]));
 }
@@ -352,7 +352,7 @@ fn states_outside_the_scope_are_kept_and_not_expanded() {
 #[test]
 fn assertions_are_checked_in_every_state() {
     let r = report(
-        "(machine M (variables ((x BOOL))) (init (:: (x) (all BOOL))) (assertions ((`a` (= x TRUE)) (`b` (= 1 2))))
+        "(machine M (variables ((x BOOL))) (init (:: (x) (all BOOL))) (assertions ((clause `a` (= x TRUE)) (clause `b` (= 1 2))))
         (operations ((op o TRUE () () skip))))",
     );
     assert_eq!(kinds(&r), [("assertion", 3)]);

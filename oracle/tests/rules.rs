@@ -133,9 +133,9 @@ fn errors_of_the_text_name_line_and_column() {
 }
 
 const LIFT: &str = "(machine Lift (sets ((set DOOR (open shut)))) (constants ((top INTEGER)))
-    (properties ((`top` (: top (.. 2 3)))))
+    (properties ((clause `top` (: top (.. 2 3)))))
     (variables ((floor INTEGER) (door (given DOOR))))
-    (invariant ((`range` (: floor (.. 0 top))) (`safe` (=> (= door (elem DOOR 0 open)) (< (/ 6 floor) 6)))))
+    (invariant ((clause `range` (: floor (.. 0 top))) (clause `safe` (=> (= door (elem DOOR 0 open)) (< (/ 6 floor) 6)))))
     (init (|| ((:: (floor) (.. 1 2)) (:= (((to door ()) (elem DOOR 1 shut)))))))
     (operations ((op up TRUE ((n INTEGER)) () (pre (: n (.. 1 2)) (:= (((to floor ()) (+ floor n))))))
     (op down TRUE () ((r INTEGER)) (select (((> floor 0) (:= (((to floor ()) (- floor 1)) ((to r ()) floor))))) ()))
