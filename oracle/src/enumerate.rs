@@ -61,18 +61,19 @@ impl Oracle<'_> {
                 None => found(env, Ok(())),
             };
         }
-        let mut undefined = None;
-        let choice = self.choose(env, left, &mut open, &mut undefined)?;
+        let (choice, undefined) = self.choose(env, left, &mut open);
         // A name further out has no value yet: what bounds the variable cannot be seen yet either.
         if choice.is_none() && env.unbound() > left.len() {
             return Err(Stop::Unbound);
         }
         let (mut seen, mut sampled) = (false, false);
-        let (at, range) = match (choice, self.first_finite(left)?, undefined) {
+        let finite = left.iter().position(|v| self.finite_type(&v.1, &mut Vec::new()));
+        let hopeless = undefined.or(matches!(trouble, Some(Stop::Undefined(_))).then_some(0));
+        let (at, range) = match (choice, finite, hopeless) {
             (Some(choice), ..) => choice,
             (None, Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
-            // The set `S` of a conjunct `x:S` is undefined. So no binding makes the predicate true, and one binding
-            // that does not make it false makes it undefined: a few values are tried to find one.
+            // A conjunct is undefined already, or the set `S` of a conjunct `x:S` is. So no binding makes the predicate
+            // true, and one binding that does not make it false makes it undefined: a few values are tried.
             (None, None, Some(at)) if left[at].1 == Type::Integer => {
                 sampled = true;
                 (at, Range::Members(Set::Interval((-2).into(), 8.into())))
@@ -96,21 +97,15 @@ impl Oracle<'_> {
         if sampled && !seen { Err(Stop::Unlistable) } else { Ok(()) }
     }
 
-    fn first_finite(&self, left: &[&Var]) -> Res<Option<usize>> {
-        let finite =
-            left.iter().map(|(_, t)| self.listable(&Set::All(t.clone()))).collect::<Res<Vec<_>>>()?;
-        Ok(finite.into_iter().position(|f| f))
-    }
-
     /// The first variable with an equation, else the first one with another obvious range. An equation that gives the
-    /// value is removed. Remembers in `undefined` a variable whose range is undefined.
+    /// value is removed. The second answer is a variable whose range is undefined.
     fn choose(
         &self,
         env: &Env,
         left: &[&Var],
         open: &mut Vec<Conjunct>,
-        undefined: &mut Option<usize>,
-    ) -> Res<Option<(usize, Range)>> {
+    ) -> (Option<(usize, Range)>, Option<usize>) {
+        let mut undefined = None;
         for equations in [true, false] {
             for (at, var) in left.iter().enumerate() {
                 for k in 0..open.len() {
@@ -119,19 +114,19 @@ impl Oracle<'_> {
                             if let Range::Equal(_, true) = range {
                                 open.remove(k);
                             }
-                            return Ok(Some((at, range)));
+                            return (Some((at, range)), undefined);
                         }
-                        Err(Stop::Undefined(_)) => *undefined = Some(at),
+                        Err(Stop::Undefined(_)) => undefined = Some(at),
                         Ok(None) | Err(_) => {}
                     }
                 }
                 let between = if equations { None } else { self.between(env, &var.0, open) };
                 if let Some(range) = between {
-                    return Ok(Some((at, Range::Members(range))));
+                    return (Some((at, Range::Members(range))), undefined);
                 }
             }
         }
-        Ok(None)
+        (None, undefined)
     }
 
     /// The range that one conjunct gives to a variable.

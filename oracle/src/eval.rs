@@ -57,6 +57,13 @@ pub enum Slot {
     Unbound,
 }
 
+impl Slot {
+    /// The value, if there is one that is listed.
+    pub fn value(&self) -> Option<Value> {
+        if let Slot::Value(v) = self { Some(v.clone()) } else { None }
+    }
+}
+
 /// The values of the names in scope; the innermost binding of a name wins.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
@@ -110,7 +117,6 @@ impl Env {
 }
 
 /// The result of an expression: a value, or a set that is described but not listed.
-#[derive(Clone, Debug)]
 pub(crate) enum Val {
     One(Value),
     Many(Set),
@@ -131,6 +137,9 @@ impl Val {
         }
     }
 }
+
+/// What is wanted of each binding.
+type Pick<'a> = &'a dyn Fn(&Env) -> Res<Value>;
 
 /// Evaluates over a machine, with a limited number of steps.
 pub struct Oracle<'m> {
@@ -266,13 +275,7 @@ impl<'m> Oracle<'m> {
 
     /// The values of `pick` in every environment that satisfies the condition; an undefined binding makes the whole
     /// undefined.
-    fn collect(
-        &self,
-        env: &Env,
-        vars: &[Var],
-        p: &Pred,
-        pick: &dyn Fn(&Env) -> Res<Value>,
-    ) -> Res<Vec<Value>> {
+    fn collect(&self, env: &Env, vars: &[Var], p: &Pred, pick: Pick) -> Res<Vec<Value>> {
         let mut out = Vec::new();
         self.bindings(env, vars, p, &mut |env, truth| {
             truth.map_err(Stop::Undefined)?;
@@ -363,9 +366,6 @@ impl<'m> Oracle<'m> {
                 let image = |env: &Env| self.eval(env, &Expr::Var(last.0.clone()));
                 let found = self.collect(&at, std::slice::from_ref(last), &c.pred, &image);
                 found.map_err(|s| unlisted(s, "{|}", &c.vars))
-            }
-            Set::Product(a, b) if self.listable(b)? => {
-                Ok(if self.member(x, a)? { self.list(b)?.to_vec() } else { Vec::new() })
             }
             Set::Union(a, b) => {
                 let both = [self.images(a, x)?, self.images(b, x)?].concat();

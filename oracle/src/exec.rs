@@ -203,9 +203,8 @@ impl<'a> Run<'a> {
             Subst::If(branches, otherwise) => {
                 for (p, s) in branches {
                     match self.truth(env, p)? {
-                        Some(true) => return self.act(env, s),
                         Some(false) => {}
-                        None => return Ok(Vec::new()),
+                        chosen => return chosen.map_or(Ok(Vec::new()), |_| self.act(env, s)),
                     }
                 }
                 self.act(env, otherwise.as_deref().unwrap_or(&Subst::Skip))
@@ -231,10 +230,10 @@ impl<'a> Run<'a> {
                 });
                 visited.map_err(|stop| unlisted(stop, "ANY", vars)).map(|()| out)
             }
-            Subst::Let(bs, s) => match self.defined(self.oracle.let_in(env, bs), Place::Action)? {
-                Some(env) => self.act(&env, s),
-                None => Ok(Vec::new()),
-            },
+            Subst::Let(bs, s) => {
+                let inside = self.defined(self.oracle.let_in(env, bs), Place::Action)?;
+                inside.map_or(Ok(Vec::new()), |env| self.act(&env, s))
+            }
             Subst::Var(xs, s) => {
                 let mut env = env.clone();
                 xs.iter().for_each(|x| env.push(x, Slot::Unassigned));
@@ -392,17 +391,16 @@ impl<'a> Run<'a> {
         all: &[(Vec<Expr>, Subst)],
         otherwise: Option<&Subst>,
     ) -> Outcomes {
-        let Some(v) = self.defined(self.oracle.eval(env, e), Place::Action)? else { return Ok(Vec::new()) };
-        for (labels, s) in all {
-            for l in labels {
-                match self.defined(self.oracle.eval(env, l), Place::Action)? {
-                    Some(l) if l == v => return self.act(env, s),
-                    Some(_) => {}
-                    None => return Ok(Vec::new()),
+        let chosen = self.oracle.eval(env, e).and_then(|v| {
+            for (l, s) in all.iter().flat_map(|(labels, s)| labels.iter().map(move |l| (l, s))) {
+                if self.oracle.eval(env, l)? == v {
+                    return Ok(s);
                 }
             }
-        }
-        self.act(env, otherwise.unwrap_or(&Subst::Skip))
+            Ok(otherwise.unwrap_or(&Subst::Skip))
+        });
+        let chosen = self.defined(chosen, Place::Action)?;
+        chosen.map_or(Ok(Vec::new()), |s| self.act(env, s))
     }
 
     /// A loop. Before each round the invariant must hold; when a round begins the variant must be a natural number
@@ -419,9 +417,7 @@ impl<'a> Run<'a> {
                 self.find(Kind::Assertion, "the loop invariant is false", label(&l.invariant));
             }
             let go_on = if invariant == Some(true) { self.truth(&env, &l.condition)? } else { None };
-            if go_on == Some(false) {
-                out.push(writes.clone());
-            }
+            out.extend((go_on == Some(false)).then(|| writes.clone()));
             let variant = go_on.filter(|go_on| *go_on).map(|_| self.oracle.eval(&looking, &l.variant));
             let Some(v) = variant.map_or(Ok(None), |v| self.defined(v, Place::Action))? else { continue };
             if v < Value::int(0) || last.is_some_and(|last| v >= last) {

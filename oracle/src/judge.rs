@@ -6,7 +6,7 @@
 use crate::eval::{Oracle, Slot, Stop};
 use crate::exec::{Kind, Run, Writes};
 use crate::search::{Look, Trace};
-use crate::tree::{Machine, Name};
+use crate::tree::{Machine, Name, Var};
 use crate::value::Value;
 
 /// What is claimed to be wrong at the end of a trace.
@@ -32,7 +32,6 @@ pub enum Verdict {
 impl From<Stop> for Verdict {
     fn from(stop: Stop) -> Verdict {
         match stop {
-            Stop::Undefined(u) => Verdict::Refuted(format!("undefined: {} {}", u.why, u.place)),
             Stop::TooBig(why) => Verdict::TooBig(why),
             other => Verdict::TooBig(format!("{other:?}")),
         }
@@ -53,13 +52,9 @@ fn refuted<T>(why: impl Into<String>) -> Result<T, Verdict> {
 }
 
 fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Judged {
-    let declared = &oracle.machine.constants;
     for (n, v) in &trace.constants {
-        let Some((_, t)) = declared.iter().find(|c| c.0 == *n) else {
-            return refuted(format!("{n} is no constant"));
-        };
-        if !v.is_of(t) {
-            return refuted(format!("{n} = {v} is not of its type"));
+        if !oracle.machine.constants.iter().any(|(c, t)| c == n && v.is_of(t)) {
+            return refuted(format!("{n} = {v} is no constant of that type"));
         }
     }
     if trace.steps.is_empty() {
@@ -82,12 +77,10 @@ fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Judged {
 fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -> Judged {
     let variables = &oracle.machine.variables;
     let mut env = oracle.environment(valuation, None);
-    let mut old: Option<&Vec<Value>> = None;
+    let mut old: Option<&[Value]> = None;
     for (i, step) in trace.steps.iter().enumerate() {
         oracle.restart();
-        if step.state.len() != variables.len()
-            || !step.state.iter().zip(variables).all(|(v, (_, t))| v.is_of(t))
-        {
+        if !fit(&step.state, variables) {
             return refuted(format!("the state of step {i} does not fit the variables"));
         }
         let want: Writes = variables.iter().map(|v| v.0.clone()).zip(step.state.iter().cloned()).collect();
@@ -95,14 +88,13 @@ fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -
         let reached = if let Some(old) = old {
             let op = oracle.machine.operation(&step.event).filter(|o| o.event);
             let Some(op) = op else { return refuted(format!("{} is no event", step.event)) };
-            let fits = |(v, (_, t)): (&Value, &crate::tree::Var)| v.is_of(t);
-            if step.params.len() != op.params.len() || !step.params.iter().zip(&op.params).all(fits) {
+            if !fit(&step.params, &op.params) {
                 return refuted(format!("the parameters of step {i} do not fit {}", op.name));
             }
             let transitions = run.operation(&env, op, Some(&step.params))?;
             transitions.iter().any(|t| {
                 t.results == step.results
-                    && oracle.state_after(Some(old.as_slice()), &t.writes).as_ref() == Some(&step.state)
+                    && oracle.state_after(Some(old), &t.writes).as_ref() == Some(&step.state)
             })
         } else {
             run.initialise(&env)?.iter().any(|w| oracle.state_after(None, w).as_ref() == Some(&step.state))
@@ -110,7 +102,7 @@ fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -
         if !reached {
             return refuted(format!("step {i}, {}, does not lead to its state", step.event));
         }
-        (env, old) = (oracle.environment(valuation, Some(&step.state)), Some(&step.state));
+        (env, old) = (oracle.environment(valuation, Some(&step.state)), Some(&step.state[..]));
     }
     oracle.restart();
     let mut look = Look::default();
@@ -126,6 +118,10 @@ fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -
         }
     }
     decided(look, claim)
+}
+
+fn fit(values: &[Value], vars: &[Var]) -> bool {
+    values.len() == vars.len() && values.iter().zip(vars).all(|(v, (_, t))| v.is_of(t))
 }
 
 /// Whether a finding that was seen is the claimed one.

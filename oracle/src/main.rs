@@ -97,9 +97,9 @@ fn summary(machine: &Machine, r: &Report, json: &Json) -> String {
         out.extend(trace.constants.iter().map(|(n, v)| format!("\n       {n} = {v}")));
         for (i, step) in trace.steps.iter().enumerate() {
             let params: Vec<String> = step.params.iter().map(Value::to_string).collect();
-            let state = machine.variables.iter().zip(&step.state).map(|((n, _), v)| format!("{n} = {v}"));
-            let state = state.collect::<Vec<_>>().join(", ");
-            out += &format!("\n{i:5}  {}({})  {state}", step.event, params.join(", "));
+            out += &format!("\n{i:5}  {}({}) ", step.event, params.join(", "));
+            let state = machine.variables.iter().zip(&step.state);
+            out.extend(state.map(|((n, _), v)| format!(" {n} = {v}")));
         }
     }
     out

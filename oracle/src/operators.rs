@@ -173,20 +173,13 @@ impl Oracle<'_> {
 
     /// `union` and `inter` of a set of sets.
     fn merge(&self, union: bool, a: Val) -> Res<Value> {
-        let sets = self.list(&a.set()?)?;
-        if union {
-            let parts = sets.iter().map(listed).collect::<Res<Vec<_>>>()?;
-            return Ok(Value::set(parts.into_iter().flat_map(|p| p.iter().cloned()).collect()));
-        }
-        let Some((first, rest)) = sets.split_first() else {
-            return Stop::undefined("inter of no set");
+        let by = if union { BinOp::Union } else { BinOp::Inter };
+        let mut sets = self.list(&a.set()?)?.to_vec().into_iter();
+        let first = match sets.next() {
+            None if !union => return Stop::undefined("inter of no set"),
+            first => first.unwrap_or(Value::set(vec![])),
         };
-        let mut out = listed(first)?.to_vec();
-        for s in rest {
-            let s = listed(s)?;
-            out.retain(|v| s.binary_search(v).is_ok());
-        }
-        Ok(Value::set(out))
+        sets.try_fold(first, |a, b| self.value_of(self.binary(by, a.into(), b.into())?))
     }
 
     fn closure1(&self, r: Val) -> Res<Value> {
@@ -231,26 +224,22 @@ impl Oracle<'_> {
             (Mul, Value::Int(a), Value::Int(b)) => Value::Int(a * b),
             (Div, Value::Int(a), Value::Int(b)) if *b != zero => Value::Int(a / b),
             (Mod, Value::Int(a), Value::Int(b)) if *a >= zero && *b > zero => Value::Int(a % b),
-            (PowerWhole, Value::Int(a), Value::Int(_)) if *a < zero => {
-                return Stop::undefined(format!("the base {a} of a power is negative"));
-            }
-            (Power | PowerWhole, Value::Int(a), Value::Int(b)) if *b >= zero => {
+            (Power | PowerWhole, Value::Int(a), Value::Int(b))
+                if *b >= zero && (op == Power || *a >= zero) =>
+            {
                 Value::Int(a.pow(exponent(b, a.bit_len())?))
             }
             (Power, Value::Real(a), Value::Int(b)) if *b >= zero => {
                 let size = a.numerator().bit_len() + a.denominator().bit_len();
                 Value::Real(a.pow(exponent(b, size)? as isize))
             }
-            (Div | Mod | Power | PowerWhole, _, Value::Int(_)) => {
-                return Stop::undefined(format!("{a} {} {b}", op.word()));
-            }
             (Add, Value::Real(a), Value::Real(b)) => Value::Real(a + b),
             (Sub, Value::Real(a), Value::Real(b)) => Value::Real(a - b),
             (Mul, Value::Real(a), Value::Real(b)) => Value::Real(a * b),
-            (Div, Value::Real(_), Value::Real(b)) if *b == RBig::ZERO => {
-                return Stop::undefined("division by 0.0");
+            (Div, Value::Real(a), Value::Real(b)) if *b != RBig::ZERO => Value::Real(a / b),
+            (Div | Mod | Power | PowerWhole, _, Value::Int(_)) | (Div, Value::Real(_), Value::Real(_)) => {
+                return Stop::undefined(format!("{a} {} {b}", op.word()));
             }
-            (Div, Value::Real(a), Value::Real(b)) => Value::Real(a / b),
             _ => return Err(Stop::ill("two numbers of one type")),
         })
     }

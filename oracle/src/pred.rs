@@ -112,14 +112,11 @@ impl Oracle<'_> {
                 let (a, b) = (self.val(env, a)?, self.val(env, b)?);
                 self.equal(a, b)? == (op == Equal)
             }
-            Subset | NotSubset => {
+            Subset | NotSubset | StrictSubset | NotStrictSubset => {
                 let (a, b) = (self.set(env, a)?, self.set(env, b)?);
-                self.subset(&a, &b)? == (op == Subset)
-            }
-            StrictSubset | NotStrictSubset => {
-                let (a, b) = (self.set(env, a)?, self.set(env, b)?);
-                let strict = self.subset(&a, &b)? && !self.equal(Val::Many(a), Val::Many(b))?;
-                strict == (op == StrictSubset)
+                let strict = matches!(op, StrictSubset | NotStrictSubset);
+                let inside = self.subset(&a, &b)? && !(strict && self.equal(Val::Many(a), Val::Many(b))?);
+                inside == matches!(op, Subset | StrictSubset)
             }
             Less | LessEqual | Greater | GreaterEqual => {
                 let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
@@ -154,14 +151,12 @@ impl Oracle<'_> {
             return if one_type { Ok(a == b) } else { Err(Stop::ill("two values of one type")) };
         }
         let (a, b) = (a.set()?, b.set()?);
-        match (self.finite(&a)?, self.finite(&b)?) {
-            (Some(true), Some(true)) => Ok(self.list(&a)? == self.list(&b)?),
-            (Some(true), Some(false)) | (Some(false), Some(true)) => Ok(false),
-            _ => match (&a, &b) {
-                (Set::From(a), Set::From(b)) => Ok(a == b),
-                (Set::All(_), Set::All(_)) => Ok(true),
-                _ => Err(Stop::TooBig("infinite sets would have to be compared".into())),
-            },
+        match (&a, &b, self.finite(&a)?, self.finite(&b)?) {
+            (_, _, Some(true), Some(true)) => Ok(self.list(&a)? == self.list(&b)?),
+            (_, _, Some(true), Some(false)) | (_, _, Some(false), Some(true)) => Ok(false),
+            (Set::From(a), Set::From(b), ..) => Ok(a == b),
+            (Set::All(_), Set::All(_), ..) => Ok(true),
+            _ => Err(Stop::TooBig("infinite sets would have to be compared".into())),
         }
     }
 
@@ -181,14 +176,10 @@ impl Oracle<'_> {
     /// The parts are disjoint and their union is the whole.
     fn partition(&self, env: &Env, whole: &Expr, parts: &[Expr]) -> Res<bool> {
         let whole = self.val(env, whole)?;
-        let mut all = Vec::new();
-        for p in parts {
-            all.extend(self.list(&self.set(env, p)?)?.iter().cloned());
-        }
-        let count = all.len();
-        let union = Value::set(all);
-        let disjoint = union.elements().is_some_and(|u| u.len() == count);
-        Ok(self.equal(whole, union.into())? && disjoint)
+        let parts = parts.iter().map(|p| self.list(&self.set(env, p)?)).collect::<Res<Vec<_>>>()?;
+        let union = Set::of(parts.iter().flat_map(|p| p.iter().cloned()).collect());
+        let disjoint = self.list(&union)?.len() == parts.iter().map(|p| p.len()).sum();
+        Ok(self.equal(whole, Val::Many(union))? && disjoint)
     }
 }
 
@@ -204,16 +195,13 @@ pub(crate) fn worse(a: Option<Stop>, b: Stop) -> Stop {
     }
 }
 
-pub(crate) fn located(stop: Stop, label: &str) -> Stop {
-    match stop {
-        Stop::Undefined(mut u) => {
-            if u.place.is_empty() {
-                u.place = label.to_string();
-            }
-            Stop::Undefined(u)
-        }
-        other => other,
+pub(crate) fn located(mut stop: Stop, label: &str) -> Stop {
+    if let Stop::Undefined(u) = &mut stop
+        && u.place.is_empty()
+    {
+        u.place = label.to_string();
     }
+    stop
 }
 
 /// Says which bindings cannot be listed.

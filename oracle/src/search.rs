@@ -84,8 +84,8 @@ impl Look {
     pub(crate) fn answer<T>(&mut self, r: Res<T>) -> Option<T> {
         match r {
             Ok(v) => return Some(v),
-            Err(Stop::TooBig(why)) => self.incomplete.insert(why),
             Err(Stop::Undefined(u)) => self.incomplete.insert(format!("undefined: {} {}", u.why, u.place)),
+            Err(Stop::TooBig(why)) => self.incomplete.insert(why),
             Err(other) => self.incomplete.insert(format!("{other:?}")),
         };
         None
@@ -220,14 +220,8 @@ struct Search<'a> {
 /// Explores all states of a machine.
 pub fn explore(machine: &Machine, options: &Options) -> Report {
     let oracle = Oracle::new(machine, options.budget);
-    let mut s = Search {
-        oracle,
-        options,
-        valuations: Vec::new(),
-        nodes: Vec::new(),
-        known: BTreeMap::new(),
-        report: Report::default(),
-    };
+    let (valuations, nodes, known) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let mut s = Search { oracle, options, valuations, nodes, known, report: Report::default() };
     s.begin();
     let mut at = 0;
     while at < s.nodes.len() {
@@ -310,11 +304,8 @@ impl Search<'_> {
             next = node.parent;
         }
         let valuation = at.map(|n| &self.valuations[self.nodes[n].valuation]);
-        for ((n, _), slot) in self.oracle.machine.constants.iter().zip(valuation.into_iter().flatten()) {
-            if let Slot::Value(v) = slot {
-                trace.constants.insert(n.clone(), v.clone());
-            }
-        }
+        let named = self.oracle.machine.constants.iter().zip(valuation.into_iter().flatten());
+        trace.constants = named.filter_map(|((n, _), s)| Some((n.clone(), s.value()?))).collect();
         trace
     }
 }

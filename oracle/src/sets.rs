@@ -5,7 +5,7 @@
 
 use crate::eval::{Env, Oracle, Res, Stop};
 use crate::tree::{Arrow, Expr, Name, Pred, Type, Var};
-use crate::value::Value;
+use crate::value::{Value, sorted};
 use dashu_int::IBig;
 use std::sync::Arc;
 
@@ -54,9 +54,7 @@ pub(crate) type Visit<'a> = &'a mut dyn FnMut(Value) -> Res<()>;
 
 impl Set {
     pub(crate) fn of(elements: Vec<Value>) -> Set {
-        Value::set(elements)
-            .elements()
-            .map_or_else(|| unreachable!("a set has elements"), |e| Set::Listed(e.clone()))
+        Set::Listed(sorted(elements))
     }
 }
 
@@ -88,11 +86,8 @@ impl Oracle<'_> {
             }
             Set::Records(fields) => {
                 let Value::Record(r) = v else { return Err(Stop::ill("a record")) };
-                let mut all = true;
-                for ((_, x), (_, s)) in r.iter().zip(fields) {
-                    all = all && self.member(x, s)?;
-                }
-                Ok(all)
+                let mut fields = r.iter().zip(fields);
+                fields.try_fold(true, |all, ((_, x), (_, s))| Ok(all && self.member(x, s)?))
             }
             Set::Union(a, b) => Ok(self.member(v, a)? || self.member(v, b)?),
             Set::Inter(a, b) => Ok(self.member(v, a)? && self.member(v, b)?),
@@ -154,7 +149,7 @@ impl Oracle<'_> {
         Ok(self.finite(set)? == Some(true))
     }
 
-    fn finite_type(&self, t: &Type, open: &mut Vec<Name>) -> bool {
+    pub(crate) fn finite_type(&self, t: &Type, open: &mut Vec<Name>) -> bool {
         match t {
             Type::Integer | Type::Str | Type::Real => false,
             Type::Bool | Type::Given(_) => true,
@@ -164,8 +159,7 @@ impl Oracle<'_> {
             Type::Free(n) => {
                 let recursive = open.contains(n);
                 open.push(n.clone());
-                let free = self.machine.freetypes.iter().find(|f| &f.name == n);
-                let mut args = free.into_iter().flat_map(|f| &f.constructors).filter_map(|c| c.1.as_ref());
+                let mut args = self.machine.constructors(n).filter_map(|c| c.1.as_ref());
                 let finite = !recursive && args.all(|(t, _)| self.finite_type(t, open));
                 open.pop();
                 finite
@@ -188,9 +182,7 @@ impl Oracle<'_> {
             out.push(v);
             Ok(())
         })?;
-        out.sort();
-        out.dedup();
-        Ok(Arc::new(out))
+        Ok(sorted(out))
     }
 
     /// Visits every element once, in a fixed order.
@@ -199,10 +191,7 @@ impl Oracle<'_> {
             return Err(Stop::TooBig("an infinite set would have to be listed".into()));
         }
         match set {
-            Set::Listed(e) => e.iter().try_for_each(|v| {
-                self.tick()?;
-                visit(v.clone())
-            }),
+            Set::Listed(e) => e.iter().try_for_each(|v| self.tick().and_then(|()| visit(v.clone()))),
             Set::Interval(a, b) => {
                 let mut n = a.clone();
                 while n <= *b {
@@ -256,8 +245,7 @@ impl Oracle<'_> {
                 self.each(&Set::Records(fields), visit)
             }
             Type::Free(n) => {
-                let free = self.machine.freetypes.iter().find(|f| &f.name == n);
-                for (i, (c, arg)) in free.into_iter().flat_map(|f| &f.constructors).enumerate() {
+                for (i, (c, arg)) in self.machine.constructors(n).enumerate() {
                     let make = |arg| Value::Free(n.clone(), i as u32, c.clone(), arg);
                     match arg {
                         None => visit(make(None))?,

@@ -7,24 +7,9 @@ use crate::tree::*;
 use crate::value::{Value, quoted};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
-use std::fmt;
 
 /// Expressions may be nested so deeply.
 pub const DEPTH: usize = 400;
-
-/// What is wrong with a text, and where; lines and columns count from 1.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextError {
-    pub line: usize,
-    pub column: usize,
-    pub message: String,
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.message)
-    }
-}
 
 type Read<T> = Result<T, Wrong>;
 
@@ -53,8 +38,8 @@ pub trait Core: Sized {
     fn read(node: &Node) -> Read<Self>;
 }
 
-/// The tree that a text stands for.
-pub fn read<T: Core>(text: &str) -> Result<T, TextError> {
+/// The tree that a text stands for, or `line:column: what is wrong`; lines and columns count from 1.
+pub fn read<T: Core>(text: &str) -> Result<T, String> {
     let mut lexer = Lexer { chars: text.chars().collect(), at: 0 };
     let tree = lexer.node(0).and_then(|node| match lexer.blanks() {
         None => T::read(&node),
@@ -63,7 +48,8 @@ pub fn read<T: Core>(text: &str) -> Result<T, TextError> {
     tree.map_err(|(at, message)| {
         let before: Vec<&char> = lexer.chars[..at].iter().collect();
         let line = before.iter().filter(|c| ***c == '\n').count() + 1;
-        TextError { line, column: before.iter().rev().take_while(|c| ***c != '\n').count() + 1, message }
+        let column = before.iter().rev().take_while(|c| ***c != '\n').count() + 1;
+        format!("{line}:{column}: {message}")
     })
 }
 
@@ -154,20 +140,15 @@ impl Node {
 }
 
 fn form(word: &str, parts: Vec<String>) -> String {
-    let words: Vec<String> =
-        Some(word.to_string()).filter(|w| !w.is_empty()).into_iter().chain(parts).collect();
-    format!("({})", words.join(" "))
+    let gap = if word.is_empty() || parts.is_empty() { "" } else { " " };
+    format!("({word}{gap}{})", parts.join(" "))
 }
 
 impl Core for Name {
     fn write(&self) -> String {
         let plain = |c: char| c.is_alphanumeric() || "_.$'".contains(c);
-        let reserved = ["TRUE", "FALSE", "NATURAL", "NATURAL1"].contains(&&**self);
-        if !reserved
-            && self.chars().all(plain)
-            && !self.starts_with(|c: char| c.is_ascii_digit())
-            && !self.is_empty()
-        {
+        let reserved = ["", "TRUE", "FALSE", "NATURAL", "NATURAL1"].contains(&&**self);
+        if !reserved && self.chars().all(plain) && !self.starts_with(|c: char| c.is_ascii_digit()) {
             return self.to_string();
         }
         format!("`{}`", self.replace('\\', "\\\\").replace('`', "\\`").replace('\n', "\\n"))
@@ -258,6 +239,7 @@ macro_rules! fields {
             fn read(node: &Node) -> Read<$t> {
                 let mut at = 0..;
                 let n = [$(stringify!($f)),+].len();
+                if node.head() != $word { return unknown(node) }
                 Ok($t { $($f: node.part(at.next().unwrap_or(n), n)?),+ })
             }
         }

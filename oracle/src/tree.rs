@@ -285,8 +285,11 @@ pub struct GivenSet {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeType {
     pub name: Name,
-    pub constructors: Vec<(Name, Option<(Type, Expr)>)>,
+    pub constructors: Vec<Constructor>,
 }
+
+/// The name of a constructor, and the type and the set of its argument.
+pub type Constructor = (Name, Option<(Type, Expr)>);
 
 /// A conjunct of the properties, the invariant or the assertions.
 #[derive(Clone, Debug, PartialEq)]
@@ -337,6 +340,11 @@ impl Machine {
         self.freetypes
             .iter()
             .find_map(|f| f.constructors.iter().position(|c| &*c.0 == name).map(|at| (f, at)))
+    }
+
+    /// The constructors of a free type.
+    pub fn constructors(&self, free: &str) -> impl Iterator<Item = &Constructor> {
+        self.freetypes.iter().filter(move |f| &*f.name == free).flat_map(|f| &f.constructors)
     }
 
     /// The operation of a name.

@@ -38,10 +38,8 @@ impl Value {
         Value::Pair(Arc::new((a, b)))
     }
     /// The set of the given elements, in any order and with repetitions.
-    pub fn set(mut elements: Vec<Value>) -> Value {
-        elements.sort();
-        elements.dedup();
-        Value::Set(Arc::new(elements))
+    pub fn set(elements: Vec<Value>) -> Value {
+        Value::Set(sorted(elements))
     }
     /// The sequence of the given elements.
     pub fn seq(elements: impl IntoIterator<Item = Value>) -> Value {
@@ -115,7 +113,7 @@ impl From<bool> for Value {
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let list = |f: &mut fmt::Formatter, parts: Vec<String>| f.write_str(&parts.join(","));
+        let join = |parts: Vec<String>| parts.join(",");
         match self {
             Value::Bool(b) => f.write_str(if *b { "TRUE" } else { "FALSE" }),
             Value::Int(n) => write!(f, "{n}"),
@@ -125,18 +123,19 @@ impl fmt::Display for Value {
             Value::Elem(_, _, name) | Value::Free(_, _, name, None) => f.write_str(name),
             Value::Free(_, _, name, Some(arg)) => write!(f, "{name}({arg})"),
             Value::Pair(p) => write!(f, "({}|->{})", p.0, p.1),
-            Value::Set(elements) => {
-                f.write_str("{")?;
-                list(f, elements.iter().map(Value::to_string).collect())?;
-                f.write_str("}")
-            }
+            Value::Set(e) => write!(f, "{{{}}}", join(e.iter().map(Value::to_string).collect())),
             Value::Record(fields) => {
-                f.write_str("rec(")?;
-                list(f, fields.iter().map(|(n, v)| format!("{n}:{v}")).collect())?;
-                f.write_str(")")
+                write!(f, "rec({})", join(fields.iter().map(|(n, v)| format!("{n}:{v}")).collect()))
             }
         }
     }
+}
+
+/// The elements of a set.
+pub(crate) fn sorted(mut elements: Vec<Value>) -> Arc<Vec<Value>> {
+    elements.sort();
+    elements.dedup();
+    Arc::new(elements)
 }
 
 /// A text between quotes with `\`, `"` and line ends escaped.

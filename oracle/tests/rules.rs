@@ -88,6 +88,8 @@ fn a_range_that_is_undefined_makes_the_binding_undefined_unless_another_conjunct
         (&format!("(# {both} (& ((: x (.. 0 1)) (: y (.. 1 (/ 4 x))) (= y 9))))"), "undefined"),
         (&format!("(# {both} (& ((: x (.. 0 1)) (: y (.. 1 (/ 4 x))) (= y 3))))"), "true"),
         ("(! ((y INTEGER)) (=> (: y (@ ({} ()) 0)) (> y 0)))", "undefined"),
+        ("(# ((y INTEGER)) (& ((= (/ 1 0) 1) (> y 3))))", "undefined"),
+        ("(# ((y INTEGER)) (& ((= (/ 1 0) 1) (> y 3) (< y 3))))", "false"),
     ]);
 }
 
@@ -123,13 +125,13 @@ fn a_large_interval_is_not_listed_to_be_tested() {
 
 #[test]
 fn errors_of_the_text_name_line_and_column() {
-    let error = |t: &str| read::<Pred>(t).expect_err("the text is wrong").to_string();
+    let error = |t: &str| read::<Pred>(t).expect_err("the text is wrong");
     assert_eq!(error("(& (TRUE\n  (bogus 1)))"), "2:3: `bogus` is not known here");
     assert_eq!(error("(= 1"), "1:5: the text ends too early");
     assert_eq!(error("TRUE )"), "1:6: the text should end here");
     assert_eq!(error("(= 1 2 3)"), "1:1: = has 2 parts");
     let deep = "(neg ".repeat(DEPTH + 1) + "1" + &")".repeat(DEPTH + 1);
-    assert!(read::<Expr>(&deep).expect_err("too deep").message.contains("too deeply"));
+    assert!(read::<Expr>(&deep).expect_err("too deep").contains("too deeply"));
 }
 
 const LIFT: &str = "(machine Lift (sets ((set DOOR (open shut)))) (constants ((top INTEGER)))
@@ -185,9 +187,10 @@ fn the_crate_is_small_and_depends_on_none_of_ours() {
     let mut lines = 0;
     for entry in std::fs::read_dir(root.join("src")).expect("the sources are there") {
         let path = entry.expect("a file").path();
-        lines += std::fs::read_to_string(path).expect("a text").lines().count();
+        let text = std::fs::read_to_string(path).expect("a text");
+        lines += text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("//")).count();
     }
-    assert!(lines <= 3000, "{lines} lines");
+    assert!(lines <= 3000, "{lines} lines of code, blank lines and comments not counted");
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("the manifest is there");
     let dependencies = manifest.split("[dependencies]").nth(1).expect("there are dependencies");
     assert!(!dependencies.contains("path") && !dependencies.contains("bombus"));
