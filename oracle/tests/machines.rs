@@ -73,7 +73,9 @@ fn set(pairs: &[(&str, &str)]) -> String {
 }
 
 /// Rows 253 to 286 of the reference: number, variables with values, substitution, outcomes, findings.
-const SUBSTITUTIONS: &[(u32, &str, &str, &[&str], &[&str])] = &[
+type Row = (u32, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+
+const SUBSTITUTIONS: &[Row] = &[
     (253, "x=1 y=2", "(:= (((to x ()) y) ((to y ()) x)))", &["x=2,y=1"], &[]),
     (254, "x=1 y=2", "(|| ((:= (((to x ()) y))) (:= (((to y ()) x)))))", &["x=2,y=1"], &[]),
     (255, "x=1 y=2", "(; ((:= (((to x ()) y))) (:= (((to y ()) x)))))", &["x=2,y=2"], &[]),
