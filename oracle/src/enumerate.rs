@@ -62,15 +62,15 @@ impl Oracle<'_> {
             };
         }
         let (choice, undefined) = self.choose(env, left, &mut open);
-        // A name further out has no value yet: what bounds the variable cannot be seen yet either.
-        if choice.is_none() && env.unbound() > left.len() {
-            return Err(Stop::Unbound);
-        }
+        // If a name further out has no value yet, what bounds the variable may not be seen yet either.
+        let early = env.unbound() > left.len();
+        let unlistable = if early { Stop::Unbound } else { Stop::Unlistable };
         let (mut seen, mut sampled) = (false, false);
         let finite = left.iter().position(|v| self.finite_type(&v.1, &mut Vec::new()));
         let hopeless = undefined.or(matches!(trouble, Some(Stop::Undefined(_))).then_some(0));
         let (at, range) = match (choice, finite, hopeless) {
             (Some(choice), ..) => choice,
+            (None, _, None) if early => return Err(unlistable),
             (None, Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
             // A conjunct is undefined already, or the set `S` of a conjunct `x:S` is. So no binding makes the predicate
             // true, and one binding that does not make it false makes it undefined: a few values are tried.
@@ -78,7 +78,7 @@ impl Oracle<'_> {
                 sampled = true;
                 (at, Range::Members(Set::Interval((-2).into(), 8.into())))
             }
-            _ => return Err(Stop::Unlistable),
+            _ => return Err(unlistable),
         };
         let (name, rest) = (&left[at].0, [&left[..at], &left[at + 1..]].concat());
         let mut with = |slot: Slot| {
@@ -94,7 +94,7 @@ impl Oracle<'_> {
             Range::Equal(slot, _) => with(slot)?,
             Range::Members(set) => self.each(&set, &mut |v| with(Slot::Value(v)))?,
         }
-        if sampled && !seen { Err(Stop::Unlistable) } else { Ok(()) }
+        if sampled && !seen { Err(unlistable) } else { Ok(()) }
     }
 
     /// The first variable with an equation, else the first one with another obvious range. An equation that gives the

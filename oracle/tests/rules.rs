@@ -89,6 +89,7 @@ fn a_range_that_is_undefined_makes_the_binding_undefined_unless_another_conjunct
         (&format!("(# {both} (& ((: x (.. 0 1)) (: y (.. 1 (/ 4 x))) (= y 3))))"), "true"),
         ("(! ((y INTEGER)) (=> (: y (@ ({} ()) 0)) (> y 0)))", "undefined"),
         ("(# ((y INTEGER)) (& ((= (/ 1 0) 1) (> y 3))))", "undefined"),
+        ("(! ((y INTEGER)) (=> (: y ({|} ((x INTEGER)) (: x ({} ((/ 1 0)))))) (> y 0)))", "undefined"),
         ("(# ((y INTEGER)) (& ((= (/ 1 0) 1) (> y 3) (< y 3))))", "false"),
     ]);
 }
