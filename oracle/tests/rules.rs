@@ -96,22 +96,19 @@ fn a_range_that_is_undefined_makes_the_binding_undefined_unless_another_conjunct
 
 #[test]
 fn a_set_that_is_written_out_is_tested_at_one_point() {
-    check(
-        &[
-            ("(: 2 ({|} ((x INTEGER)) (& ((: x (.. 0 2)) (= (/ 2 x) 1)))))", "true"),
-            ("(: 0 ({|} ((x INTEGER)) (& ((: x (.. 0 2)) (= (/ 2 x) 1)))))", "undefined"),
-            ("(: 2 (\\/ ({} ()) ({|} ((x INTEGER)) (& ((: x (.. 0 2)) (= (/ 2 x) 1))))))", "undefined"),
-            ("(= (@ (% ((x INTEGER)) (: x (.. 0 2)) (/ 2 x)) 1) 2)", "true"),
-            ("(= (@ (let ((f (% ((x INTEGER)) (: x (.. 0 2)) (/ 2 x)))) f) 1) 2)", "undefined"),
-            ("(= (@ (let ((f (% ((x INTEGER)) (: x NATURAL) (+ x 1)))) f) 5) 6)", "true"),
-            ("(: 5 (\\ NATURAL ({} (0))))", "true"),
-            ("(: ({} ((|-> 1 2))) (+-> NATURAL NATURAL1))", "true"),
-            ("(: ({} ((|-> 1 2))) (--> NATURAL NATURAL1))", "false"),
-            ("(: ([] (1 2 2)) (seq NATURAL))", "true"),
-            ("(<: (.. 1 3) NATURAL)", "true"),
-            ("(: ({} (1)) (POW (POW1 NATURAL)))", "too big"),
-        ][..11],
-    );
+    check(&[
+        ("(: 2 ({|} ((x INTEGER)) (& ((: x (.. 0 2)) (= (/ 2 x) 1)))))", "true"),
+        ("(: 0 ({|} ((x INTEGER)) (& ((: x (.. 0 2)) (= (/ 2 x) 1)))))", "undefined"),
+        ("(: 2 (\\/ ({} ()) ({|} ((x INTEGER)) (& ((: x (.. 0 2)) (= (/ 2 x) 1))))))", "undefined"),
+        ("(= (@ (% ((x INTEGER)) (: x (.. 0 2)) (/ 2 x)) 1) 2)", "true"),
+        ("(= (@ (let ((f (% ((x INTEGER)) (: x (.. 0 2)) (/ 2 x)))) f) 1) 2)", "undefined"),
+        ("(= (@ (let ((f (% ((x INTEGER)) (: x NATURAL) (+ x 1)))) f) 5) 6)", "true"),
+        ("(: 5 (\\ NATURAL ({} (0))))", "true"),
+        ("(: ({} ((|-> 1 2))) (+-> NATURAL NATURAL1))", "true"),
+        ("(: ({} ((|-> 1 2))) (--> NATURAL NATURAL1))", "false"),
+        ("(: ([] (1 2 2)) (seq NATURAL))", "true"),
+        ("(<: (.. 1 3) NATURAL)", "true"),
+    ]);
 }
 
 #[test]
