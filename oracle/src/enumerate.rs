@@ -1,0 +1,223 @@
+//! The bindings of variables that satisfy a predicate, or for which the predicate is undefined.
+//!
+//! In: variables with their types, a predicate, an environment. Out: one call per binding, in a fixed order.
+//! A variable runs through its type, or through a set that is obvious from one conjunct: `x=E`, `x:S`, `x|->y:S`,
+//! `x<:S`, or integers between two comparisons. A binding outside that set makes the conjunct false, hence the whole
+//! conjunction. A conjunct that is false already ends a branch for the same reason. Nothing cleverer is here.
+//!
+//! A variable without a value yet is `Slot::Unbound`; reading the variable stops the evaluation, so whatever can be
+//! evaluated does not depend on variables that come later.
+
+use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, Val};
+use crate::pred::{Conjunct, conjuncts, located, worse};
+use crate::sets::{Set, sides};
+use crate::tree::{Expr, Name, Pred, RelOp, Type, Var};
+use crate::value::Value;
+use std::sync::Arc;
+
+/// Called with the environment of each binding, and whether the predicate is true or undefined there.
+pub(crate) type Found<'a> = &'a mut dyn FnMut(&Env, Result<(), Undefined>) -> Res<()>;
+
+/// The values that a variable runs through.
+enum Range {
+    /// One value; the flag says that the conjunct is `x = E` and thereby true.
+    Equal(Slot, bool),
+    Members(Set),
+}
+
+impl Oracle<'_> {
+    /// Visits the bindings; `Unlistable` if there are infinitely many to look at.
+    pub(crate) fn bindings(&self, env: &Env, vars: &[Var], p: &Pred, found: Found) -> Res<()> {
+        let mut pending = Vec::new();
+        conjuncts(p, "", &mut pending);
+        let mut env = env.clone();
+        vars.iter().for_each(|(n, _)| env.push(n, Slot::Unbound));
+        self.level(&mut env, &vars.iter().collect::<Vec<_>>(), &pending, None, found)
+    }
+
+    fn level(
+        &self,
+        env: &mut Env,
+        left: &[&Var],
+        pending: &[Conjunct],
+        mut trouble: Option<Stop>,
+        found: Found,
+    ) -> Res<()> {
+        self.tick()?;
+        let mut open = Vec::new();
+        for (label, p) in pending {
+            match self.holds(env, p).map_err(|s| located(s, label)) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(Stop::Unbound) => open.push((*label, *p)),
+                Err(s) => trouble = Some(worse(trouble, s)),
+            }
+        }
+        if left.is_empty() {
+            return match trouble {
+                _ if !open.is_empty() => Err(Stop::Unbound),
+                Some(Stop::Undefined(u)) => found(env, Err(u)),
+                Some(stop) => Err(stop),
+                None => found(env, Ok(())),
+            };
+        }
+        let (choice, undefined) = self.choose(env, left, &mut open);
+        // If a name further out has no value yet, what bounds the variable may not be seen yet either.
+        let early = env.unbound() > left.len();
+        let unlistable = if early { Stop::Unbound } else { Stop::Unlistable };
+        let (mut seen, mut sampled) = (false, false);
+        let finite = left.iter().position(|v| self.finite_type(&v.1, &mut Vec::new()));
+        let hopeless = undefined.or(matches!(trouble, Some(Stop::Undefined(_))).then_some(0));
+        let (at, range) = match (choice, finite, hopeless) {
+            (Some(choice), ..) => choice,
+            (None, _, None) if early => return Err(unlistable),
+            (None, Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
+            // A conjunct is undefined already, or the set `S` of a conjunct `x:S` is. So no binding makes the predicate
+            // true, and one binding that does not make it false makes it undefined: a few values are tried.
+            (None, None, Some(at)) if left[at].1 == Type::Integer => {
+                sampled = true;
+                (at, Range::Members(Set::Interval((-2).into(), 8.into())))
+            }
+            _ => return Err(unlistable),
+        };
+        let (name, rest) = (&left[at].0, [&left[..at], &left[at + 1..]].concat());
+        let mut with = |slot: Slot| {
+            env.fill(name, slot);
+            let done = self.level(env, &rest, &open, trouble.clone(), &mut |env, truth| {
+                seen = true;
+                found(env, truth)
+            });
+            env.fill(name, Slot::Unbound);
+            done
+        };
+        match range {
+            Range::Equal(slot, _) => with(slot)?,
+            Range::Members(set) => self.each(&set, &mut |v| with(Slot::Value(v)))?,
+        }
+        if sampled && !seen { Err(unlistable) } else { Ok(()) }
+    }
+
+    /// The first variable with an equation, else the first one with another obvious range. An equation that gives the
+    /// value is removed. The second answer is a variable whose range is undefined.
+    fn choose(
+        &self,
+        env: &Env,
+        left: &[&Var],
+        open: &mut Vec<Conjunct>,
+    ) -> (Option<(usize, Range)>, Option<usize>) {
+        let mut undefined = None;
+        for equations in [true, false] {
+            for (at, var) in left.iter().enumerate() {
+                for k in 0..open.len() {
+                    match self.range(env, &var.0, open[k].1, equations) {
+                        Ok(Some(range)) => {
+                            if let Range::Equal(_, true) = range {
+                                open.remove(k);
+                            }
+                            return (Some((at, range)), undefined);
+                        }
+                        Err(Stop::Undefined(_)) => undefined = Some(at),
+                        Ok(None) | Err(_) => {}
+                    }
+                }
+                let between = if equations { None } else { self.between(env, &var.0, open) };
+                if let Some(range) = between {
+                    return (Some((at, Range::Members(range))), undefined);
+                }
+            }
+        }
+        (None, undefined)
+    }
+
+    /// The range that one conjunct gives to a variable.
+    fn range(&self, env: &Env, name: &Name, p: &Pred, equations: bool) -> Res<Option<Range>> {
+        let Pred::Rel(op, a, b) = p else { return Ok(None) };
+        let set = match op {
+            RelOp::Equal if equations => {
+                let Some((path, e)) = path(a, name).map(|p| (p, b)).or_else(|| Some((path(b, name)?, a)))
+                else {
+                    return Ok(None);
+                };
+                return Ok(Some(match self.val(env, e)? {
+                    Val::Many(s) if path.is_empty() && !self.listable(&s)? => {
+                        Range::Equal(Slot::Rule(Arc::new(s)), true)
+                    }
+                    v => Range::Equal(Slot::Value(part(&self.value_of(v)?, &path)?), path.is_empty()),
+                }));
+            }
+            RelOp::In if !equations => match path(a, name) {
+                Some(path) => self.parts(&self.set(env, b)?, &path)?,
+                None => None,
+            },
+            RelOp::Subset | RelOp::StrictSubset if !equations && path(a, name) == Some(vec![]) => {
+                Some(Set::Subsets(Arc::new(self.set(env, b)?), false))
+            }
+            _ => None,
+        };
+        match set {
+            Some(set) if self.listable(&set)? => Ok(Some(Range::Members(set))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The sides of the members of a set, if they can be told.
+    fn parts(&self, set: &Set, path: &[bool]) -> Res<Option<Set>> {
+        match (path, set) {
+            ([], set) => Ok(Some(set.clone())),
+            ([right, rest @ ..], Set::Product(a, b)) => self.parts(if *right { b } else { a }, rest),
+            (path, set) if self.listable(set)? => {
+                let parts = self.list(set)?.iter().map(|v| part(v, path)).collect::<Res<Vec<_>>>()?;
+                Ok(Some(Set::of(parts)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The integers between the comparisons of a variable with numbers.
+    fn between(&self, env: &Env, name: &Name, open: &[Conjunct]) -> Option<Set> {
+        let (mut lows, mut highs) = (Vec::new(), Vec::new());
+        for (_, p) in open {
+            let Pred::Rel(op, a, b) = p else { continue };
+            let (e, mirrored) = match (path(a, name), path(b, name)) {
+                (Some(p), _) if p.is_empty() => (b, false),
+                (_, Some(p)) if p.is_empty() => (a, true),
+                _ => continue,
+            };
+            let n = match self.val(env, e) {
+                Ok(Val::One(Value::Int(n))) => n,
+                Ok(Val::Many(Set::From(n))) if *op == RelOp::In && !mirrored => {
+                    lows.push(n);
+                    continue;
+                }
+                _ => continue,
+            };
+            match (op, mirrored) {
+                (RelOp::Less, false) | (RelOp::Greater, true) => highs.push(n - 1),
+                (RelOp::LessEqual, false) | (RelOp::GreaterEqual, true) => highs.push(n),
+                (RelOp::Greater, false) | (RelOp::Less, true) => lows.push(n + 1),
+                (RelOp::GreaterEqual, false) | (RelOp::LessEqual, true) => lows.push(n),
+                _ => {}
+            }
+        }
+        Some(Set::Interval(lows.into_iter().max()?, highs.into_iter().min()?))
+    }
+}
+
+/// Where a variable stands in a pattern of pairs: false is the left side, true the right one.
+fn path(pattern: &Expr, name: &Name) -> Option<Vec<bool>> {
+    match pattern {
+        Expr::Var(n) if n == name => Some(Vec::new()),
+        Expr::Pair(a, b) => [(a, false), (b, true)].into_iter().find_map(|(e, right)| {
+            let rest = path(e, name)?;
+            Some(std::iter::once(right).chain(rest).collect())
+        }),
+        _ => None,
+    }
+}
+
+fn part(v: &Value, path: &[bool]) -> Res<Value> {
+    path.iter().try_fold(v.clone(), |v, right| {
+        let (a, b) = sides(&v)?;
+        Ok(if *right { b.clone() } else { a.clone() })
+    })
+}

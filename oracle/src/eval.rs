@@ -1,0 +1,394 @@
+//! The value of an expression in an environment, by the rule of definedness.
+//!
+//! In: a machine for its sets and free types, an environment, an expression. Out: a value, or why there is none.
+//! Operators are strict: operands are evaluated from left to right, and an undefined operand makes the whole undefined.
+//! Never here: what single operators mean (that is `operators`), how bindings are found (that is `enumerate`).
+
+use crate::pred::unlisted;
+use crate::sets::{Closure, Set};
+use crate::tree::{BigOp, BinOp, Expr, Machine, Name, Pred, RelOp, Type, UnOp, Var};
+use crate::value::Value;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// Why there is no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// The expression or predicate has no value.
+    Undefined(Undefined),
+    /// The oracle cannot answer: an infinite enumeration, too many steps, or a tree that breaks the typing rules.
+    TooBig(String),
+    /// A variable is read that a binder has not reached yet. This and the next two never leave this crate.
+    Unbound,
+    /// A variable runs through an infinite type and nothing bounds it.
+    Unlistable,
+    /// Whoever visits elements or bindings has seen enough.
+    Enough,
+}
+
+/// An answer, or why there is none.
+pub type Res<T> = Result<T, Stop>;
+
+/// What is undefined, and the label or position of the innermost labelled predicate around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undefined {
+    pub why: String,
+    pub place: String,
+}
+
+impl Stop {
+    pub(crate) fn undefined<T>(why: impl Into<String>) -> Res<T> {
+        Err(Stop::Undefined(Undefined { why: why.into(), place: String::new() }))
+    }
+    pub(crate) fn ill(expected: &str) -> Stop {
+        Stop::TooBig(format!("ill-typed tree: {expected} is expected"))
+    }
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub enum Slot {
+    Value(Value),
+    /// A set that cannot be listed.
+    Rule(Arc<Set>),
+    /// A local, a result or an uninitialised variable: reading is undefined.
+    Unassigned,
+    /// A bound variable that its binder has not reached yet.
+    Unbound,
+}
+
+impl Slot {
+    /// The value, if there is one that is listed.
+    pub fn value(&self) -> Option<Value> {
+        if let Slot::Value(v) = self { Some(v.clone()) } else { None }
+    }
+}
+
+/// The values of the names in scope; the innermost binding of a name wins.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    slots: Vec<(Name, Slot)>,
+    before: Arc<Vec<(Name, Slot)>>,
+}
+
+impl Env {
+    /// Binds a name to a value, inside all earlier bindings.
+    pub fn bind(&mut self, name: &Name, value: Value) {
+        self.push(name, Slot::Value(value));
+    }
+    pub(crate) fn push(&mut self, name: &Name, slot: Slot) {
+        self.slots.push((name.clone(), slot));
+    }
+    /// Only the outermost bindings.
+    pub(crate) fn outermost(&self, n: usize) -> Env {
+        Env { slots: self.slots[..n].to_vec(), before: self.before.clone() }
+    }
+    pub(crate) fn names(&self) -> Vec<Name> {
+        self.slots.iter().map(|s| s.0.clone()).collect()
+    }
+    /// The innermost binding of a name.
+    pub fn get(&self, name: &str) -> Option<&Slot> {
+        self.slots.iter().rev().find(|(n, _)| &**n == name).map(|(_, s)| s)
+    }
+    /// Changes what the innermost binding of a name stands for.
+    pub(crate) fn fill(&mut self, name: &str, slot: Slot) {
+        *self.slot(name).expect("the variable stands in the environment") = slot;
+    }
+    pub(crate) fn slot(&mut self, name: &str) -> Option<&mut Slot> {
+        self.slots.iter_mut().rev().find(|(n, _)| &**n == name).map(|(_, s)| s)
+    }
+    /// From now on `x$0` means the present value of each of these names.
+    pub(crate) fn remember(&mut self, names: Vec<Name>) {
+        let mut old: Vec<_> = self.before.iter().filter(|(n, _)| !names.contains(n)).cloned().collect();
+        old.extend(names.into_iter().filter_map(|n| self.get(&n).cloned().map(|s| (n, s))));
+        self.before = Arc::new(old);
+    }
+    /// This environment with variables bound to the parts of a left-nested pair.
+    pub(crate) fn at(&self, vars: &[Var], v: &Value) -> Res<Env> {
+        let parts = v.split(vars.len()).ok_or_else(|| Stop::ill("a pair"))?;
+        let mut env = self.clone();
+        vars.iter().zip(parts).for_each(|((name, _), part)| env.bind(name, part));
+        Ok(env)
+    }
+    /// How many names wait for a value.
+    pub(crate) fn unbound(&self) -> usize {
+        self.slots.iter().filter(|(_, s)| matches!(s, Slot::Unbound)).count()
+    }
+}
+
+/// The result of an expression: a value, or a set that is described but not listed.
+pub(crate) enum Val {
+    One(Value),
+    Many(Set),
+}
+
+impl From<Value> for Val {
+    fn from(v: Value) -> Val {
+        Val::One(v)
+    }
+}
+
+impl Val {
+    pub(crate) fn set(self) -> Res<Set> {
+        match self {
+            Val::One(Value::Set(e)) => Ok(Set::Listed(e)),
+            Val::Many(s) => Ok(s),
+            Val::One(_) => Err(Stop::ill("a set")),
+        }
+    }
+}
+
+/// What is wanted of each binding.
+type Pick<'a> = &'a dyn Fn(&Env) -> Res<Value>;
+
+/// Evaluates over a machine, with a limited number of steps.
+pub struct Oracle<'m> {
+    pub(crate) machine: &'m Machine,
+    budget: u64,
+    steps: Cell<u64>,
+}
+
+impl<'m> Oracle<'m> {
+    /// An oracle that gives up after so many steps; see `restart`.
+    pub fn new(machine: &'m Machine, budget: u64) -> Oracle<'m> {
+        Oracle { machine, budget, steps: Cell::new(budget) }
+    }
+    /// Grants the whole budget again, for the next question.
+    pub fn restart(&self) {
+        self.steps.set(self.budget);
+    }
+    pub(crate) fn tick(&self) -> Res<()> {
+        let left = self.steps.get().checked_sub(1);
+        self.steps.set(left.unwrap_or(0));
+        left.map(|_| ()).ok_or_else(|| Stop::TooBig(format!("more than {} steps", self.budget)))
+    }
+
+    /// The value of an expression.
+    pub fn eval(&self, env: &Env, e: &Expr) -> Res<Value> {
+        self.value_of(self.val(env, e)?)
+    }
+
+    pub(crate) fn value_of(&self, v: Val) -> Res<Value> {
+        match v {
+            Val::One(v) => Ok(v),
+            Val::Many(s) => Ok(Value::Set(self.list(&s)?)),
+        }
+    }
+
+    pub(crate) fn set(&self, env: &Env, e: &Expr) -> Res<Set> {
+        self.val(env, e)?.set()
+    }
+
+    fn read(&self, slot: Option<&Slot>, name: &str) -> Res<Val> {
+        match slot {
+            Some(Slot::Value(v)) => Ok(v.clone().into()),
+            Some(Slot::Rule(s)) => Ok(Val::Many((**s).clone())),
+            Some(Slot::Unassigned) => Stop::undefined(format!("{name} has no value yet")),
+            Some(Slot::Unbound) => Err(Stop::Unbound),
+            None => Err(Stop::TooBig(format!("ill-typed tree: {name} is not declared"))),
+        }
+    }
+
+    pub(crate) fn val(&self, env: &Env, e: &Expr) -> Res<Val> {
+        self.tick()?;
+        let all = |es: &[Expr]| es.iter().map(|e| self.eval(env, e)).collect::<Res<Vec<_>>>();
+        let fields = |fs: &[(Name, Expr)]| {
+            fs.iter().map(|(n, e)| Ok((n.clone(), self.eval(env, e)?))).collect::<Res<Vec<_>>>()
+        };
+        Ok(match e {
+            Expr::Const(v) => v.clone().into(),
+            Expr::Var(n) => self.read(env.get(n), n)?,
+            Expr::Old(n) => {
+                self.read(env.before.iter().find(|(m, _)| m == n).map(|s| &s.1), &format!("{n}$0"))?
+            }
+            Expr::All(t) => Val::Many(Set::All(t.clone())),
+            Expr::Natural => Val::Many(Set::From(0.into())),
+            Expr::Natural1 => Val::Many(Set::From(1.into())),
+            Expr::Set(es) => Value::set(all(es)?).into(),
+            Expr::Seq(es) => Value::seq(all(es)?).into(),
+            Expr::Pair(a, b) => Value::pair(self.eval(env, a)?, self.eval(env, b)?).into(),
+            Expr::Record(fs) => Value::record(fields(fs)?).into(),
+            Expr::Struct(fs) => {
+                let sets = fs.iter().map(|(n, e)| Ok((n.clone(), self.set(env, e)?)));
+                let mut sets = sets.collect::<Res<Vec<_>>>()?;
+                sets.sort_by(|a, b| a.0.cmp(&b.0));
+                Val::Many(Set::Records(sets))
+            }
+            Expr::Field(r, name) => {
+                let Value::Record(fs) = self.eval(env, r)? else { return Err(Stop::ill("a record")) };
+                fs.iter().find(|f| f.0 == *name).ok_or_else(|| Stop::ill("a field"))?.1.clone().into()
+            }
+            Expr::Unary(UnOp::Id, s) => self.val(env, &function_on(&[s], 0))?,
+            Expr::Binary(op @ (BinOp::Prj1 | BinOp::Prj2), s, t) => {
+                self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?
+            }
+            Expr::Unary(op, a) => self.unary(*op, self.val(env, a)?)?,
+            Expr::Binary(op, a, b) => self.binary(*op, self.val(env, a)?, self.val(env, b)?)?,
+            Expr::Closure(t, r) => {
+                let strict = self.unary(UnOp::Closure1, self.val(env, r)?)?;
+                let identity = self.val(&Env::default(), &function_on(&[&Expr::All(t.clone())], 0))?;
+                self.binary(BinOp::Union, identity, strict)?
+            }
+            Expr::Iterate(t, r, n) => self.iterate(t, self.val(env, r)?, &self.eval(env, n)?)?,
+            Expr::Apply(f, x) => self.apply(env, f, x, false)?.into(),
+            Expr::ApplyWhole(f, x) => self.apply(env, f, x, true)?.into(),
+            Expr::Truth(p) => Value::Bool(self.holds(env, p)?).into(),
+            Expr::Compr(vars, p) => self.comprehension(env, vars, p, None)?,
+            Expr::Big(op, vars, p, e) => self.big(env, *op, vars, p, e)?,
+            Expr::If(p, a, b) => self.val(env, if self.holds(env, p)? { a } else { b })?,
+            Expr::Let(bs, e) => self.val(&self.let_in(env, bs)?, e)?,
+            Expr::Construct(c, arg) => self.construct(env, c, arg.as_deref())?.into(),
+            Expr::Destruct(c, e) => match self.eval(env, e)? {
+                Value::Free(_, _, made, Some(arg)) if made == *c => (*arg).clone().into(),
+                v => return Stop::undefined(format!("{v} was not made by {c}")),
+            },
+        })
+    }
+
+    /// The environment inside a LET; an expression may use the names before it.
+    pub(crate) fn let_in(&self, env: &Env, bindings: &[(Name, Expr)]) -> Res<Env> {
+        let mut env = env.clone();
+        for (name, e) in bindings {
+            match self.val(&env, e)? {
+                Val::Many(s) if !self.listable(&s)? => env.push(name, Slot::Rule(Arc::new(s))),
+                v => env.bind(name, self.value_of(v)?),
+            }
+        }
+        Ok(env)
+    }
+
+    fn construct(&self, env: &Env, name: &Name, arg: Option<&Expr>) -> Res<Value> {
+        let (free, at) = self.machine.constructor(name).ok_or_else(|| Stop::ill("a constructor"))?;
+        let arg = match (arg, &free.constructors[at].1) {
+            (None, None) => None,
+            (Some(e), Some((_, domain))) => {
+                let v = self.eval(env, e)?;
+                if !self.member(&v, &self.set(&Env::default(), domain)?)? {
+                    return Stop::undefined(format!("{v} is outside the domain of the constructor {name}"));
+                }
+                Some(Arc::new(v))
+            }
+            _ => return Err(Stop::ill("another number of arguments")),
+        };
+        Ok(Value::Free(free.name.clone(), at as u32, name.clone(), arg))
+    }
+
+    /// The values of `pick` in every environment that satisfies the condition; an undefined binding makes the whole
+    /// undefined.
+    fn collect(&self, env: &Env, vars: &[Var], p: &Pred, pick: Pick) -> Res<Vec<Value>> {
+        let mut out = Vec::new();
+        self.bindings(env, vars, p, &mut |env, truth| {
+            truth.map_err(Stop::Undefined)?;
+            out.push(pick(env)?);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// `{x,y|P}`, or `%x,y.(P|E)` if there is an expression.
+    fn comprehension(&self, env: &Env, vars: &[Var], p: &Pred, e: Option<&Expr>) -> Res<Val> {
+        let listed = self.collect(env, vars, p, &|env| {
+            let parts = vars.iter().map(|(n, _)| self.eval(env, &Expr::Var(n.clone())));
+            let bound =
+                Value::join(parts.collect::<Res<Vec<_>>>()?).ok_or_else(|| Stop::ill("a variable"))?;
+            Ok(match e {
+                None => bound,
+                Some(e) => Value::pair(bound, self.eval(env, e)?),
+            })
+        });
+        match listed {
+            Err(Stop::Unlistable) if env.unbound() > 0 => return Err(Stop::Unbound),
+            Err(Stop::Unlistable) => {}
+            listed => return Ok(Value::set(listed?).into()),
+        }
+        let closure = Arc::new(Closure { env: env.clone(), vars: vars.to_vec(), pred: p.clone() });
+        Ok(Val::Many(match e {
+            None => Set::Such(closure),
+            Some(e) => Set::Lambda(closure, Arc::new(e.clone())),
+        }))
+    }
+
+    fn big(&self, env: &Env, op: BigOp, vars: &[Var], p: &Pred, e: &Expr) -> Res<Val> {
+        if op == BigOp::Lambda {
+            return self.comprehension(env, vars, p, Some(e));
+        }
+        let out = self.collect(env, vars, p, &|env| self.eval(env, e));
+        let out = out.map_err(|s| unlisted(s, op.word(), vars))?;
+        let fold = |start: i32, by: BinOp| match out.split_first() {
+            None => Ok(Value::int(start)),
+            Some((first, rest)) => rest.iter().try_fold(first.clone(), |a, b| self.arithmetic(by, &a, b)),
+        };
+        Ok(match op {
+            BigOp::Lambda | BigOp::SetOf => Value::set(out).into(),
+            BigOp::Sigma => fold(0, BinOp::Add)?.into(),
+            BigOp::Pi => fold(1, BinOp::Mul)?.into(),
+            BigOp::Union => self.unary(UnOp::Union, Value::set(out).into())?,
+            BigOp::Inter => self.unary(UnOp::Inter, Value::set(out).into())?,
+        })
+    }
+
+    /// `f(x)`. A function that is written as `%x.(P|E)` is looked at only at the point.
+    fn apply(&self, env: &Env, f: &Expr, x: &Expr, whole: bool) -> Res<Value> {
+        if let Expr::Big(BigOp::Lambda, vars, p, e) = f {
+            let x = self.eval(env, x)?;
+            if !self.holds_at(env, vars, p, &x)? {
+                return Stop::undefined(format!("{x} is outside the domain of the function"));
+            }
+            return self.eval(&env.at(vars, &x)?, e);
+        }
+        let f = self.set(env, f)?;
+        let x = self.eval(env, x)?;
+        if whole && !matches!(f, Set::Lambda(..)) {
+            // The pairs are sorted by their first sides.
+            if let Some(two) = self.pairs(&f)?.windows(2).find(|two| two[0].0 == two[1].0) {
+                return Stop::undefined(format!("the relation has two images of {}", two[0].0));
+            }
+        }
+        let mut images = self.images(&f, &x)?;
+        match (images.pop(), images.len()) {
+            (Some(y), 0) => Ok(y),
+            (None, _) => Stop::undefined(format!("{x} is outside the domain of the function")),
+            (Some(_), n) => Stop::undefined(format!("{x} has {} images", n + 1)),
+        }
+    }
+
+    /// The images of a value under a relation, distinct.
+    pub(crate) fn images(&self, r: &Set, x: &Value) -> Res<Vec<Value>> {
+        self.tick()?;
+        match r {
+            Set::Lambda(c, e) => Ok(match self.holds_at(&c.env, &c.vars, &c.pred, x)? {
+                true => vec![self.eval(&c.env.at(&c.vars, x)?, e)?],
+                false => Vec::new(),
+            }),
+            Set::Such(c) if c.vars.len() > 1 => {
+                let (last, front) = c.vars.split_last().expect("there are two variables");
+                let at = c.env.at(front, x)?;
+                let image = |env: &Env| self.eval(env, &Expr::Var(last.0.clone()));
+                let found = self.collect(&at, std::slice::from_ref(last), &c.pred, &image);
+                found.map_err(|s| unlisted(s, "{|}", &c.vars))
+            }
+            Set::Union(a, b) => {
+                let both = [self.images(a, x)?, self.images(b, x)?].concat();
+                Ok(self.list(&Set::of(both))?.to_vec())
+            }
+            other => {
+                let pairs = self.pairs(other)?.into_iter();
+                Ok(pairs.filter(|p| &p.0 == x).map(|p| p.1).collect())
+            }
+        }
+    }
+}
+
+/// The function `%x,….(x:S & … | x)` that answers one of its arguments.
+pub(crate) fn function_on(sets: &[&Expr], answer: usize) -> Expr {
+    let name = |prefix: &str, i: usize| Name::from(format!("{prefix} {i}"));
+    let sets_by_name = sets.iter().enumerate().map(|(i, e)| (name("set", i), (*e).clone()));
+    let args = 0..sets.len();
+    let inside = |i| Pred::Rel(RelOp::In, Expr::Var(name("argument", i)), Expr::Var(name("set", i)));
+    // Nothing but the sets bounds the arguments, so their type is never looked at.
+    let vars = args.clone().map(|i| (name("argument", i), Type::Integer)).collect();
+    let body = Expr::Var(name("argument", answer));
+    let lambda =
+        Expr::Big(BigOp::Lambda, vars, Box::new(Pred::And(args.map(inside).collect())), Box::new(body));
+    Expr::Let(sets_by_name.collect(), Box::new(lambda))
+}

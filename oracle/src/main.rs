@@ -1,0 +1,175 @@
+//! The command line: explore a machine, or judge a trace. Prints; everything else is in the library.
+
+use bombus_oracle::eval::Oracle;
+use bombus_oracle::exec::{Kind, Writes};
+use bombus_oracle::judge::{Claim, Verdict, judge};
+use bombus_oracle::search::{Options, Report, Step, Trace, explore};
+use bombus_oracle::text::{Core, read, value_text};
+use bombus_oracle::tree::{Expr, Machine, Name, Operation, Var};
+use bombus_oracle::value::Value;
+use serde_json::{Map, Value as Json, json};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+bombus-oracle explore FILE.core [--json] [--max-states N] [--steps N] [--strict-wd]
+bombus-oracle judge FILE.core TRACE.json [--steps N] [--strict-wd]
+bombus-oracle print FILE.core
+
+explore visits all states of a machine in the core language; judge executes a trace again and answers
+whether its claim is right; print writes the machine in its canonical form. --steps limits the steps of
+evaluation per state. A trace is an entry of \"first\" of explore --json, values in the core language.
+Exit status: 0 verified or confirmed, 1 violated or refuted, 2 rejected, 3 incomplete.";
+
+fn main() -> ExitCode {
+    // Trees may be nested as deeply as the reader allows; every level costs some stack.
+    let work = std::thread::Builder::new().stack_size(1 << 28).spawn(|| {
+        let args: Vec<String> = std::env::args().skip(1).collect();
+        run(&args).unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            2
+        })
+    });
+    ExitCode::from(work.map(|w| w.join().unwrap_or(4)).unwrap_or(4))
+}
+
+fn run(args: &[String]) -> Result<u8, String> {
+    let mut options = Options::default();
+    let (mut files, mut as_json, mut rest) = (Vec::new(), false, args.iter());
+    while let Some(a) = rest.next() {
+        let mut number = || rest.next().and_then(|n| n.parse().ok()).ok_or(format!("{a} needs a number"));
+        match a.as_str() {
+            "-h" | "--help" => files = vec!["help"],
+            "--json" => as_json = true,
+            "--strict-wd" => options.strict_guards = true,
+            "--max-states" => options.max_states = number()? as usize,
+            "--steps" => options.budget = number()?,
+            a if a.starts_with('-') => return Err(format!("unknown option {a}; --help lists all")),
+            a => files.push(a),
+        }
+    }
+    let load = |file: &str| std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"));
+    let machine = |file: &str| read::<Machine>(&load(file)?).map_err(|e| format!("{file}:{e}"));
+    let (text, status) = match files.as_slice() {
+        ["help", ..] => (HELP.to_string(), 0),
+        ["explore", file] => {
+            let machine = machine(file)?;
+            let report = explore(&machine, &options);
+            let json = report_json(&machine, &report);
+            (if as_json { format!("{json:#}") } else { summary(&machine, &report, &json) }, status(&report).1)
+        }
+        ["judge", file, trace] => {
+            let json = serde_json::from_str(&load(trace)?).map_err(|e| format!("{trace}: {e}"))?;
+            let machine = machine(file)?;
+            let (mut claim, steps) = trace_of(&machine, &json).map_err(|e| format!("{trace}: {e}"))?;
+            claim.strict_guards = options.strict_guards;
+            match judge(&machine, &steps, &claim, options.budget) {
+                Verdict::Confirmed => ("CONFIRMED".to_string(), 0),
+                Verdict::Refuted(why) => (format!("REFUTED     {why}"), 1),
+                Verdict::TooBig(why) => (format!("INCOMPLETE  {why}"), 3),
+            }
+        }
+        ["print", file] => (machine(file)?.write(), 0),
+        _ => return Err(format!("a command is expected\n{HELP}")),
+    };
+    println!("{text}");
+    Ok(status)
+}
+
+fn status(r: &Report) -> (&'static str, u8) {
+    match (r.found.is_empty(), r.incomplete.is_empty()) {
+        (false, _) => ("violated", 1),
+        (true, true) => ("verified", 0),
+        (true, false) => ("incomplete", 3),
+    }
+}
+
+/// The report for people: a headline, the counts, and each first finding with its trace.
+fn summary(machine: &Machine, r: &Report, json: &Json) -> String {
+    let mut out = format!("{:12}{}", status(r).0.to_uppercase(), machine.name);
+    for key in
+        ["states", "transitions", "constants", "initial", "undefined_guards", "events", "incomplete_because"]
+    {
+        out += &format!("\n  {key:20}{}", json[key]);
+    }
+    for (f, trace) in &r.first {
+        let event = f.event.as_ref().map_or(String::new(), |(n, _)| format!("while computing {n}"));
+        out += &format!("\n{} ({} found): {} {} {event}", f.kind.word(), r.found[&f.kind], f.why, f.place);
+        out.extend(trace.constants.iter().map(|(n, v)| format!("\n       {n} = {v}")));
+        for (i, step) in trace.steps.iter().enumerate() {
+            let params: Vec<String> = step.params.iter().map(Value::to_string).collect();
+            out += &format!("\n{i:5}  {}({}) ", step.event, params.join(", "));
+            let state = machine.variables.iter().zip(&step.state);
+            out.extend(state.map(|((n, _), v)| format!(" {n} = {v}")));
+        }
+    }
+    out
+}
+
+fn values<'v>(names: &[Var], values: impl Iterator<Item = Option<&'v Value>>) -> Json {
+    let entry = |((n, _), v): (&Var, Option<&Value>)| (n.to_string(), json!(v.map(value_text)));
+    Json::Object(names.iter().zip(values).map(entry).collect())
+}
+
+fn params(op: Option<&Operation>) -> &[Var] {
+    op.map_or(&[], |o| &o.params)
+}
+
+fn report_json(machine: &Machine, r: &Report) -> Json {
+    let first = r.first.iter().map(|(f, trace)| {
+        let steps = trace.steps.iter().map(|s| {
+            let op = machine.operation(&s.event);
+            let results = op.map_or(&[][..], |o| &o.results[..]);
+            json!({"event": &*s.event, "params": values(params(op), s.params.iter().map(Some)),
+                "results": values(results, s.results.iter().map(Option::as_ref)),
+                "state": values(&machine.variables, s.state.iter().map(Some))})
+        });
+        let constants = trace.constants.iter().map(|(n, v)| (n.to_string(), json!(value_text(v))));
+        let event = f.event.as_ref().map(|(n, vs)| {
+            json!({"name": &**n, "params": values(params(machine.operation(n)), vs.iter().map(Some))})
+        });
+        json!({"kind": f.kind.word(), "why": f.why, "place": f.place, "while": event,
+            "constants": constants.collect::<Map<_, _>>(), "trace": steps.collect::<Vec<_>>()})
+    });
+    let events = r.events.iter().map(|(e, (s, t))| (e.to_string(), json!({"states": s, "transitions": t})));
+    let found = r.found.iter().map(|(k, n)| (k.word().to_string(), json!(n)));
+    json!({"machine": &*machine.name, "verdict": status(r).0, "incomplete_because": r.incomplete,
+        "states": r.states, "transitions": r.transitions, "constants": r.constants, "initial": r.initial,
+        "undefined_guards": r.undefined_guards, "events": events.collect::<Map<_, _>>(),
+        "found": found.collect::<Map<_, _>>(), "first": first.collect::<Vec<_>>()})
+}
+
+/// The claim and the trace of a JSON object.
+fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String> {
+    let oracle = Oracle::new(machine, 1_000_000);
+    let value = |j: &Json| -> Result<Value, String> {
+        let text = j.as_str().ok_or(format!("{j} is not a text"))?;
+        let e = read::<Expr>(text).map_err(|e| format!("in `{text}`: {e}"))?;
+        oracle.eval(&Default::default(), &e).map_err(|e| format!("`{text}`: {e:?}"))
+    };
+    let all = |names: &[Var], j: &Json| -> Result<Vec<Value>, String> {
+        names.iter().map(|(n, _)| value(&j[&**n]).map_err(|e| format!("{n}: {e}"))).collect()
+    };
+    let word = |j: &Json| j.as_str().map(str::to_string);
+    let kind = json["kind"].as_str().and_then(Kind::named).ok_or("\"kind\" is missing or unknown")?;
+    let event = match word(&json["while"]["name"]) {
+        None => None,
+        Some(n) => {
+            Some((Name::from(&*n), Some(all(params(machine.operation(&n)), &json["while"]["params"])?)))
+        }
+    };
+    let place = word(&json["place"]).filter(|p| !p.is_empty());
+    let mut trace = Trace { constants: Writes::new(), steps: Vec::new() };
+    for (n, v) in json["constants"].as_object().into_iter().flatten() {
+        trace.constants.insert(n.as_str().into(), value(v)?);
+    }
+    for s in json["trace"].as_array().ok_or("\"trace\" is missing")? {
+        let event = word(&s["event"]).ok_or("a step has no \"event\"")?;
+        let op = machine.operation(&event).filter(|_| !trace.steps.is_empty());
+        let params = all(params(op), &s["params"])?;
+        let result = |(n, _): &Var| Some(&s["results"][&**n]).filter(|j| !j.is_null()).map(value).transpose();
+        let results = op.map_or(&[][..], |o| &o.results[..]).iter().map(result).collect::<Result<_, _>>()?;
+        let state = all(&machine.variables, &s["state"])?;
+        trace.steps.push(Step { event: event.into(), params, results, state });
+    }
+    Ok((Claim { kind, place, event, strict_guards: false }, trace))
+}
