@@ -10,8 +10,10 @@
 pub mod enumerate;
 pub mod eval;
 pub mod exec;
+pub mod judge;
 pub mod operators;
 pub mod pred;
+pub mod search;
 pub mod sets;
 pub mod text;
 pub mod tree;

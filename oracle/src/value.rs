@@ -4,7 +4,7 @@
 //! Never here: sets that are not listed (those are `sets`).
 //! Invariant: a set is sorted and has no element twice, a record is sorted by field, so equality of values is `==`.
 
-use crate::tree::Name;
+use crate::tree::{Name, Type};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use std::fmt;
@@ -51,6 +51,20 @@ impl Value {
     pub fn record(mut fields: Vec<(Name, Value)>) -> Value {
         fields.sort_by(|a, b| a.0.cmp(&b.0));
         Value::Record(Arc::new(fields))
+    }
+    /// Whether the value belongs to the type, as far as its shape tells.
+    pub fn is_of(&self, t: &Type) -> bool {
+        match (self, t) {
+            (Value::Bool(_), Type::Bool) | (Value::Int(_), Type::Integer) => true,
+            (Value::Real(_), Type::Real) | (Value::Str(_), Type::Str) => true,
+            (Value::Elem(s, ..), Type::Given(n)) | (Value::Free(s, ..), Type::Free(n)) => s == n,
+            (Value::Pair(p), Type::Prod(a, b)) => p.0.is_of(a) && p.1.is_of(b),
+            (Value::Set(e), Type::Pow(t)) => e.iter().all(|v| v.is_of(t)),
+            (Value::Record(f), Type::Record(ts)) => {
+                f.len() == ts.len() && f.iter().zip(ts).all(|(v, t)| v.0 == t.0 && v.1.is_of(&t.1))
+            }
+            _ => false,
+        }
     }
     /// The elements of a set.
     pub fn elements(&self) -> Option<&Arc<Vec<Value>>> {

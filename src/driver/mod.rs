@@ -7,6 +7,8 @@ mod animate;
 mod checkpoint;
 mod compiled;
 mod eval;
+mod evaluate;
+mod judge;
 mod reduction;
 mod reference;
 mod replay;
@@ -19,6 +21,7 @@ pub use animate::Animation;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
 pub use eval::eval;
+pub use judge::core_text;
 pub use reduction::Reduce;
 pub use replay::{Replayed, replay};
 pub use temporal::Asked;
@@ -46,9 +49,13 @@ const STACK: usize = 1 << 30;
 /// Which evaluator runs the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Engine {
-    Reference,
+    /// Compiled code on packed states.
     #[default]
-    Compiled,
+    Explicit,
+    /// The evaluator on values.
+    Evaluate,
+    /// The oracle's own search.
+    Reference,
 }
 
 /// What to check, how, and how far to go.
@@ -236,8 +243,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
 
     let exploring = Instant::now();
     let mut explored = match options.engine {
-        Engine::Reference => reference::explore(machine, &sources, options, budget),
-        Engine::Compiled => compiled::explore(machine, &sources, options, &formulas, budget)?,
+        Engine::Reference => reference::explore(machine, options, budget)?,
+        Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
+        Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
     };
     warnings.append(&mut explored.reductions.notes);
     for d in diagnostics.iter().filter(|d| d.approximates) {

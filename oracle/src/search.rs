@@ -1,0 +1,339 @@
+//! What is wrong in a state, and the breadth-first search for all states.
+//!
+//! In: a machine and limits. Out: counts, the first finding of each kind with a shortest trace, and every reason why
+//! the answer is incomplete. The order of everything is fixed.
+
+use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
+use crate::exec::{Finding, Kind, Run, Transition, Writes};
+use crate::tree::{Clause, Machine, Name, Pred, Var};
+use crate::value::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The values of the constants, in the order of their declarations.
+pub type Valuation = Vec<Slot>;
+/// The values of the variables, in the order of their declarations.
+pub type State = Vec<Value>;
+
+/// The limits of a search.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub max_states: usize,
+    /// Steps of evaluation per state.
+    pub budget: u64,
+    /// Whether an undefined guard is a finding.
+    pub strict_guards: bool,
+    /// Kinds of findings that nobody asks for.
+    pub ignore: Vec<Kind>,
+    /// Whether the search goes on after a finding.
+    pub keep_going: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            max_states: 1_000_000,
+            budget: 50_000_000,
+            strict_guards: false,
+            ignore: Vec::new(),
+            keep_going: true,
+        }
+    }
+}
+
+/// One step of a trace; the first one is the initialisation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub event: Name,
+    pub params: Vec<Value>,
+    pub results: Vec<Option<Value>>,
+    pub state: State,
+}
+
+/// A path from the constants to a state. Constants that cannot be listed are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    pub constants: Writes,
+    pub steps: Vec<Step>,
+}
+
+/// The outcome of a search.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    pub states: usize,
+    pub transitions: u64,
+    pub constants: usize,
+    pub initial: usize,
+    /// Steps of a shortest path to the farthest state.
+    pub depth: usize,
+    /// For each event how many bindings made its guard undefined.
+    pub undefined_guards: BTreeMap<Name, u64>,
+    /// For each event in how many states it is enabled, and how many transitions it makes.
+    pub events: BTreeMap<Name, (u64, u64)>,
+    pub found: BTreeMap<Kind, u64>,
+    /// The first finding of each kind.
+    pub first: Vec<(Finding, Trace)>,
+    pub incomplete: BTreeSet<String>,
+}
+
+/// What was seen in one state.
+#[derive(Default)]
+pub(crate) struct Look {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) transitions: Vec<(Name, Transition)>,
+    pub(crate) undefined_guards: BTreeMap<Name, u64>,
+    pub(crate) incomplete: BTreeSet<String>,
+}
+
+impl Look {
+    fn find(&mut self, kind: Kind, why: impl Into<String>, place: &str) {
+        self.findings.push(Finding { kind, why: why.into(), place: place.into(), event: None });
+    }
+
+    fn undefined(&mut self, u: Undefined, place: &str) {
+        self.find(Kind::WellDefinedness, u.why, if u.place.is_empty() { place } else { &u.place });
+    }
+
+    /// A part without an answer makes the whole incomplete.
+    pub(crate) fn answer<T>(&mut self, r: Res<T>) -> Option<T> {
+        match r {
+            Ok(v) => return Some(v),
+            Err(Stop::TooBig(why)) => self.incomplete.insert(why),
+            Err(Stop::Undefined(u)) => self.incomplete.insert(format!("undefined: {} {}", u.why, u.place)),
+            Err(other) => self.incomplete.insert(format!("{other:?}")),
+        };
+        None
+    }
+
+    fn clauses(&mut self, oracle: &Oracle, env: &Env, kind: Kind, clauses: &[Clause]) {
+        for c in clauses {
+            match oracle.holds(env, &c.pred) {
+                Ok(true) => {}
+                Ok(false) => self.find(kind, format!("the {} is false", kind.word()), &c.label),
+                Err(Stop::Undefined(u)) => self.undefined(u, &c.label),
+                Err(stop) => _ = self.answer::<()>(Err(stop)),
+            }
+        }
+    }
+
+    /// Invariant, assertions and goal.
+    pub(crate) fn predicates(&mut self, oracle: &Oracle, env: &Env) {
+        self.clauses(oracle, env, Kind::Invariant, &oracle.machine.invariant);
+        self.clauses(oracle, env, Kind::Assertion, &oracle.machine.assertions);
+        let goal = oracle.machine.goal.as_ref().map(|g| oracle.holds(env, g));
+        if goal.and_then(|g| self.answer(g)) == Some(true) {
+            self.find(Kind::Goal, "the goal is reached", "");
+        }
+    }
+
+    /// All transitions, or those of one event; a deadlock if all events are looked at and none is enabled.
+    pub(crate) fn events(&mut self, oracle: &Oracle, env: &Env, only: Option<&str>, strict: bool) {
+        let scope = oracle.machine.scope.as_ref().map(|s| oracle.holds(env, s));
+        if scope.and_then(|s| self.answer(s)) == Some(false) {
+            return;
+        }
+        let mut wrong = self.incomplete.len();
+        for op in oracle.machine.operations.iter().filter(|o| o.event && only.is_none_or(|n| n == &*o.name)) {
+            let mut run = Run::new(oracle, None);
+            let transitions = run.operation(env, op, None);
+            let transitions = self.answer(transitions).unwrap_or_default();
+            self.transitions.extend(transitions.into_iter().map(|t| (op.name.clone(), t)));
+            wrong += run.notes.findings.len();
+            self.findings.extend(run.notes.findings);
+            let undefined = run.notes.undefined_guards.len() as u64;
+            *self.undefined_guards.entry(op.name.clone()).or_default() += undefined;
+            if strict {
+                run.notes.undefined_guards.into_iter().for_each(|u| self.undefined(u, &op.name));
+            }
+        }
+        if only.is_none() && self.transitions.is_empty() && wrong == 0 && self.incomplete.is_empty() {
+            self.find(Kind::Deadlock, "no operation is enabled", "");
+        }
+    }
+}
+
+impl Oracle<'_> {
+    /// All values of the constants that agree with the given ones and satisfy the properties, and for which values the
+    /// properties are undefined.
+    pub fn valuations(&self, given: &Writes) -> Res<(Vec<Valuation>, Vec<Undefined>)> {
+        let mut env = Env::default();
+        given.iter().for_each(|(n, v)| env.bind(n, v.clone()));
+        let all = &self.machine.constants;
+        let open: Vec<Var> = all.iter().filter(|c| !given.contains_key(&c.0)).cloned().collect();
+        let labelled = |c: &Clause| Pred::At(c.label.clone(), Box::new(c.pred.clone()));
+        let properties = Pred::And(self.machine.properties.iter().map(labelled).collect());
+        let (mut out, mut undefined) = (Vec::new(), Vec::new());
+        let visited = self.bindings(&env, &open, &properties, &mut |env, truth| {
+            match truth {
+                Ok(()) => out.push(all.iter().filter_map(|c| env.get(&c.0).cloned()).collect()),
+                Err(u) => undefined.push(u),
+            }
+            Ok(())
+        });
+        visited.map_err(|s| crate::pred::unlisted(s, "CONSTANTS", &open))?;
+        Ok((out, undefined))
+    }
+
+    /// The environment of a state; without a state the variables have no value.
+    pub fn environment(&self, valuation: &[Slot], state: Option<&[Value]>) -> Env {
+        let mut env = Env::default();
+        self.machine.constants.iter().zip(valuation).for_each(|(c, s)| env.push(&c.0, s.clone()));
+        for (i, (n, _)) in self.machine.variables.iter().enumerate() {
+            env.push(n, state.map_or(Slot::Unassigned, |s| Slot::Value(s[i].clone())));
+        }
+        env
+    }
+
+    /// The state after some writes; `None` if a variable has no value yet.
+    pub(crate) fn state_after(&self, old: Option<&[Value]>, writes: &Writes) -> Option<State> {
+        let new = self.machine.variables.iter().enumerate();
+        new.map(|(i, (n, _))| writes.get(n).cloned().or_else(|| Some(old?[i].clone()))).collect()
+    }
+}
+
+struct Node {
+    valuation: usize,
+    parent: Option<usize>,
+    depth: usize,
+    step: Step,
+}
+
+struct Search<'a> {
+    oracle: Oracle<'a>,
+    options: &'a Options,
+    valuations: Vec<Valuation>,
+    nodes: Vec<Node>,
+    known: BTreeMap<(usize, State), usize>,
+    report: Report,
+}
+
+/// Explores all states of a machine as long as `go_on` says so; it is asked before each state.
+pub fn explore(machine: &Machine, options: &Options, go_on: &mut dyn FnMut() -> bool) -> Report {
+    let oracle = Oracle::new(machine, options.budget);
+    let mut s = Search {
+        oracle,
+        options,
+        valuations: Vec::new(),
+        nodes: Vec::new(),
+        known: BTreeMap::new(),
+        report: Report::default(),
+    };
+    s.begin();
+    let mut at = 0;
+    while at < s.nodes.len() && (options.keep_going || s.report.first.is_empty()) {
+        if !go_on() {
+            s.report.incomplete.insert("the search was stopped".into());
+            break;
+        }
+        s.expand(at);
+        at += 1;
+    }
+    s.report.states = s.nodes.len();
+    s.report
+}
+
+impl Search<'_> {
+    fn begin(&mut self) {
+        let mut look = Look::default();
+        let found = self.oracle.valuations(&Writes::new());
+        let (valuations, undefined) = look.answer(found).unwrap_or_default();
+        if valuations.is_empty() && undefined.is_empty() && look.incomplete.is_empty() {
+            look.find(Kind::Properties, "no values of the constants satisfy the properties", "");
+        }
+        undefined.into_iter().for_each(|u| look.undefined(u, "properties"));
+        self.report.constants = valuations.len();
+        self.valuations = valuations;
+        for at in 0..self.valuations.len() {
+            self.oracle.restart();
+            let env = self.oracle.environment(&self.valuations[at], None);
+            let mut run = Run::new(&self.oracle, None);
+            let outcomes = run.initialise(&env);
+            look.findings.extend(run.notes.findings);
+            for writes in look.answer(outcomes).unwrap_or_default() {
+                let Some(state) = self.oracle.state_after(None, &writes) else {
+                    look.find(
+                        Kind::WellDefinedness,
+                        "the initialisation leaves a variable without a value",
+                        "",
+                    );
+                    continue;
+                };
+                let event = Name::from("INITIALISATION");
+                self.add(at, None, Step { event, params: Vec::new(), results: Vec::new(), state });
+            }
+        }
+        self.report.initial = self.nodes.len();
+        if self.nodes.is_empty() && look.findings.is_empty() && look.incomplete.is_empty() {
+            look.find(Kind::Properties, "no initial state exists", "");
+        }
+        self.note(look, None);
+    }
+
+    fn add(&mut self, valuation: usize, parent: Option<usize>, step: Step) {
+        let key = (valuation, step.state.clone());
+        if self.known.contains_key(&key) {
+            return;
+        }
+        if self.nodes.len() >= self.options.max_states {
+            self.report.incomplete.insert(format!("more than {} states", self.options.max_states));
+            return;
+        }
+        self.known.insert(key, self.nodes.len());
+        let depth = parent.map_or(0, |p| self.nodes[p].depth + 1);
+        self.report.depth = self.report.depth.max(depth);
+        self.nodes.push(Node { valuation, parent, depth, step });
+    }
+
+    fn expand(&mut self, at: usize) {
+        self.oracle.restart();
+        let (valuation, state) = (self.nodes[at].valuation, self.nodes[at].step.state.clone());
+        let env = self.oracle.environment(&self.valuations[valuation], Some(&state));
+        let mut look = Look::default();
+        look.predicates(&self.oracle, &env);
+        look.events(&self.oracle, &env, None, self.options.strict_guards);
+        let mut distinct = BTreeSet::new();
+        for (event, t) in std::mem::take(&mut look.transitions) {
+            let target =
+                self.oracle.state_after(Some(&state), &t.writes).expect("every variable has a value");
+            distinct.insert((event, t.params, t.results, target));
+        }
+        let enabled: BTreeSet<Name> = distinct.iter().map(|t| t.0.clone()).collect();
+        enabled.into_iter().for_each(|e| self.report.events.entry(e).or_default().0 += 1);
+        for (event, params, results, state) in distinct {
+            self.report.transitions += 1;
+            self.report.events.entry(event.clone()).or_default().1 += 1;
+            self.add(valuation, Some(at), Step { event, params, results, state });
+        }
+        self.note(look, Some(at));
+    }
+
+    fn note(&mut self, look: Look, at: Option<usize>) {
+        for (event, n) in look.undefined_guards {
+            *self.report.undefined_guards.entry(event).or_default() += n;
+        }
+        self.report.incomplete.extend(look.incomplete);
+        for f in look.findings.into_iter().filter(|f| !self.options.ignore.contains(&f.kind)) {
+            let count = self.report.found.entry(f.kind).or_default();
+            *count += 1;
+            if *count == 1 {
+                let trace = self.trace(at);
+                self.report.first.push((f, trace));
+            }
+        }
+    }
+
+    fn trace(&self, at: Option<usize>) -> Trace {
+        let mut trace = Trace::default();
+        let mut next = at;
+        while let Some(node) = next.map(|n| &self.nodes[n]) {
+            trace.steps.insert(0, node.step.clone());
+            next = node.parent;
+        }
+        let valuation = at.map(|n| &self.valuations[self.nodes[n].valuation]);
+        for ((n, _), slot) in self.oracle.machine.constants.iter().zip(valuation.into_iter().flatten()) {
+            if let Slot::Value(v) = slot {
+                trace.constants.insert(n.clone(), v.clone());
+            }
+        }
+        trace
+    }
+}
