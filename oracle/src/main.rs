@@ -53,7 +53,7 @@ fn run(args: &[String]) -> Result<u8, String> {
         ["help", ..] => (HELP.to_string(), 0),
         ["explore", file] => {
             let machine = machine(file)?;
-            let report = explore(&machine, &options);
+            let report = explore(&machine, &options, &mut || true);
             let json = report_json(&machine, &report);
             (if as_json { format!("{json:#}") } else { summary(&machine, &report, &json) }, status(&report).1)
         }
@@ -134,7 +134,7 @@ fn report_json(machine: &Machine, r: &Report) -> Json {
     let found = r.found.iter().map(|(k, n)| (k.word().to_string(), json!(n)));
     json!({"machine": &*machine.name, "verdict": status(r).0, "incomplete_because": r.incomplete,
         "states": r.states, "transitions": r.transitions, "constants": r.constants, "initial": r.initial,
-        "undefined_guards": r.undefined_guards, "events": events.collect::<Map<_, _>>(),
+        "undefined_guards": r.undefined_guards.values().sum::<u64>(), "events": events.collect::<Map<_, _>>(),
         "found": found.collect::<Map<_, _>>(), "first": first.collect::<Vec<_>>()})
 }
 

@@ -22,11 +22,16 @@ pub struct Options {
     pub budget: u64,
     /// Whether an undefined guard is a finding.
     pub strict_guards: bool,
+    /// Kinds of findings that nobody asks for.
+    pub ignore: Vec<Kind>,
+    /// Whether the search goes on after a finding.
+    pub keep_going: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { max_states: 1_000_000, budget: 50_000_000, strict_guards: false }
+        let (max_states, budget) = (1_000_000, 50_000_000);
+        Options { max_states, budget, strict_guards: false, ignore: Vec::new(), keep_going: true }
     }
 }
 
@@ -53,9 +58,14 @@ pub struct Report {
     pub transitions: u64,
     pub constants: usize,
     pub initial: usize,
-    pub undefined_guards: u64,
+    /// Steps of a shortest path to the farthest state.
+    pub depth: usize,
+    /// For each event how many bindings made its guard undefined.
+    pub undefined_guards: BTreeMap<Name, u64>,
     /// For each event in how many states it is enabled, and how many transitions it makes.
     pub events: BTreeMap<Name, (u64, u64)>,
+    /// In how many looks a kind was found: one look at the start, and two at each state, at its predicates and at its
+    /// events.
     pub found: BTreeMap<Kind, u64>,
     /// The first finding of each kind.
     pub first: Vec<(Finding, Trace)>,
@@ -67,7 +77,7 @@ pub struct Report {
 pub(crate) struct Look {
     pub(crate) findings: Vec<Finding>,
     pub(crate) transitions: Vec<(Name, Transition)>,
-    pub(crate) undefined_guards: u64,
+    undefined_guards: BTreeMap<Name, u64>,
     pub(crate) incomplete: BTreeSet<String>,
 }
 
@@ -126,7 +136,9 @@ impl Look {
             let transitions = self.answer(transitions).unwrap_or_default();
             self.transitions.extend(transitions.into_iter().map(|t| (op.name.clone(), t)));
             self.findings.extend(run.findings);
-            self.undefined_guards += run.undefined_guards.len() as u64;
+            if !run.undefined_guards.is_empty() {
+                self.undefined_guards.insert(op.name.clone(), run.undefined_guards.len() as u64);
+            }
             if strict {
                 run.undefined_guards.into_iter().for_each(|u| self.undefined(u, &op.name));
             }
@@ -205,6 +217,7 @@ impl Oracle<'_> {
 struct Node {
     valuation: usize,
     parent: Option<usize>,
+    depth: usize,
     step: Step,
 }
 
@@ -217,14 +230,18 @@ struct Search<'a> {
     report: Report,
 }
 
-/// Explores all states of a machine.
-pub fn explore(machine: &Machine, options: &Options) -> Report {
+/// Explores all states of a machine as long as `go_on` says so; it is asked before each state.
+pub fn explore(machine: &Machine, options: &Options, go_on: &mut dyn FnMut() -> bool) -> Report {
     let oracle = Oracle::new(machine, options.budget);
     let (valuations, nodes, known) = (Vec::new(), Vec::new(), BTreeMap::new());
     let mut s = Search { oracle, options, valuations, nodes, known, report: Report::default() };
     s.begin();
     let mut at = 0;
-    while at < s.nodes.len() {
+    while at < s.nodes.len() && (options.keep_going || s.report.first.is_empty()) {
+        if !go_on() {
+            s.report.incomplete.insert("the search was stopped".into());
+            break;
+        }
         s.expand(at);
         at += 1;
     }
@@ -257,7 +274,9 @@ impl Search<'_> {
             return;
         }
         self.known.insert(key, self.nodes.len());
-        self.nodes.push(Node { valuation, parent, step });
+        let depth = parent.map_or(0, |p| self.nodes[p].depth + 1);
+        self.report.depth = self.report.depth.max(depth);
+        self.nodes.push(Node { valuation, parent, depth, step });
     }
 
     fn expand(&mut self, at: usize) {
@@ -266,6 +285,8 @@ impl Search<'_> {
         let env = self.oracle.environment(&self.valuations[valuation], Some(&state));
         let mut look = Look::default();
         look.predicates(&self.oracle, &env);
+        self.note(look, Some(at));
+        let mut look = Look::default();
         look.events(&self.oracle, &env, None, self.options.strict_guards);
         let mut distinct = BTreeSet::new();
         for (event, t) in std::mem::take(&mut look.transitions) {
@@ -284,14 +305,19 @@ impl Search<'_> {
     }
 
     fn note(&mut self, look: Look, at: Option<usize>) {
-        self.report.undefined_guards += look.undefined_guards;
+        for (event, n) in look.undefined_guards {
+            *self.report.undefined_guards.entry(event).or_default() += n;
+        }
         self.report.incomplete.extend(look.incomplete);
-        for f in look.findings {
-            let count = self.report.found.entry(f.kind).or_default();
-            *count += 1;
-            if *count == 1 {
-                let trace = self.trace(at);
-                self.report.first.push((f, trace));
+        let mut kinds = BTreeSet::new();
+        for f in look.findings.into_iter().filter(|f| !self.options.ignore.contains(&f.kind)) {
+            if kinds.insert(f.kind) {
+                let count = self.report.found.entry(f.kind).or_default();
+                *count += 1;
+                if *count == 1 {
+                    let trace = self.trace(at);
+                    self.report.first.push((f, trace));
+                }
             }
         }
     }

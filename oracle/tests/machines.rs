@@ -18,7 +18,7 @@ fn machine(text: &str) -> Machine {
 }
 
 fn report(text: &str) -> Report {
-    explore(&machine(text), &Options::default())
+    explore(&machine(text), &Options::default(), &mut || true)
 }
 
 fn kinds(r: &Report) -> Vec<(&'static str, u64)> {

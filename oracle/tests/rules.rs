@@ -145,7 +145,7 @@ const LIFT: &str = "(machine Lift (sets ((set DOOR (open shut)))) (constants ((t
 #[test]
 fn the_judge_confirms_what_the_search_finds_and_refutes_altered_traces() {
     let machine: Machine = read(LIFT).expect("the machine is well-formed");
-    let report = explore(&machine, &Options::default());
+    let report = explore(&machine, &Options::default(), &mut || true);
     assert_eq!(report.first.len(), 2, "{:?}", report.found);
     for (finding, trace) in &report.first {
         let claim = Claim {

@@ -253,6 +253,9 @@ pub struct Info {
     /// The register code of the first valuation of the constants
     #[arg(long, conflicts_with = "relations")]
     pub code: bool,
+    /// The machine in the core language that the oracle reads (`bombus-oracle explore FILE`)
+    #[arg(long, conflicts_with_all = ["relations", "code"])]
+    pub core: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -271,10 +274,24 @@ pub enum Proviso {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// Slow and obvious: the oracle
+    /// Compiled, on all cores (the default)
+    #[value(alias = "compiled")]
+    Explicit,
+    /// Values instead of compiled code, one worker
+    Evaluate,
+    /// The oracle's own search: slow and obvious, one worker, small models only
     Reference,
-    /// Compiled, parallel
-    Compiled,
+}
+
+impl Engine {
+    /// The word of an engine with one worker that knows no reduction; none for the explicit engine.
+    pub fn plain_word(self) -> Option<&'static str> {
+        match self {
+            Engine::Explicit => None,
+            Engine::Evaluate => Some("evaluate"),
+            Engine::Reference => Some("reference"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -167,7 +167,8 @@ fn check(mut args: args::Check) -> u8 {
         loading: loading(&args.loading),
         engine: match args.engine {
             Some(Engine::Reference) => driver::Engine::Reference,
-            Some(Engine::Compiled) | None => driver::Engine::Compiled,
+            Some(Engine::Evaluate) => driver::Engine::Evaluate,
+            Some(Engine::Explicit) | None => driver::Engine::Explicit,
         },
         no_native: args.no_native,
         workers: args.workers.map_or_else(cores, |n| n as usize),
@@ -239,18 +240,19 @@ fn cores() -> usize {
 
 /// Options whose engine does not exist yet are refused, never ignored.
 fn not_available(args: &args::Check) -> Option<String> {
-    if args.engine == Some(Engine::Reference) {
+    let plain = args.engine.and_then(Engine::plain_word);
+    if let Some(engine) = plain {
         if args.order != Order::Bfs {
-            return Some("--order: the reference engine searches breadth first only".into());
+            return Some(format!("--order: the {engine} engine searches breadth first only"));
         }
         if args.store != Store::Exact {
-            return Some("--store: the reference engine keeps exact states only".into());
+            return Some(format!("--store: the {engine} engine keeps exact states only"));
         }
         if args.symmetry != Symmetry::Off {
-            return Some("--symmetry: the reference engine visits every state".into());
+            return Some(format!("--symmetry: the {engine} engine visits every state"));
         }
         if args.workers.is_some_and(|n| n > 1) {
-            return Some("--workers: the reference engine has one worker".into());
+            return Some(format!("--workers: the {engine} engine has one worker"));
         }
     }
     if args.por != Por::Off {
@@ -261,16 +263,16 @@ fn not_available(args: &args::Check) -> Option<String> {
                     .into(),
             );
         }
-        if args.engine == Some(Engine::Reference) {
-            return Some("--por: the reference engine does not reduce".into());
+        if let Some(engine) = plain {
+            return Some(format!("--por: the {engine} engine does not reduce"));
         }
         if args.order != Order::Bfs {
             return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
         }
     }
     if args.checkpoint.is_some() || args.resume.is_some() {
-        if args.engine == Some(Engine::Reference) {
-            return Some("--checkpoint and --resume: the reference engine cannot save its search".into());
+        if let Some(engine) = plain {
+            return Some(format!("--checkpoint and --resume: the {engine} engine cannot save its search"));
         }
     } else if args.checkpoint_every.is_some() {
         return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());
@@ -366,6 +368,18 @@ fn info(args: &args::Info) -> u8 {
             if args.code {
                 say(&driver::code(&model.machine, &budget));
                 return status::OK;
+            }
+            if args.core {
+                return match driver::core_text(&model.machine) {
+                    Ok(text) => {
+                        say(&text);
+                        status::OK
+                    }
+                    Err(unknown) => {
+                        complain(&format!("error: the core language does not have {unknown}\n"));
+                        status::REJECTED
+                    }
+                };
             }
             let layouts = driver::layouts(&model.machine, &budget);
             say(&format!(

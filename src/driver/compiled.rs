@@ -5,11 +5,11 @@
 //! confirmed is our fault and ends the run as an internal error.
 
 use super::temporal::{self, Formulas};
-use super::{CheckOptions, Explored, Failure, checkpoint, reduction, symmetry};
+use super::{CheckOptions, Explored, Failure, checkpoint, judge, reduction, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::explore::{self, Reason, Trace};
-use crate::model::reference::{Interpreter, State};
+use crate::model::reference::{Interpreter, State, Transition};
 use crate::model::typed::{Machine, OWN, VarId};
 use crate::model::value::Value;
 use crate::model::value::identity::BY_FORM;
@@ -144,7 +144,9 @@ pub fn explore(
     }
     let mut violation = match found.findings.first() {
         None => None,
-        Some(v) => Some(violation(&program, sources, formulas, &v.finding, v.trace.as_ref())?),
+        Some(v) => {
+            Some(violation(&program, sources, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?)
+        }
     };
     let mut counts: Vec<u64> = FindingKind::ALL.iter().map(|k| found.counts.of(*k)).collect();
     if violation.is_some() && !keep_going {
@@ -155,7 +157,7 @@ pub fn explore(
         late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
         late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
         if let (None, Some(finding)) = (&violation, late.findings.first()) {
-            violation = Some(self::violation(&program, sources, formulas, finding, None)?);
+            violation = Some(self::violation(&program, sources, formulas, options.strict_wd, finding, None)?);
         }
     }
     if ended_early || until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted
@@ -196,7 +198,7 @@ pub fn explore(
     details.extend(program.layout_text().lines().map(|l| format!("layout       {l}")));
     details.extend(program.uncompiled().iter().map(|l| format!("interpreted  {l}")));
     Ok(Explored {
-        engine: "compiled",
+        engine: "explicit",
         workers: options.workers,
         ledger,
         violation,
@@ -318,7 +320,7 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
     let mut ledger = Ledger::default();
     ledger.enter(format!("{reason} while the constants were set up"));
     Explored {
-        engine: "compiled",
+        engine: "explicit",
         workers: options.workers,
         ledger,
         violation: None,
@@ -376,12 +378,14 @@ fn violation(
     program: &Program,
     sources: &Sources,
     formulas: &Formulas,
+    strict_guards: bool,
     finding: &Finding,
     trace: Option<&Trace>,
 ) -> Result<Violation, String> {
     let machine = program.machine();
     let interpreter = Interpreter::new(machine, &Budget::unlimited());
     let mut steps = Vec::new();
+    let confirmed_by;
     let mut explanation = Vec::new();
     if let Some(event) = finding.event {
         explanation.push(format!("while computing {}", program.event_names()[event.0 as usize]));
@@ -390,9 +394,18 @@ fn violation(
         None => start_that_shows(program, finding),
         Some(_) => None,
     };
+    let claim = judge::Finding {
+        kind: finding.kind,
+        property: Some(finding.property as usize),
+        event: finding.event.map(|e| e.0 as usize),
+        broken: (finding.kind == FindingKind::Ltl).then(|| formulas.broken(finding.property)).flatten(),
+        strict_guards,
+    };
     if let Some(trace) = trace.or(start.as_ref()) {
         let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-        steps = confirmed_steps(program, &interpreter, trace, &states)?;
+        let walk = confirmed_steps(program, &interpreter, trace, &states)?;
+        confirmed_by = Some(judge::confirm(machine, &walk.path(&states), &claim)?);
+        steps = walk.steps;
         if let Some(last) = states.last() {
             if finding.kind == FindingKind::Ltl {
                 formulas.confirm(finding.property, &interpreter, last)?;
@@ -401,6 +414,8 @@ fn violation(
             confirm_finding(&interpreter, finding, last)?;
             explanation.extend(explain::state(machine, sources, finding.kind.word(), last));
         }
+    } else {
+        confirmed_by = Some(judge::confirm(machine, &[], &claim)?);
     }
     Ok(Violation {
         kind: finding.kind.word().to_string(),
@@ -411,6 +426,7 @@ fn violation(
         explanation,
         trace: steps,
         loop_start: None,
+        confirmed_by,
     })
 }
 
@@ -420,13 +436,29 @@ fn start_that_shows(program: &Program, finding: &Finding) -> Option<Trace> {
     Some(vec![explore::Step { event: None, label: 0, state }])
 }
 
-/// The steps as the interpreter makes them; an error if it cannot.
+/// A path as the evaluator walked it.
+pub(super) struct Walk {
+    /// The steps as users read them; the set-up of the constants is a step of its own.
+    pub steps: Vec<TraceStep>,
+    /// For each state of the path the transition that led there.
+    taken: Vec<Option<Transition>>,
+}
+
+impl Walk {
+    /// The path as the judge reads it.
+    pub fn path<'a>(&'a self, states: &'a [State]) -> Vec<judge::Stop<'a>> {
+        let stop = |(by, state): (&'a Option<Transition>, &'a State)| judge::Stop { by: by.as_ref(), state };
+        self.taken.iter().zip(states).map(stop).collect()
+    }
+}
+
+/// The steps as the evaluator makes them; an error if it cannot.
 pub(super) fn confirmed_steps(
     program: &Program,
     interpreter: &Interpreter,
     trace: &Trace,
     states: &[State],
-) -> Result<Vec<TraceStep>, String> {
+) -> Result<Walk, String> {
     let machine = interpreter.machine();
     let named = |vars: &[VarId], values: &[Value]| -> Vec<(String, String)> {
         vars.iter()
@@ -436,6 +468,7 @@ pub(super) fn confirmed_steps(
             .collect()
     };
     let mut steps = Vec::new();
+    let mut taken = Vec::new();
     for (i, (step, state)) in trace.iter().zip(states).enumerate() {
         let shown = named(&machine.variables, &state.variables);
         let Some(event) = step.event else {
@@ -449,6 +482,7 @@ pub(super) fn confirmed_steps(
                 return Err("the first state of a trace is not an initial state of the interpreter".into());
             }
             steps.push(TraceStep { event: INITIALISE.into(), state: shown, ..TraceStep::default() });
+            taken.push(None);
             continue;
         };
         let from = states[i - 1].clone();
@@ -466,8 +500,9 @@ pub(super) fn confirmed_steps(
             results: named(&op.results, &t.results),
             state: shown,
         });
+        taken.push(Some((*t).clone()));
     }
-    Ok(steps)
+    Ok(Walk { steps, taken })
 }
 
 /// The interpreter must see the same fault in the last state.

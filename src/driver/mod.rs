@@ -7,6 +7,8 @@ mod animate;
 mod checkpoint;
 mod compiled;
 mod eval;
+mod evaluate;
+mod judge;
 mod reduction;
 mod reference;
 mod refinement;
@@ -20,6 +22,7 @@ pub use animate::Animation;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
 pub use eval::eval;
+pub use judge::core_text;
 pub use reduction::Reduce;
 pub use replay::{Replayed, replay};
 pub use temporal::Asked;
@@ -48,9 +51,13 @@ const STACK: usize = 1 << 30;
 /// Which evaluator runs the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Engine {
-    Reference,
+    /// Compiled code on packed states.
     #[default]
-    Compiled,
+    Explicit,
+    /// The evaluator on values.
+    Evaluate,
+    /// The oracle's own search.
+    Reference,
 }
 
 /// What to check, how, and how far to go.
@@ -238,9 +245,12 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let load_seconds = started.elapsed().as_secs_f64();
 
     let exploring = Instant::now();
-    let explore = |options: &CheckOptions| match options.engine {
-        Engine::Reference => Ok(reference::explore(machine, &sources, options, budget)),
-        Engine::Compiled => compiled::explore(machine, &sources, options, &formulas, budget),
+    let explore = |options: &CheckOptions| -> Result<Explored, Failure> {
+        Ok(match options.engine {
+            Engine::Reference => reference::explore(machine, options, budget)?,
+            Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
+            Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
+        })
     };
     let explored = explore(options)?;
     let mut explored =

@@ -1,66 +1,106 @@
-//! A check with the reference interpreter: slow, obvious, the oracle.
+//! A check by the oracle's own search: slow, obvious, and independent of everything that is compiled or planned.
+//!
+//! In: a typed machine. Out: what the oracle found, in the words of a report; every question that the oracle's
+//! plain enumeration could not answer is a reason of incompleteness.
+//! Never here: a second opinion; the oracle is the judge of all the others.
 
-use super::{CheckOptions, Explored, one_line};
-use crate::base::Span;
-use crate::base::budget::Budget;
-use crate::base::diagnostic::Sources;
-use crate::model::reference::search::{self, Exploration, Finding, SearchOptions};
+use super::judge::convert::Converter;
+use super::{CheckOptions, Explored};
+use crate::base::budget::{Budget, Stop};
+use crate::base::finding::FindingKind;
 use crate::model::typed::Machine;
-use crate::model::value::identity::{BY_FORM, Forms};
-use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
+use crate::report::{
+    Counts, EventCoverage, INITIALISE, Judge, Ledger, Reductions, SETUP_CONSTANTS, TraceStep, Violation,
+};
+use bombus_oracle::exec::{Finding, Kind};
+use bombus_oracle::search::{self, Report, Trace};
+use bombus_oracle::tree;
+use bombus_oracle::value::Value;
 
-pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, budget: &Budget) -> Explored {
-    let search = SearchOptions {
-        check_invariant: !options.no_invariant,
-        check_deadlock: !options.no_deadlock,
-        check_assertions: !options.no_assertions,
-        goal: None,
-        strict_wd: options.strict_wd,
-        keep_going: options.keep_going,
-        max_states: budget.max_states,
-    };
-    let found = search::explore(machine, budget, &search);
+/// Steps of evaluation for each state.
+const STEPS: u64 = 50_000_000;
+
+pub fn explore(machine: &Machine, options: &CheckOptions, budget: &Budget) -> Result<Explored, String> {
+    let converter = Converter::new(machine);
     let mut ledger = Ledger::default();
-    for reason in &found.incomplete {
-        ledger.enter(reason.clone());
+    let core = match converter.machine() {
+        Ok(core) => core,
+        Err(unknown) => {
+            ledger.enter(format!("the oracle does not know {unknown}"));
+            return Ok(explored(machine, &converter, &Report::default(), ledger, None));
+        }
+    };
+    let report = search::explore(&core, &limits(options, budget), &mut || budget.check().is_ok());
+    for reason in &report.incomplete {
+        ledger.enter(format!("the oracle gave up: {reason}"));
     }
-    let violation = found.findings.first().map(|f| violation(machine, sources, &found, f));
+    match budget.check() {
+        Ok(()) => {}
+        Err(Stop::Interrupted) => ledger.enter("interrupted"),
+        Err(Stop::Time) => ledger.enter("time limit reached"),
+        Err(_) => ledger.enter("memory limit reached"),
+    }
+    for conjunct in &machine.unchecked {
+        ledger.enter(format!("not checked: {conjunct}"));
+    }
+    let violation = report.first.first().map(|(finding, trace)| violation(&core, machine, finding, trace));
     if violation.is_some() && !options.keep_going {
         ledger.enter("the search stopped at the first finding");
     }
     ledger.finished();
-    let mut forms = Forms::default();
-    found.states.iter().flat_map(|s| s.variables.iter()).for_each(|v| forms.meet(v));
-    let mut notes: Vec<String> = found.sampled.iter().cloned().collect();
-    notes.extend(forms.may_be_equal().then(|| BY_FORM.to_string()));
+    Ok(explored(machine, &converter, &report, ledger, violation))
+}
+
+fn limits(options: &CheckOptions, budget: &Budget) -> search::Options {
+    let kinds = [
+        (options.no_invariant, Kind::Invariant),
+        (options.no_deadlock, Kind::Deadlock),
+        (options.no_assertions, Kind::Assertion),
+    ];
+    search::Options {
+        max_states: budget.max_states.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)),
+        budget: STEPS,
+        strict_guards: options.strict_wd,
+        ignore: kinds.iter().filter(|(off, _)| *off).map(|(_, kind)| *kind).collect(),
+        keep_going: options.keep_going,
+    }
+}
+
+fn explored(
+    machine: &Machine,
+    converter: &Converter,
+    report: &Report,
+    ledger: Ledger,
+    violation: Option<Violation>,
+) -> Explored {
+    let setup = if machine.has_setup() { report.constants as u64 } else { 0 };
+    let (states, initial) = (report.states as u64, report.initial as u64);
+    let name = |event: usize| converter.event(event);
+    let coverage = |(at, op): (usize, &crate::model::typed::OpId)| {
+        let (states, transitions) = report.events.get(&name(at)).copied().unwrap_or_default();
+        EventCoverage { name: machine.op(*op).name.to_string(), states, transitions }
+    };
     Explored {
         engine: "reference",
         workers: 1,
         ledger,
         violation,
-        found: found.found.iter().map(|(k, n)| (k.word().to_string(), *n)).collect(),
+        found: report.found.iter().map(|(kind, n)| (word(*kind).to_string(), *n)).collect(),
         counts: Counts {
-            states: found.states.len() as u64,
-            transitions: found.transitions,
-            constants: if machine.constants.is_empty() { 0 } else { found.constants },
-            initial: found.initial,
-            depth: u64::from(found.depth),
-            prob_states: found.prob_states,
-            prob_transitions: found.prob_transitions,
+            states,
+            transitions: report.transitions,
+            constants: if machine.constants.is_empty() { 0 } else { report.constants as u64 },
+            initial,
+            depth: report.depth as u64,
+            prob_states: states + setup,
+            prob_transitions: report.transitions + setup + initial,
         },
-        events: machine
-            .events
-            .iter()
-            .zip(&found.coverage)
-            .map(|(op, c)| EventCoverage {
-                name: machine.op(*op).name.to_string(),
-                states: c.states,
-                transitions: c.transitions,
-            })
+        events: machine.events.iter().enumerate().map(coverage).collect(),
+        undefined_guards: (0..machine.events.len())
+            .map(|at| report.undefined_guards.get(&name(at)).copied().unwrap_or(0))
             .collect(),
-        undefined_guards: found.undefined_guards.clone(),
-        notes,
-        digest: found.digest.to_string(),
+        notes: Vec::new(),
+        digest: String::new(),
         reductions: Reductions::default(),
         setup_seconds: 0.0,
         time_shares: None,
@@ -71,33 +111,56 @@ pub fn explore(machine: &Machine, sources: &Sources, options: &CheckOptions, bud
     }
 }
 
-/// The finding with its trace, and with the parts of the property and their values.
-fn violation(machine: &Machine, sources: &Sources, found: &Exploration, finding: &Finding) -> Violation {
-    let trace = finding.state.map_or_else(Vec::new, |at| {
-        found
-            .trace(machine, at)
-            .into_iter()
-            .map(|s| TraceStep { event: s.event, params: s.params, results: s.results, state: s.state })
-            .collect()
-    });
-    let mut explanation = Vec::new();
-    if let Some(event) = finding.event {
-        explanation.push(format!("while computing {}", machine.op(machine.events[event]).name));
+/// The word of the report for a kind of the oracle.
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Invariant => FindingKind::Invariant,
+        Kind::Assertion => FindingKind::Assertion,
+        Kind::Deadlock => FindingKind::Deadlock,
+        Kind::WellDefinedness => FindingKind::WellDefinedness,
+        Kind::Goal => FindingKind::Goal,
+        Kind::Precondition => FindingKind::Precondition,
+        Kind::Properties => FindingKind::Properties,
+        Kind::Refinement => FindingKind::Refinement,
+        Kind::Variant => FindingKind::Variant,
     }
-    if let Some(error) = &finding.error
-        && error.span() != Span::default()
-    {
-        let text = one_line(sources.slice(error.span()));
-        explanation.push(format!("at {}: {text}", sources.locate(error.span())));
+    .word()
+}
+
+fn violation(core: &tree::Machine, machine: &Machine, finding: &Finding, trace: &Trace) -> Violation {
+    let shown = |vars: &[tree::Var], values: &[Value]| -> Vec<(String, String)> {
+        vars.iter().zip(values).map(|((n, _), v)| (n.to_string(), v.to_string())).collect()
+    };
+    let mut steps = Vec::new();
+    if !trace.constants.is_empty() {
+        let state = trace.constants.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+        steps.push(TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() });
     }
-    if let Some(at) = finding.state {
-        explanation.extend(explain::state(machine, sources, finding.kind.word(), &found.states[at]));
+    for (i, step) in trace.steps.iter().enumerate() {
+        let op = core.operation(&step.event).filter(|_| i > 0);
+        let result = |v: &Option<Value>| v.as_ref().map_or("?".to_string(), Value::to_string);
+        steps.push(TraceStep {
+            event: op.map_or(INITIALISE.to_string(), |o| o.name.to_string()),
+            params: op.map_or_else(Vec::new, |o| shown(&o.params, &step.params)),
+            results: op.map_or_else(Vec::new, |o| {
+                o.results.iter().zip(&step.results).map(|((n, _), v)| (n.to_string(), result(v))).collect()
+            }),
+            state: shown(&core.variables, &step.state),
+        });
     }
+    let mut explanation = vec![finding.why.clone()];
+    if let Some((event, params)) = &finding.event {
+        let args: Vec<String> = params.iter().map(Value::to_string).collect();
+        explanation.push(format!("while computing {event}({})", args.join(", ")));
+    }
+    let property = if finding.place.is_empty() { finding.why.clone() } else { finding.place.clone() };
+    debug_assert_eq!(core.variables.len(), machine.variables.len());
     Violation {
-        kind: finding.kind.word().to_string(),
-        property: finding.property.clone(),
+        kind: word(finding.kind).to_string(),
+        property,
         explanation,
-        trace,
+        trace: steps,
         loop_start: None,
+        confirmed_by: Some(Judge::Oracle),
     }
 }

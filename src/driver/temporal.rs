@@ -11,7 +11,7 @@ mod truth;
 mod typing;
 
 use super::compiled::{confirm_finding, confirmed_steps};
-use super::{CheckOptions, Engine, Rejected, one_line, symmetry};
+use super::{CheckOptions, Engine, Rejected, judge, one_line, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
@@ -173,6 +173,11 @@ impl Formulas {
         self.list[number as usize].text.clone()
     }
 
+    /// The predicate that a watched formula wants of every state.
+    pub fn broken(&self, number: u32) -> Option<&Pred> {
+        self.list[number as usize].always.map(|observed| &self.pieces.observed[observed])
+    }
+
     /// The interpreter must see that `state` violates a watched formula.
     pub fn confirm(&self, number: u32, interpreter: &Interpreter, state: &State) -> Result<(), String> {
         let one = &self.list[number as usize];
@@ -244,8 +249,8 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     let refuse = |sources: &Sources, message: &str| {
         Err(Rejected { sources: sources.clone(), diagnostics: vec![Diagnostic::plain(message)] })
     };
-    if !asked.is_empty() && options.engine == Engine::Reference {
-        return refuse(sources, "temporal formulas are checked by the compiled engine only");
+    if !asked.is_empty() && options.engine != Engine::Explicit {
+        return refuse(sources, "temporal formulas are checked by the explicit engine only");
     }
     let mut reader = Reader { list: Vec::new(), warnings: Vec::new(), faults: Vec::new() };
     for text in &asked.ltl {
@@ -600,7 +605,17 @@ fn violation(
     let Execution { trace, positions, loop_start } = shown;
     let interpreter = Interpreter::new(program.machine(), &Budget::unlimited());
     let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-    let steps = confirmed_steps(program, &interpreter, &trace, &states)?;
+    let walk = confirmed_steps(program, &interpreter, &trace, &states)?;
+    // The formula itself is confirmed by `ltl::evaluate`, the oracle confirms that the path is an execution.
+    let claim = judge::Finding {
+        kind: if path.end == End::Deadlock { FindingKind::Deadlock } else { FindingKind::Ltl },
+        property: None,
+        event: None,
+        broken: None,
+        strict_guards: false,
+    };
+    let confirmed_by = Some(judge::confirm(program.machine(), &walk.path(&states), &claim)?);
+    let steps = walk.steps;
     if let (End::Deadlock, Some(last)) = (path.end, states.last()) {
         let deadlock = Finding { kind: FindingKind::Deadlock, property: 0, event: None };
         confirm_finding(&interpreter, &deadlock, last)?;
@@ -622,6 +637,7 @@ fn violation(
         explanation,
         trace: steps,
         loop_start: loop_start.map(|entry| entry + setup),
+        confirmed_by,
     })
 }
 

@@ -1,6 +1,6 @@
-//! The JSON result: one object, stable fields (architecture.md §3 of the design).
+//! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{Outcome, PorDetails, TraceStep};
+use super::outcome::{Judge, Outcome, PorDetails, TraceStep};
 use serde_json::{Map, Value, json};
 
 pub fn render(o: &Outcome) -> Value {
@@ -65,6 +65,7 @@ pub fn render(o: &Outcome) -> Value {
             json!({"evaluate": s.evaluate, "insert": s.insert, "steal": s.steal, "idle": s.idle})
         }),
         "peak_memory_bytes": o.peak_memory_bytes,
+        "confirmed_by": Value::Null,
     });
     if let Some(v) = &o.violation {
         // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
@@ -75,6 +76,7 @@ pub fn render(o: &Outcome) -> Value {
             ("trace", v.trace.iter().map(step).collect()),
             ("loop_start", json!(v.loop_start)),
         ]);
+        all["confirmed_by"] = json!(v.confirmed_by.map(Judge::word));
     }
     all
 }

@@ -182,6 +182,26 @@ pub struct Violation {
     pub explanation: Vec<String>,
     pub trace: Vec<TraceStep>,
     pub loop_start: Option<usize>,
+    /// Who found the same fault at the end of the same trace, independently of the engine.
+    pub confirmed_by: Option<Judge>,
+}
+
+/// Who confirms a finding before it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judge {
+    /// The crate `bombus-oracle`, which shares no code with the engines.
+    Oracle,
+    /// The evaluator on values, where the oracle's enumeration would be too long.
+    Evaluator,
+}
+
+impl Judge {
+    pub fn word(self) -> &'static str {
+        match self {
+            Judge::Oracle => "oracle",
+            Judge::Evaluator => "evaluator",
+        }
+    }
 }
 
 /// One step: the event with its arguments, and the state it leads to.

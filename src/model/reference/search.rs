@@ -120,13 +120,19 @@ impl Exploration {
         self.incomplete.is_empty()
     }
 
-    /// The steps that lead to a state, from the set-up on.
-    pub fn trace(&self, machine: &Machine, state: usize) -> Vec<TraceStep> {
+    /// The states of a shortest path to a state, by their numbers.
+    pub fn path(&self, state: usize) -> Vec<usize> {
         let mut path = vec![state];
         while let Some((before, _)) = &self.origins[path[path.len() - 1]].from {
             path.push(*before);
         }
         path.reverse();
+        path
+    }
+
+    /// The steps that lead to a state, from the set-up on.
+    pub fn trace(&self, machine: &Machine, state: usize) -> Vec<TraceStep> {
+        let path = self.path(state);
         let mut steps = Vec::new();
         let named = |vars: &[crate::model::typed::VarId], values: &[Value]| -> Vec<(String, String)> {
             vars.iter()

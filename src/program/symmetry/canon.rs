@@ -1,4 +1,4 @@
-//! The canonical numbering of the elements of a state (algorithms.md §4.3 and appendix B).
+//! The canonical numbering of the elements of a state (docs/algorithms.md, "Canonical numbering").
 //!
 //! In: a structure, and a way to write the state down under a numbering. Out: the least writing over
 //! numberings that colours allow; equal for two states exactly if a permutation maps one to the other.

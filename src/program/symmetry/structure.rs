@@ -6,7 +6,7 @@
 //! An atom says something of no, one, two or more elements, in an order. Everything that is said of
 //! one element is added up in one number, everything that is said of two in a number for the ordered
 //! pair: so all relations between the same two elements are seen together, which is what makes
-//! refinement strong (algorithms.md §4.2). Sums of 128-bit hashes stand for multisets; exclusive or
+//! refinement strong (docs/algorithms.md, "Refinement"). Sums of 128-bit hashes stand for multisets; exclusive or
 //! would let equal atoms cancel.
 
 use super::types::Group;

@@ -181,7 +181,7 @@ fn graph(edges: impl Iterator<Item = (usize, usize)>) -> Vec<Value> {
 
 #[test]
 fn the_3044_classes_of_relations_over_four_elements_are_told_apart() {
-    // A000595: 2, 10, 104, 3044. Definitions 6 to 8 give 3010 (algorithms.md F5).
+    // A000595: 2, 10, 104, 3044. Definitions 6 to 8 give 3010 (docs/algorithms.md, F5).
     let classes = |n: usize| {
         let group = group(&[n]);
         let mut forms = BTreeSet::new();

@@ -198,7 +198,7 @@ pub fn nested_marker(s: &Structure, colours: &[u128]) -> u128 {
     })
 }
 
-/// The hash of a value in which colours stand for elements (algorithms.md §4.1, `val`).
+/// The hash of a value in which colours stand for elements (docs/algorithms.md, "Values as structures").
 fn colour_of(s: &Structure, value: &Value, colours: &[u128]) -> u128 {
     match value {
         Value::Elem(set, n) => match s.place(*set, *n) {

@@ -1,8 +1,8 @@
 //! The topological proviso: which reduced states must be expanded in full so that nothing is ignored.
 //!
 //! In: the reduced states found since the last round and the edges that leave them. Out: the states
-//! to expand, chosen by a rule that depends on the graph and the fingerprints alone (TOPO-D of
-//! algorithms §3.5). Never here: exploring.
+//! to expand, chosen by a rule that depends on the graph and the fingerprints alone (docs/algorithms.md,
+//! "The topological proviso"). Never here: exploring.
 //!
 //! Only the states of the present round matter: a reduced state of an earlier one has no edge to a
 //! later state, and has been dealt with.

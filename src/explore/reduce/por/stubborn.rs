@@ -6,7 +6,7 @@
 //! A set T of instances is strongly stubborn in a state if for each member that is enabled all
 //! instances that do not accord with it are members, and for each member that is not, all instances
 //! that may make some false guard of it true. Then no path outside T enables a member, disables one
-//! or fails to commute with it (algorithms §3.7). Every enabled instance is tried as the seed of
+//! or fails to commute with it (docs/algorithms.md, "Stubborn sets"). Every enabled instance is tried as the seed of
 //! such a set; the one with the fewest enabled members wins, the least seed among equals.
 
 use super::{Method, Preserve};

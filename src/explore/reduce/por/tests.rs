@@ -1,7 +1,7 @@
 //! Reduced searches against full ones, on random systems with parameterised events and cycles.
 //!
 //! Relations are computed exactly, by trying all states. The three unsound rules of the literature
-//! (algorithms §0) can be put back; the comparison must then notice. `BOMBUS_POR_SYSTEMS` sets the
+//! (docs/algorithms.md, F1 to F3) can be put back; the comparison must then notice. `BOMBUS_POR_SYSTEMS` sets the
 //! number of systems; a long run has 1,000,000.
 
 mod alike;
@@ -133,19 +133,19 @@ fn random_systems_are_reduced_at_all() {
 
 #[test]
 fn a_step_that_is_proven_to_keep_the_invariant_may_not_count_as_invisible() {
-    // algorithms §0, F2: it may repair what another one broke.
+    // docs/algorithms.md, F2: it may repair what another one broke.
     assert!((0..systems()).any(|seed| lost(seed, Fault::ProvenIsInvisible) == Some("a violation")));
 }
 
 #[test]
 fn dependence_of_whole_events_may_not_be_decided_by_their_whole_guards() {
-    // algorithms §0, F3: one instance is lost, or made, while the event stays enabled.
+    // docs/algorithms.md, F3: one instance is lost, or made, while the event stays enabled.
     assert!((0..systems()).any(|seed| lost(seed, Fault::WholeEvents).is_some()));
 }
 
 #[test]
 fn numbers_given_when_states_are_found_do_not_order_their_expansion() {
-    // algorithms §0, F1: the cycle test of the paper's algorithm 5 with the newest state first.
+    // docs/algorithms.md, F1: the cycle test of the paper's algorithm 5 with the newest state first.
     // It is rare: one system in some ten thousand shows it.
     let found = (0..200_000).any(|seed| {
         let system = Guarded::random(seed, Preserve::States, Fault::None);

@@ -1,4 +1,4 @@
-//! The counterexamples of algorithms §0 and small systems with known reduced sizes.
+//! The counterexamples of docs/algorithms.md (F1 to F3) and small systems with known reduced sizes.
 
 use super::super::{Method, Por, Preserve, Proviso};
 use super::full::{Full, algorithm_5};

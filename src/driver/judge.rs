@@ -1,0 +1,143 @@
+//! The judge: every finding is shown to the oracle before a user sees it.
+//!
+//! In: a typed machine, the path to a finding as values, what is claimed at its end. Out: confirmed, refuted, or
+//! too long for the oracle's plain enumeration. This file and `convert` are the only ones in `src` that
+//! name the oracle. Never here: how a finding was made.
+
+pub mod convert;
+
+use crate::base::finding::FindingKind;
+use crate::model::reference::{State, Transition};
+use crate::model::typed::{Machine, Pred, Type, VarId};
+use crate::model::value::Value;
+use crate::report::Judge;
+use bombus_oracle::exec::{Kind, Writes};
+use bombus_oracle::judge::{Claim, Verdict, judge};
+use bombus_oracle::search::{Step, Trace};
+use bombus_oracle::text::Core;
+use bombus_oracle::tree::{self, Name};
+use bombus_oracle::value::Value as Plain;
+use convert::Converter;
+
+/// Steps of evaluation that the judgement of a whole path may take.
+const BUDGET: u64 = 20_000_000;
+/// Steps of evaluation that every step of a path is granted at least; longer paths are the evaluator's.
+const LEAST: u64 = 20_000;
+
+/// What a path is claimed to show.
+pub struct Finding<'a> {
+    pub kind: FindingKind,
+    /// The number of the conjunct or assertion, where the kind has one.
+    pub property: Option<usize>,
+    /// The event whose computation goes wrong, by its number among the events.
+    pub event: Option<usize>,
+    /// For temporal formulas: what the last state breaks, if a single predicate tells.
+    pub broken: Option<&'a Pred>,
+    /// Whether an undefined guard is a finding.
+    pub strict_guards: bool,
+}
+
+/// One state of a path, and the transition that led there; none for the initial state.
+pub struct Stop<'a> {
+    pub by: Option<&'a Transition>,
+    pub state: &'a State,
+}
+
+/// Judges a finding at the end of a path. `Err` is a refutation, which means that an engine is wrong.
+pub fn confirm(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Judge, String> {
+    match ask(machine, path, finding) {
+        Ok(Verdict::Confirmed) => Ok(Judge::Oracle),
+        Ok(Verdict::Refuted(why)) => {
+            Err(format!("the oracle does not confirm a finding of kind {}: {why}", finding.kind.word()))
+        }
+        Ok(Verdict::TooBig(_)) | Err(_) => Ok(Judge::Evaluator),
+    }
+}
+
+/// The machine as the oracle reads it, in the oracle's own text form.
+pub fn core_text(machine: &Machine) -> Result<String, String> {
+    Converter::new(machine).machine().map(|m| m.write())
+}
+
+fn ask(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Verdict, String> {
+    let converter = Converter::new(machine);
+    let mut core = converter.machine()?;
+    let claim = claim(machine, &converter, finding, &mut core)?;
+    let steps = path.len() as u64 + 1;
+    if BUDGET / steps < LEAST {
+        return Err("a long path".into());
+    }
+    let trace = trace(machine, &converter, path).ok_or("a value that is not listed")?;
+    Ok(judge(&core, &trace, &claim, BUDGET / steps))
+}
+
+fn claim(
+    machine: &Machine,
+    converter: &Converter,
+    finding: &Finding,
+    core: &mut tree::Machine,
+) -> Result<Claim, String> {
+    let label =
+        |clauses: &[tree::Clause]| finding.property.and_then(|n| clauses.get(n)).map(|c| c.label.to_string());
+    let (kind, place) = match finding.kind {
+        FindingKind::Invariant => (Kind::Invariant, label(&core.invariant)),
+        FindingKind::Deadlock => (Kind::Deadlock, None),
+        FindingKind::Assertion => (Kind::Assertion, None),
+        FindingKind::WellDefinedness => (Kind::WellDefinedness, None),
+        FindingKind::Precondition => (Kind::Precondition, None),
+        FindingKind::Goal => (Kind::Goal, None),
+        FindingKind::Properties => (Kind::Properties, None),
+        FindingKind::Refinement => (Kind::Refinement, None),
+        FindingKind::Variant => (Kind::Variant, None),
+        // A path that refutes a formula is a path to a state in which the formula's predicate is false; where
+        // no single predicate tells, the oracle confirms the steps and `ltl::evaluate` the formula.
+        FindingKind::Ltl => {
+            core.goal = Some(match finding.broken {
+                Some(p) => tree::Pred::Not(Box::new(converter.pred(p)?)),
+                None => tree::Pred::True,
+            });
+            (Kind::Goal, None)
+        }
+    };
+    debug_assert!(finding.event.is_none_or(|e| e < machine.events.len()));
+    let event = finding.event.map(|e| (converter.event(e), None));
+    Ok(Claim { kind, place, event, strict_guards: finding.strict_guards })
+}
+
+fn trace(machine: &Machine, converter: &Converter, path: &[Stop]) -> Option<Trace> {
+    let mut constants = Writes::new();
+    if let Some(first) = path.first() {
+        for (v, value) in machine.constants.iter().zip(first.state.constants.iter()) {
+            // A constant that cannot be listed is left out; the oracle finds it by its own means or gives up.
+            if let Some(plain) = converter.value(value, &machine.var(*v).ty) {
+                constants.insert(converter.name(*v), plain);
+            }
+        }
+    }
+    let values = |vars: &[VarId], values: &[Value]| -> Option<Vec<Plain>> {
+        vars.iter().zip(values).map(|(v, x)| converter.value(x, &machine.var(*v).ty)).collect()
+    };
+    let step = |stop: &Stop| {
+        let state = values(&machine.variables, &stop.state.variables)?;
+        let Some(t) = stop.by else {
+            return Some(Step {
+                event: Name::from("INITIALISATION"),
+                params: vec![],
+                results: vec![],
+                state,
+            });
+        };
+        let op = machine.op(machine.events[t.event]);
+        let result = |(v, x): (&VarId, &Value)| {
+            let missing = *x == Value::unassigned() && machine.var(*v).ty != Type::String;
+            if missing { Some(None) } else { converter.value(x, &machine.var(*v).ty).map(Some) }
+        };
+        Some(Step {
+            event: converter.event(t.event),
+            params: values(&op.params, &t.params)?,
+            results: op.results.iter().zip(t.results.iter()).map(result).collect::<Option<_>>()?,
+            state,
+        })
+    };
+    Some(Trace { constants, steps: path.iter().map(step).collect::<Option<_>>()? })
+}
