@@ -245,7 +245,7 @@ impl Interpreter<'_> {
         for search in searches {
             let mut clean = true;
             let mut broken = false;
-            self.run_plan(env, search, &mut |_, error| match error {
+            self.run_plan_exactly(env, search, &mut |_, error| match error {
                 None => {
                     broken = true;
                     Ok(Flow::Stop)

@@ -197,7 +197,7 @@ impl Interpreter<'_> {
         let vars = &plan.hypotheses.vars;
         let mut bindings: Vec<Vec<Value>> = Vec::new();
         let (mut open, mut seen) = (false, 0);
-        let run = self.run_plan(env, &plan.hypotheses, &mut |env, error| {
+        let run = self.run_plan_exactly(env, &plan.hypotheses, &mut |env, error| {
             seen += 1;
             open |= error.is_some() || seen > INSTANCES;
             if open {

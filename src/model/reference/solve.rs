@@ -117,6 +117,14 @@ impl Interpreter<'_> {
         self.run_plan(env, &plan, sink)
     }
 
+    /// The same with nothing cut to the scope, for those who need all solutions or the knowledge that some are missing.
+    pub(super) fn run_plan_exactly(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
+        let before = std::mem::replace(&mut env.exact, true);
+        let result = self.run_plan(env, plan, sink);
+        env.exact = before;
+        result
+    }
+
     pub(super) fn run_plan(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
         let saved = env.take(&plan.vars);
         let todo = items(plan);

@@ -139,7 +139,7 @@ impl<'b, 'm> Builder<'b, 'm> {
         let plan = Plan::of_conjuncts(vars.to_vec(), known);
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
         let (mut open, mut undefined) = (false, false);
-        let run = self.interp.run_plan(env, &plan, &mut |env, error| {
+        let run = self.interp.run_plan_exactly(env, &plan, &mut |env, error| {
             if let Some(e) = error {
                 open |= !e.is_finding();
                 undefined |= e.is_finding();
