@@ -261,7 +261,7 @@ pub(super) fn strip_loops(s: &mut Stmt, absent: &dyn Fn(VarId) -> bool, left: &m
             strip_loops(body, absent, left);
         }
         StmtKind::Pre(_, b)
-        | StmtKind::Assert(_, b)
+        | StmtKind::Assert(_, _, b)
         | StmtKind::Witness(_, b)
         | StmtKind::Any(_, _, b)
         | StmtKind::Let(_, b)
