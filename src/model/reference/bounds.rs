@@ -193,22 +193,35 @@ impl Interpreter<'_> {
             let mut possible = true;
             for (item, kept) in open.iter().zip(&mut kept) {
                 let PredKind::Rel(_, a, _) = &item.conjunct.pred.kind else { continue };
-                if a.ty != Type::Integer {
+                // What a conjunct says counts only where it has a truth value.
+                let partial = item.conjunct.partial;
+                if a.ty != Type::Integer || partial && self.careful.get() {
                     continue;
                 }
-                if let Some(sums) = kept {
-                    for sum in sums {
-                        possible &= table.at_most_zero(sum);
-                    }
-                    continue;
+                let before = std::mem::replace(&mut table.narrowed, false);
+                let fits = match kept {
+                    Some(sums) => sums.iter().fold(true, |fits, sum| table.at_most_zero(sum) && fits),
+                    None => match self.sums(env, &mut table, item)? {
+                        None => {
+                            if partial {
+                                self.loosen();
+                            }
+                            return Ok(None);
+                        }
+                        Some(sums) => {
+                            let fits = sums.iter().fold(true, |fits, sum| table.at_most_zero(sum) && fits);
+                            if round == 0 && self.is_fixed(&table, item) {
+                                *kept = Some(sums);
+                            }
+                            fits
+                        }
+                    },
+                };
+                if partial && (table.narrowed || !fits) {
+                    self.loosen();
                 }
-                let Some(sums) = self.sums(env, &mut table, item)? else { return Ok(None) };
-                for sum in &sums {
-                    possible &= table.at_most_zero(sum);
-                }
-                if round == 0 && self.is_fixed(&table, item) {
-                    *kept = Some(sums);
-                }
+                table.narrowed |= before;
+                possible &= fits;
             }
             if !possible || table.ranges.iter().any(Range::is_empty) {
                 return Ok(None);
