@@ -238,7 +238,7 @@ fn a_variable_that_its_own_set_is_made_of_is_no_endless_proof() {
     let text = "MACHINE Model VARIABLES n, m, t INVARIANT n:0..3 & n:{n} & m:{n,m} & m:0..3 & t<:t & t<:0..1
         INITIALISATION n := 0 || m := 1 || t := {} OPERATIONS up = SELECT n<3 THEN n := n+1 END; set = m := n;
         put = t := t \\/ {0} END";
-    ends_with(0, &["--por", "on"], text);
+    ends_with(0, &[], text);
 }
 
 /// What the interpreter finds in all states of a machine.
@@ -285,7 +285,7 @@ fn compare(plain: &Plain, path: &Path, native: bool) -> Result<Option<Explored>,
             return Err(format!("strict {strict}: the rule says {want:?}, the interpreter {got:?}"));
         }
     }
-    agree(&machine, &Limits { states: 60, seconds: 20, native })?;
+    if std::env::var("NOAGREE").is_err() { agree(&machine, &Limits { states: 60, seconds: 20, native })?; }
     Ok(Some(want))
 }
 

@@ -134,7 +134,7 @@ impl Random {
     }
 
     fn pick(&mut self, all: &[&'static str]) -> &'static str {
-        self.rng.pick(all)
+        all[self.rng.below(all.len())]
     }
 
     /// A relation with its sides in any order.
@@ -196,10 +196,23 @@ impl Random {
         }
     }
 
+    /// Up to two elements that are written down; without any, something empty that has a type.
+    fn listed(
+        &mut self,
+        element: impl Fn(&mut Random) -> Term,
+        none: Term,
+        make: impl Fn(Vec<Term>) -> Term,
+    ) -> Term {
+        match self.rng.below(3) {
+            0 => none,
+            n => make((0..n).map(|_| element(self)).collect()),
+        }
+    }
+
     fn set(&mut self, depth: usize) -> Term {
         if depth == 0 || self.rng.chance(20) {
             return match self.rng.below(3) {
-                0 => Term::SetOf((0..self.rng.below(3)).map(|_| self.int(0)).collect()),
+                0 => self.listed(|r| r.int(0), bin("..", Term::Num(1), Term::Num(0)), Term::SetOf),
                 1 => bin("..", Term::Num(self.rng.below(2) as i64), Term::Num(self.rng.below(3) as i64)),
                 _ => Term::Call("dom", Box::new(self.relation(0))),
             };
@@ -228,7 +241,7 @@ impl Random {
             return if self.rng.chance(80) && !self.relations.is_empty() {
                 Term::Var(self.rng.pick(&self.relations.clone()).clone())
             } else {
-                Term::SetOf((0..self.rng.below(3)).map(|_| bin("|->", self.int(0), self.int(0))).collect())
+                self.listed(|r| bin("|->", r.int(0), r.int(0)), no_rows(), Term::SetOf)
             };
         }
         let d = depth - 1;
@@ -250,7 +263,7 @@ impl Random {
             return if self.rng.chance(50) && !self.relations.is_empty() {
                 Term::Var(self.rng.pick(&self.relations.clone()).clone())
             } else {
-                Term::SeqOf((0..self.rng.below(3)).map(|_| self.int(0)).collect())
+                self.listed(|r| r.int(0), no_rows(), Term::SeqOf)
             };
         }
         let d = depth - 1;
@@ -468,4 +481,9 @@ impl Random {
             }
         }
     }
+}
+
+/// The empty relation between numbers.
+fn no_rows() -> Term {
+    bin("*", bin("..", Term::Num(1), Term::Num(0)), bin("..", Term::Num(0), Term::Num(0)))
 }

@@ -395,11 +395,13 @@ fn binary(op: &str, a: Value, b: Value) -> Option<Value> {
             sequence(all)
         }
         "/|\\" | "\\|/" => {
+            // To take more than there is yields all of it, as in ProB; to drop more has no value.
             let (all, n) = (items(a)?, int(b));
-            if n < 0 || n > all.len() as i64 {
+            let most = all.len() as i64;
+            if n < 0 || op != "/|\\" && n > most {
                 return None;
             }
-            let (front, back) = all.split_at(n as usize);
+            let (front, back) = all.split_at(n.min(most) as usize);
             sequence(if op == "/|\\" { front.to_vec() } else { back.to_vec() })
         }
         other => panic!("no operator {other}"),
