@@ -6,12 +6,12 @@
 
 #[path = "support/agreement.rs"]
 mod agreement;
+#[path = "support/plain_changes.rs"]
+mod plain_changes;
 #[path = "support/plain_machines.rs"]
 mod plain_machines;
 #[path = "support/plain_random.rs"]
 mod plain_random;
-#[path = "support/plain_changes.rs"]
-mod plain_changes;
 #[path = "support/plain_terms.rs"]
 mod plain_terms;
 #[path = "support/rng.rs"]
@@ -114,7 +114,11 @@ fn bounds_of_an_operator_count_only_where_it_has_a_value() {
     ends_with(1, &[], &partial("!k.(k:-2..4 & k mod 5 >= 5 => k>8)", ""));
     ends_with(0, &[], &partial("!k.(k:0..4 & k mod 5 >= 5 => k>8)", ""));
     ends_with(1, &["--strict-wd"], &partial("", "turn(k) = SELECT k:0..2 & k mod n = k THEN skip END"));
-    ends_with(1, &["--strict-wd"], &partial("", "count(k) = SELECT k:3..4 & size({k|->0}) < 0 THEN skip END"));
+    ends_with(
+        1,
+        &["--strict-wd"],
+        &partial("", "count(k) = SELECT k:3..4 & size({k|->0}) < 0 THEN skip END"),
+    );
     ends_with(1, &[], &partial("!k.(k:0..4 & 12/k > 20 => k>8)", ""));
     ends_with(1, &[], &partial("!k.(k:-1..2 & 2**k < 0 => k>8)", ""));
     ends_with(1, &[], &partial("!t.(t<:0..2 & max(t) < 0 => t={7})", ""));
@@ -280,12 +284,13 @@ fn compare(plain: &Plain, path: &Path, native: bool) -> Result<Option<Explored>,
                 Some(why) => return Err(format!("incomplete: {why}")),
             },
         };
-        let want = Explored { undefined: want.undefined || strict && !want.guards.is_empty(), ..want.clone() };
+        let want =
+            Explored { undefined: want.undefined || strict && !want.guards.is_empty(), ..want.clone() };
         if got != want {
             return Err(format!("strict {strict}: the rule says {want:?}, the interpreter {got:?}"));
         }
     }
-    if std::env::var("NOAGREE").is_err() { agree(&machine, &Limits { states: 60, seconds: 20, native })?; }
+    agree(&machine, &Limits { states: 60, seconds: 20, native })?;
     Ok(Some(want))
 }
 
@@ -316,7 +321,9 @@ fn random_machines_are_undefined_where_trying_everything_says_so() {
             }
         }
     }
-    eprintln!("{compared} machines compared: {undefined} undefined, {guards} with undefined guards, {clean} without");
+    eprintln!(
+        "{compared} machines compared: {undefined} undefined, {guards} with undefined guards, {clean} without"
+    );
     assert!(undefined > 0 && guards > 0 && clean > 0, "machines of all sorts are needed");
 }
 
@@ -325,7 +332,8 @@ fn verdict(path: &Path, text: &str) -> (bool, bool, Vec<bool>) {
     let machine = loaded(path, text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let got = found(&machine, false);
     assert!(got.incomplete.is_empty(), "{:?}\n{text}", got.incomplete);
-    agree(&machine, &Limits { states: 60, seconds: 20, native: true }).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    agree(&machine, &Limits { states: 60, seconds: 20, native: true })
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
     (
         got.found.contains_key(&FindingKind::WellDefinedness),
         got.found.contains_key(&FindingKind::Invariant),

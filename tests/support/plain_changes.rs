@@ -67,7 +67,9 @@ fn smaller_subs(s: &Sub) -> Vec<Sub> {
             out.extend(smaller_subs(b).iter().map(|b| Sub::If(c.clone(), a.clone(), boxed(b))));
             out
         }
-        Sub::Let(v, e, b) => smaller_subs(b).iter().map(|b| Sub::Let(v.clone(), e.clone(), boxed(b))).collect(),
+        Sub::Let(v, e, b) => {
+            smaller_subs(b).iter().map(|b| Sub::Let(v.clone(), e.clone(), boxed(b))).collect()
+        }
         Sub::Choice(all) => all.clone(),
         Sub::Par(a, b) => vec![(**a).clone(), (**b).clone()],
         Sub::Skip => Vec::new(),
@@ -216,7 +218,9 @@ fn simplify(t: &mut Term, way: usize) -> bool {
         (Term::Bin("\\/" | "/\\" | "\\" | "<+", a, _), 0) => (**a).clone(),
         (Term::Bin("\\/" | "/\\" | "\\" | "<+" | "<|" | "<<|", _, b), 1) => (**b).clone(),
         (Term::Bin("|>" | "|>>" | "<-" | "^" | "/|\\" | "\\|/", a, _), 0) => (**a).clone(),
-        (Term::Bin("+" | "-" | "mod" | "/" | "**", ..) | Term::Apply(..) | Term::Sigma(..), 2) => Term::Num(1),
+        (Term::Bin("+" | "-" | "mod" | "/" | "**", ..) | Term::Apply(..) | Term::Sigma(..), 2) => {
+            Term::Num(1)
+        }
         (Term::Field(..), 2) => Term::Num(1),
         (Term::Call("card" | "max" | "min" | "size" | "first" | "last", _), 2) => Term::Num(1),
         (Term::Call("rev" | "front" | "tail", a), 0) => (**a).clone(),

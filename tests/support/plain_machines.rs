@@ -108,7 +108,9 @@ impl Plain {
             .variables
             .iter()
             .zip(&self.initial)
-            .map(|(v, e)| (v.to_string(), value(e, &mut Env::new()).expect("initial values are written down")))
+            .map(|(v, e)| {
+                (v.to_string(), value(e, &mut Env::new()).expect("initial values are written down"))
+            })
             .collect();
         let mut seen = BTreeSet::from([start.clone()]);
         let mut open = vec![start];

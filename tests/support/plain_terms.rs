@@ -69,8 +69,9 @@ impl Carrier {
         match self {
             Carrier::Ints(lo, hi) => (*lo..=*hi).map(Value::Int).collect(),
             Carrier::Relations(n, m) => {
-                let pairs: Vec<Value> =
-                    (1..=*n).flat_map(|x| (0..=*m).map(move |y| pair(Value::Int(x), Value::Int(y)))).collect();
+                let pairs: Vec<Value> = (1..=*n)
+                    .flat_map(|x| (0..=*m).map(move |y| pair(Value::Int(x), Value::Int(y))))
+                    .collect();
                 (0..1u32 << pairs.len())
                     .map(|bits| {
                         let chosen = pairs.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
@@ -86,11 +87,8 @@ impl Carrier {
         let set = match self {
             Carrier::Ints(lo, hi) => bin("..", Term::Num(*lo), Term::Num(*hi)),
             Carrier::Relations(n, m) => {
-                let product = bin(
-                    "*",
-                    bin("..", Term::Num(1), Term::Num(*n)),
-                    bin("..", Term::Num(0), Term::Num(*m)),
-                );
+                let product =
+                    bin("*", bin("..", Term::Num(1), Term::Num(*n)), bin("..", Term::Num(0), Term::Num(*m)));
                 Term::Call("POW", Box::new(product))
             }
         };

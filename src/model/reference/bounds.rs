@@ -194,8 +194,11 @@ impl Interpreter<'_> {
             for (item, kept) in open.iter().zip(&mut kept) {
                 let PredKind::Rel(_, a, _) = &item.conjunct.pred.kind else { continue };
                 // What a conjunct says counts only where it has a truth value.
-                let partial = item.conjunct.partial;
-                if a.ty != Type::Integer || partial && self.careful.get() {
+                if a.ty != Type::Integer {
+                    continue;
+                }
+                let partial = !self.is_defined(env, unknown, &item.conjunct)?;
+                if partial && self.careful.get() {
                     continue;
                 }
                 let before = std::mem::replace(&mut table.narrowed, false);

@@ -64,13 +64,7 @@ impl Interpreter<'_> {
     }
 
     /// Looks for one valuation that makes some of the conjuncts undefined and none of them false.
-    fn run_careful(
-        &self,
-        env: &mut Env,
-        plan: &Plan,
-        conjuncts: &[Arc<Conjunct>],
-        sink: Sink,
-    ) -> Res<Flow> {
+    fn run_careful(&self, env: &mut Env, plan: &Plan, conjuncts: &[Arc<Conjunct>], sink: Sink) -> Res<Flow> {
         let conjuncts: Vec<Arc<Conjunct>> =
             conjuncts.iter().filter(|c| !(c.derived && c.partial)).cloned().collect();
         if !conjuncts.iter().any(|c| c.partial) {
@@ -98,13 +92,7 @@ impl Interpreter<'_> {
     }
 
     /// The truth of conjuncts that a search calls undefined. Without values for all variables its word is taken.
-    fn truth(
-        &self,
-        env: &mut Env,
-        vars: &[VarId],
-        conjuncts: &[Arc<Conjunct>],
-        error: &Error,
-    ) -> Res<Truth> {
+    fn truth(&self, env: &mut Env, vars: &[VarId], conjuncts: &[Arc<Conjunct>], error: &Error) -> Res<Truth> {
         if !vars.iter().all(|v| env.is_bound(*v)) {
             return Ok(Truth::Undefined(error.clone()));
         }
@@ -184,7 +172,7 @@ impl Interpreter<'_> {
             _ => Ok(false),
         };
         match &e.kind {
-            ExprKind::Pair(a, b) | ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => {
+            ExprKind::Pair(a, b) | ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => {
                 Ok(self.has_value(env, unknown, sequences, a)?
                     && self.has_value(env, unknown, sequences, b)?)
             }
@@ -202,8 +190,24 @@ impl Interpreter<'_> {
                 Ok(sequence(self, env, s)? && self.has_value(env, unknown, sequences, x)?)
             }
             ExprKind::Unary(UnOp::Rev, s) => sequence(self, env, s),
+            ExprKind::Unary(UnOp::Conc, list) => {
+                let ExprKind::SeqExt(all) = &list.kind else { return Ok(false) };
+                for s in all {
+                    if !sequence(self, env, s)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
             _ => Ok(false),
         }
+    }
+
+    /// Whether a relation has a truth value whatever the unknown variables are.
+    pub(super) fn is_defined(&self, env: &mut Env, unknown: &[VarId], c: &Conjunct) -> Res<bool> {
+        let PredKind::Rel(_, a, b) = &c.pred.kind else { return Ok(!c.partial) };
+        Ok(!c.partial
+            || !c.derived && self.has_value(env, unknown, &[], a)? && self.has_value(env, unknown, &[], b)?)
     }
 
     /// Whether the points that some membership leaves for `arg` all lie in the domain of the function with these rows,
@@ -284,8 +288,7 @@ pub(super) fn sequences_among(open: &[Item]) -> Vec<VarId> {
 fn parts_of_sequence(e: &Expr) -> bool {
     matches!(
         e.kind,
-        ExprKind::Binary(BinOp::Concat | BinOp::Append | BinOp::Prepend, ..)
-            | ExprKind::Unary(UnOp::Rev, _)
+        ExprKind::Binary(BinOp::Concat | BinOp::Append | BinOp::Prepend, ..) | ExprKind::Unary(UnOp::Rev, _)
     )
 }
 

@@ -386,8 +386,7 @@ impl Interpreter<'_> {
             }
         }
         for v in unknown.iter().filter(|v| !below.iter().any(|(_, w, _)| w == *v)) {
-            if !careful && let Some(upper) = self.confined(env, unknown, open, *v)? {
-                self.loosen();
+            if let Some(upper) = self.confined(env, unknown, open, *v)? {
                 let candidates = self.subsets_of(env, unknown, open, *v, &upper)?;
                 offer(candidates.cost(), Binder::Subset { at: None, var: *v, candidates });
             }
@@ -503,9 +502,7 @@ impl Interpreter<'_> {
                     };
                 let value = match evaluated {
                     // A constant may be a lambda that is undefined at some points.
-                    Err(e)
-                        if e.is_undefined() && env.valuation == Some(SETUP) && is_comprehension(known) =>
-                    {
+                    Err(e) if e.is_undefined() && env.valuation == Some(SETUP) && is_comprehension(known) => {
                         self.eval_symbolic(env, known)
                     }
                     other => other,
@@ -747,10 +744,7 @@ pub(super) fn items(plan: &Plan) -> Vec<Item> {
 }
 
 pub(super) fn items_among(conjuncts: &[Arc<Conjunct>]) -> Vec<Item> {
-    conjuncts
-        .iter()
-        .map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false })
-        .collect()
+    conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false }).collect()
 }
 
 /// The conjuncts of a case of another one.
