@@ -144,6 +144,15 @@ impl Table<'_> {
         self.unknown.iter().position(|w| *w == v).map(|i| self.ranges[i].clone()).unwrap_or_default()
     }
 
+    /// Several sums that are at most zero, all of which are looked at. False if nothing can satisfy one of them.
+    fn all_at_most_zero(&mut self, sums: &[Linear]) -> bool {
+        let mut possible = true;
+        for sum in sums {
+            possible &= self.at_most_zero(sum);
+        }
+        possible
+    }
+
     /// `sum <= 0`: what follows for each variable in it. False if nothing can satisfy it.
     fn at_most_zero(&mut self, sum: &Linear) -> bool {
         if sum.terms.is_empty() {
@@ -203,7 +212,7 @@ impl Interpreter<'_> {
                 }
                 let before = std::mem::replace(&mut table.narrowed, false);
                 let fits = match kept {
-                    Some(sums) => sums.iter().fold(true, |fits, sum| table.at_most_zero(sum) && fits),
+                    Some(sums) => table.all_at_most_zero(sums),
                     None => match self.sums(env, &mut table, item)? {
                         None => {
                             if partial {
@@ -212,7 +221,7 @@ impl Interpreter<'_> {
                             return Ok(None);
                         }
                         Some(sums) => {
-                            let fits = sums.iter().fold(true, |fits, sum| table.at_most_zero(sum) && fits);
+                            let fits = table.all_at_most_zero(&sums);
                             if round == 0 && self.is_fixed(&table, item) {
                                 *kept = Some(sums);
                             }
