@@ -13,7 +13,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::model::Model;
 use crate::model::reference::lockstep::{self, Finding, Followup};
-use crate::report::{Counts, Ledger, TraceStep, Violation};
+use crate::report::{Counts, Judge, Ledger, TraceStep, Violation};
 
 /// Kinds that the machine alone may show for calls that nobody may make.
 const MAY_BE_OUTSIDE: [&str; 4] = ["precondition", "well-definedness", "assertion", "invariant"];
@@ -172,5 +172,7 @@ fn violation(sources: &Sources, finding: &Finding) -> Violation {
         explanation,
         trace: finding.trace.iter().map(step).collect(),
         loop_start: None,
+        // The oracle runs one machine; the lock-step of several levels is the evaluator's.
+        confirmed_by: Some(Judge::Evaluator),
     }
 }

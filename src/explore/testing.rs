@@ -222,7 +222,7 @@ impl System for Table {
         }
     }
 
-    fn in_scope(&self, _: &mut (), state: &[u64]) -> bool {
+    fn in_scope(&self, _: &mut (), state: &[u64], _: &mut dyn Sink) -> bool {
         !self.out_of_scope.contains(&state[0])
     }
 }

@@ -195,7 +195,7 @@ impl<'a, S: System> Worker<'a, S> {
     fn expand_state(&mut self, batch: &Batch, at: usize, depth: u32) {
         let shared = self.shared;
         let (id, print, state) = (batch.id(at), batch.print(at), batch.state(at));
-        if !shared.system.in_scope(&mut self.scratch, state) {
+        if !shared.system.in_scope(&mut self.scratch, state, &mut self.core) {
             self.core.record.out_of_scope += 1;
             return;
         }

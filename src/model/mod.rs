@@ -12,6 +12,7 @@ pub mod eventb;
 mod formula;
 mod opaque;
 mod overload;
+pub mod partiality;
 mod project;
 mod propagation;
 pub mod reference;

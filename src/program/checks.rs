@@ -94,7 +94,14 @@ impl<'m> Program<'m> {
             match self.run(worker, compiled, entry, state) {
                 Exit::Done | Exit::Holds => return Ok(true),
                 Exit::Fails => return Ok(false),
-                Exit::Ill | Exit::Misfit | Exit::Stopped => {}
+                // The interpreter has the words for what is undefined; without any it is undefined all the same.
+                Exit::Ill => {
+                    return match self.exact_holds(worker, pred, state) {
+                        Ok(_) => Err(Error::undefined(pred.span, "an expression is undefined")),
+                        Err(e) => Err(e),
+                    };
+                }
+                Exit::Misfit | Exit::Stopped => {}
             }
         }
         self.exact_holds(worker, pred, state)

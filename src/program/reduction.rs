@@ -20,6 +20,7 @@ use crate::model::reference::Interpreter;
 use crate::model::typed::{Expr, ExprKind, Machine, OpId, Pred, Type, VarId};
 use crate::model::value::Value;
 use crate::system::{EventId, GuardId, InstanceId, Relations};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// What a reduced search must preserve, in terms of the model.
@@ -131,6 +132,7 @@ impl<'m> Program<'m> {
             member: &member,
             granted,
             written: &written,
+            looked_at: RefCell::default(),
         };
         let all_bounds: Vec<Bound> = conjuncts.iter().filter_map(Bound::of).collect();
         // Where the invariant is checked, a state outside it ends the search, so it may be granted

@@ -449,6 +449,36 @@ impl<'m> Program<'m> {
     }
 }
 
+/// What is said of a guard that code finds undefined when the interpreter has no words for it.
+const UNDEFINED_GUARD: &str = "the guard is undefined";
+
+/// A sink that knows whether it was told of anything but edges.
+struct Hearing<'s> {
+    sink: &'s mut dyn Sink,
+    told: bool,
+}
+
+impl Sink for Hearing<'_> {
+    fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
+        self.sink.edge(event, label, target);
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        self.told = true;
+        self.sink.finding(finding);
+    }
+
+    fn undefined_guard(&mut self, event: EventId) {
+        self.told = true;
+        self.sink.undefined_guard(event);
+    }
+
+    fn incomplete(&mut self, reason: u32) {
+        self.told = true;
+        self.sink.incomplete(reason);
+    }
+}
+
 /// Why a run is incomplete when valuations of the constants were told apart by inexact markers.
 const APPROXIMATE: &str = "approximate symmetry: valuations of the constants may have been taken for others that are not symmetric to them";
 
@@ -541,14 +571,19 @@ impl<'m> System for Program<'m> {
         self.check_state(worker, state, changed_by, sink);
     }
 
-    fn in_scope(&self, worker: &mut Worker<'m>, state: &[u64]) -> bool {
+    fn in_scope(&self, worker: &mut Worker<'m>, state: &[u64], sink: &mut dyn Sink) -> bool {
         let Some(scope) = &self.machine.scope else { return true };
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         if !self.layout.is_escaped(state) {
             self.enter(worker, compiled, state);
         }
-        // A scope without a truth value does not narrow the search.
-        self.holds(worker, compiled, compiled.scope, scope, state).unwrap_or(true)
+        match self.holds(worker, compiled, compiled.scope, scope, state) {
+            Ok(inside) => inside,
+            Err(e) => {
+                sink.incomplete(self.text(format!("SCOPE: {}", exact::words(&e))));
+                true
+            }
+        }
     }
 
     fn fingerprint(&self, worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
@@ -649,12 +684,22 @@ impl<'m> Program<'m> {
             let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
             let undefined = host.undefined;
             // The interpreter has the words for what is undefined.
-            let in_words = undefined && self.options.strict_guards;
+            let in_words = exit == Exit::Done && undefined && self.options.strict_guards;
             if exit == Exit::Done && !in_words {
                 if undefined {
                     sink.undefined_guard(event);
                 }
                 self.deliver(worker, event, code.may_repeat, sink);
+                return;
+            }
+            if in_words {
+                let mut heard = Hearing { sink, told: false };
+                self.exact_event(worker, state, event, &mut heard);
+                if !heard.told {
+                    let property = self.text_among(UNDEFINED_GUARD.into(), FINDING);
+                    let kind = FindingKind::WellDefinedness;
+                    sink.finding(Finding { kind, property, event: Some(event) });
+                }
                 return;
             }
         }

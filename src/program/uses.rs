@@ -3,8 +3,9 @@
 //! In: typed trees. Out: `Uses`. Conservative: `partial` says "may be undefined" whenever an operator
 //! with a condition occurs.
 
+use crate::model::partiality::{is_partial_binary, is_partial_unary};
 use crate::model::typed::{
-    BigOp, BinOp, Expr, ExprKind, External, Machine, Pred, Step, Stmt, StmtKind, Target, UnOp, VarId,
+    BigOp, Expr, ExprKind, External, Machine, Pred, Step, Stmt, StmtKind, Target, VarId,
 };
 use crate::model::walk::{Visit, visit_expr, visit_pred};
 use std::collections::BTreeSet;
@@ -169,36 +170,4 @@ impl Visit for Uses {
     fn external(&mut self, _: &External, _: &[Expr]) {
         self.partial = true;
     }
-}
-
-fn is_partial_unary(op: UnOp) -> bool {
-    use UnOp::*;
-    match op {
-        Neg | Floor | Ceiling | ToReal | Pow | Pow1 | Fin | Fin1 | Card | Union | Inverse | Dom | Ran
-        | Id | Closure | Closure1 | Rel | Fnc | First2 | Second2 | Seq | Seq1 | Iseq | Iseq1 => false,
-        Min | Max | Inter | Perm | Size | First | Last | Front | Tail | Rev | Conc | Tree | Btree | Top
-        | Sons | Prefix | Postfix | Sizet | Mirror | Bin1 | Left | Right | Infix => true,
-    }
-}
-
-fn is_partial_binary(op: BinOp) -> bool {
-    use BinOp::*;
-    matches!(
-        op,
-        Div | Mod
-            | Power
-            | Iterate
-            | Concat
-            | Prepend
-            | Append
-            | Take
-            | Drop
-            | TreeConst
-            | Rank
-            | Father
-            | Subtree
-            | Arity
-            | Son
-            | Bin3
-    )
 }

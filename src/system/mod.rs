@@ -128,8 +128,9 @@ pub trait System: Sync {
         sink: &mut dyn Sink,
     );
 
-    /// Whether `state` may be expanded (SCOPE).
-    fn in_scope(&self, _worker: &mut Self::Worker, _state: &[u64]) -> bool {
+    /// Whether `state` may be expanded (SCOPE). A scope without a truth value is told to the sink as a reason for
+    /// which the search is incomplete, and the state is expanded.
+    fn in_scope(&self, _worker: &mut Self::Worker, _state: &[u64], _sink: &mut dyn Sink) -> bool {
         true
     }
 

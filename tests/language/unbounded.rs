@@ -95,19 +95,20 @@ fn all_hold(formulas: &[&str]) {
     assert_eq!(run(&text, &["--engine", "reference"])["verdict"], "verified");
 }
 
+/// The operators have a value for sequences only, so the variables are said to be sequences.
 #[test]
 fn a_sequence_is_taken_apart_along_its_form() {
     all_hold(&[
-        "{s,t|s^t = [1,2]} = {[]|->[1,2], [1]|->[2], [1,2]|->[]}",
-        "{s,t|s^[2]^t = [1,2,3,2]} = {[1]|->[3,2], [1,2,3]|->[]}",
-        "{s|s^s = [1,2,1,2]} = {[1,2]}",
-        "{s|conc([[1],s,[4]]) = [1,2,3,4]} = {[2,3]}",
-        "{e,s|e->s = [1,2]} = {1|->[2]}",
-        "{s,e|s<-e = [1,2]} = {[1]|->2}",
-        "{s|rev(s) = [1,2]} = {[2,1]}",
-        "{s|s^[3] = [1,2]} = {}",
-        "{s|s<-3 = {2|->3}} = {}",
-        "{g|1|->([7]^g) : {1|->[7,8], 1|->[7], 2|->[7,9], 1|->[8]}} = {[8],[]}",
+        "{s,t|s:seq(INTEGER) & t:seq(INTEGER) & s^t = [1,2]} = {[]|->[1,2], [1]|->[2], [1,2]|->[]}",
+        "{s,t|s:seq(INTEGER) & t:seq(INTEGER) & s^[2]^t = [1,2,3,2]} = {[1]|->[3,2], [1,2,3]|->[]}",
+        "{s|s:seq(INTEGER) & s^s = [1,2,1,2]} = {[1,2]}",
+        "{s|s:seq(INTEGER) & conc([[1],s,[4]]) = [1,2,3,4]} = {[2,3]}",
+        "{e,s|s:seq(INTEGER) & e->s = [1,2]} = {1|->[2]}",
+        "{s,e|s:seq(INTEGER) & s<-e = [1,2]} = {[1]|->2}",
+        "{s|s:seq(INTEGER) & rev(s) = [1,2]} = {[2,1]}",
+        "{s|s:seq(INTEGER) & s^[3] = [1,2]} = {}",
+        "{s|s:seq(INTEGER) & s<-3 = {2|->3}} = {}",
+        "{g|g:seq(INTEGER) & 1|->([7]^g) : {1|->[7,8], 1|->[7], 2|->[7,9], 1|->[8]}} = {[8],[]}",
         "{a,b|a..b = {2,3,4}} = {2|->4}",
         "{a,b|a..b = {2,4}} = {}",
     ]);

@@ -144,6 +144,15 @@ impl Table<'_> {
         self.unknown.iter().position(|w| *w == v).map(|i| self.ranges[i].clone()).unwrap_or_default()
     }
 
+    /// Several sums that are at most zero, all of which are looked at. False if nothing can satisfy one of them.
+    fn all_at_most_zero(&mut self, sums: &[Linear]) -> bool {
+        let mut possible = true;
+        for sum in sums {
+            possible &= self.at_most_zero(sum);
+        }
+        possible
+    }
+
     /// `sum <= 0`: what follows for each variable in it. False if nothing can satisfy it.
     fn at_most_zero(&mut self, sum: &Linear) -> bool {
         if sum.terms.is_empty() {
@@ -214,22 +223,38 @@ impl Interpreter<'_> {
             let mut possible = true;
             for (item, kept) in open.iter().zip(&mut kept) {
                 let PredKind::Rel(_, a, _) = &item.conjunct.pred.kind else { continue };
+                // What a conjunct says counts only where it has a truth value.
                 if a.ty != Type::Integer {
                     continue;
                 }
-                if let Some(sums) = kept {
-                    for sum in sums {
-                        possible &= table.at_most_zero(sum);
-                    }
+                let partial = !self.is_defined(env, unknown, &item.conjunct)?;
+                if partial && self.careful.get() {
                     continue;
                 }
-                let Some(sums) = self.sums(env, &mut table, item)? else { return Ok(None) };
-                for sum in &sums {
-                    possible &= table.at_most_zero(sum);
+                let before = std::mem::replace(&mut table.narrowed, false);
+                let fits = match kept {
+                    Some(sums) => table.all_at_most_zero(sums),
+                    None => match self.sums(env, &mut table, item)? {
+                        None => {
+                            if partial {
+                                self.loosen();
+                            }
+                            return Ok(None);
+                        }
+                        Some(sums) => {
+                            let fits = table.all_at_most_zero(&sums);
+                            if round == 0 && self.is_fixed(&table, item) {
+                                *kept = Some(sums);
+                            }
+                            fits
+                        }
+                    },
+                };
+                if partial && (table.narrowed || !fits) {
+                    self.loosen();
                 }
-                if round == 0 && self.is_fixed(&table, item) {
-                    *kept = Some(sums);
-                }
+                table.narrowed |= before;
+                possible &= fits;
             }
             if !possible || table.ranges.iter().any(Range::is_empty) {
                 return Ok(None);

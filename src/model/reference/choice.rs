@@ -78,6 +78,11 @@ impl Interpreter<'_> {
                 return Ok(Flow::Go);
             }
         }
+        if self.careful.get() {
+            let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+            let words = "nothing bounds a variable, and its other values may leave a formula undefined";
+            return self.try_samples(env, unknown, open, pending, &Error::unbounded(span, words), sink);
+        }
         if let Some(flow) = self.by_row(env, unknown, open, &pending, sink)? {
             return Ok(flow);
         }

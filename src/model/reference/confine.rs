@@ -2,7 +2,8 @@
 //!
 //! In: an unknown variable and the conjuncts about it. Out: a finite set that every solution lies in, or bounds of
 //! the length of a sequence. Every rule follows from what the conjuncts say where they are defined: `card`, `min` and
-//! `max` have no value for infinite sets, `size` only for sequences.
+//! `max` have no value for infinite sets, `size` only for sequences. Infinite sets are not tried, though they leave
+//! `card` undefined; the empty set is among the candidates, and leaves `min` and `max` undefined.
 
 use super::Interpreter;
 use super::env::Env;

@@ -10,6 +10,7 @@ use super::memo::is_costly;
 use super::size::Card;
 use super::{Interpreter, LIST, free};
 use crate::base::{Int, Span};
+use crate::model::partiality::{may_be_undefined, pred_may_be_undefined};
 use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::value::symbolic::FunctionKind;
 use crate::model::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
@@ -107,7 +108,11 @@ impl Interpreter<'_> {
                         None => Err(Error::unknown()),
                     };
                 }
-                let f = self.eval_lazy(env, f)?;
+                // A lambda that is applied where it stands is asked for one point only.
+                let f = match &f.kind {
+                    ExprKind::Big(BigOp::Lambda, ..) => self.eval_symbolic(env, f)?,
+                    _ => self.eval_lazy(env, f)?,
+                };
                 let x = self.eval_canon(env, x)?;
                 self.apply(env, &f, &x, e.span)?
             }
@@ -140,7 +145,7 @@ impl Interpreter<'_> {
             ExprKind::Constructor(id, c) => Value::symbolic(Symbolic::Base(Base::Constructor(*id, *c))),
             ExprKind::Destructor(id, c) => Value::symbolic(Symbolic::Base(Base::Destructor(*id, *c))),
             ExprKind::External(f, args) => self.external(env, f, args, e)?,
-            ExprKind::Symbolic(inner) => self.eval_lazy(env, inner)?,
+            ExprKind::Symbolic(inner) => self.eval_symbolic(env, inner)?,
         })
     }
 
@@ -170,8 +175,35 @@ impl Interpreter<'_> {
         self.canon(env, v)
     }
 
-    /// The value for a use that asks only for membership or application: nothing is listed.
+    /// The value for a use that asks only for membership or application: nothing is listed. Only a set written as
+    /// `{x|P}` may be undefined at points nobody asks for.
     pub(super) fn eval_lazy(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+        match &e.kind {
+            ExprKind::Big(_, vars, p, body) if self.is_partial(vars, p, Some(body)) => self.eval(env, e),
+            ExprKind::Binary(
+                op @ (BinOp::Union | BinOp::Inter | BinOp::SetMinus | BinOp::Cartesian),
+                a,
+                b,
+            ) => {
+                let a = self.eval_operand(env, a)?;
+                let b = self.eval_operand(env, b)?;
+                self.binary_lazy(env, *op, a, b, e)
+            }
+            _ => self.eval_symbolic(env, e),
+        }
+    }
+
+    /// The value of an operand that is asked only for membership. It must be defined at all points, so that a
+    /// comprehension that may be undefined is listed.
+    pub(super) fn eval_operand(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+        match &e.kind {
+            ExprKind::Compr(vars, p) if self.is_partial(vars, p, None) => self.eval(env, e),
+            _ => self.eval_lazy(env, e),
+        }
+    }
+
+    /// The same with everything left unlisted that can be, whether it is defined at all points or not.
+    pub(super) fn eval_symbolic(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         match &e.kind {
             ExprKind::Compr(vars, p) => Ok(self.closure(env, vars, p, None, ClosureKind::Set)),
             ExprKind::Big(op, vars, p, body) => {
@@ -192,16 +224,33 @@ impl Interpreter<'_> {
                 a,
                 b,
             ) => {
-                let a = self.eval_lazy(env, a)?;
-                let b = self.eval_lazy(env, b)?;
-                if a.is_symbolic() || b.is_symbolic() || *op == BinOp::Cartesian {
-                    return Ok(Value::symbolic(Symbolic::Binary(*op, a, b)));
-                }
-                self.binary(env, *op, a, b, e)
+                let a = self.eval_symbolic(env, a)?;
+                let b = self.eval_symbolic(env, b)?;
+                self.binary_lazy(env, *op, a, b, e)
             }
-            ExprKind::Symbolic(inner) => self.eval_lazy(env, inner),
+            ExprKind::Symbolic(inner) => self.eval_symbolic(env, inner),
             _ => self.eval(env, e),
         }
+    }
+
+    fn binary_lazy(&self, env: &mut Env, op: BinOp, a: Value, b: Value, e: &Expr) -> Res<Value> {
+        if a.is_symbolic() || b.is_symbolic() || op == BinOp::Cartesian {
+            return Ok(Value::symbolic(Symbolic::Binary(op, a, b)));
+        }
+        self.binary(env, op, a, b, e)
+    }
+
+    /// Whether a comprehension or lambda may be undefined for some binding.
+    fn is_partial(&self, vars: &[VarId], pred: &Pred, body: Option<&Expr>) -> bool {
+        let key = vars.first().copied().filter(|v| self.is_declared(*v));
+        if let Some(known) = key.and_then(|k| self.partial.borrow().get(&k).copied()) {
+            return known;
+        }
+        let partial = pred_may_be_undefined(pred) || body.is_some_and(may_be_undefined);
+        if let Some(k) = key {
+            self.partial.borrow_mut().insert(k, partial);
+        }
+        partial
     }
 
     pub(super) fn integer(&self, env: &mut Env, e: &Expr) -> Res<Int> {
@@ -214,10 +263,10 @@ impl Interpreter<'_> {
     fn eval_binary(&self, env: &mut Env, op: BinOp, a: &Expr, b: &Expr, e: &Expr) -> Res<Value> {
         // Restrictions and images ask their set argument for membership only.
         let (a, b) = match op {
-            BinOp::DomRestrict | BinOp::DomSubtract => (self.eval_lazy(env, a)?, self.eval(env, b)?),
-            BinOp::RanRestrict | BinOp::RanSubtract => (self.eval(env, a)?, self.eval_lazy(env, b)?),
-            BinOp::SetMinus => (self.eval(env, a)?, self.eval_lazy(env, b)?),
-            BinOp::Image => (self.eval_lazy(env, a)?, self.eval(env, b)?),
+            BinOp::DomRestrict | BinOp::DomSubtract => (self.eval_operand(env, a)?, self.eval(env, b)?),
+            BinOp::RanRestrict | BinOp::RanSubtract => (self.eval(env, a)?, self.eval_operand(env, b)?),
+            BinOp::SetMinus => (self.eval(env, a)?, self.eval_operand(env, b)?),
+            BinOp::Image => (self.eval_operand(env, a)?, self.eval(env, b)?),
             _ => (self.eval(env, a)?, self.eval(env, b)?),
         };
         self.binary(env, op, a, b, e)

@@ -20,7 +20,9 @@ impl Interpreter<'_> {
         match (name, args) {
             ("vprintf" | "VPRINTF", [_, x]) | ("fvprintf", [_, _, x]) => return self.eval(env, x),
             ("FORCE" | "ENUMERATE" | "IDENTITY" | "TRACE", [x]) => return self.eval(env, x),
-            ("SYMBOLIC" | "MEMOIZE" | "MEMO" | "REC" | "PRINT_VALUE", [x]) => return self.eval_lazy(env, x),
+            ("SYMBOLIC" | "MEMOIZE" | "MEMO" | "REC" | "PRINT_VALUE", [x]) => {
+                return self.eval_symbolic(env, x);
+            }
             ("ASSERT_EXPR", [condition, _, x]) => {
                 return match self.eval(env, condition)? {
                     Value::Bool(true) => self.eval(env, x),

@@ -12,6 +12,7 @@ mod called;
 mod cases;
 mod choice;
 mod confine;
+mod definedness;
 mod each;
 mod env;
 mod error;
@@ -132,6 +133,12 @@ pub struct Interpreter<'m> {
     patience: Cell<Option<u32>>,
     /// Enumeration is tried alone.
     alone: Cell<bool>,
+    /// The search in hand took a step that may pass over undefined valuations (see `definedness`).
+    loose: Cell<bool>,
+    /// The search in hand looks for undefined valuations.
+    careful: Cell<bool>,
+    /// Whether a comprehension, by its first variable, may be undefined.
+    partial: RefCell<HashMap<VarId, bool>>,
     fresh: Cell<usize>,
     /// The types of variables made for the search of single rows.
     row_types: RefCell<Vec<Type>>,
@@ -177,6 +184,9 @@ impl<'m> Interpreter<'m> {
             ticks: Cell::new(0),
             patience: Cell::new(None),
             alone: Cell::new(false),
+            loose: Cell::new(false),
+            careful: Cell::new(false),
+            partial: RefCell::default(),
             fresh: Cell::new(0),
             row_types: RefCell::default(),
             rewriting: Cell::new(false),

@@ -12,6 +12,7 @@ use super::independent::Apart;
 use super::plan::Plan;
 use super::{Interpreter, State, Transition, inert};
 use crate::base::hash::HashSet;
+use crate::model::partiality::may_be_undefined;
 use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
 use crate::model::value::Value;
 use std::sync::Arc;
@@ -197,7 +198,7 @@ impl Interpreter<'_> {
         let mut alternatives = alternatives_of(&op.body, op.params.clone());
         for a in &mut alternatives {
             let choices = a.plan.vars.iter().chain(&op.results).copied();
-            a.apart = Apart::of(self.machine, &a.plan);
+            a.apart = if a.plan.stages.is_empty() { Apart::of(self.machine, &a.plan) } else { None };
             a.inert = choices.filter(|v| inert::is_inert(self.machine, &a.body, *v)).collect();
         }
         let g = Arc::new(Guarded { alternatives });
@@ -227,13 +228,12 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
                 expand(body, false, vars.clone(), with(p), out);
             }
             if let Some(body) = other {
-                let mut preds = preds;
-                preds.extend(
-                    branches
-                        .iter()
-                        .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
-                );
-                expand(body, false, vars, preds, out);
+                let none = branches
+                    .iter()
+                    .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span })
+                    .collect();
+                let none = Pred { kind: PredKind::And(none), span: s.span };
+                expand(body, false, vars, with(&none), out);
             }
         }
         StmtKind::Any(more, p, body) => {
@@ -246,9 +246,10 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
                 expand(b, false, vars.clone(), preds.clone(), out);
             }
         }
-        // A LET in front of a guard is part of it: parameters may be typed by what it names.
+        // A LET in front of a guard is part of it: parameters may be typed by what it names. One that may be undefined
+        // is an action.
         StmtKind::Let(bindings, body)
-            if matches!(body.kind, StmtKind::Select(..) | StmtKind::Any(..) | StmtKind::Let(..)) =>
+            if is_guarded(body) && !bindings.iter().any(|(_, e)| may_be_undefined(e)) =>
         {
             let mut vars = vars.clone();
             let mut preds = preds.clone();
@@ -264,8 +265,19 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
         }
         _ => {
             let refs: Vec<&Pred> = preds.iter().collect();
-            let plan = Plan::new(&vars, &refs);
+            let plan = Plan::staged(&vars, &refs);
             out.push(Alternative { plan, apart: None, body: s.clone(), inert: Vec::new() });
         }
+    }
+}
+
+/// Whether a guard stands in front of a substitution, or behind LETs alone.
+fn is_guarded(s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Select(..) | StmtKind::Any(..) => true,
+        StmtKind::Let(bindings, body) => {
+            !bindings.iter().any(|(_, e)| may_be_undefined(e)) && is_guarded(body)
+        }
+        _ => false,
     }
 }

@@ -253,7 +253,7 @@ impl Interpreter<'_> {
                 Part::Items(es) => {
                     let mut fits = true;
                     for (e, x) in es.iter().zip(here) {
-                        fits = fits && self.match_pattern(env, unknown, e, x, bound, &mut exact)?;
+                        fits = fits && self.fits_item(env, unknown, e, x, bound, &mut exact)?;
                     }
                     fits
                 }
@@ -271,6 +271,25 @@ impl Interpreter<'_> {
             }
         }
         Ok(Flow::Go)
+    }
+
+    /// Matches one item. An item without a value fits nothing; the search for undefined valuations meets it.
+    fn fits_item(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        e: &Expr,
+        x: &Value,
+        bound: &mut Vec<VarId>,
+        exact: &mut bool,
+    ) -> Res<bool> {
+        match self.match_pattern(env, unknown, e, x, bound, exact) {
+            Err(error) if error.is_finding() => {
+                self.loosen();
+                Ok(false)
+            }
+            other => other,
+        }
     }
 
     /// `pattern = known`: the search goes on in every way.

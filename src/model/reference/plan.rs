@@ -6,6 +6,7 @@
 
 use super::{Interpreter, free, inert};
 use crate::base::Span;
+use crate::model::partiality::{may_be_undefined, pred_may_be_undefined};
 use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::model::walk::{Change, Visit, change_expr, visit_expr};
 use std::sync::Arc;
@@ -18,6 +19,9 @@ pub(super) struct Plan {
     /// How many of them were asked for; the rest are those of LETs.
     own: usize,
     pub(super) conjuncts: Vec<Arc<Conjunct>>,
+    /// Numbers of conjuncts at the front that must have a truth value before the others are looked at: the guards
+    /// and hypotheses that stand in front of others and may be undefined.
+    pub(super) stages: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -28,6 +32,10 @@ pub(super) struct Conjunct {
     pub(super) left: Vec<VarId>,
     pub(super) right: Vec<VarId>,
     pub(super) derived: bool,
+    /// The conjunct may have no truth value; so may the sides of a relation.
+    pub(super) partial: bool,
+    pub(super) left_partial: bool,
+    pub(super) right_partial: bool,
     split: OnceLock<Option<Split>>,
 }
 
@@ -83,12 +91,37 @@ impl ForallPlan {
 
 impl Plan {
     pub(super) fn new(vars: &[VarId], preds: &[&Pred]) -> Plan {
-        let mut plan = Plan { vars: vars.to_vec(), own: vars.len(), conjuncts: Vec::new() };
+        let mut plan = Plan::of_conjuncts(vars.to_vec(), Vec::new());
         for p in preds {
             plan.add(p);
         }
         plan.unfold_lambdas();
         plan
+    }
+
+    /// The plan of predicates that stand in front of each other, as nested guards do: where one is undefined, what
+    /// stands behind it is not looked at.
+    pub(super) fn staged(vars: &[VarId], preds: &[&Pred]) -> Plan {
+        let mut plan = Plan::of_conjuncts(vars.to_vec(), Vec::new());
+        for (i, p) in preds.iter().enumerate() {
+            let before = plan.conjuncts.len();
+            plan.add(p);
+            if i + 1 < preds.len() && plan.conjuncts[before..].iter().any(|c| c.partial) {
+                plan.stages.push(plan.conjuncts.len());
+            }
+        }
+        plan.unfold_lambdas();
+        plan
+    }
+
+    /// Whether some conjunct may have no truth value.
+    pub(super) fn is_partial(&self) -> bool {
+        self.conjuncts.iter().any(|c| c.partial)
+    }
+
+    /// Whether the search for solutions passes over undefined valuations by the form of the plan alone.
+    pub(super) fn is_loose(&self) -> bool {
+        !self.stages.is_empty() || self.conjuncts.iter().any(|c| c.derived && c.partial)
     }
 
     /// With `f = %x.(x:INTEGER|E)` a conjunct about `f(e)` says the same about E with e for x, and that is what tells
@@ -132,21 +165,62 @@ impl Plan {
 
     /// A plan made of conjuncts of another one.
     pub(super) fn of_conjuncts(vars: Vec<VarId>, conjuncts: Vec<Arc<Conjunct>>) -> Plan {
-        Plan { own: vars.len(), vars, conjuncts }
+        Plan { own: vars.len(), vars, conjuncts, stages: Vec::new() }
+    }
+
+    /// Adds a conjunct. One that is derived from a conjunct that may be undefined counts as partial itself.
+    fn push_from(&mut self, pred: Pred, derived: bool, from_partial: bool) {
+        let (left, right, left_partial, right_partial) = match &pred.kind {
+            PredKind::Rel(_, a, b) => {
+                (free::of_expr(a), free::of_expr(b), may_be_undefined(a), may_be_undefined(b))
+            }
+            _ => (Vec::new(), Vec::new(), false, false),
+        };
+        let free = free::of_pred(&pred);
+        let partial = from_partial
+            || match &pred.kind {
+                PredKind::Rel(..) => left_partial || right_partial,
+                _ => pred_may_be_undefined(&pred),
+            };
+        self.conjuncts.push(Arc::new(Conjunct {
+            pred,
+            free,
+            left,
+            right,
+            derived,
+            partial,
+            left_partial,
+            right_partial,
+            split: OnceLock::new(),
+        }));
     }
 
     fn push(&mut self, pred: Pred, derived: bool) {
-        let (left, right) = match &pred.kind {
-            PredKind::Rel(_, a, b) => (free::of_expr(a), free::of_expr(b)),
-            _ => (Vec::new(), Vec::new()),
-        };
-        let free = free::of_pred(&pred);
-        self.conjuncts.push(Arc::new(Conjunct { pred, free, left, right, derived, split: OnceLock::new() }));
+        self.push_from(pred, derived, false);
     }
 
     fn rel(&mut self, op: RelOp, a: &Expr, b: &Expr, span: Span, derived: bool) {
         let pred = Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span };
         if derived { self.push(pred, true) } else { self.add(&pred) }
+    }
+
+    /// Parts that together say the same as `whole`, if all of it has a value. Where some of it may have none, a part
+    /// that is false must not hide that: the whole is tested then, and the parts only bind variables.
+    fn split_into(&mut self, whole: &Pred, parts: &[Pred]) {
+        if !pred_may_be_undefined(whole) {
+            parts.iter().for_each(|p| self.add(p));
+            return;
+        }
+        self.push(whole.clone(), false);
+        let mut inner = Plan::of_conjuncts(Vec::new(), Vec::new());
+        parts.iter().for_each(|p| inner.add(p));
+        // A LET inside would need variables of its own.
+        if !inner.vars.is_empty() {
+            return;
+        }
+        for c in &inner.conjuncts {
+            self.push_from(c.pred.clone(), true, true);
+        }
     }
 
     pub(super) fn add(&mut self, p: &Pred) {
@@ -156,6 +230,10 @@ impl Plan {
             PredKind::And(ps) => ps.iter().for_each(|q| self.add(q)),
             PredKind::Label(_, q) => self.add(q),
             PredKind::Not(q) => self.add_negation(q, p),
+            // A binding without a value leaves the whole undefined, whatever the body is.
+            PredKind::Let(bindings, _) if bindings.iter().any(|(_, e)| may_be_undefined(e)) => {
+                self.push(p.clone(), false);
+            }
             PredKind::Let(bindings, body) => {
                 for (v, e) in bindings {
                     self.vars.push(*v);
@@ -168,9 +246,9 @@ impl Plan {
                 self.push(p.clone(), false);
                 for part in parts {
                     if let ExprKind::SetExt(es) = &part.kind {
-                        es.iter().for_each(|e| self.rel(RelOp::In, e, whole, span, true));
+                        es.iter().for_each(|e| self.derive(RelOp::In, e, whole, p));
                     } else {
-                        self.rel(RelOp::Subset, part, whole, span, true);
+                        self.derive(RelOp::Subset, part, whole, p);
                     }
                 }
             }
@@ -179,24 +257,27 @@ impl Plan {
         }
     }
 
+    /// `a op b` follows from `whole`.
+    fn derive(&mut self, op: RelOp, a: &Expr, b: &Expr, whole: &Pred) {
+        let pred = Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span: whole.span };
+        self.push_from(pred, true, pred_may_be_undefined(whole));
+    }
+
     fn add_relation(&mut self, op: RelOp, a: &Expr, b: &Expr, p: &Pred) {
         let span = p.span;
+        let rel = |op, a: &Expr, b: &Expr| Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span };
         match (op, &a.kind, &b.kind) {
             (RelOp::Equal, ExprKind::Pair(x, y), ExprKind::Pair(z, w)) => {
-                self.rel(RelOp::Equal, x, z, span, false);
-                self.rel(RelOp::Equal, y, w, span, false);
+                self.split_into(p, &[rel(RelOp::Equal, x, z), rel(RelOp::Equal, y, w)]);
             }
             (RelOp::In, ExprKind::Pair(x, y), ExprKind::Binary(BinOp::Cartesian, s, t)) => {
-                self.rel(RelOp::In, x, s, span, false);
-                self.rel(RelOp::In, y, t, span, false);
+                self.split_into(p, &[rel(RelOp::In, x, s), rel(RelOp::In, y, t)]);
             }
             (RelOp::In, _, ExprKind::Binary(BinOp::Inter, s, t)) => {
-                self.rel(RelOp::In, a, s, span, false);
-                self.rel(RelOp::In, a, t, span, false);
+                self.split_into(p, &[rel(RelOp::In, a, s), rel(RelOp::In, a, t)]);
             }
             (RelOp::In, _, ExprKind::Binary(BinOp::SetMinus, s, t)) => {
-                self.rel(RelOp::In, a, s, span, false);
-                self.rel(RelOp::NotIn, a, t, span, false);
+                self.split_into(p, &[rel(RelOp::In, a, s), rel(RelOp::NotIn, a, t)]);
             }
             (RelOp::In, _, ExprKind::Unary(UnOp::Pow, s)) => self.rel(RelOp::Subset, a, s, span, false),
             // A relation is a part of the product.
@@ -217,47 +298,47 @@ impl Plan {
                 ExprKind::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm, s),
             ) => {
                 self.push(p.clone(), false);
-                es.iter().for_each(|e| self.rel(RelOp::In, e, s, span, true));
+                es.iter().for_each(|e| self.derive(RelOp::In, e, s, p));
             }
             (RelOp::Subset, ExprKind::SetExt(es), _) if !es.is_empty() => {
-                es.iter().for_each(|e| self.rel(RelOp::In, e, b, span, false));
+                let parts: Vec<Pred> = es.iter().map(|e| rel(RelOp::In, e, b)).collect();
+                self.split_into(p, &parts);
             }
             (RelOp::Equal, _, _) => {
                 self.push(p.clone(), false);
                 for (x, y) in [(a, b), (b, a)] {
                     match &x.kind {
                         ExprKind::SetExt(es) if es.len() > 1 => {
-                            es.iter().for_each(|e| self.rel(RelOp::In, e, y, span, true));
+                            es.iter().for_each(|e| self.derive(RelOp::In, e, y, p));
                         }
                         ExprKind::Binary(BinOp::Union, s, t) => {
-                            self.derive_subset(s, y, span);
-                            self.derive_subset(t, y, span);
+                            self.derive_subset(s, y, p);
+                            self.derive_subset(t, y, p);
                         }
                         _ => {}
                     }
                 }
             }
             (RelOp::Subset, ExprKind::Binary(BinOp::Union, s, t), _) => {
-                self.rel(RelOp::Subset, s, b, span, false);
-                self.rel(RelOp::Subset, t, b, span, false);
+                self.split_into(p, &[rel(RelOp::Subset, s, b), rel(RelOp::Subset, t, b)]);
             }
             (RelOp::StrictSubset, _, _) => {
                 self.push(p.clone(), false);
-                self.rel(RelOp::Subset, a, b, span, true);
+                self.derive(RelOp::Subset, a, b, p);
             }
             _ => self.push(p.clone(), false),
         }
     }
 
-    /// `s <: y` follows from another conjunct.
-    fn derive_subset(&mut self, s: &Expr, y: &Expr, span: Span) {
+    /// `s <: y` follows from `whole`.
+    fn derive_subset(&mut self, s: &Expr, y: &Expr, whole: &Pred) {
         match &s.kind {
-            ExprKind::SetExt(es) => es.iter().for_each(|e| self.rel(RelOp::In, e, y, span, true)),
+            ExprKind::SetExt(es) => es.iter().for_each(|e| self.derive(RelOp::In, e, y, whole)),
             ExprKind::Binary(BinOp::Union, a, b) => {
-                self.derive_subset(a, y, span);
-                self.derive_subset(b, y, span);
+                self.derive_subset(a, y, whole);
+                self.derive_subset(b, y, whole);
             }
-            _ => self.rel(RelOp::Subset, s, y, span, true),
+            _ => self.derive(RelOp::Subset, s, y, whole),
         }
     }
 
@@ -267,11 +348,11 @@ impl Plan {
         match &q.kind {
             PredKind::Not(r) => self.add(r),
             PredKind::Label(_, r) => self.add(&not(r)),
-            PredKind::Or(ps) => ps.iter().for_each(|r| self.add(&not(r))),
-            PredKind::Implies(a, b) => {
-                self.add(a);
-                self.add(&not(b));
+            PredKind::Or(ps) => {
+                let parts: Vec<Pred> = ps.iter().map(not).collect();
+                self.split_into(p, &parts);
             }
+            PredKind::Implies(a, b) => self.split_into(p, &[(**a).clone(), not(b)]),
             PredKind::Rel(op, a, b) => {
                 self.add(&Pred { kind: PredKind::Rel(complement(*op), a.clone(), b.clone()), span: p.span })
             }
@@ -357,8 +438,10 @@ impl Conjunct {
         let not = |q: &Pred| Pred { kind: PredKind::Not(Box::new(q.clone())), span: q.span };
         self.split
             .get_or_init(|| match &self.pred.kind {
-                PredKind::Or(ps) => Some(Split::Cases(ps.iter().map(|p| Plan::new(&[], &[p])).collect())),
+                PredKind::Or(ps) => Some(Split::Cases(disjuncts(ps))),
                 PredKind::Exists(vars, body) => Some(Split::Cases(vec![Plan::new(vars, &[body])])),
+                // A condition without a value is not to be hidden by branches that are false.
+                PredKind::If(c, ..) if pred_may_be_undefined(c) => None,
                 PredKind::If(c, a, b) => {
                     Some(Split::Cases(vec![Plan::new(&[], &[c, a]), Plan::new(&[], &[&not(c), b])]))
                 }
@@ -407,7 +490,7 @@ impl Conjunct {
                         };
                         Some(Split::Cases(vec![Plan::new(vars, &[&equation, body])]))
                     }
-                    ExprKind::Binary(BinOp::Union, s, t) => {
+                    ExprKind::Binary(BinOp::Union, s, t) if !may_be_undefined(set) => {
                         let part = |s: &Expr| Pred {
                             kind: PredKind::Rel(RelOp::In, e.clone(), s.clone()),
                             span: self.pred.span,
@@ -466,13 +549,27 @@ impl Interpreter<'_> {
             let never = Pred { kind: PredKind::False, span: body.span };
             ForallPlan::new(Plan::new(vars, &[&negation]), never)
         } else {
-            ForallPlan::new(Plan::new(vars, &hypotheses), body.clone())
+            ForallPlan::new(Plan::staged(vars, &hypotheses), body.clone())
         });
         if let Some(k) = key {
             self.foralls.borrow_mut().insert(k, plan.clone());
         }
         plan
     }
+}
+
+/// The cases of a disjunction. A disjunct counts only where those in front of it have a value.
+fn disjuncts(ps: &[Pred]) -> Vec<Plan> {
+    let mut before: Vec<Pred> = Vec::new();
+    let mut cases = Vec::with_capacity(ps.len());
+    for p in ps {
+        let preds: Vec<&Pred> = std::iter::once(p).chain(&before).collect();
+        cases.push(Plan::new(&[], &preds));
+        if pred_may_be_undefined(p) {
+            before.push(Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span });
+        }
+    }
+    cases
 }
 
 fn complement(op: RelOp) -> RelOp {

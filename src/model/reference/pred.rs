@@ -83,7 +83,7 @@ impl Interpreter<'_> {
                 result
             }
             PredKind::Finite(e) => {
-                let v = self.eval_lazy(env, e)?;
+                let v = self.eval_operand(env, e)?;
                 self.is_finite(env, &v)
             }
             PredKind::Partition(whole, parts) => {
@@ -118,7 +118,7 @@ impl Interpreter<'_> {
             RelOp::NotIn => !self.element(env, a, b)?,
             RelOp::Subset => {
                 let x = self.eval(env, a)?;
-                let y = self.eval_lazy(env, b)?;
+                let y = self.eval_operand(env, b)?;
                 self.subset(env, &x, &y)?
             }
             RelOp::NotSubset => !self.relation(env, RelOp::Subset, a, b)?,
@@ -150,7 +150,7 @@ impl Interpreter<'_> {
         // `x : dom(f)` and `x : ran(f)` need not build the set.
         if let ExprKind::Unary(UnOp::Dom, f) = &set.kind {
             let x = self.eval_canon(env, a)?;
-            let f = self.eval_lazy(env, f)?;
+            let f = self.eval_operand(env, f)?;
             return self.in_domain(env, &f, &x);
         }
         // A typing predicate over a whole type says nothing: its truth is settled by type checking.

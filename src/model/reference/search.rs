@@ -374,8 +374,13 @@ impl Search<'_> {
             let name = &self.machine.op(self.machine.events[*event]).name;
             self.result.sampled.insert(format!("{name}: {}", e.message()));
         }
+        let mut last = None;
         for (event, e) in &steps.undefined_guards {
-            self.result.undefined_guards[*event] += 1;
+            // Counted are states, not the values for which the guard is undefined.
+            if last != Some(*event) {
+                self.result.undefined_guards[*event] += 1;
+                last = Some(*event);
+            }
             if self.options.strict_wd
                 && !self.finding(kind_of(e), e.message().to_string(), Some(at), Some(*event), Some(e.clone()))
             {

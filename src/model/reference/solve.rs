@@ -9,6 +9,7 @@
 
 use super::cases::Propagation;
 use super::choice::is_choice;
+use super::definedness::sequences_among;
 use super::env::Env;
 use super::error::{Error, Flow, Res};
 use super::index::is_plain;
@@ -129,7 +130,15 @@ impl Interpreter<'_> {
         let saved = env.take(&plan.vars);
         let todo = items(plan);
         let before = std::mem::replace(&mut env.enumerating, false);
-        let result = self.search(env, &plan.vars, todo, None, sink);
+        let careful = self.careful.replace(false);
+        let loose = self.loose.replace(plan.is_loose());
+        let result = if plan.is_partial() {
+            self.run_partial(env, plan, todo, sink)
+        } else {
+            self.search(env, &plan.vars, todo, None, sink)
+        };
+        self.loose.set(loose);
+        self.careful.set(careful);
         env.enumerating = before;
         env.restore(saved);
         result
@@ -169,6 +178,9 @@ impl Interpreter<'_> {
                 Err(e) if item.lenient && e.is_undefined() => return Ok(Flow::Go),
                 Err(e) => pending = Some(worse(pending, e.at(c.pred.span))),
             }
+        }
+        if self.is_settled(&open, &pending) {
+            return Ok(Flow::Go);
         }
         if unknown.is_empty() {
             return sink(env, pending.as_ref());
@@ -220,14 +232,22 @@ impl Interpreter<'_> {
     ) -> Res<Option<Option<(f64, Binder)>>> {
         let lookup = Unknown::new(unknown);
         let is_unknown = |v: &VarId| lookup.contains(*v);
+        let careful = self.careful.get();
+        let known_sequences = sequences_among(open);
         // Equations first: they cost nothing.
         for (at, item) in open.iter().enumerate() {
             let c = &item.conjunct;
             if let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind {
-                if !c.right.iter().any(is_unknown) && self.binds(unknown, a) {
+                if !c.right.iter().any(is_unknown)
+                    && self.binds(unknown, a)
+                    && self.may_match(env, unknown, &known_sequences, a, c.left_partial)?
+                {
                     return Ok(Some(Some((0.0, Binder::Equation { at, pattern_left: true }))));
                 }
-                if !c.left.iter().any(is_unknown) && self.binds(unknown, b) {
+                if !c.left.iter().any(is_unknown)
+                    && self.binds(unknown, b)
+                    && self.may_match(env, unknown, &known_sequences, b, c.right_partial)?
+                {
                     return Ok(Some(Some((0.0, Binder::Equation { at, pattern_left: false }))));
                 }
             }
@@ -249,6 +269,8 @@ impl Interpreter<'_> {
                         match self.eval_set(env, b) {
                             Ok(set) => item.set = Some(set),
                             Err(e) if e.is_stop() => return Err(e),
+                            // Membership in a comprehension is tested at points.
+                            Err(_) if matches!(b.kind, ExprKind::Compr(..)) => continue,
                             Err(e) => {
                                 // The conjunct is undefined whatever the variables are.
                                 *pending = Some(worse(pending.take(), e));
@@ -279,6 +301,7 @@ impl Interpreter<'_> {
                         sequences.push((at, *v, injective, self.card(env, s)?));
                     }
                     if (self.binds(unknown, a) || self.binds_parts(unknown, a))
+                        && self.may_match(env, unknown, &known_sequences, a, c.left_partial)?
                         && self.falls_apart(env, unknown, a)?
                     {
                         let cost = match self.member_cost(env, unknown, a, &set) {
@@ -290,6 +313,7 @@ impl Interpreter<'_> {
                             offer(cost, Binder::Member { at });
                         }
                     } else if let Some((f, arg)) = self.known_application(unknown, a)
+                        && !careful
                         && self.binds(unknown, arg)
                         && let Ok(f) = self.eval(env, f)
                         && let Some(rows) = self.list(env, &f)?
@@ -299,8 +323,10 @@ impl Interpreter<'_> {
                 }
                 RelOp::Equal => {
                     for (x, y, free, pattern_left) in [(a, b, &c.right, true), (b, a, &c.left, false)] {
+                        let partial = if pattern_left { c.left_partial } else { c.right_partial };
                         if parts::is_compound(x)
                             && !free.iter().any(is_unknown)
+                            && self.may_match(env, unknown, &known_sequences, x, partial)?
                             && let Ok(value) = self.eval(env, y)
                         {
                             match self.parting(env, unknown, x, &value)? {
@@ -320,7 +346,8 @@ impl Interpreter<'_> {
                         }
                     }
                     for (x, y_free) in [(a, &c.right), (b, &c.left)] {
-                        if !y_free.iter().any(is_unknown)
+                        if !careful
+                            && !y_free.iter().any(is_unknown)
                             && let Some((f, arg)) = self.known_application(unknown, x)
                             && self.binds(unknown, arg)
                             && let Ok(f) = self.eval(env, f)
@@ -413,9 +440,11 @@ impl Interpreter<'_> {
         }
         // Rows that may be cut to the scope wait for everything else that bounds a choice.
         let most = if self.machine.integers_in_scope { OPEN_ROWS_COST - 1.0 } else { ARGUMENT_COST };
-        if best.as_ref().is_none_or(|(cost, _)| *cost > most)
+        if !careful
+            && best.as_ref().is_none_or(|(cost, _)| *cost > most)
             && let Some((cost, binder)) = self.argument_binder(env, unknown, open)?
         {
+            self.loosen();
             best = Some((cost, binder));
         }
         Ok(Some(best))
@@ -493,13 +522,15 @@ impl Interpreter<'_> {
                 let (pattern, known) = if pattern_left { (a, b) } else { (b, a) };
                 let evaluated =
                     if self.machine.symbolic && env.valuation == Some(SETUP) && is_comprehension(known) {
-                        self.eval_lazy(env, known).and_then(|v| self.canon_constant(env, v))
+                        self.eval_symbolic(env, known).and_then(|v| self.canon_constant(env, v))
                     } else {
                         self.eval(env, known)
                     };
                 let value = match evaluated {
-                    // A lambda that is undefined at some points can still be named.
-                    Err(e) if e.is_undefined() && is_comprehension(known) => self.eval_lazy(env, known),
+                    // A constant may be a lambda that is undefined at some points.
+                    Err(e) if e.is_undefined() && env.valuation == Some(SETUP) && is_comprehension(known) => {
+                        self.eval_symbolic(env, known)
+                    }
                     other => other,
                 };
                 match value {
@@ -517,7 +548,7 @@ impl Interpreter<'_> {
                 let item = open.remove(at);
                 let PredKind::Rel(_, a, b) = &item.conjunct.pred.kind else { return Ok(Flow::Go) };
                 let (var, known) = if pattern_left { (a, b) } else { (b, a) };
-                let value = self.eval_lazy(env, known)?;
+                let value = self.eval_symbolic(env, known)?;
                 self.matched(env, unknown, &open, None, pending, (var, &value), sink)
             }
             Binder::Member { at } => {
@@ -702,6 +733,9 @@ impl Interpreter<'_> {
                 return self.search(env, unknown, rest, Some(worse(pending, e)), sink);
             }
         };
+        if !self.covers(env, open, arg, &rows)? {
+            self.loosen();
+        }
         // The conjunct stays: where f is not a function the application is undefined.
         for (x, y) in rows.iter().filter_map(Value::as_pair) {
             self.tick()?;
@@ -729,10 +763,11 @@ fn is_pass(unknown: &[VarId], item: &Item) -> bool {
 }
 
 pub(super) fn items(plan: &Plan) -> Vec<Item> {
-    plan.conjuncts
-        .iter()
-        .map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false })
-        .collect()
+    items_among(&plan.conjuncts)
+}
+
+pub(super) fn items_among(conjuncts: &[Arc<Conjunct>]) -> Vec<Item> {
+    conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false }).collect()
 }
 
 /// The conjuncts of a case of another one.

@@ -15,6 +15,7 @@ use crate::model::walk::{Visit, visit_stmt};
 use crate::program::lower::alternatives;
 use crate::program::plan;
 use crate::program::uses::Uses;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// `var : set`, or `var <: set`.
@@ -46,7 +47,12 @@ pub struct Prover<'p> {
     pub granted: Vec<Bound>,
     /// The variables that each event writes.
     pub written: &'p [BTreeSet<VarId>],
+    /// Variables whose sets are being looked at: `x : {x}` says nothing about x.
+    pub looked_at: RefCell<Vec<VarId>>,
 }
+
+/// So many variables may be followed from one to the next.
+const FOLLOWED: usize = 12;
 
 type Bounds = (Option<i64>, Option<i64>);
 
@@ -166,7 +172,9 @@ impl Prover<'_> {
             _ => {}
         }
         match &e.kind {
-            ExprKind::Var(v) => self.homes(*v, context).any(|home| self.within(home, set, &[])),
+            ExprKind::Var(v) => {
+                self.following(*v, || self.homes(*v, context).any(|home| self.within(home, set, &[])))
+            }
             ExprKind::Apply(f, _) => match &f.kind {
                 ExprKind::Var(v) => self
                     .granted
@@ -185,6 +193,20 @@ impl Prover<'_> {
             ExprKind::If(_, a, b) => self.inside(a, set, context) && self.inside(b, set, context),
             _ => false,
         }
+    }
+
+    /// What the sets of a variable say, unless they are being looked at already or too many others are.
+    fn following(&self, v: VarId, look: impl FnOnce() -> bool) -> bool {
+        {
+            let mut all = self.looked_at.borrow_mut();
+            if all.len() >= FOLLOWED || all.contains(&v) {
+                return false;
+            }
+            all.push(v);
+        }
+        let found = look();
+        self.looked_at.borrow_mut().pop();
+        found
     }
 
     /// The sets that a variable is known to be an element of.
@@ -211,13 +233,14 @@ impl Prover<'_> {
                 return self.within(a, set, context) || self.within(b, set, context);
             }
             ExprKind::Var(v) if self.tracer.state.contains(v) => {
-                return self.granted.iter().filter(|b| b.var == *v).any(|b| match (&b.set.kind, b.subset) {
+                let stays = |b: &Bound| match (&b.set.kind, b.subset) {
                     (_, true) => self.within(&b.set, set, &[]),
                     (ExprKind::Unary(UnOp::Pow | UnOp::Pow1 | UnOp::Fin | UnOp::Fin1, of), false) => {
                         self.within(of, set, &[])
                     }
                     _ => false,
-                });
+                };
+                return self.following(*v, || self.granted.iter().filter(|b| b.var == *v).any(stays));
             }
             _ => {}
         }

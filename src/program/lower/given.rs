@@ -78,7 +78,7 @@ impl<'w> Lower<'w> {
         // This is what names the transition, and what is evaluated on values takes.
         let pooled = self.literal(value, &ty, Some(&Layout::Pool))?;
         let vars = guard.vars.iter().copied().filter(|w| *w != v).collect();
-        let rest = Alternative { vars, conjuncts, body: guard.body };
+        let rest = Alternative { vars, conjuncts, stages: Vec::new(), body: guard.body };
         self.search_guard(&rest, &state.with(v, pooled), body)
     }
 

@@ -33,57 +33,72 @@ pub struct Emission {
 pub struct Alternative<'s> {
     pub vars: Vec<VarId>,
     pub conjuncts: Vec<Pred>,
+    /// Numbers of conjuncts at the front that may be undefined and stand in front of other guards: where one of
+    /// these is undefined, the guards behind it are not looked at.
+    pub stages: Vec<usize>,
     pub body: &'s Stmt,
+}
+
+/// The guards that stand in front of a part of a body.
+#[derive(Clone, Default)]
+struct Before {
+    vars: Vec<VarId>,
+    conjuncts: Vec<Pred>,
+    stages: Vec<usize>,
+}
+
+impl Before {
+    /// The same with one more guard behind.
+    fn with(&self, more: impl IntoIterator<Item = Pred>) -> Before {
+        let mut all = self.clone();
+        let n = all.conjuncts.len();
+        let since = all.stages.last().copied().unwrap_or(0);
+        if all.conjuncts[since..].iter().any(Lower::may_be_undefined) {
+            all.stages.push(n);
+        }
+        all.conjuncts.extend(more);
+        all
+    }
 }
 
 /// Peels the guards off a body. The outermost PRE, SELECT, ANY and CHOICE are the guard; a PRE is one
 /// only as long as nothing else stands before it.
 pub fn alternatives<'s>(params: &[VarId], body: &'s Stmt) -> Vec<Alternative<'s>> {
     let mut out = Vec::new();
-    expand(body, true, params.to_vec(), Vec::new(), &mut out);
+    let before = Before { vars: params.to_vec(), ..Before::default() };
+    expand(body, true, before, &mut out);
     out
 }
 
-fn expand<'s>(
-    s: &'s Stmt,
-    outermost: bool,
-    vars: Vec<VarId>,
-    conjuncts: Vec<Pred>,
-    out: &mut Vec<Alternative<'s>>,
-) {
-    let with = |p: &Pred| {
-        let mut all = conjuncts.clone();
-        all.extend(plan::conjuncts(p));
-        all
-    };
+fn expand<'s>(s: &'s Stmt, outermost: bool, before: Before, out: &mut Vec<Alternative<'s>>) {
     match &s.kind {
-        StmtKind::Pre(p, body) if outermost => expand(body, true, vars, with(p), out),
+        StmtKind::Pre(p, body) if outermost => expand(body, true, before.with(plan::conjuncts(p)), out),
         StmtKind::Select(cases, other) => {
             for (p, body) in cases {
-                expand(body, false, vars.clone(), with(p), out);
+                expand(body, false, before.with(plan::conjuncts(p)), out);
             }
             if let Some(body) = other {
-                let mut all = conjuncts;
-                all.extend(
-                    cases
-                        .iter()
-                        .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span }),
-                );
-                expand(body, false, vars, all, out);
+                let none = cases
+                    .iter()
+                    .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span });
+                expand(body, false, before.with(none), out);
             }
         }
         StmtKind::Any(more, p, body) => {
-            let mut all = vars.clone();
-            all.extend(more);
-            expand(body, false, all, with(p), out);
+            let mut inner = before.with(plan::conjuncts(p));
+            inner.vars.extend(more);
+            expand(body, false, inner, out);
         }
         StmtKind::Choice(branches) => {
-            branches.iter().for_each(|b| expand(b, false, vars.clone(), conjuncts.clone(), out));
+            branches.iter().for_each(|b| expand(b, false, before.clone(), out));
         }
         StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
-            expand(&one[0], outermost, vars, conjuncts, out);
+            expand(&one[0], outermost, before, out);
         }
-        _ => out.push(Alternative { vars, conjuncts, body: s }),
+        _ => {
+            let Before { vars, conjuncts, stages } = before;
+            out.push(Alternative { vars, conjuncts, stages, body: s });
+        }
     }
 }
 
@@ -99,13 +114,15 @@ impl Lower<'_> {
         let mut repeat = all.len() > 1;
         for alternative in &all {
             repeat |= alternative.vars.len() > operation.params.len() || chooses(alternative.body, machine);
-            let done = self.search_guard(alternative, state, &mut |lower, env| {
-                let mut env = env.clone();
-                operation.results.iter().for_each(|r| {
-                    env.now.remove(r);
-                });
-                lower.stmt(alternative.body, &env, true, &mut |lower, writes| {
-                    lower.emission(&operation.params, &operation.results, &env, writes)
+            let done = self.search_stages(alternative, state).and_then(|()| {
+                self.search_guard(alternative, state, &mut |lower, env| {
+                    let mut env = env.clone();
+                    operation.results.iter().for_each(|r| {
+                        env.now.remove(r);
+                    });
+                    lower.stmt(alternative.body, &env, true, &mut |lower, writes| {
+                        lower.emission(&operation.params, &operation.results, &env, writes)
+                    })
                 })
             });
             if let Err(e) = done {
@@ -116,6 +133,18 @@ impl Lower<'_> {
         }
         self.emit(Op::Halt);
         Ok(EventCode { entry, may_repeat: repeat })
+    }
+
+    /// Looks for undefined guards in front of others, which hide nothing of them.
+    fn search_stages(&mut self, guard: &Alternative<'_>, state: &Env) -> Low<()> {
+        for n in &guard.stages {
+            let conjuncts = guard.conjuncts[..*n].to_vec();
+            let used: BTreeSet<VarId> = conjuncts.iter().flat_map(|c| Uses::of_pred(c).reads).collect();
+            let vars = guard.vars.iter().copied().filter(|v| used.contains(v)).collect();
+            let stage = Alternative { vars, conjuncts, stages: Vec::new(), body: guard.body };
+            self.search_guard(&stage, state, &mut |_, _| Ok(()))?;
+        }
+        Ok(())
     }
 
     /// Emits `body` for all values of the parameters that satisfy the guard. Where that has no code as it stands, a
@@ -149,9 +178,13 @@ impl Lower<'_> {
         body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
     ) -> Low<()> {
         let mut plan = plan::plan(&guard.vars, guard.conjuncts.clone(), self);
-        if let Some(bound) = plan.unbounded.and_then(|v| self.argument_bound(v, &guard.conjuncts)) {
+        let mut beyond = None;
+        if let Some(v) = plan.unbounded
+            && let Some(bound) = self.argument_bound(v, &guard.conjuncts)
+        {
             let conjuncts = guard.conjuncts.iter().cloned().chain([bound]).collect();
             plan = plan::plan(&guard.vars, conjuncts, self);
+            beyond = Some(v);
         }
         if lists {
             let Some(listed) = self.with_lists(&plan) else { return unsupported("no lists") };
@@ -229,12 +262,37 @@ impl Lower<'_> {
                 body(s, env)
             },
         )?;
-        self.emit(Op::Jump { l: end });
+        // The search above comes out here.
+        self.place(end);
+        let done = self.label();
+        if let Some(v) = beyond {
+            self.search_beyond(guard, v, state, undefined)?;
+        }
+        self.emit(Op::Jump { l: done });
         self.place(undefined);
         self.emit(Op::Undefined);
         self.emit(Op::Ret);
-        self.place(end);
+        self.place(done);
         Ok(())
+    }
+
+    /// A parameter that only the domain of a function bounds leaves the guard undefined beyond that domain, unless
+    /// what is said of the others is false.
+    fn search_beyond(&mut self, guard: &Alternative<'_>, v: VarId, state: &Env, undefined: Label) -> Low<()> {
+        let (about, others): (Vec<Pred>, Vec<Pred>) =
+            guard.conjuncts.iter().cloned().partition(|c| Uses::of_pred(c).reads.contains(&v));
+        if about.iter().any(|c| matches!(c.kind, PredKind::Forall(..))) {
+            return unsupported("a quantifier about a parameter without an end");
+        }
+        let used: BTreeSet<VarId> = others.iter().flat_map(|c| Uses::of_pred(c).reads).collect();
+        let vars: Vec<VarId> = guard.vars.iter().copied().filter(|w| used.contains(w)).collect();
+        let misfit = self.misfit;
+        self.with_wd(misfit, |s| {
+            s.search(&vars, others, state, &mut |s, _, _| {
+                s.emit(Op::Call { l: undefined });
+                Ok(())
+            })
+        })
     }
 
     fn emission(&mut self, params: &[VarId], results: &[VarId], env: &Env, writes: &Writes) -> Low<()> {

@@ -471,14 +471,14 @@ impl Lower<'_> {
     }
 }
 
-/// `P => (Q => R)` as the conjuncts of P and Q, and R.
+/// `P => (Q => R)` as the conjuncts of P and Q, and R. Behind a P that may be undefined Q is not looked at.
 fn antecedents(body: &Pred) -> (Vec<Pred>, Option<Pred>) {
     match &body.kind {
         PredKind::Label(_, p) => antecedents(p),
         PredKind::Implies(p, q) => {
             let mut all = plan::conjuncts(p);
             let (more, conclusion) = match &q.kind {
-                PredKind::Implies(..) => antecedents(q),
+                PredKind::Implies(..) if !Uses::of_pred(p).partial => antecedents(q),
                 PredKind::False => (Vec::new(), None),
                 _ => (Vec::new(), Some((**q).clone())),
             };

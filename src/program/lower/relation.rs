@@ -338,7 +338,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn mask_words(&self, s: &Expr, c: &Carrier) -> Option<Vec<u64>> {
-        if !self.is_constant(&crate::program::uses::Uses::of_expr(s)) {
+        let uses = crate::program::uses::Uses::of_expr(s);
+        // A set that is undefined at some point has no elements, whatever points are asked for.
+        if !self.is_constant(&uses) || uses.partial && self.w.folder.value(s).is_none() {
             return None;
         }
         let mut words = vec![0; c.words() as usize];

@@ -5,6 +5,7 @@
 use super::expr::split;
 use super::term::{Elems, Term};
 use super::{Builder, Built, Halt};
+use crate::model::partiality::may_be_undefined;
 use crate::model::propagation::Lit;
 use crate::model::reference::each::FunctionSpace;
 use crate::model::reference::env::Env;
@@ -47,6 +48,12 @@ impl Builder<'_, '_> {
                 let (above, below) =
                     (self.at_most_zero(&low.minus(&x)?)?, self.at_most_zero(&x.minus(&high)?)?);
                 Ok(self.and([above, below]))
+            }
+            // An operand must be defined at all points, not only at the one in question.
+            ExprKind::Binary(BinOp::Union | BinOp::Inter | BinOp::SetMinus | BinOp::Cartesian, a, b)
+                if is_partial_comprehension(a) || is_partial_comprehension(b) =>
+            {
+                Err(Halt::Opaque)
             }
             ExprKind::Binary(op @ (BinOp::Union | BinOp::Inter | BinOp::SetMinus), a, b) => {
                 let x = self.inside_expr(env, t, a, guards)?;
@@ -205,4 +212,9 @@ impl Builder<'_, '_> {
         }
         Ok(self.and(lits))
     }
+}
+
+/// Whether a set is a comprehension that may be undefined at some point.
+fn is_partial_comprehension(set: &Expr) -> bool {
+    matches!(set.kind, ExprKind::Compr(..) | ExprKind::Big(..)) && may_be_undefined(set)
 }

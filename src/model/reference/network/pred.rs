@@ -219,6 +219,8 @@ impl Builder<'_, '_> {
                             this.and([x, y])
                         }
                         Err(Halt::Stop(e)) => return Err(Halt::Stop(e)),
+                        // A hypothesis that is false does not count behind one that may be undefined.
+                        Err(_) if !plan.hypotheses.stages.is_empty() => Lit::TRUE,
                         Err(_) => this.conjunction(env, rest, Sense::Positive)?,
                     };
                     lits.push(this.and([lit, x]));
@@ -333,7 +335,7 @@ impl Builder<'_, '_> {
             RelOp::Subset | RelOp::StrictSubset => {
                 let x = self.term(env, a, guards)?;
                 if op == RelOp::Subset && self.is_ground(b) {
-                    let set = self.interp.eval_lazy(env, b)?;
+                    let set = self.interp.eval_operand(env, b)?;
                     return self.part_of_value(env, &x, &set);
                 }
                 let y = self.term(env, b, guards)?;

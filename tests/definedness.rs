@@ -1,0 +1,359 @@
+//! No "verified" that hides an undefined expression: the rule of `docs/definedness.md`, in every engine.
+//!
+//! Models that are undefined somewhere, with the exit status that the rule asks for; random machines against an
+//! enumerator that shares no code with the checker; and changes of a model that keep its verdict.
+//! `BOMBUS_DEFINEDNESS_MACHINES=n` sets how many random machines are tried, `BOMBUS_DEFINEDNESS_SEED` where they begin.
+
+#[path = "support/agreement.rs"]
+mod agreement;
+#[path = "support/plain_changes.rs"]
+mod plain_changes;
+#[path = "support/plain_machines.rs"]
+mod plain_machines;
+#[path = "support/plain_random.rs"]
+mod plain_random;
+#[path = "support/plain_terms.rs"]
+mod plain_terms;
+#[path = "support/rng.rs"]
+mod rng;
+
+use agreement::{Limits, agree};
+use bombus::base::budget::Budget;
+use bombus::base::finding::FindingKind;
+use bombus::model::reference::search::{Exploration, SearchOptions, explore};
+use bombus::model::typed::Machine;
+use bombus::model::{LoadOptions, load};
+use plain_machines::{Explored, Plain};
+use std::path::Path;
+use std::process::Command;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Ways to run a model that must all end with the same verdict.
+const ENGINES: [&[&str]; 8] = [
+    &[],
+    &["--no-native"],
+    &["--engine", "reference"],
+    &["--workers", "2"],
+    &["--por", "on"],
+    &["--symmetry", "exact"],
+    &["--order", "dfs"],
+    &["--store", "hash"],
+];
+
+/// Runs a model in every engine and asserts its exit status.
+fn ends_with(status: i32, options: &[&str], text: &str) {
+    let dir = tempfile::tempdir().expect("a directory for the model");
+    let path = dir.path().join("Model.mch");
+    std::fs::write(&path, text).expect("the model is written");
+    for engine in ENGINES {
+        // States that are told apart by hashes alone are never "verified".
+        if status == 0 && engine.contains(&"hash") {
+            continue;
+        }
+        let out = Command::new(env!("CARGO_BIN_EXE_bombus"))
+            .arg("check")
+            .arg(&path)
+            .args(["--no-deadlock"])
+            .args(engine)
+            .args(options)
+            .output()
+            .expect("the binary runs");
+        let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(status), "{engine:?} {options:?}\n{text}\n{said}");
+    }
+}
+
+/// A machine with a partial function `g`, a number `n` and one more clause or operation.
+fn partial(invariant: &str, operations: &str) -> String {
+    format!(
+        "MACHINE Model VARIABLES g, n INVARIANT g : 0..4 +-> 0..3 & n : 0..3{}{invariant}
+         INITIALISATION g := {{2|->3}} || n := 0
+         OPERATIONS stay = skip{}{operations} END",
+        if invariant.is_empty() { "" } else { " & " },
+        if operations.is_empty() { "" } else { "; " },
+    )
+}
+
+#[test]
+fn a_hypothesis_is_looked_at_outside_the_rows_of_its_function() {
+    for hypothesis in ["g(k)=1", "1=g(k)", "g(k) : {1,2}", "g(k)<=1", "g(k)+0=1"] {
+        ends_with(1, &[], &partial(&format!("!k.(k:0..4 & {hypothesis} => k>7)"), ""));
+        // Where the application has a value, the same is verified.
+        ends_with(0, &[], &partial(&format!("!k.(k:dom(g) & {hypothesis} => k>7)"), ""));
+        ends_with(0, &[], &partial(&format!("!k.({hypothesis} & k:2..2 => k>7)"), ""));
+    }
+}
+
+#[test]
+fn comprehensions_and_choices_in_actions_are_looked_at_outside_the_rows_of_their_functions() {
+    ends_with(1, &[], &partial("", "tally = n := card({k | k:0..2 & g(k)=3})"));
+    ends_with(1, &[], &partial("", "tally = n := SIGMA(k).(k:1..2 & g(k)=3 | k)"));
+    ends_with(1, &[], &partial("", "move = n : (n:0..3 & g(n)=3)"));
+    ends_with(1, &[], &partial("", "move = IF n=n THEN ANY k WHERE k:0..3 & g(k)=3 THEN n := k END END"));
+    ends_with(1, &[], &partial("", "move = n :: {k | k:0..3 & g(k)=3}"));
+    ends_with(0, &[], &partial("", "move = n : (n:0..3 & n:dom(g) & g(n)=3)"));
+}
+
+#[test]
+fn the_verdict_does_not_depend_on_how_many_candidates_there_are() {
+    for size in [3, 8, 30] {
+        let text = format!(
+            "MACHINE Model VARIABLES h INVARIANT h : 1..{size} +-> 1..{size}
+             & !(a,b,c).(a:1..{size} & b:1..{size} & c:1..{size} & h(a)=b => c>0)
+             INITIALISATION h := {{1|->2, 2|->1}} OPERATIONS stay = skip END"
+        );
+        ends_with(1, &[], &text);
+        ends_with(0, &[], &text.replace("h(a)=b", "a:dom(h) & h(a)=b"));
+    }
+}
+
+#[test]
+fn bounds_of_an_operator_count_only_where_it_has_a_value() {
+    ends_with(1, &[], &partial("!k.(k:-2..4 & k mod 5 >= 5 => k>8)", ""));
+    ends_with(0, &[], &partial("!k.(k:0..4 & k mod 5 >= 5 => k>8)", ""));
+    ends_with(1, &["--strict-wd"], &partial("", "turn(k) = SELECT k:0..2 & k mod n = k THEN skip END"));
+    ends_with(
+        1,
+        &["--strict-wd"],
+        &partial("", "count(k) = SELECT k:3..4 & size({k|->0}) < 0 THEN skip END"),
+    );
+    ends_with(1, &[], &partial("!k.(k:0..4 & 12/k > 20 => k>8)", ""));
+    ends_with(1, &[], &partial("!k.(k:-1..2 & 2**k < 0 => k>8)", ""));
+    ends_with(1, &[], &partial("!t.(t<:0..2 & max(t) < 0 => t={7})", ""));
+    ends_with(1, &[], &partial("!t.(t<:0..2 & min(t) > 2 => t={7})", ""));
+}
+
+#[test]
+fn a_relation_that_is_no_sequence_leaves_an_equation_of_sequences_undefined() {
+    for equation in [
+        "t<-0=[1,0]",
+        "0->t=[0,1]",
+        "t^[1]=[0,1]",
+        "rev(t)=[0]",
+        "front(t)=[0]",
+        "tail(t)=[]",
+        "first(t)=1",
+        "last(t)=1",
+        "size(t)=1",
+        "t/|\\1=[0]",
+        "t\\|/1=[]",
+    ] {
+        ends_with(1, &[], &partial(&format!("!t.(t:POW((1..2)*(0..1)) & {equation} => 1=1)"), ""));
+        if !equation.contains("front") && !equation.contains("tail") && !equation.contains("st(") {
+            let guarded = equation.contains('|');
+            let more = if guarded { " & size(t)>=1" } else { "" };
+            // Behind `t:seq(S)` the operators have a value; taking items away needs some to be there.
+            let nested = format!("!t.(t:POW((1..2)*(0..1)) & t:seq(0..1){more} => ({equation} => 1=1))");
+            ends_with(0, &[], &partial(&nested, ""));
+        }
+    }
+}
+
+#[test]
+fn a_let_in_front_of_another_is_an_action() {
+    let two = "step = LET a BE a=g(1) IN LET b BE b=2 IN n := (a+b) mod 4 END END";
+    ends_with(1, &[], &partial("", two));
+    ends_with(1, &[], &partial("", "step = LET a BE a=g(1) IN n := a END"));
+    ends_with(0, &[], &partial("", &two.replace("g(1)", "g(2)")));
+    ends_with(1, &[], &partial("", "step = LET a BE a=2 IN LET b BE b=g(1) IN n := b END END"));
+}
+
+#[test]
+fn an_undefined_hypothesis_is_not_hidden_by_a_false_one_behind_it() {
+    ends_with(1, &[], &partial("!k.(k:0..2 & 4/k>=1 => (n=7 => k=k))", ""));
+    ends_with(0, &[], &partial("!k.(k:0..2 & 4/k>=1 & n=7 => k=k)", ""));
+    ends_with(1, &[], &partial("!k.(k:0..2 => (g(k)=3 => (n=7 => k=k)))", ""));
+}
+
+#[test]
+fn an_undefined_guard_is_not_hidden_by_a_false_one_behind_it() {
+    let nested = [
+        "step = SELECT g(0)=n THEN SELECT n=3 THEN skip END END",
+        "step = SELECT g(0)=n THEN ANY k WHERE k:0..1 & k<k THEN skip END END",
+        "step = PRE g(0)=n THEN SELECT n=3 THEN skip END END",
+        "step(k) = PRE k:0..2 & g(k)=1 THEN SELECT n=3 THEN skip END END",
+        "step = ANY k WHERE k:0..2 & g(k)=1 THEN SELECT n=3 THEN skip END END",
+        "step = SELECT g(0)=n THEN skip WHEN n=3 THEN skip ELSE skip END",
+    ];
+    for operation in nested {
+        ends_with(1, &["--strict-wd"], &partial("", operation));
+        ends_with(0, &[], &partial("", operation));
+    }
+    ends_with(0, &["--strict-wd"], &partial("", "step = SELECT g(0)=n & n=3 THEN skip END"));
+}
+
+#[test]
+fn an_operand_must_be_defined_at_all_its_points() {
+    for operand in [
+        "t - {k | k:0..2 & g(k)>0} = {}",
+        "t /\\ {k | k:0..2 & g(k)>0} = {}",
+        "{k | k:0..2 & g(k)>0} <| {9|->9} = {}",
+        "{k | k:0..2 & g(k)>0} <<| {9|->9} = {9|->9}",
+        "{9|->9} |> {k | k:0..2 & g(k)>0} = {}",
+        "{9|->9} |>> {k | k:0..2 & g(k)>0} = {9|->9}",
+        "(%k.(k:0..2 | g(k)))[t] = {}",
+        "({9|->9} ; %k.(k:0..2 | g(k))) = {}",
+        "t <: {k | k:0..2 & g(k)>0}",
+        "8 /: dom(%k.(k:0..2 | g(k)))",
+        "7 : {7} \\/ {k | k:0..2 & g(k)>0}",
+        "(7|->7) /: %k.(k:0..2 | g(k))",
+        "UNION(k).(k:0..2 | {g(k)}) /= {9}",
+    ] {
+        let text = format!(
+            "MACHINE Model VARIABLES g, t INVARIANT g : 0..4 +-> 0..3 & t <: 0..4 & {operand}
+             INITIALISATION g := {{2|->3}} || t := {{}} OPERATIONS stay = skip END"
+        );
+        ends_with(1, &[], &text);
+    }
+}
+
+#[test]
+fn a_point_is_all_that_membership_and_application_ask_for() {
+    ends_with(0, &[], &partial("2 : {k | k:0..2 & g(k)>0}", ""));
+    ends_with(1, &[], &partial("1 : {k | k:0..2 & g(k)>0}", ""));
+    ends_with(0, &[], &partial("(%k.(k:0..2 | g(k)))(2) = 3", ""));
+    ends_with(1, &[], &partial("(%k.(k:0..2 | g(k)))(1) = 3", ""));
+}
+
+#[test]
+fn connectives_go_from_left_to_right_but_conjunctions_do_not() {
+    ends_with(1, &[], &partial("(4/n=1 or n=n)", ""));
+    ends_with(0, &[], &partial("(n=n or 4/n=1)", ""));
+    ends_with(0, &[], &partial("not(4/n=1 & n/=0)", ""));
+    ends_with(1, &[], &partial("(4/n=1 <=> n=n)", ""));
+    ends_with(1, &[], &partial("#k.(k:0..2 & 4/k=7)", ""));
+    ends_with(0, &[], &partial("#k.(k:0..2 & 4/k=2)", ""));
+    ends_with(1, &[], &partial("!k.(k:0..2 => (4/k=7 or k=0))", ""));
+    ends_with(1, &[], &partial("!k.(k:0..2 & (4/k=7 or k=0) => k>=0)", ""));
+}
+
+#[test]
+fn an_undefined_scope_or_goal_leaves_the_verdict_incomplete() {
+    let text = "MACHINE Model DEFINITIONS SCOPE == 6/n > 0 VARIABLES n INVARIANT n : 0..3
+        INITIALISATION n := 0 OPERATIONS step = n := (n+1) mod 4 END";
+    ends_with(3, &[], text);
+    ends_with(3, &[], &text.replace("SCOPE", "GOAL").replace("> 0", "< 0"));
+}
+
+#[test]
+fn a_variable_that_its_own_set_is_made_of_is_no_endless_proof() {
+    let text = "MACHINE Model VARIABLES n, m, t INVARIANT n:0..3 & n:{n} & m:{n,m} & m:0..3 & t<:t & t<:0..1
+        INITIALISATION n := 0 || m := 1 || t := {} OPERATIONS up = SELECT n<3 THEN n := n+1 END; set = m := n;
+        put = t := t \\/ {0} END";
+    ends_with(0, &[], text);
+}
+
+/// What the interpreter finds in all states of a machine.
+fn found(machine: &Machine, strict: bool) -> Exploration {
+    let options =
+        SearchOptions { check_deadlock: false, strict_wd: strict, keep_going: true, ..Default::default() };
+    explore(machine, &Budget::unlimited(), &options)
+}
+
+/// Loads a machine, or says why not.
+fn loaded(path: &Path, text: &str) -> Result<Machine, String> {
+    std::fs::write(path, text).expect("the model is written");
+    let loaded = load(path, &LoadOptions::default());
+    let words: Vec<String> = loaded.diagnostics.iter().map(|d| d.message.clone()).collect();
+    loaded.model.map(|m| m.machine).ok_or_else(|| words.join("; "))
+}
+
+/// Compares both engines with the plain enumerator; none if the machine has too many states.
+fn compare(plain: &Plain, path: &Path, native: bool) -> Result<Option<Explored>, String> {
+    let Some(want) = plain.explore() else { return Ok(None) };
+    let machine = loaded(path, &plain.text()).map_err(|e| format!("rejected: {e}"))?;
+    for strict in [false, true] {
+        let got = found(&machine, strict);
+        let undefined = got.found.contains_key(&FindingKind::WellDefinedness);
+        let guards = machine
+            .events
+            .iter()
+            .zip(&got.undefined_guards)
+            .filter(|(_, n)| **n > 0)
+            .map(|(op, _)| machine.op(*op).name.to_string())
+            .collect();
+        let got = Explored {
+            states: got.states.len(),
+            transitions: got.transitions as usize,
+            undefined,
+            broken: got.found.contains_key(&FindingKind::Invariant),
+            guards: match got.incomplete.first() {
+                None => guards,
+                Some(why) => return Err(format!("incomplete: {why}")),
+            },
+        };
+        let want =
+            Explored { undefined: want.undefined || strict && !want.guards.is_empty(), ..want.clone() };
+        if got != want {
+            return Err(format!("strict {strict}: the rule says {want:?}, the interpreter {got:?}"));
+        }
+    }
+    agree(&machine, &Limits { states: 60, seconds: 20, native })?;
+    Ok(Some(want))
+}
+
+#[test]
+fn random_machines_are_undefined_where_trying_everything_says_so() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let machines = number("BOMBUS_DEFINEDNESS_MACHINES", 1_000);
+    let first = number("BOMBUS_DEFINEDNESS_SEED", 1);
+    let dir = tempfile::tempdir().expect("a directory for models");
+    let path = dir.path().join("Plain.mch");
+    let (mut compared, mut undefined, mut guards, mut clean) = (0, 0, 0, 0);
+    for seed in first..first + machines {
+        let plain = plain_random::random(seed);
+        match compare(&plain, &path, seed % 3 != 0) {
+            Ok(None) => {}
+            Ok(Some(found)) => {
+                compared += 1;
+                undefined += u64::from(found.undefined);
+                guards += u64::from(!found.guards.is_empty());
+                clean += u64::from(!found.undefined && found.guards.is_empty());
+            }
+            Err(why) => {
+                let small = plain_changes::shrink(&plain, &mut |p| compare(p, &path, seed % 3 != 0).is_err());
+                let why = compare(&small, &path, seed % 3 != 0).err().unwrap_or(why);
+                panic!("seed {seed}: {why}\n{}", small.text());
+            }
+        }
+    }
+    eprintln!(
+        "{compared} machines compared: {undefined} undefined, {guards} with undefined guards, {clean} without"
+    );
+    assert!(undefined > 0 && guards > 0 && clean > 0, "machines of all sorts are needed");
+}
+
+/// The kinds of findings and the undefined guards of a model.
+fn verdict(path: &Path, text: &str) -> (bool, bool, Vec<bool>) {
+    let machine = loaded(path, text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let got = found(&machine, false);
+    assert!(got.incomplete.is_empty(), "{:?}\n{text}", got.incomplete);
+    agree(&machine, &Limits { states: 60, seconds: 20, native: true })
+        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    (
+        got.found.contains_key(&FindingKind::WellDefinedness),
+        got.found.contains_key(&FindingKind::Invariant),
+        got.undefined_guards.iter().map(|n| *n > 0).collect(),
+    )
+}
+
+#[test]
+fn what_says_nothing_keeps_the_verdict() {
+    let dir = tempfile::tempdir().expect("a directory for models");
+    let path = dir.path().join("Plain.mch");
+    for seed in 1..=150 {
+        let plain = plain_random::random(seed);
+        if plain.explore().is_none() {
+            continue;
+        }
+        let before = verdict(&path, &plain.text());
+        for (name, changed) in plain_changes::harmless(&plain) {
+            let after = verdict(&path, &changed.text());
+            assert_eq!(before, after, "seed {seed}: {name}\n{}\n{}", plain.text(), changed.text());
+        }
+    }
+}
