@@ -72,13 +72,15 @@ pub struct Report {
     pub incomplete: BTreeSet<String>,
 }
 
-/// What was seen in one state.
+/// What was seen at the start or in one state.
 #[derive(Default)]
-pub(crate) struct Look {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) transitions: Vec<(Name, Transition)>,
-    undefined_guards: BTreeMap<Name, u64>,
-    pub(crate) incomplete: BTreeSet<String>,
+pub struct Look {
+    pub findings: Vec<Finding>,
+    pub transitions: Vec<(Name, Transition)>,
+    /// For each event how many bindings made its guard undefined, if any did.
+    pub undefined_guards: BTreeMap<Name, u64>,
+    /// What the oracle could not answer.
+    pub incomplete: BTreeSet<String>,
 }
 
 impl Look {
@@ -113,7 +115,7 @@ impl Look {
     }
 
     /// Invariant, assertions and goal.
-    pub(crate) fn predicates(&mut self, oracle: &Oracle, env: &Env) {
+    pub fn predicates(&mut self, oracle: &Oracle, env: &Env) {
         self.clauses(oracle, env, Kind::Invariant, &oracle.machine.invariant);
         self.clauses(oracle, env, Kind::Assertion, &oracle.machine.assertions);
         let goal = oracle.machine.goal.as_ref().map(|g| oracle.holds(env, g));
@@ -123,7 +125,7 @@ impl Look {
     }
 
     /// All transitions, or those of one event; a deadlock if all events are looked at and none is enabled.
-    pub(crate) fn events(&mut self, oracle: &Oracle, env: &Env, only: Option<&str>, strict: bool) {
+    pub fn events(&mut self, oracle: &Oracle, env: &Env, only: Option<&str>, strict: bool) {
         let scope = oracle.machine.scope.as_ref().map(|s| oracle.holds(env, s));
         if scope.and_then(|s| self.answer(s)) == Some(false) {
             return;
@@ -149,7 +151,7 @@ impl Look {
     }
 
     /// The valuations of the constants that agree with the given values, each with its initial states.
-    pub(crate) fn start(&mut self, oracle: &Oracle, given: &Writes) -> Vec<(Valuation, Vec<State>)> {
+    pub fn start(&mut self, oracle: &Oracle, given: &Writes) -> Vec<(Valuation, Vec<State>)> {
         let (valuations, undefined) = self.answer(oracle.valuations(given)).unwrap_or_default();
         if valuations.is_empty() && undefined.is_empty() && self.incomplete.is_empty() {
             self.find(Kind::Properties, "no values of the constants satisfy the properties", "");
@@ -208,7 +210,7 @@ impl Oracle<'_> {
     }
 
     /// The state after some writes; `None` if a variable has no value yet.
-    pub(crate) fn state_after(&self, old: Option<&[Value]>, writes: &Writes) -> Option<State> {
+    pub fn state_after(&self, old: Option<&[Value]>, writes: &Writes) -> Option<State> {
         let new = self.machine.variables.iter().enumerate();
         new.map(|(i, (n, _))| writes.get(n).cloned().or_else(|| Some(old?[i].clone()))).collect()
     }

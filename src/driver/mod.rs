@@ -8,7 +8,7 @@ mod checkpoint;
 mod compiled;
 mod eval;
 mod evaluate;
-mod judge;
+pub mod judge;
 mod reduction;
 mod reference;
 mod refinement;

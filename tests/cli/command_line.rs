@@ -40,7 +40,7 @@ fn the_three_channels_agree_on_every_verdict() {
         ("PRE x < 3 THEN x := x + 1 END", &["--no-deadlock"], 0, "verified", "VERIFIED"),
         ("x := x + 1", &["--no-invariant", "--max-states", "10"], 3, "incomplete", "INCOMPLETE"),
     ];
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         for (i, (body, options, status, verdict, word)) in cases.iter().enumerate() {
             let model = files.write(&format!("m{i}.mch"), &counter(body));
             let mut args = vec!["check", &model, "--engine", engine];
@@ -60,7 +60,7 @@ fn the_three_channels_agree_on_every_verdict() {
 fn an_unguarded_increment_leaves_its_range_and_is_reported_with_the_shortest_trace() {
     let files = Files::new();
     let model = files.write("m.mch", &counter("x := x + 1"));
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         let j = json(&bombus(&["check", &model, "--json", "--engine", engine]));
         assert_eq!(j["violation"]["kind"], "invariant");
         let trace = j["violation"]["trace"].as_array().unwrap();
@@ -76,7 +76,7 @@ fn keep_going_counts_everything_and_still_fails() {
     let files = Files::new();
     // x runs 0..6, three of the seven states break the invariant, the last one is stuck.
     let model = files.write("m.mch", &counter("SELECT x < 6 THEN x := x + 1 END"));
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         let o = bombus(&["check", &model, "--json", "--keep-going", "--engine", engine]);
         assert_eq!(o.status.code(), Some(1));
         let j = json(&o);
@@ -148,7 +148,7 @@ fn a_stand_in_for_an_external_function_verifies_nothing() {
         "MACHINE m DEFINITIONS EXTERNAL_FUNCTION_NOSUCH == INTEGER --> INTEGER; NOSUCH(x) == 0
          VARIABLES x INVARIANT x = 0 INITIALISATION x := 0 OPERATIONS a = x := NOSUCH(5) END",
     );
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         let o = bombus(&["check", &model, "--engine", engine]);
         assert_eq!(o.status.code(), Some(3), "{engine}");
         assert!(text(&o.stdout).contains("NOSUCH"), "{engine}");
@@ -164,7 +164,7 @@ fn states_that_scope_leaves_out_make_the_run_incomplete() {
         "MACHINE m DEFINITIONS SCOPE == x < 3 VARIABLES x INVARIANT x < 5 INITIALISATION x := 0
          OPERATIONS inc = x := x + 1 END",
     );
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         let o = bombus(&["check", &model, "--engine", engine, "--json"]);
         assert_eq!(o.status.code(), Some(3), "{engine}");
         assert!(json(&o)["incomplete_because"][0].as_str().unwrap().contains("SCOPE"), "{engine}");
@@ -230,7 +230,7 @@ fn an_undefined_property_is_a_finding() {
         "MACHINE m CONSTANTS c PROPERTIES c : 0..3 & 10 / c > 3
          VARIABLES x INVARIANT x = 0 INITIALISATION x := 0 OPERATIONS nop = skip END",
     );
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         let j = json(&bombus(&["check", &model, "--json", "--keep-going", "--engine", engine]));
         assert_eq!(j["violation"]["kind"], "well-definedness", "{engine}");
         // 10/1 and 10/2 exceed 3, 10/3 does not, 10/0 has no value.
@@ -247,7 +247,7 @@ fn nothing_to_explore_is_not_verified() {
         "b.mch",
         "MACHINE b VARIABLES x INVARIANT x : 0..3 INITIALISATION x :: {} OPERATIONS nop = skip END",
     );
-    for engine in ["reference", "compiled"] {
+    for engine in ["evaluate", "compiled"] {
         for model in [&no_constants, &no_init] {
             let o = bombus(&["check", model, "--json", "--engine", engine]);
             assert_eq!(o.status.code(), Some(1));

@@ -6,7 +6,7 @@ use crate::support::binary::check_machine;
 use serde_json::Value;
 
 fn check(text: &str) -> Value {
-    check_machine(text, &["--keep-going", "--engine", "reference"])
+    check_machine(text, &["--keep-going", "--engine", "evaluate"])
 }
 
 fn holds(assertion: &str) {

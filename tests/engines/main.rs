@@ -1,14 +1,16 @@
-//! The compiled engine and the solver, each against the reference interpreter.
+//! The compiled engine, the evaluator, the solver and the oracle, each against the others.
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod compiled;
+mod definedness;
 mod differential;
 mod generator;
 mod given_parameters;
 mod index;
 mod loops;
+mod oracle;
 mod propagation_agreement;
 mod solver_agreement;
 mod values_without_words;

@@ -18,7 +18,7 @@ fn check(files: &[(&str, &str)], options: &[&str]) -> Value {
         command.args(["check", &main, "--json", "--engine", engine]).args(options);
         json(&command.output().expect("the binary runs"))
     };
-    let (reference, compiled) = (run("reference"), run("compiled"));
+    let (reference, compiled) = (run("evaluate"), run("compiled"));
     for field in ["verdict", "prob", "found", "scope"] {
         assert_eq!(reference[field], compiled[field], "{field} of {}", files[0].1);
     }

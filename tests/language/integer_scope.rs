@@ -16,7 +16,7 @@ fn run(text: &str, options: &[&str]) -> Value {
 
 /// Verdict, states and transitions in every engine, which must agree.
 fn everywhere(text: &str, options: &[&str]) -> String {
-    let engines: [&[&str]; 3] = [&[], &["--no-native"], &["--engine", "reference"]];
+    let engines: [&[&str]; 3] = [&[], &["--no-native"], &["--engine", "evaluate"]];
     let words = engines.map(|engine| {
         let j = run(text, &[engine, options].concat());
         format!("{} {}/{}", j["verdict"], j["states"], j["transitions"]).replace('"', "")
@@ -153,7 +153,7 @@ fn no_run_in_the_scope_ends_with_an_internal_error() {
         (number(5, "op(y) = PRE y:NATURAL & y>=x THEN x:=y END"), 0),
         (number(0, "op = ANY i WHERE i:NATURAL1 & i+x /: 0..9 & x=0 THEN x:=1 END; idle = skip"), 0),
     ] {
-        for engine in ["compiled", "reference"] {
+        for engine in ["compiled", "evaluate"] {
             let out = output(&text, &["--integers-in-scope", "--engine", engine]);
             assert_eq!(out.status.code(), Some(status), "{engine}: {text}");
         }

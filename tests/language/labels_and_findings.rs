@@ -6,7 +6,7 @@ use crate::support::binary::{Folder, json};
 use serde_json::Value;
 use std::process::Output;
 
-const ENGINES: [&[&str]; 3] = [&[], &["--no-native"], &["--engine", "reference"]];
+const ENGINES: [&[&str]; 3] = [&[], &["--no-native"], &["--engine", "evaluate"]];
 
 fn output(text: &str, options: &[&str]) -> Output {
     Folder::with_machine(text).check(options)

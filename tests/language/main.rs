@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod classical_refinement;
 mod eventb;
 mod integer_scope;
 mod labels_and_findings;

@@ -16,7 +16,7 @@ fn verdict(text: &str) -> String {
         let word = j["verdict"].as_str().unwrap_or("?").to_string();
         format!("{word} {}/{}", j["prob"]["states"], j["prob"]["transitions"])
     };
-    let reference = words(&run(text, &["--engine", "reference"]));
+    let reference = words(&run(text, &["--engine", "evaluate"]));
     let compiled = words(&run(text, &[]));
     assert_eq!(reference, compiled, "the engines differ on {text}");
     compiled
@@ -92,7 +92,7 @@ fn all_hold(formulas: &[&str]) {
         "{} {}",
         json["violation"]["property"], json["incomplete_because"]
     );
-    assert_eq!(run(&text, &["--engine", "reference"])["verdict"], "verified");
+    assert_eq!(run(&text, &["--engine", "evaluate"])["verdict"], "verified");
 }
 
 /// The operators have a value for sequences only, so the variables are said to be sequences.
@@ -162,7 +162,7 @@ fn a_quantifier_over_infinitely_many_values_is_decided_by_what_could_break_it() 
 #[test]
 fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
     let with = |text: &str| {
-        let found = ["reference", "compiled"].map(|e| run(text, &["--integers-in-scope", "--engine", e]));
+        let found = ["evaluate", "compiled"].map(|e| run(text, &["--integers-in-scope", "--engine", e]));
         let words = found.map(|j| {
             assert_eq!(j["scope"]["integers_in_scope"], true);
             format!("{} {}/{}", j["verdict"], j["prob"]["states"], j["prob"]["transitions"]).replace('"', "")
@@ -228,7 +228,7 @@ fn states_that_are_told_apart_by_the_form_of_sets_are_named_so() {
     // Both functions are the successor, written in two ways that are not compared.
     let text = "MACHINE M VARIABLES f INVARIANT f(1)=2 INITIALISATION f:=%x.(x:NATURAL|x+1) \
                 OPERATIONS other = f := %x.(x:NATURAL|2+x-1); same = skip END";
-    for engine in ["compiled", "reference"] {
+    for engine in ["compiled", "evaluate"] {
         let json = run(text, &["--engine", engine]);
         assert_eq!(json["verdict"], "verified", "{json}");
         assert!(json["warnings"].to_string().contains("told apart by their form"), "{}", json["warnings"]);

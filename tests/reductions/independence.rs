@@ -21,7 +21,7 @@ fn run(text: &str, options: &[&str]) -> Value {
 
 /// The verdict of both engines.
 fn verdict(text: &str, options: &[&str]) -> String {
-    let words = ["reference", "compiled"].map(|engine| {
+    let words = ["evaluate", "compiled"].map(|engine| {
         let json = run(text, &[options, &["--engine", engine]].concat());
         json["verdict"].as_str().unwrap_or("?").to_string()
     });

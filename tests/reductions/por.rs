@@ -330,7 +330,7 @@ fn what_does_not_go_with_the_reduction_is_refused_or_switches_it_off() {
     for (args, word) in [
         (&["--por", "on", "--symmetry", "marker"][..], "--symmetry"),
         (&["--por", "on", "--order", "dfs"], "--order"),
-        (&["--por", "on", "--engine", "reference"], "reference"),
+        (&["--por", "on", "--engine", "evaluate"], "evaluate"),
     ] {
         let (status, _, text) = bombus(SMALL, args);
         assert_eq!(status, Some(2), "{args:?}");

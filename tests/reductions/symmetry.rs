@@ -365,7 +365,7 @@ fn what_a_function_sees_the_order_of_is_not_valued_up_to_renaming() {
         for options in [
             &[][..],
             &["--all-constants"],
-            &["--engine", "reference", "--workers", "1"],
+            &["--engine", "evaluate", "--workers", "1"],
             &["--symmetry", "exact"],
         ] {
             let (result, status) = check(&model, &[&["--set-size", "3"], options].concat());

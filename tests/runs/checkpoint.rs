@@ -332,7 +332,7 @@ fn a_search_goes_on_only_with_the_same_model_and_the_same_options() {
     ] {
         refused(options, "the options changed since this search was saved");
     }
-    refused(&["--engine", "reference", "--workers", "1"], "the reference engine cannot save its search");
+    refused(&["--engine", "evaluate", "--workers", "1"], "the evaluate engine cannot save its search");
     // A comment is a change of the text, a bound one of the meaning.
     for model in [GRID.replace("MACHINE", "/* seen */ MACHINE"), GRID.replace("f(i) < 2", "f(i) < 1")] {
         fs::write(&place.model, model).unwrap();

@@ -9,7 +9,7 @@ const FALSE_IN_THE_END: &str = "!x.(x : 1..300000 => x * x /= c * c)";
 /// One that nobody will see the end of.
 const ENDLESS: &str = "!(x,y).(x : 1..1000000 & y : 1..1000000 => x * y >= x)";
 
-const ENGINES: [&[&str]; 3] = [&["--workers", "1"], &["--workers", "2"], &["--engine", "reference"]];
+const ENGINES: [&[&str]; 3] = [&["--workers", "1"], &["--workers", "2"], &["--engine", "evaluate"]];
 
 fn check(properties: &str, assertions: &str, options: &[&str]) -> Value {
     let text = format!(

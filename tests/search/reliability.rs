@@ -19,7 +19,7 @@ fn every_way(model: &str, files: &[(&str, &str)], options: &[&str]) -> Vec<Check
         folder.write(name, text);
     }
     let ways: [&[&str]; 6] = [
-        &["--engine", "reference"],
+        &["--engine", "evaluate"],
         &["--workers", "1"],
         &["--workers", "2"],
         &["--workers", "16"],

@@ -4,36 +4,22 @@
 //! enumerator that shares no code with the checker; and changes of a model that keep its verdict.
 //! `BOMBUS_DEFINEDNESS_MACHINES=n` sets how many random machines are tried, `BOMBUS_DEFINEDNESS_SEED` where they begin.
 
-#[path = "support/agreement.rs"]
-mod agreement;
-#[path = "support/plain_changes.rs"]
-mod plain_changes;
-#[path = "support/plain_machines.rs"]
-mod plain_machines;
-#[path = "support/plain_random.rs"]
-mod plain_random;
-#[path = "support/plain_terms.rs"]
-mod plain_terms;
-#[path = "support/rng.rs"]
-mod rng;
-
-use agreement::{Limits, agree};
+use crate::support::agreement::{Limits, agree};
+use crate::support::plain_machines::{Explored, Plain};
+use crate::support::{plain_changes, plain_random};
 use bombus::base::budget::Budget;
 use bombus::base::finding::FindingKind;
 use bombus::model::reference::search::{Exploration, SearchOptions, explore};
 use bombus::model::typed::Machine;
 use bombus::model::{LoadOptions, load};
-use plain_machines::{Explored, Plain};
 use std::path::Path;
 use std::process::Command;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Ways to run a model that must all end with the same verdict.
-const ENGINES: [&[&str]; 8] = [
+const ENGINES: [&[&str]; 9] = [
     &[],
     &["--no-native"],
+    &["--engine", "evaluate"],
     &["--engine", "reference"],
     &["--workers", "2"],
     &["--por", "on"],

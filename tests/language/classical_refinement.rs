@@ -1,12 +1,10 @@
 //! Classical refinement: the machine and its abstractions run in lock-step, through chains, imports and choices.
 
-mod support;
-
+use crate::support::rng::Rng;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use support::rng::Rng;
 
 /// Exit status and JSON of a check of the first file, in a directory with all of them.
 fn check_with(dir: &Path, files: &[(&str, &str)], options: &[&str]) -> (i32, Value) {
@@ -27,7 +25,7 @@ fn check_with(dir: &Path, files: &[(&str, &str)], options: &[&str]) -> (i32, Val
     (output.status.code().expect("an exit status"), json)
 }
 
-const ENGINES: [&str; 2] = ["compiled", "reference"];
+const ENGINES: [&str; 2] = ["compiled", "evaluate"];
 
 fn each_engine(files: &[(&str, &str)], judge: impl Fn(i32, &Value)) {
     let dir = tempfile::tempdir().expect("a directory");
