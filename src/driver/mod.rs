@@ -255,7 +255,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let explored = explore(options)?;
     let mut explored =
         refinement::judge(&model, &sources, options, budget, explored, !formulas.is_empty(), &mut || {
-            Ok(explore(&CheckOptions { keep_going: true, ..options.clone() })?)
+            explore(&CheckOptions { keep_going: true, ..options.clone() })
         })?;
     warnings.append(&mut explored.reductions.notes);
     for d in diagnostics.iter().filter(|d| d.approximates) {

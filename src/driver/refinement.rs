@@ -71,7 +71,8 @@ pub fn judge(
             if more_asked { outside(explored, options, again)? } else { inside(explored, model, &followup) };
         enter_unfollowed(model, &mut explored.ledger);
     } else if doubtful && !followup.findings.is_empty() {
-        prefer(&mut explored, sources, &followup);
+        // A client can meet this fault; the way to the other one may be closed to clients.
+        explored.violation = None;
     }
     merge(&mut explored, sources, options, &followup);
     Ok(explored)
@@ -127,14 +128,6 @@ fn outside(
     warn_of_outside(&mut whole);
     whole.found.retain(|k, _| !MAY_BE_OUTSIDE.contains(&k.as_str()));
     Ok(whole)
-}
-
-/// The lock-step check shows a fault that a client can meet: that is the one to show, unless it is of the same kind.
-fn prefer(explored: &mut Explored, sources: &Sources, followup: &Followup) {
-    let same = |f: &Finding| explored.violation.as_ref().is_some_and(|v| v.kind == f.kind.word());
-    if !followup.findings.iter().any(same) {
-        explored.violation = Some(violation(sources, &followup.findings[0]));
-    }
 }
 
 fn merge(explored: &mut Explored, sources: &Sources, options: &CheckOptions, followup: &Followup) {

@@ -576,7 +576,7 @@ impl<'m> Search<'m> {
         }
         let kind = if near.itself { FindingKind::Invariant } else { FindingKind::Refinement };
         let property = format!("{place} / {}", near.words);
-        let lines = self.stuck_lines(c, from.as_ref());
+        let lines = self.stuck_lines(from.as_ref());
         // The combined state has no number: the step that leads to it ends the trace.
         let trace = self.trace_to(c, from);
         Ok(self.report(kind, property, lines, near.span, trace))

@@ -98,7 +98,7 @@ impl Search<'_> {
     }
 
     /// The abstract states before the step that cannot be followed.
-    pub(super) fn stuck_lines(&self, _: u32, from: Option<&(usize, Step)>) -> Vec<String> {
+    pub(super) fn stuck_lines(&self, from: Option<&(usize, Step)>) -> Vec<String> {
         let Some((at, _)) = from else { return Vec::new() };
         let states = &self.nodes[*at].set.states;
         let mut lines: Vec<String> = states
