@@ -61,7 +61,7 @@ impl System for Counters {
         }
     }
 
-    fn in_scope(&self, _: &mut (), state: &[u64]) -> bool {
+    fn in_scope(&self, _: &mut (), state: &[u64], _: &mut dyn Sink) -> bool {
         state[1] <= self.scope
     }
 
