@@ -200,7 +200,7 @@ pub fn explore(
         violation,
         found: FindingKind::ALL
             .iter()
-            .filter(|k| **k != FindingKind::Ltl)
+            .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)
             .map(|k| (k.word().to_string(), counts[*k as usize]))
             .collect(),
         counts: Counts {
@@ -495,6 +495,8 @@ pub(super) fn confirm_finding(
         | FindingKind::Properties
         | FindingKind::Refinement
         | FindingKind::Variant => true,
+        // No machine of B has these.
+        FindingKind::Divergence | FindingKind::Error => false,
     };
     if confirmed {
         Ok(())

@@ -81,7 +81,12 @@ fn scope(out: &mut String, o: &Outcome) {
         .collect();
     let mut parts = sized;
     let all = if o.scope.integers { " for every choice that nothing bounds" } else { "" };
-    parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
+    if !o.scope.maxint.is_empty() {
+        parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
+    }
+    if parts.is_empty() {
+        return;
+    }
     let _ = writeln!(out, "  scope        {}", parts.join(", "));
 }
 
