@@ -12,18 +12,28 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &["source", "syntax"]),
     ("system", &[]),
     ("program", &["source", "syntax", "model", "system"]),
+    ("net", &["system"]),
+    ("via", &["system"]),
     ("explore", &["system", "graph"]),
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
     ("report", &["source", "syntax", "model", "system", "graph"]),
-    ("driver", &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report"]),
+    (
+        "driver",
+        &[
+            "source", "syntax", "model", "system", "program", "net", "via", "explore", "graph", "ltl",
+            "report",
+        ],
+    ),
+    // The library for users with a formalism of their own: stands beside `driver`.
+    ("api", &["system", "explore", "graph", "ltl", "report"]),
     // Many checks as processes of their own: stands beside `driver`, knows a check by its JSON alone.
     ("runs", &["report"]),
     (
         "cli",
         &[
-            "source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report", "driver",
-            "runs",
+            "source", "syntax", "model", "system", "program", "net", "via", "explore", "graph", "ltl",
+            "report", "driver", "runs",
         ],
     ),
 ];

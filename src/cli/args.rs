@@ -70,9 +70,17 @@ pub struct Loading {
 
 #[derive(Args, Debug)]
 pub struct Check {
-    /// The model: a machine, refinement or implementation file, an Event-B package, or a Rodin project
+    /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, a Petri net
+    /// (.pnml), or a table of transitions (.etf)
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of
+    /// reading a model (the protocol stands in the documentation of the module `via`)
+    #[arg(long, value_name = "CMD", conflicts_with = "model")]
+    pub via: Option<String>,
+    /// With --via: the check fails if an answer takes longer
+    #[arg(long, value_name = "S", default_value = "10", value_parser = parse_seconds, requires = "via")]
+    pub via_limit: f64,
     #[command(flatten)]
     pub loading: Loading,
 

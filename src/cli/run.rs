@@ -122,13 +122,14 @@ fn watch_signals_gently(budget: &Budget, end: Arc<AtomicBool>) {
 fn check(mut args: args::Check) -> u8 {
     // `--json MODEL`: the optional value of --json took the only path there is.
     if args.model.is_none()
+        && args.via.is_none()
         && let Some(json) = &mut args.json
     {
         args.model = json.take();
     }
-    let Some(model) = args.model.clone() else {
+    if args.model.is_none() && args.via.is_none() {
         return reject("no model is given: bombus check MODEL");
-    };
+    }
     if let Some(message) = not_available(&args) {
         return reject(&message);
     }
@@ -216,7 +217,12 @@ fn check(mut args: args::Check) -> u8 {
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet)
         .then(|| progress::Line::start(options.progress.clone()));
-    let result = driver::check(&model, &options, &budget);
+    let result = match (&args.via, &args.model) {
+        (Some(command), _) => {
+            driver::check_via(command, Duration::from_secs_f64(args.via_limit), &options, &budget)
+        }
+        (None, model) => driver::check(model.as_deref().unwrap_or(Path::new("")), &options, &budget),
+    };
     drop(line);
     match result {
         Ok(outcome) => {

@@ -69,6 +69,10 @@ pub fn render(o: &Outcome) -> Value {
     for (kind, count) in o.found.iter().filter(|(kind, _)| !KINDS.contains(&kind.as_str())) {
         all["found"][kind.replace('-', "_")] = json!(count);
     }
+    if !o.figures.is_empty() {
+        let figures = o.figures.iter().map(|(name, n)| (name.replace(' ', "_"), json!(n)));
+        all["figures"] = Value::Object(figures.collect());
+    }
     if let Some(v) = &o.violation {
         // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
         all["violation"] = object([

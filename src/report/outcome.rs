@@ -29,6 +29,8 @@ pub struct Outcome {
     pub found: BTreeMap<String, u64>,
     pub warnings: Vec<String>,
     pub counts: Counts,
+    /// What a formalism counts beside states and transitions, by name.
+    pub figures: Vec<(&'static str, u64)>,
     pub events: Vec<EventCoverage>,
     pub temporal: Vec<Temporal>,
     pub digest: String,

@@ -106,6 +106,10 @@ fn figures(out: &mut String, o: &Outcome) {
             String::new()
         }
     );
+    if !o.figures.is_empty() {
+        let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        let _ = writeln!(out, "  figures      {}", figures.join(", "));
+    }
     if o.reductions.symmetry != "off" {
         let _ = writeln!(
             out,
