@@ -2,7 +2,7 @@
 //!
 //! Data flows one way, `text → source → syntax → model → program → explore → graph → ltl → report`,
 //! and a module names only what stands upstream of it; `base` is below all, `system` is the seam
-//! between `program` and `explore`, `net` and `via` stand beside `program` on it, `driver` composes the line. `tests/tidy.rs` checks the order.
+//! between `program` and `explore`, `net`, `pins` and `via` stand beside `program` on it, `driver` composes the line. `tests/tidy.rs` checks the order.
 //!
 //! Invariants of the architecture:
 //! 1. `syntax` knows no types, `model` no bits, `explore` no B, `report` no threads.
@@ -27,6 +27,7 @@ pub mod graph;
 pub mod ltl;
 pub mod model;
 pub mod net;
+pub mod pins;
 pub mod program;
 pub mod report;
 pub mod runs;

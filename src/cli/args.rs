@@ -71,7 +71,7 @@ pub struct Loading {
 #[derive(Args, Debug)]
 pub struct Check {
     /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, a Petri net
-    /// (.pnml), or a table of transitions (.etf)
+    /// (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
     /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of

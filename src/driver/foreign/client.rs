@@ -5,6 +5,7 @@
 use crate::explore::Outcome;
 use crate::explore::reduce::por::Preserve;
 use crate::net::{Marking, Table};
+use crate::pins::Library;
 use crate::system::System;
 use crate::via::Via;
 
@@ -67,6 +68,16 @@ impl Client for Marking {
 
 /// The bytes of a state are as many as the process says; nothing is known about its transitions.
 impl Client for Via {}
+
+impl Client for Library {
+    fn prepare_reduction(&mut self) -> Result<Preserve, String> {
+        if self.has_assertions() {
+            return Err("the model has assertions, which may be broken in states that are skipped".into());
+        }
+        Library::prepare_reduction(self);
+        Ok(Preserve::Deadlocks)
+    }
+}
 
 impl Client for Table {
     fn prepare_reduction(&mut self) -> Result<Preserve, String> {

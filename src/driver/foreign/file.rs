@@ -7,6 +7,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::driver::{CheckOptions, Failure, Rejected};
 use crate::net::{Marking, Table, etf, pnml};
+use crate::pins::Library;
 use crate::report::Outcome;
 use crate::via::{self, Via};
 use bombus_kernels::hash;
@@ -20,6 +21,8 @@ pub enum Formalism {
     Pnml,
     /// A table of transitions in ETF.
     Etf,
+    /// A shared library of DVE2C or SpinS kind.
+    Pins,
 }
 
 impl Formalism {
@@ -28,6 +31,7 @@ impl Formalism {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "pnml" => Some(Formalism::Pnml),
             "etf" => Some(Formalism::Etf),
+            "so" | "spins" | "dve2c" => Some(Formalism::Pins),
             _ => None,
         }
     }
@@ -42,6 +46,9 @@ pub fn check_file(
 ) -> Result<Outcome, Failure> {
     let started = Instant::now();
     let mut sources = Sources::default();
+    if formalism == Formalism::Pins {
+        return check_library(path, options, budget);
+    }
     let text = match std::fs::read(path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => return Err(unreadable(path, "the text is not UTF-8")),
@@ -60,6 +67,7 @@ pub fn check_file(
             let engine = "petri net";
             check(Subject { system, file: shown, name, engine, sources, identity, started }, options, budget)
         }
+        Formalism::Pins => unreachable!("a library is no text"),
         Formalism::Etf => {
             let table = etf::read(file, &text).map_err(|faults| rejected(sources.clone(), faults))?;
             let system = Table::new(table);
@@ -67,6 +75,16 @@ pub fn check_file(
             check(Subject { system, file: shown, name, engine, sources, identity, started }, options, budget)
         }
     }
+}
+
+fn check_library(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    let started = Instant::now();
+    let bytes = std::fs::read(path).map_err(|e| unreadable(path, &e.to_string()))?;
+    let system = Library::open(path).map_err(|why| unreadable(path, &why))?;
+    let (file, engine, sources) = (path.display().to_string(), "shared library", Sources::default());
+    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let identity = format!("{:032x}", hash::bytes(&bytes));
+    check(Subject { system, file, name, engine, sources, identity, started }, options, budget)
 }
 
 /// Checks the model that a command answers for. An answer may take no longer than `limit`.
