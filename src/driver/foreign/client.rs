@@ -59,8 +59,11 @@ impl Client for Marking {
         }
     }
 
-    /// The figures of the Model Checking Contest.
-    fn figures(&self, _: &Outcome) -> Vec<(&'static str, u64)> {
+    /// The figures of the Model Checking Contest; a search that did not see all markings has none.
+    fn figures(&self, found: &Outcome) -> Vec<(&'static str, u64)> {
+        if !found.is_whole() || found.por.is_some() {
+            return Vec::new();
+        }
         let (place, marking) = self.most_tokens();
         vec![("max token in place", place), ("max token per marking", marking)]
     }
