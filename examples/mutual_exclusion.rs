@@ -30,10 +30,6 @@ impl System for Peterson {
         &self.events
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, (): &mut (), sink: &mut dyn Sink) {
         sink.edge(EventId(0), 0, &[0]);
     }
@@ -69,20 +65,12 @@ impl System for Peterson {
         Some(place(state[0], u64::from(n / 4)) == u64::from(n % 4))
     }
 
-    fn property(&self, _: &Finding) -> String {
-        "two processes are in the critical section".into()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        unreachable!("everything is computed")
-    }
-
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
         (0..2).map(|p| (format!("process{p}"), AT[place(state[0], p) as usize].to_string())).collect()
     }
 }
 
-fn main() {
+pub fn main() {
     let steps = ["raise", "give_turn", "enter", "leave"];
     let events = (0..8).map(|n| format!("{}{}", steps[n % 4], n / 4)).collect();
     let fair = "WF(enter0) & WF(give_turn0) & WF(leave1) & WF(give_turn1) & WF(enter1)";
@@ -90,5 +78,6 @@ fn main() {
     let explorer = explorer.ltl(&format!("{fair} => G ({{0 flag}} => F {{0 crit}})")).expect("a formula");
     let report = explorer.run().expect("the engine works");
     println!("{} states, {} transitions: {}", report.states(), report.transitions(), report.verdict.word());
+    assert_eq!((report.states(), report.transitions()), (20, 34));
     assert_eq!(report.verdict, Verdict::Verified, "{:?} {:?}", report.reasons, report.violation);
 }

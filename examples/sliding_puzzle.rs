@@ -50,7 +50,7 @@ impl Model for Puzzle {
     }
 }
 
-fn main() {
+pub fn main() {
     let report =
         Explorer::new(Interned::new(Puzzle { wanted: None })).workers(2).run().expect("the engine works");
     println!("{} states, {} transitions", report.states(), report.transitions());

@@ -99,6 +99,24 @@ fn random_net(rng: &mut Rng) -> Net {
     net
 }
 
+/// A net in which transitions move tokens and never make or lose one.
+fn moving_net(rng: &mut Rng) -> Net {
+    let places = 2 + rng.below(3);
+    let mut net = Net { name: "moving".into(), ..Net::default() };
+    net.places = (0..places).map(|p| place(&format!("p{p}"), rng.below(3) as u64)).collect();
+    for t in 0..2 + rng.below(3) {
+        let moved = 1 + rng.below(2);
+        let mut arcs = || {
+            let mut count = vec![0; places];
+            (0..moved).for_each(|_| count[rng.below(places)] += 1);
+            (0..places).filter(|p| count[*p] > 0).map(|p| (p, count[p])).collect::<Vec<(usize, u64)>>()
+        };
+        let (takes, puts) = (arcs(), arcs());
+        net.transitions.push(Transition { id: format!("t{t}"), name: None, takes, puts });
+    }
+    net
+}
+
 /// Two nets that do not know of each other.
 fn side_by_side(mut one: Net, other: Net) -> Net {
     let shift = one.places.len();
@@ -117,7 +135,7 @@ fn side_by_side(mut one: Net, other: Net) -> Net {
 fn a_net_has_the_markings_that_a_plain_enumeration_finds() {
     let mut rng = Rng::new(17);
     let mut compared = 0;
-    for _ in 0..300 {
+    for _ in 0..200 {
         let net = random_net(&mut rng);
         let Some(wanted) = enumerated(&net, 1000) else { continue };
         compared += 1;
@@ -133,15 +151,15 @@ fn a_net_has_the_markings_that_a_plain_enumeration_finds() {
             assert_eq!(got, wanted, "{net:?}");
         }
     }
-    assert!(compared > 100, "only {compared} nets are bounded");
+    assert!(compared > 60, "only {compared} nets are bounded");
 }
 
 #[test]
 fn stubborn_sets_find_a_deadlock_exactly_where_there_is_one() {
     let mut rng = Rng::new(23);
     let (mut compared, mut smaller) = (0, 0);
-    for _ in 0..300 {
-        let net = side_by_side(random_net(&mut rng), random_net(&mut rng));
+    for _ in 0..100 {
+        let net = side_by_side(moving_net(&mut rng), moving_net(&mut rng));
         let Some(wanted) = enumerated(&net, 1000) else { continue };
         compared += 1;
         for method in [Method::Stubborn, Method::Ample] {

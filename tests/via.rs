@@ -30,8 +30,8 @@ fn example() -> String {
 }
 
 /// The status and the message of a check that has to fail.
-fn refused(command: &str) -> String {
-    let out = bombus(&["check", "--via", command, "--via-limit", "2", "--workers", "2"]);
+fn refused(command: &str, limit: &str) -> String {
+    let out = bombus(&["check", "--via", command, "--via-limit", limit, "--workers", "2"]);
     let told = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(2), "{command}: {told}{}", String::from_utf8_lossy(&out.stdout));
     told
@@ -54,7 +54,7 @@ fn a_python_process_and_the_same_system_in_b_have_the_same_counts() {
     let mut digests = Vec::new();
     for workers in ["1", "3"] {
         let via = format!("python3 {} 4 5", example());
-        let result = json(&["check", "--via", &via, "--workers", workers]);
+        let result = json(&["check", "--via", &via, "--via-limit", "300", "--workers", workers]);
         for figure in ["states", "transitions", "depth", "initial", "verdict"] {
             assert_eq!(b[figure], result[figure], "{figure}");
         }
@@ -77,13 +77,14 @@ fn formulas_over_a_process_use_its_own_propositions() {
         ("G ({0 = 3} => not {0 > 3})", "holds"),
         ("G ([raise1] => X not {1 > 3})", "holds"),
     ] {
-        let result = json(&["check", "--via", &via, "--ltl", formula, "--workers", "2"]);
+        let result =
+            json(&["check", "--via", &via, "--via-limit", "300", "--ltl", formula, "--workers", "2"]);
         assert_eq!(result["temporal"][0]["verdict"], verdict, "{formula}");
     }
-    let result = json(&["check", "--via", &via, "--ltl", "F {1 = 2}"]);
+    let result = json(&["check", "--via", &via, "--via-limit", "300", "--ltl", "F {1 = 2}"]);
     let trace = result["violation"]["trace"].as_array().unwrap();
     assert_eq!(trace[0]["state"]["c1"], "0");
-    let out = bombus(&["check", "--via", &via, "--ltl", "G {nonsense}"]);
+    let out = bombus(&["check", "--via", &via, "--via-limit", "300", "--ltl", "G {nonsense}"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("a proposition is I = V"));
 }
@@ -96,9 +97,10 @@ fn a_search_over_a_process_goes_on_where_it_was_saved() {
     let via = format!("python3 {} 3 9", example());
     let dir = tempfile::tempdir().unwrap();
     let saved = dir.path().join("saved").display().to_string();
-    let first = json(&["check", "--via", &via, "--checkpoint", &saved, "--max-states", "200"]);
+    let first =
+        json(&["check", "--via", &via, "--via-limit", "300", "--checkpoint", &saved, "--max-states", "200"]);
     assert_eq!(first["verdict"], "incomplete");
-    let whole = json(&["check", "--via", &via, "--resume", &saved, "--workers", "2"]);
+    let whole = json(&["check", "--via", &via, "--via-limit", "300", "--resume", &saved, "--workers", "2"]);
     assert_eq!((&whole["states"], &whole["transitions"]), (&729.into(), &2187.into()));
     assert_eq!(whole["verdict"], "verified");
 }
@@ -134,7 +136,7 @@ fn a_process_that_lies_ends_the_check_as_an_error() {
         ("len(out) + 1, kind", "4000000000, kind", "not the protocol"),
         ("out = reply(kind", "out = reply(kind if kind != 3 else 9", "answer is"),
     ] {
-        let told = refused(&liar(dir.path(), from, to));
+        let told = refused(&liar(dir.path(), from, to), "300");
         assert!(told.contains(said), "{to}: {told}");
     }
 }
@@ -151,7 +153,7 @@ fn a_process_that_is_no_client_is_refused() {
         ("this-program-does-not-exist", "cannot start"),
         ("'unfinished", "quotation mark"),
     ] {
-        let told = refused(command);
+        let told = refused(command, "1");
         assert!(told.contains("error") && told.contains(said), "{command}: {told}");
     }
 }

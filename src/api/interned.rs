@@ -139,10 +139,6 @@ impl<M: Model> System for Interned<M> {
         &self.events
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, seen: &mut Self::Worker, sink: &mut dyn Sink) {
         seen.clear();
         self.model.initial(&mut |state| seen.push((0, self.number(state))));
@@ -202,10 +198,6 @@ impl<M: Model> System for Interned<M> {
             }
             _ => "the model calls a state broken".into(),
         }
-    }
-
-    fn reason(&self, _: u32) -> String {
-        "not computed".into()
     }
 
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {

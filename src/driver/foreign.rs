@@ -181,7 +181,6 @@ fn refusals(options: &CheckOptions) -> Vec<Diagnostic> {
         ("--symmetry", options.symmetry.is_some()),
         ("--goal", options.goal.is_some()),
         ("--strict-wd", options.strict_wd),
-        ("--no-native", options.no_native),
         ("--no-invariant", options.no_invariant && !options.deadlock_only),
         ("--no-assertions", options.no_assertions && !options.deadlock_only),
         ("--no-goal", options.no_goal && !options.deadlock_only),

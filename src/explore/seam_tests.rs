@@ -2,7 +2,7 @@
 
 use super::{Options, explore};
 use crate::base::budget::Budget;
-use crate::system::{EventId, Finding, FindingKind, Sink, Span, System};
+use crate::system::{EventId, FindingKind, Sink, Span, System};
 use std::sync::Mutex;
 
 /// 0 → 1 → … → `last`, which is a proper end or not.
@@ -36,10 +36,6 @@ impl System for Chain {
         &self.names
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, _: &mut Option<u64>, sink: &mut dyn Sink) {
         sink.edge(EventId(0), 0, &[0]);
     }
@@ -60,18 +56,8 @@ impl System for Chain {
         self.ends_properly
     }
 
-    fn check(&self, _: &mut Option<u64>, _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
-
     fn failure(&self) -> Option<String> {
         self.fails_at.map(|n| format!("state {n} has no answer"))
-    }
-
-    fn property(&self, _: &Finding) -> String {
-        String::new()
-    }
-
-    fn reason(&self, _: u32) -> String {
-        String::new()
     }
 
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {

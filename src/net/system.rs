@@ -246,10 +246,6 @@ impl System for Marking {
         &self.names
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, worker: &mut Worker, sink: &mut dyn Sink) {
         let state = &mut worker.next;
         state.fill(0);

@@ -179,10 +179,6 @@ impl System for Table {
         &self.names
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, worker: &mut Worker, sink: &mut dyn Sink) {
         worker.next.clear();
         worker.next.resize(self.layout.words, 0);
@@ -211,8 +207,6 @@ impl System for Table {
             });
         }
     }
-
-    fn check(&self, _: &mut Worker, _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
 
     fn relations(&self) -> Option<&Relations> {
         self.relations.as_ref()
@@ -256,10 +250,6 @@ impl System for Table {
             FindingKind::Deadlock => "no group has a transition".into(),
             kind => kind.word().into(),
         }
-    }
-
-    fn reason(&self, _: u32) -> String {
-        "not computed".into()
     }
 
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {

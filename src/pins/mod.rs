@@ -129,10 +129,6 @@ impl System for Library {
         &self.names
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, worker: &mut Worker, sink: &mut dyn Sink) {
         pack(&self.model.initial, &mut worker.next);
         sink.edge(EventId(0), 0, &worker.next);
@@ -162,8 +158,6 @@ impl System for Library {
             });
         }
     }
-
-    fn check(&self, _: &mut Worker, _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
 
     fn terminated(&self, worker: &mut Worker, state: &[u64]) -> bool {
         self.unpack(state, &mut worker.state);

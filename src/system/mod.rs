@@ -115,7 +115,9 @@ pub trait System: Sync {
     fn event_names(&self) -> &[String];
 
     /// Valuations of the constants; 0 when the model has no constants.
-    fn constant_valuations(&self) -> usize;
+    fn constant_valuations(&self) -> usize {
+        0
+    }
 
     /// All initial states. Edges carry `label` only to tell them apart and an `event` of no meaning;
     /// transitions are counted by distinct (valuation, state).
@@ -128,16 +130,17 @@ pub trait System: Sync {
     /// All transitions from `state`.
     fn successors(&self, worker: &mut Self::Worker, state: &[u64], sink: &mut dyn Sink);
 
-    /// Invariant, assertions and goal of `state`. `changed_by` is the event that led here from a
+    /// Looks for what is wrong with `state` itself: invariant, assertions and goal. `changed_by` is the event that led here from a
     /// state without any finding, so that conjuncts and assertions it cannot change may be
     /// skipped; `None` asks for everything.
     fn check(
         &self,
-        worker: &mut Self::Worker,
-        state: &[u64],
-        changed_by: Option<EventId>,
-        sink: &mut dyn Sink,
-    );
+        _worker: &mut Self::Worker,
+        _state: &[u64],
+        _changed_by: Option<EventId>,
+        _sink: &mut dyn Sink,
+    ) {
+    }
 
     /// Whether `state` may be expanded (SCOPE).
     fn in_scope(&self, _worker: &mut Self::Worker, _state: &[u64]) -> bool {
@@ -230,10 +233,14 @@ pub trait System: Sync {
     }
 
     /// The words for a finding.
-    fn property(&self, finding: &Finding) -> String;
+    fn property(&self, finding: &Finding) -> String {
+        finding.kind.word().into()
+    }
 
     /// The words for a reason of incompleteness.
-    fn reason(&self, reason: u32) -> String;
+    fn reason(&self, _reason: u32) -> String {
+        "something could not be computed".into()
+    }
 
     /// A state as name and value pairs, for people.
     fn describe(&self, state: &[u64]) -> Vec<(String, String)>;

@@ -417,10 +417,6 @@ impl System for Via {
         &self.0.hello.events
     }
 
-    fn constant_valuations(&self) -> usize {
-        0
-    }
-
     fn initial(&self, worker: &mut Worker, sink: &mut dyn Sink) {
         if self.0.has_failed() {
             return sink.incomplete(FAILED);
@@ -449,9 +445,6 @@ impl System for Via {
             sink.incomplete(FAILED);
         }
     }
-
-    /// Findings come with the answer about successors.
-    fn check(&self, _: &mut Worker, _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
 
     fn terminated(&self, worker: &mut Worker, _: &[u64]) -> bool {
         worker.terminated
