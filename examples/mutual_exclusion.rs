@@ -41,7 +41,7 @@ impl System for Peterson {
             if at == 2 && !may_enter {
                 continue;
             }
-            let mut next = state[0] & !(3 << (2 * me)) | (at + 1) % 4 << (2 * me);
+            let mut next = state[0] & !(3 << (2 * me)) | ((at + 1) % 4) << (2 * me);
             if at == 1 {
                 next = next & 15 | other << 4;
             }

@@ -373,7 +373,7 @@ fn a_text_that_is_no_net_is_rejected_with_its_place() {
 /// Two counters that wait for each other: a lift and its door.
 const LIFT: &str = "begin state\nfloor:Floor door:Door\nend state\nbegin edge\nact:Act\nend edge\n\
     begin init\n0 0\nend init\nbegin trans\n0/1 0/0 0\n1/2 0/0 0\nend trans\nbegin trans\n2/1 0/0 1\n1/0 0/0 1\nend trans\n\
-    begin trans\n* 0/1 2\n* 1/0 3\nend trans\nbegin sort Floor\n\"ground\"\n\"first\"\n\"top\"\nend sort\n\
+    begin trans\n* 0/1 2\n* 1/0 3\nend trans\nbegin map high:bool\n1 * 1\n2 * 1\nend map\nbegin sort Floor\n\"ground\"\n\"first\"\n\"top\"\nend sort\n\
     begin sort Door\n\"shut\"\n\"open\"\nend sort\nbegin sort Act\n\"up\"\n\"down\"\n\"open\"\n\"shut\"\nend sort\n";
 
 #[test]
@@ -391,6 +391,7 @@ fn a_table_of_transitions_is_explored_with_the_names_of_its_sorts() {
         ("G ([group_2(open)] => X {door = open})", "holds"),
         ("G not [group_2(shut)]", "violated"),
         ("F {floor = top}", "violated"),
+        ("G {high = 1 <=> floor /= ground}", "holds"),
     ] {
         let result = json(&["check", &lift, "--ltl", formula]);
         assert_eq!(result["temporal"][0]["verdict"], verdict, "{formula}");

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Changes with everything that gives the bytes another meaning.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const NAME: &str = "search.bombus";
 const NEW: &str = "search.bombus.new";
 

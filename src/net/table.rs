@@ -23,11 +23,13 @@ pub struct Table {
     relations: Option<Relations>,
 }
 
+/// Places of lines in their group by the values before.
+type Lines = HashMap<Vec<u32>, Vec<usize>>;
+
 /// The lines of a group by the values that they read.
 struct Group {
-    /// Which variables a line touches, and lines with their values before: lines that touch the same
-    /// variables are found by one look.
-    shapes: Vec<(Vec<usize>, HashMap<Vec<u32>, Vec<usize>>)>,
+    /// Which variables lines touch, and the lines that do: these are found by one look.
+    shapes: Vec<(Vec<usize>, Lines)>,
     reads: Vec<usize>,
     writes: Vec<usize>,
 }
@@ -89,6 +91,28 @@ impl Table {
         self.layout.fields[variable].get(state)
     }
 
+    /// A number of a proposition: a variable, or behind them a fact about the state; no line means 0.
+    fn number(&self, state: &[u64], number: usize) -> u64 {
+        let Some(map) = number.checked_sub(self.layout.fields.len()) else {
+            return self.value(state, number);
+        };
+        let applies =
+            |parts: &[(usize, u32)]| parts.iter().all(|&(v, n)| self.value(state, v) == u64::from(n));
+        let line = self.etf.maps[map].lines.iter().find(|(parts, _)| applies(parts));
+        line.map_or(0, |(_, value)| u64::from(*value))
+    }
+
+    /// The variables that a number of a proposition depends on.
+    fn support(&self, number: usize) -> Vec<usize> {
+        match number.checked_sub(self.layout.fields.len()) {
+            None => vec![number],
+            Some(map) => {
+                let lines = self.etf.maps[map].lines.iter();
+                lines.flat_map(|(parts, _)| parts.iter().map(|(v, _)| *v)).collect()
+            }
+        }
+    }
+
     /// The name of a value, where its sort has one.
     fn value_name(&self, sort: &str, value: u64) -> String {
         let sort = self.etf.sorts.iter().find(|s| s.name == sort);
@@ -137,7 +161,8 @@ impl Table {
         let mut watched = vec![false; self.etf.variables.len()];
         let mut events = Vec::new();
         for p in &self.propositions {
-            p.visit(&mut |v| watched[v] = true, &mut |event| events.push(event));
+            let mut watch = |number: usize| self.support(number).into_iter().for_each(|v| watched[v] = true);
+            p.visit(&mut watch, &mut |event| events.push(event));
         }
         for event in events {
             self.groups[event].reads.iter().for_each(|v| watched[*v] = true);
@@ -227,7 +252,7 @@ impl System for Table {
 
     fn holds(&self, _: &mut Worker, state: &[u64], proposition: PropId) -> Option<bool> {
         let proposition = &self.propositions[proposition.0 as usize];
-        Some(proposition.holds(&|v| self.value(state, v), &|g| self.is_enabled(g, state)))
+        Some(proposition.holds(&|n| self.number(state, n), &|g| self.is_enabled(g, state)))
     }
 
     fn label(&self, event: EventId, label: u64, from: &[u64], to: &[u64]) -> Vec<(String, String)> {
@@ -258,7 +283,7 @@ impl System for Table {
     }
 }
 
-/// Variables by name, values by the names of their sorts.
+/// Variables and facts by name, values by the names of their sorts.
 struct Called<'a>(&'a Table);
 
 impl Names for Called<'_> {
@@ -270,7 +295,11 @@ impl Names for Called<'_> {
         let mut named = self.0.etf.variables.iter().enumerate().filter(|(_, v)| v.name == name);
         match (named.next(), named.next()) {
             (Some(_), Some(_)) => Err(format!("several variables have the name `{name}`")),
-            (found, _) => Ok(found.map(|(at, _)| at)),
+            (Some((at, _)), None) => Ok(Some(at)),
+            (None, _) => {
+                let map = self.0.etf.maps.iter().position(|map| map.name == name);
+                Ok(map.map(|at| self.0.etf.variables.len() + at))
+            }
         }
     }
 
@@ -279,7 +308,7 @@ impl Names for Called<'_> {
     }
 
     fn value(&self, variable: usize, name: &str) -> Option<u64> {
-        let sort = &self.0.etf.variables[variable].sort;
+        let sort = &self.0.etf.variables.get(variable)?.sort;
         let sort = self.0.etf.sorts.iter().find(|s| s.name == *sort)?;
         sort.values.iter().position(|v| v == name).map(|at| at as u64)
     }
