@@ -6,6 +6,7 @@
 #[path = "support/rng.rs"]
 mod rng;
 
+use bombus::api::Explorer;
 use bombus::base::budget::Budget;
 use bombus::explore::reduce::por::{Method, Por, Preserve, Proviso};
 use bombus::explore::{Options, Order, Outcome, explore};
@@ -171,6 +172,42 @@ fn stubborn_sets_find_a_deadlock_exactly_where_there_is_one() {
         }
     }
     assert!(compared > 50 && smaller > 20, "{compared} nets, {smaller} with fewer states");
+}
+
+/// Whether a formula holds of a net, and in how many states that was found out; `None` if a place was too narrow.
+fn decided(net: &Net, formula: &str, reduces: bool) -> Option<(bool, u64)> {
+    let mut marking = Marking::new(net.clone());
+    marking.prepare_reduction();
+    let explorer = Explorer::new(marking).check_deadlock(false).reduce(reduces).ltl(formula).unwrap();
+    let report = explorer.run().ok()?;
+    Some((report.temporal[0].holds.expect("everything was seen"), report.states()))
+}
+
+#[test]
+fn stubborn_sets_keep_the_truth_of_formulas_without_next() {
+    let mut rng = Rng::new(31);
+    let (mut smaller, mut truths) = (0, [0, 0]);
+    for _ in 0..60 {
+        let net = side_by_side(moving_net(&mut rng), moving_net(&mut rng));
+        for formula in [
+            "G {p0 >= 1}",
+            "F {p1 = 0}",
+            "G F {p0 <= p1}",
+            "{p0 > 0} U {p1 > 1}",
+            "G ({p1 >= 1} => F {p0 >= 1})",
+            "F G {enabled(t0)}",
+            "F {other_p0 > p0} or G {other_p1 <= 1}",
+        ] {
+            let (Some(full), Some(reduced)) = (decided(&net, formula, false), decided(&net, formula, true))
+            else {
+                continue;
+            };
+            assert_eq!(full.0, reduced.0, "{formula} of {net:?}");
+            smaller += u32::from(reduced.1 < full.1);
+            truths[usize::from(full.0)] += 1;
+        }
+    }
+    assert!(smaller > 20 && truths.iter().all(|n| *n > 40), "{smaller} smaller, {truths:?}");
 }
 
 #[test]
