@@ -377,7 +377,13 @@ fn a_search_of_a_net_goes_on_where_it_was_saved() {
 #[test]
 fn what_means_something_for_b_alone_is_refused() {
     let ring = model("ring.pnml");
-    for option in [&["--maxint", "5"][..], &["--symmetry", "exact"], &["--set", "X=3"], &["--goal", "1=1"]] {
+    for option in [
+        &["--maxint", "5"][..],
+        &["--symmetry", "exact"],
+        &["--set", "X=3"],
+        &["--goal", "1=1"],
+        &["--via-limit", "3"],
+    ] {
         let out = bombus(&[&["check", &ring], option].concat());
         assert_eq!(out.status.code(), Some(2), "{option:?}");
     }

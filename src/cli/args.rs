@@ -78,9 +78,9 @@ pub struct Check {
     /// reading a model (the protocol stands in the documentation of the module `via`)
     #[arg(long, value_name = "CMD", conflicts_with = "model")]
     pub via: Option<String>,
-    /// With --via: the check fails if an answer takes longer
-    #[arg(long, value_name = "S", default_value = "10", value_parser = parse_seconds, requires = "via")]
-    pub via_limit: f64,
+    /// With --via: the check fails if an answer takes longer [default: 10]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub via_limit: Option<f64>,
     #[command(flatten)]
     pub loading: Loading,
 
