@@ -2,7 +2,8 @@
 //!
 //! Data flows one way, `text → source → syntax → model → program → explore → graph → ltl → report`,
 //! and a module names only what stands upstream of it; `base` is below all, `system` is the seam
-//! between `program` and `explore`, `driver` composes the line. `tests/cli/tidy.rs` checks the order.
+//! between `program` and `explore`, on which `net`, `pins` and `via` stand beside `program`; `driver` composes the line.
+//! `tests/cli/tidy.rs` checks the order.
 //!
 //! Invariants of the architecture:
 //! 1. `syntax` knows no types, `model` no bits, `explore` no B, `report` no threads.
@@ -18,6 +19,7 @@
 //! 7. Nobody below `driver` reads the environment, the clock (except `base::budget`) or prints.
 #![forbid(unsafe_code)]
 
+pub mod api;
 pub mod base;
 pub mod cli;
 pub mod driver;
@@ -25,9 +27,12 @@ pub mod explore;
 pub mod graph;
 pub mod ltl;
 pub mod model;
+pub mod net;
+pub mod pins;
 pub mod program;
 pub mod report;
 pub mod runs;
 pub mod source;
 pub mod syntax;
 pub mod system;
+pub mod via;

@@ -16,6 +16,10 @@ pub enum FindingKind {
     Properties,
     Refinement,
     Variant,
+    /// A process may go on for ever without doing anything that others see.
+    Divergence,
+    /// What a formalism other than B calls an error of its own.
+    Error,
     /// A state that no state of a temporal formula may be.
     Ltl,
 }
@@ -34,8 +38,15 @@ impl FindingKind {
         FindingKind::Properties,
         FindingKind::Refinement,
         FindingKind::Variant,
+        FindingKind::Divergence,
+        FindingKind::Error,
         FindingKind::Ltl,
     ];
+
+    /// Whether a machine of B can have a finding of this kind.
+    pub fn is_of_b(self) -> bool {
+        !matches!(self, FindingKind::Divergence | FindingKind::Error)
+    }
 
     pub fn word(self) -> &'static str {
         match self {
@@ -48,6 +59,8 @@ impl FindingKind {
             FindingKind::Properties => "properties",
             FindingKind::Refinement => "refinement",
             FindingKind::Variant => "variant",
+            FindingKind::Divergence => "divergence",
+            FindingKind::Error => "error",
             FindingKind::Ltl => "ltl",
         }
     }

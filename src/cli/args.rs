@@ -118,9 +118,17 @@ impl Loading {
 
 #[derive(Args, Debug)]
 pub struct Check {
-    /// The model: a machine, refinement or implementation file, an Event-B package, or a Rodin project
+    /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, a Petri net
+    /// (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of
+    /// reading a model (the protocol stands in the documentation of the module `via`)
+    #[arg(long, value_name = "CMD", conflicts_with = "model")]
+    pub via: Option<String>,
+    /// With --via: the check fails if an answer takes longer [default: 10]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub via_limit: Option<f64>,
     #[command(flatten)]
     pub loading: Loading,
 

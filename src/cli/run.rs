@@ -120,16 +120,23 @@ fn watch_signals_gently(budget: &Budget, end: Arc<AtomicBool>) {
     });
 }
 
+/// How long an answer of a process may take unless the user says otherwise.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
 fn check(mut args: args::Check) -> u8 {
     // `--json MODEL`: the optional value of --json took the only path there is.
     if args.model.is_none()
+        && args.via.is_none()
         && let Some(json) = &mut args.json
     {
         args.model = json.take();
     }
-    let Some(model) = args.model.clone() else {
+    if args.model.is_none() && args.via.is_none() {
         return reject("no model is given: bombus check MODEL");
-    };
+    }
+    if args.via_limit.is_some() && args.via.is_none() {
+        return reject("--via-limit: limits the answers of a process that --via starts");
+    }
     if let Some(message) = not_available(&args) {
         return reject(&message);
     }
@@ -218,7 +225,13 @@ fn check(mut args: args::Check) -> u8 {
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet)
         .then(|| progress::Line::start(options.progress.clone()));
-    let result = driver::check(&model, &options, &budget);
+    let result = match (&args.via, &args.model) {
+        (Some(command), _) => {
+            let limit = args.via_limit.map_or(ANSWER_LIMIT, Duration::from_secs_f64);
+            driver::check_via(command, limit, &options, &budget)
+        }
+        (None, model) => driver::check(model.as_deref().unwrap_or(Path::new("")), &options, &budget),
+    };
     drop(line);
     match result {
         Ok(outcome) => {

@@ -16,6 +16,7 @@ use crate::base::span::FileId;
 use crate::explore::{self, Keeper, Outcome, Refusal};
 use crate::model::typed::Machine;
 use crate::program::Program;
+use crate::system::System;
 use bombus_kernels::hash;
 use parking_lot::Mutex;
 use std::fs::{self, File};
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Changes with everything that gives the bytes another meaning.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const NAME: &str = "search.bombus";
 const NEW: &str = "search.bombus.new";
 
@@ -67,7 +68,7 @@ impl Checkpoint {
 }
 
 /// One thing that a saved search depends on, in words and as a value that must be the same.
-type Fact = (String, String);
+pub(super) type Fact = (String, String);
 
 /// A search, with what there is to say about its saving.
 pub struct Searched {
@@ -77,6 +78,13 @@ pub struct Searched {
 }
 
 impl Checkpoint {
+    /// Removes what was saved of a search that begins again from nothing.
+    pub(super) fn forget(&self) {
+        if let Some(dir) = &self.save {
+            let _ = fs::remove_file(dir.join(NAME));
+        }
+    }
+
     /// Whether a search is saved or goes on from where it was saved.
     pub fn is_used(&self) -> bool {
         self.save.is_some() || self.resume.is_some()
@@ -86,16 +94,26 @@ impl Checkpoint {
 /// Explores, from the beginning or from where a search was saved.
 pub fn search(
     program: &Program,
-    mut how: explore::Options,
+    how: explore::Options,
     budget: &Budget,
     sources: &Sources,
     options: &CheckOptions,
 ) -> Result<Searched, Failure> {
-    let asked = &options.checkpoint;
+    search_with(program, || facts(program, sources, options), how, budget, &options.checkpoint)
+}
+
+/// The same for any system; `facts` are all that a saved search depends on.
+pub(super) fn search_with<S: System>(
+    system: &S,
+    facts: impl FnOnce() -> Vec<Fact>,
+    mut how: explore::Options,
+    budget: &Budget,
+    asked: &Checkpoint,
+) -> Result<Searched, Failure> {
     let mut saver = None;
     let mut saved = None;
     if asked.is_asked() {
-        let facts = facts(program, sources, options);
+        let facts = facts();
         if let Some(dir) = &asked.resume {
             saved = open(dir, &facts, asked.or_start).map_err(rejected)?;
         }
@@ -116,9 +134,9 @@ pub fn search(
         }
     }
     let outcome = match saved {
-        None => explore::explore(program, &how, budget).map_err(|e| Failure::Internal(e.to_string()))?,
+        None => explore::explore(system, &how, budget).map_err(|e| Failure::Internal(e.to_string()))?,
         Some((path, mut from)) => {
-            explore::resume(program, &how, budget, &mut from).map_err(|refusal| match refusal {
+            explore::resume(system, &how, budget, &mut from).map_err(|refusal| match refusal {
                 Refusal::Unreadable(why) => {
                     rejected(format!("{}: {why}; nothing of it is used", path.display()))
                 }
@@ -150,8 +168,14 @@ fn rejected(message: String) -> Failure {
     Failure::Rejected(Rejected { sources: Sources::default(), diagnostics: vec![Diagnostic::plain(message)] })
 }
 
-/// All that a saved search depends on.
+/// All that a saved search of a machine depends on.
 fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fact> {
+    let layout = format!("{:032x}", hash::bytes(&program.shape()));
+    facts_of(options, model(program.machine(), sources), layout)
+}
+
+/// All that a saved search depends on: the options, what the model is, how its states are laid out.
+pub(super) fn facts_of(options: &CheckOptions, model: String, layout: String) -> Vec<Fact> {
     let build = std::env::current_exe().and_then(fs::read).map_or(0, |bytes| hash::bytes(&bytes));
     let version = format!(
         "{}, format {FORMAT}, hash {}, build {build:032x}",
@@ -180,9 +204,15 @@ fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fa
     vec![
         ("the version of Bombus".into(), version),
         ("the options".into(), settings.join("; ")),
-        ("the model".into(), model(program.machine(), sources)),
-        ("the layout of states".into(), format!("{:032x}", hash::bytes(&program.shape()))),
+        ("the model".into(), model),
+        ("the layout of states".into(), layout),
     ]
+}
+
+/// The layout of states that a search was saved with, if one is saved there and can be read.
+pub(super) fn saved_layout(dir: &Path) -> Option<String> {
+    let mut from = Unsealer::new(File::open(dir.join(NAME)).ok()?).ok()?;
+    (0..4).map(|_| read_text(&mut from).ok()).last()?
 }
 
 /// The texts of a model, and what they were understood to mean.

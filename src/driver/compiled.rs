@@ -123,7 +123,7 @@ pub fn explore(
     let mut ledger = Ledger::default();
     let mut notes = Vec::new();
     for (reason, _) in &found.reasons {
-        let words = reason_words(&program, *reason);
+        let words = reason.words(&program);
         match reason {
             Reason::System(n) if program.is_note(*n) && formulas.is_empty() => notes.push(words),
             Reason::System(n) if program.is_note(*n) => {
@@ -138,7 +138,10 @@ pub fn explore(
     if found.exhausted {
         ledger.finished();
     }
-    let por = settled.por.zip(found.por).map(|(por, figures)| reduction::details(&program, por, &figures));
+    let por = settled
+        .por
+        .zip(found.por)
+        .map(|(por, figures)| reduction::details(program.relations(), por, &figures));
     if let Some((_, notes)) = &por {
         settled.notes.extend(notes.iter().cloned());
     }
@@ -204,7 +207,7 @@ pub fn explore(
         violation,
         found: FindingKind::ALL
             .iter()
-            .filter(|k| **k != FindingKind::Ltl)
+            .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)
             .map(|k| (k.word().to_string(), counts[*k as usize]))
             .collect(),
         counts: Counts {
@@ -305,7 +308,7 @@ pub fn relations(machine: &Machine, budget: &Budget, how: Relate) -> String {
     }
 }
 
-fn shares(s: &explore::Shares) -> TimeShares {
+pub(super) fn shares(s: &explore::Shares) -> TimeShares {
     let all = (s.evaluate + s.insert + s.steal + s.idle).as_secs_f64().max(f64::MIN_POSITIVE);
     TimeShares {
         evaluate: s.evaluate.as_secs_f64() / all,
@@ -356,21 +359,6 @@ fn is_over(found: &explore::Outcome, how: &explore::Options) -> bool {
 /// Whether a limit ended the search.
 fn is_limited(found: &explore::Outcome) -> bool {
     found.reasons.iter().any(|(reason, _)| !matches!(reason, Reason::System(_) | Reason::Orbits))
-}
-
-fn reason_words(program: &Program, reason: Reason) -> String {
-    match reason {
-        Reason::States(n) => format!("the limit of {n} states was reached"),
-        Reason::Time => "time limit reached".into(),
-        Reason::Memory => "memory limit reached".into(),
-        Reason::Ids => "more states than can be numbered".into(),
-        Reason::Interrupted => "interrupted".into(),
-        Reason::Orbits => {
-            "approximate symmetry: states may have been taken for others that are not symmetric to them"
-                .into()
-        }
-        Reason::System(n) => program.reason(n),
-    }
 }
 
 /// The finding with its trace, confirmed.
@@ -532,6 +520,8 @@ pub(super) fn confirm_finding(
         | FindingKind::Properties
         | FindingKind::Refinement
         | FindingKind::Variant => true,
+        // No machine of B has these.
+        FindingKind::Divergence | FindingKind::Error => false,
     };
     if confirmed {
         Ok(())

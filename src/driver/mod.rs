@@ -8,6 +8,7 @@ mod checkpoint;
 mod compiled;
 mod eval;
 mod evaluate;
+mod foreign;
 pub mod judge;
 mod reduction;
 mod reference;
@@ -22,6 +23,7 @@ pub use animate::Animation;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
 pub use eval::eval;
+pub use foreign::check_via;
 pub use judge::core_text;
 pub use reduction::Reduce;
 pub use replay::{Replayed, replay};
@@ -167,6 +169,10 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Str
 
 /// Loads a model of any kind.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<(Model, Sources, Vec<Diagnostic>), Rejected> {
+    if foreign::Formalism::of(path).is_some() {
+        let message = format!("{}: this is no model of the B family; it can be checked", path.display());
+        return Err(Rejected { sources: Sources::default(), diagnostics: vec![Diagnostic::plain(message)] });
+    }
     let Loaded { sources, model, diagnostics } = model::load(path, options);
     let Some(model) = model else { return Err(Rejected { sources, diagnostics }) };
     let unused = unused_options(path, &model, options);
@@ -217,6 +223,9 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
 
 /// Checks a model exhaustively.
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    if let Some(formalism) = foreign::Formalism::of(path) {
+        return foreign::check_file(path, formalism, options, budget);
+    }
     let started = Instant::now();
     let mut asked = Question::read(path, options, &options.loading)?;
     let mut warnings = Vec::new();
@@ -290,6 +299,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         found: explored.found,
         warnings,
         counts: explored.counts,
+        figures: Vec::new(),
         events: explored.events,
         temporal: explored.temporal,
         digest: explored.digest,

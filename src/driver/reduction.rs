@@ -9,6 +9,7 @@ use crate::explore::Store;
 use crate::explore::reduce::por::{Figures, Method, Por, Preserve, Proviso};
 use crate::program::{Program, Wanted};
 use crate::report::PorDetails;
+use crate::system::Relations;
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -88,8 +89,8 @@ pub(super) fn settle(program: &mut Program<'_>, options: &CheckOptions, formulas
 }
 
 /// What a reduced search did, for the report, and what there is to say about it.
-pub(super) fn details(program: &Program<'_>, por: Por, f: &Figures) -> (PorDetails, Vec<String>) {
-    let fallible = program.reduction().is_some_and(|r| r.relations.fallible);
+pub(super) fn details(relations: Option<&Relations>, por: Por, f: &Figures) -> (PorDetails, Vec<String>) {
+    let fallible = relations.is_some_and(|r| r.fallible);
     let details = PorDetails {
         method: match por.method {
             Method::Stubborn => "stubborn",
@@ -105,7 +106,7 @@ pub(super) fn details(program: &Program<'_>, por: Por, f: &Figures) -> (PorDetai
             Proviso::Topological => "topological",
             Proviso::Level => "level",
         },
-        instances: program.reduction().map_or(0, |r| r.relations.len() as u64),
+        instances: relations.map_or(0, |r| r.len() as u64),
         reduced: f.reduced,
         full_no_smaller: f.no_smaller,
         full_by_proviso: f.by_proviso,

@@ -19,7 +19,7 @@ use crate::explore::{self, Reason, Step, Store, Trace};
 use crate::ltl::atoms::{Faults, Table, Truth};
 use crate::ltl::check::{NOT_EVALUATED, NOT_EXPLORED, Row};
 use crate::ltl::ctl_parse::Ctl;
-use crate::ltl::formula::{Atom, Formula, Kind};
+use crate::ltl::formula::Formula;
 use crate::ltl::frozen::Frozen;
 use crate::ltl::ground::Property;
 use crate::ltl::path::{End, Path};
@@ -63,13 +63,13 @@ impl Asked {
     }
 }
 
-enum Logic {
+pub(super) enum Logic {
     Ltl(Formula),
     Ctl(Ctl),
 }
 
 impl Logic {
-    fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Logic::Ltl(_) => "ltl",
             Logic::Ctl(_) => "ctl",
@@ -77,11 +77,11 @@ impl Logic {
     }
 }
 
-struct One {
-    name: Option<String>,
+pub(super) struct One {
+    pub name: Option<String>,
     /// As the user wrote it.
-    text: String,
-    formula: Logic,
+    pub text: String,
+    pub formula: Logic,
     /// The observed predicate that has to hold in every state, if the formula says no more than that.
     always: Option<usize>,
 }
@@ -109,7 +109,7 @@ impl Formulas {
         for one in &self.list {
             let why = match &one.formula {
                 Logic::Ctl(_) => Some("a CTL formula speaks of branching, which is not preserved"),
-                Logic::Ltl(f) => not_preserved(f),
+                Logic::Ltl(f) => f.not_preserved(),
             };
             if let Some(why) = why {
                 return Err(format!("{}: {why}", one.name.as_ref().unwrap_or(&one.text)));
@@ -199,30 +199,9 @@ impl Formulas {
     }
 }
 
-/// What in a formula partial order reduction does not preserve.
-fn not_preserved(formula: &Formula) -> Option<&'static str> {
-    let features = formula.features();
-    if features.counts_steps {
-        return Some("X, Y and [op] count steps, which are not preserved");
-    }
-    if features.fairness {
-        return Some("fairness speaks of transitions, which are not all there");
-    }
-    let mut open = vec![formula];
-    while let Some(f) = open.pop() {
-        match &f.kind {
-            Kind::Constant(_) | Kind::Atom(Atom::Predicate(_)) => {}
-            Kind::Atom(_) => return Some("what is enabled is not preserved, only predicates of states are"),
-            Kind::Unary(_, f) | Kind::Quantified { body: f, .. } | Kind::Fair(_, f) => open.push(f),
-            Kind::Binary(_, f, g) => open.extend([&**f, g]),
-        }
-    }
-    None
-}
-
 impl One {
     /// How messages name it.
-    fn called(&self) -> String {
+    pub fn called(&self) -> String {
         format!("{} {}", self.formula.word(), self.name.as_ref().unwrap_or(&self.text))
     }
 
@@ -238,7 +217,7 @@ impl One {
         }
     }
 
-    fn verdict(&self, verdict: &'static str) -> Temporal {
+    pub fn verdict(&self, verdict: &'static str) -> Temporal {
         Temporal { name: self.name.clone(), formula: self.text.clone(), verdict }
     }
 }
@@ -252,7 +231,7 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     if !asked.is_empty() && options.engine != Engine::Explicit {
         return refuse(sources, "temporal formulas are checked by the explicit engine only");
     }
-    let mut reader = Reader { list: Vec::new(), warnings: Vec::new(), faults: Vec::new() };
+    let mut reader = Reader::default();
     for text in &asked.ltl {
         let file = sources.add("<ltl>", None, text.as_str());
         reader.ltl(None, text, Place { file, offset: 0 });
@@ -317,14 +296,15 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     }
 }
 
-struct Reader {
-    list: Vec<One>,
-    warnings: Vec<Diagnostic>,
-    faults: Vec<Diagnostic>,
+#[derive(Default)]
+pub(super) struct Reader {
+    pub list: Vec<One>,
+    pub warnings: Vec<Diagnostic>,
+    pub faults: Vec<Diagnostic>,
 }
 
 impl Reader {
-    fn ltl(&mut self, name: Option<String>, text: &str, place: Place) {
+    pub fn ltl(&mut self, name: Option<String>, text: &str, place: Place) {
         match parse_ltl(text, place) {
             Ok(parsed) => {
                 self.warnings.extend(parsed.warnings);
@@ -339,7 +319,7 @@ impl Reader {
         }
     }
 
-    fn ctl(&mut self, name: Option<String>, text: &str, place: Place) {
+    pub fn ctl(&mut self, name: Option<String>, text: &str, place: Place) {
         match parse_ctl(text, place) {
             Ok(parsed) => {
                 self.warnings.extend(parsed.warnings);
@@ -355,7 +335,7 @@ impl Reader {
     }
 
     /// The formulas of a file, with the patterns it defines; whether there was any.
-    fn file(&mut self, name: &str, text: &str, sources: &mut Sources) -> bool {
+    pub fn file(&mut self, name: &str, text: &str, sources: &mut Sources) -> bool {
         let file = sources.add(name, None, text);
         let formulas = match pattern::read(text) {
             Ok(formulas) => formulas,
@@ -477,7 +457,7 @@ pub fn check(
 }
 
 /// What a formula comes to on a graph.
-fn decide(checker: &mut Checker<'_, Frozen<'_>>, one: &One) -> Decided {
+pub(super) fn decide(checker: &mut Checker<'_, Frozen<'_>>, one: &One) -> Decided {
     let decided = match &one.formula {
         Logic::Ltl(f) => checker.check(f).map(|verdict| match verdict {
             Verdict::Holds => Decided::Holds,
@@ -543,7 +523,12 @@ pub struct Threads(Option<rayon::ThreadPool>);
 const STACK: usize = 256 << 20;
 
 pub fn threads(formulas: &Formulas, workers: usize) -> Result<Threads, String> {
-    if !formulas.need_graph() {
+    threads_if(formulas.need_graph(), workers)
+}
+
+/// Threads, if formulas are decided on a graph.
+pub fn threads_if(needed: bool, workers: usize) -> Result<Threads, String> {
+    if !needed {
         return Ok(Threads(None));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(workers.max(1)).stack_size(STACK).build();
@@ -560,7 +545,7 @@ impl Threads {
     }
 }
 
-enum Decided {
+pub(super) enum Decided {
     Holds,
     Violated(Path, Vec<Row>),
     Incomplete(Vec<String>),
@@ -576,6 +561,11 @@ fn executed(
     if graph.has_orbits() {
         return symmetric::unfold(program, graph, frozen, path);
     }
+    walked(graph, frozen, path)
+}
+
+/// A path of a graph whose nodes are single states as an execution.
+pub(super) fn walked(graph: &crate::graph::Graph, frozen: &Frozen, path: &Path) -> Result<Execution, String> {
     let loop_start = match path.end {
         End::Loop(entry) => Some(entry),
         End::Deadlock | End::Open => None,
@@ -647,7 +637,7 @@ const MAX_ROWS: usize = 20;
 
 /// A table of the sub-formulas and their truth after each step of the trace, which goes through these
 /// positions of the path.
-fn truths_along(rows: &[Row], positions: &[usize], setup: usize) -> Vec<String> {
+pub(super) fn truths_along(rows: &[Row], positions: &[usize], setup: usize) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }

@@ -103,6 +103,11 @@ impl Batch {
         (0..self.len()).map(|at| self.state(at))
     }
 
+    /// The words of all states side by side.
+    pub fn all_words(&self) -> &[u64] {
+        &self.held.states
+    }
+
     /// Empties the batch for another use.
     pub fn clear(&mut self) {
         self.held.ids.clear();

@@ -3,6 +3,8 @@
 //! In: limits reached, interrupts, what a system could not compute. Out: the list that makes a
 //! verdict "incomplete". Never here: the verdict itself.
 
+use crate::base::budget::Stop;
+use crate::system::System;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
@@ -22,6 +24,24 @@ pub enum Reason {
     Orbits,
     /// Something the system could not compute; `System::reason` has the words.
     System(u32),
+}
+
+impl Reason {
+    /// The reason in words, those of the system included.
+    pub fn words(self, system: &impl System) -> String {
+        match self {
+            Reason::States(n) => format!("the limit of {n} states was reached"),
+            Reason::Time => Stop::Time.reason().into(),
+            Reason::Memory => Stop::Memory.reason().into(),
+            Reason::Ids => "more states than can be numbered".into(),
+            Reason::Interrupted => Stop::Interrupted.reason().into(),
+            Reason::Orbits => {
+                "approximate symmetry: states may have been taken for others that are not symmetric to them"
+                    .into()
+            }
+            Reason::System(n) => system.reason(n),
+        }
+    }
 }
 
 /// Shared by the workers. Entries are rare, so a lock is good enough.

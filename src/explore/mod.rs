@@ -27,6 +27,8 @@ mod checkpoint_tests;
 #[cfg(test)]
 mod reliability_tests;
 #[cfg(test)]
+mod seam_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
@@ -475,6 +477,9 @@ fn on_threads<'a, S: System>(
 fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
     if let Some(message) = shared.panicked() {
         return Err(InternalError(format!("a worker failed: {message}")));
+    }
+    if let Some(why) = shared.system.failure() {
+        return Err(InternalError(why));
     }
     let stage = shared.queues.stage();
     let created = shared.queues.tally.total_created();

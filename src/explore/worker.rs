@@ -155,6 +155,7 @@ impl<'a, S: System> Worker<'a, S> {
         let shared = self.shared;
         shared.watch();
         let depth = self.lane.stage.depth;
+        shared.system.foresee(&mut self.scratch, batch.all_words());
         for i in 0..batch.len() {
             if shared.queues.is_stopped() {
                 // What is in the visited set belongs to the digest, even now.
@@ -220,7 +221,7 @@ impl<'a, S: System> Worker<'a, S> {
                 core.settling.push(id);
             }
         }
-        if edges == 0 && faultless {
+        if edges == 0 && faultless && !shared.system.terminated(&mut self.scratch, state) {
             core.record.deadlocks += 1;
             if shared.options.check_deadlock {
                 core.notes.finding(Finding { kind: FindingKind::Deadlock, property: 0, event: None });

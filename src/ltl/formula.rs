@@ -192,6 +192,29 @@ impl Formula {
         features
     }
 
+    /// What partial order reduction does not preserve in this formula, if anything.
+    pub fn not_preserved(&self) -> Option<&'static str> {
+        let features = self.features();
+        if features.counts_steps {
+            return Some("X, Y and [op] count steps, which are not preserved");
+        }
+        if features.fairness {
+            return Some("fairness speaks of transitions, which are not all there");
+        }
+        let mut open = vec![self];
+        while let Some(f) = open.pop() {
+            match &f.kind {
+                Kind::Constant(_) | Kind::Atom(Atom::Predicate(_)) => {}
+                Kind::Atom(_) => {
+                    return Some("what is enabled is not preserved, only predicates of states are");
+                }
+                Kind::Unary(_, f) | Kind::Quantified { body: f, .. } | Kind::Fair(_, f) => open.push(f),
+                Kind::Binary(_, f, g) => open.extend([&**f, g]),
+            }
+        }
+        None
+    }
+
     /// Whether an operator of the future stands below one of the past; `below` says that one is above.
     fn looks_ahead(&self, below: bool) -> bool {
         match &self.kind {

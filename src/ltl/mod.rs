@@ -1,6 +1,6 @@
 //! LTL[e] with past and fairness, and CTL, on the frozen graph.
 //!
-//! In: a graph, formulas as text, and callbacks that evaluate their B parts once. Out: a verdict for
+//! In: a graph, formulas as text, and callbacks that evaluate their parts in other languages once. Out: a verdict for
 //! each formula, with a lasso or a finite path when it is violated. Never here: B itself, exploration.
 //!
 //! Paths are maximal: infinite, or finite and ending in a deadlock. `X f` and `[op]` are false at the
@@ -26,6 +26,7 @@ pub mod parse;
 pub mod path;
 pub mod pattern;
 mod product;
+pub mod propositions;
 mod reach;
 mod tableau;
 mod token;

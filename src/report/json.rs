@@ -1,6 +1,6 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{Judge, Outcome, PorDetails, TraceStep};
+use super::outcome::{Judge, KINDS, Outcome, PorDetails, TraceStep};
 use serde_json::{Map, Value, json};
 
 pub fn render(o: &Outcome) -> Value {
@@ -67,6 +67,13 @@ pub fn render(o: &Outcome) -> Value {
         "peak_memory_bytes": o.peak_memory_bytes,
         "confirmed_by": Value::Null,
     });
+    for (kind, count) in o.found.iter().filter(|(kind, _)| !KINDS.contains(&kind.as_str())) {
+        all["found"][kind.replace('-', "_")] = json!(count);
+    }
+    if !o.figures.is_empty() {
+        let figures = o.figures.iter().map(|(name, n)| (name.replace(' ', "_"), json!(n)));
+        all["figures"] = Value::Object(figures.collect());
+    }
     if let Some(v) = &o.violation {
         // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
         all["violation"] = object([
@@ -104,8 +111,11 @@ fn por_details(d: &PorDetails) -> Value {
     })
 }
 
-/// MAXINT as a number where JSON can hold it exactly, else as its digits.
+/// MAXINT as a number where JSON can hold it exactly, else as its digits; null in formalisms without it.
 fn number(digits: &str) -> Value {
+    if digits.is_empty() {
+        return Value::Null;
+    }
     digits.parse::<i64>().map_or_else(|_| json!(digits), |n| json!(n))
 }
 

@@ -5,7 +5,7 @@
 use super::ledger::{Ledger, Verdict};
 use std::collections::BTreeMap;
 
-/// The words of the JSON result for each kind of finding.
+/// The words of the JSON result for each kind of finding in B. Other formalisms may have more.
 pub const KINDS: [&str; 9] = [
     "invariant",
     "deadlock",
@@ -25,10 +25,12 @@ pub struct Outcome {
     pub scope: Scope,
     pub ledger: Ledger,
     pub violation: Option<Violation>,
-    /// Findings by kind, in the words of `KINDS`.
+    /// Findings by kind, in the words of `KINDS`, and further kinds of other formalisms than B.
     pub found: BTreeMap<String, u64>,
     pub warnings: Vec<String>,
     pub counts: Counts,
+    /// What a formalism counts beside states and transitions, by name.
+    pub figures: Vec<(&'static str, u64)>,
     pub events: Vec<EventCoverage>,
     pub temporal: Vec<Temporal>,
     pub digest: String,
@@ -65,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// For which sizes the verdict holds.
+/// For which sizes the verdict holds; empty for formalisms without such sizes.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     pub sets: Vec<SetSize>,

@@ -95,7 +95,12 @@ fn scope(out: &mut String, o: &Outcome) {
         .collect();
     let mut parts = sized;
     let all = if o.scope.integers { " for every choice that nothing bounds" } else { "" };
-    parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
+    if !o.scope.maxint.is_empty() {
+        parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
+    }
+    if parts.is_empty() {
+        return;
+    }
     let _ = writeln!(out, "  scope        {}", parts.join(", "));
 }
 
@@ -115,6 +120,10 @@ fn figures(out: &mut String, o: &Outcome) {
             String::new()
         }
     );
+    if !o.figures.is_empty() {
+        let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        let _ = writeln!(out, "  figures      {}", figures.join(", "));
+    }
     if o.reductions.symmetry != "off" {
         let _ = writeln!(
             out,

@@ -1,17 +1,24 @@
-//! The seam between the compiled model and the explorer: packed states, successors, findings.
+//! The seam between a formalism and the explorer: packed states, successors, findings, propositions.
 //!
-//! `program` implements `System`, `explore` consumes it, and neither knows the other. Hand-written
-//! systems of five states implement it in tests.
+//! `program` implements `System` for B, other formalisms implement it for themselves, `explore`
+//! consumes it, and neither side knows the other. Hand-written systems of five states implement it
+//! in tests.
 //! Never here: what a word means, who visits a state when.
 
 mod relations;
 
+pub use crate::base::diagnostic::Diagnostic;
 pub use crate::base::finding::FindingKind;
+pub use crate::base::span::Span;
 pub use relations::{GuardId, InstanceId, Relations, Rows, ones};
 
 /// Index of an event, in the order of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u32);
+
+/// Index of a proposition over states, given out by `System::proposition`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PropId(pub u32);
 
 /// `Finding::property` of the finding `Properties` that the explorer adds when there is no initial
 /// state and the system itself named no reason.
@@ -108,30 +115,43 @@ pub trait System: Sync {
     fn event_names(&self) -> &[String];
 
     /// Valuations of the constants; 0 when the model has no constants.
-    fn constant_valuations(&self) -> usize;
+    fn constant_valuations(&self) -> usize {
+        0
+    }
 
     /// All initial states. Edges carry `label` only to tell them apart and an `event` of no meaning;
     /// transitions are counted by distinct (valuation, state).
     fn initial(&self, worker: &mut Self::Worker, sink: &mut dyn Sink);
 
+    /// Says which states `successors` will be asked about next, in this order, their words side by side.
+    /// Only a hint: a system that answers many questions at once faster than one by one may use it.
+    fn foresee(&self, _worker: &mut Self::Worker, _states: &[u64]) {}
+
     /// All transitions from `state`.
     fn successors(&self, worker: &mut Self::Worker, state: &[u64], sink: &mut dyn Sink);
 
-    /// Invariant, assertions and goal of `state`. `changed_by` is the event that led here from a
+    /// Looks for what is wrong with `state` itself: invariant, assertions and goal. `changed_by` is the event that led here from a
     /// state without any finding, so that conjuncts and assertions it cannot change may be
     /// skipped; `None` asks for everything.
     fn check(
         &self,
-        worker: &mut Self::Worker,
-        state: &[u64],
-        changed_by: Option<EventId>,
-        sink: &mut dyn Sink,
-    );
+        _worker: &mut Self::Worker,
+        _state: &[u64],
+        _changed_by: Option<EventId>,
+        _sink: &mut dyn Sink,
+    ) {
+    }
 
     /// Whether `state` may be expanded (SCOPE). A scope without a truth value is told to the sink as a reason for
     /// which the search is incomplete, and the state is expanded.
     fn in_scope(&self, _worker: &mut Self::Worker, _state: &[u64], _sink: &mut dyn Sink) -> bool {
         true
+    }
+
+    /// Whether `state`, whose successors were computed last by this worker and are none, has come to
+    /// its proper end. Such a state is no deadlock. Paths of temporal logic end in it all the same.
+    fn terminated(&self, _worker: &mut Self::Worker, _state: &[u64]) -> bool {
+        false
     }
 
     /// A hash of what `state` means, for systems whose words depend on the order in which workers
@@ -176,14 +196,51 @@ pub trait System: Sync {
         None
     }
 
-    /// The words for a finding; a system without words of its own shows what the finding holds.
+    /// Reads a proposition over single states in the language of the formalism, before the search. `at`
+    /// is the place of `text`, for messages. Equal texts may get equal ids. From then on `relations`
+    /// counts all instances as visible that may change the truth of the proposition.
+    fn proposition(&mut self, _text: &str, at: Span) -> Result<PropId, Vec<Diagnostic>> {
+        Err(vec![Diagnostic::error(at, "this formalism has no propositions over states")])
+    }
+
+    /// Whether a proposition holds in `state`; `None` if that cannot be computed.
+    fn holds(&self, _worker: &mut Self::Worker, _state: &[u64], _proposition: PropId) -> Option<bool> {
+        None
+    }
+
+    /// Whether a proposition holds, for each of several states whose words stand side by side.
+    fn truths(
+        &self,
+        worker: &mut Self::Worker,
+        states: &[u64],
+        proposition: PropId,
+        out: &mut Vec<Option<bool>>,
+    ) {
+        for state in states.chunks_exact(self.words()) {
+            out.push(self.holds(worker, state, proposition));
+        }
+    }
+
+    /// What tells a transition from others of its event, as name and value pairs for people: arguments,
+    /// a communicated value, a binding. Formulas that name arguments compare them with these values.
+    fn label(&self, _event: EventId, _label: u64, _from: &[u64], _to: &[u64]) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Why nothing that the system said may be trusted: it broke down, or contradicted itself. Asked
+    /// when a search is over; there is no outcome then.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// The words for a finding.
     fn property(&self, finding: &Finding) -> String {
-        format!("{finding:?}")
+        finding.kind.word().into()
     }
 
     /// The words for a reason of incompleteness.
-    fn reason(&self, reason: u32) -> String {
-        format!("reason {reason}")
+    fn reason(&self, _reason: u32) -> String {
+        "something could not be computed".into()
     }
 
     /// A state as name and value pairs, for people.
