@@ -66,6 +66,9 @@ pub struct Loading {
     /// Convergent events of Event-B must decrease the variant, anticipated ones must not increase it
     #[arg(long)]
     pub variants: bool,
+    /// A schema of Z that is an operation although another schema refers to it (repeatable)
+    #[arg(long = "operation", value_name = "NAME")]
+    pub operations: Vec<String>,
 }
 
 #[derive(Args, Debug)]

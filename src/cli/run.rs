@@ -90,6 +90,7 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         machine: args.machine.clone(),
         abstract_levels: args.abstract_levels,
         variants: args.variants,
+        operations: args.operations.clone(),
         all_constants: args.all_constants,
     }
 }
@@ -367,8 +368,9 @@ fn info(args: &args::Info) -> u8 {
                 return status::OK;
             }
             let layouts = driver::layouts(&model.machine, &budget);
+            let notes: String = model.notes.iter().map(|n| format!("note        {n}\n")).collect();
             say(&format!(
-                "{}{}{}",
+                "{}{notes}{}{}",
                 describe(&model.machine),
                 describe_proofs(&model.proofs),
                 layouts.join("\n")

@@ -169,6 +169,7 @@ fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fa
         format!("sets {:?}, set-size {:?}", l.set_sizes, l.default_set_size),
         format!("maxint {:?}, minint {:?}", l.maxint, l.minint),
         format!("machine {:?}, abstract-levels {:?}, variants {}", l.machine, l.abstract_levels, l.variants),
+        format!("operations {:?}", l.operations),
         format!("temporal {:?}", options.temporal),
         format!("symmetry {:?}", options.symmetry),
         format!(

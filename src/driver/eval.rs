@@ -25,7 +25,7 @@ pub fn eval(
         None => {
             let machine = model::empty_machine(maxint.clone(), minint.clone());
             let scope = model::FormulaScope::empty(maxint, minint);
-            (Model { machine, scope, proofs: Vec::new() }, Sources::default())
+            (Model { machine, scope, proofs: Vec::new(), notes: Vec::new() }, Sources::default())
         }
     };
     let typed = match model.scope.parse(&mut model.machine, &mut sources, "<formula>", formula) {

@@ -199,9 +199,11 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
             ("--variants", options.variants),
         ];
         for (option, _) in given.iter().filter(|(_, given)| *given) {
-            unused
-                .push(Diagnostic::plain(format!("{option} is for Event-B models, this one is classical B")));
+            unused.push(Diagnostic::plain(format!("{option} is for Event-B models, this one is none")));
         }
+    }
+    if !model::z::is_z(path) && !options.operations.is_empty() {
+        unused.push(Diagnostic::plain("--operation is for Z specifications"));
     }
     unused
 }

@@ -26,6 +26,7 @@ pub mod typed;
 pub mod types;
 pub mod value;
 pub mod walk;
+pub mod z;
 
 pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
 pub use formula::{Formula, FormulaScope, empty_machine};
@@ -60,14 +61,19 @@ pub struct Model {
     pub scope: FormulaScope,
     /// What the authors of an Event-B model proved about it; nothing is skipped because of them.
     pub proofs: Vec<Proof>,
+    /// What was decided when the model was read and a user may wonder about.
+    pub notes: Vec<String>,
 }
 
-/// Loads a classical B machine with everything it refers to, or an Event-B model.
+/// Loads a classical B machine with everything it refers to, an Event-B model, or a Z specification.
 ///
 /// Call it on a thread with a large stack: the passes recurse as deep as the text nests.
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
     if eventb::is_eventb(path) {
         return eventb::load(path, options);
+    }
+    if z::is_z(path) {
+        return z::load(path, options);
     }
     let mut sources = Sources::default();
     let reader = Reader::new(path, &options.include);
@@ -93,7 +99,7 @@ fn finish(
     let model = machine.map(|mut machine| {
         let elements = sets::size_sets(&mut machine, &settings);
         let scope = FormulaScope::new(elaborator, scope, &machine, &elements);
-        Model { machine, scope, proofs: Vec::new() }
+        Model { machine, scope, proofs: Vec::new(), notes: Vec::new() }
     });
     let model = model.filter(|_| !failed(&diagnostics));
     Loaded { sources, model, diagnostics }
