@@ -21,7 +21,10 @@ fn schemas_must_be_balanced() {
 #[test]
 fn an_unknown_environment_that_was_meant_to_be_formal_is_named() {
     let messages = rejected("\\begin{shema}{S} x : \\nat \\end{shema}");
-    assert!(messages.contains("unknown environment `shema`") && messages.contains("did you mean `schema`"), "{messages}");
+    assert!(
+        messages.contains("unknown environment `shema`") && messages.contains("did you mean `schema`"),
+        "{messages}"
+    );
 }
 
 #[test]
@@ -29,7 +32,10 @@ fn a_clash_of_types_across_schemas_shows_both_sides() {
     let items = r"A \defs [x : \nat] \\ B \defs [x : \power \nat] \\ C \defs A \land B";
     let messages = rejected(&zed(items));
     assert!(messages.contains("the component `x` has two types"), "{messages}");
-    assert!(messages.contains("of type `\\num` here") && messages.contains("of type `\\power \\num` here"), "{messages}");
+    assert!(
+        messages.contains("of type `\\num` here") && messages.contains("of type `\\power \\num` here"),
+        "{messages}"
+    );
 }
 
 #[test]
@@ -44,7 +50,10 @@ fn a_specification_without_a_state_is_refused() {
     let messages = rejected(&zed(r"Inc \defs [n, n' : 0 \upto 3 | n' = n + 1]"));
     assert!(messages.contains("there is no schema `Init`"), "{messages}");
     complains(r"Init \defs [n' : 0 \upto 3 | n' = 0]", "includes no schema");
-    complains(r"A \defs [a : \nat] \\ B \defs [b : \nat] \\ Init \defs [A'; B']", "must include exactly one schema");
+    complains(
+        r"A \defs [a : \nat] \\ B \defs [b : \nat] \\ Init \defs [A'; B']",
+        "must include exactly one schema",
+    );
 }
 
 #[test]
@@ -65,14 +74,19 @@ fn definitions_in_terms_of_themselves_are_refused() {
 
 #[test]
 fn a_specification_that_explodes_is_refused() {
-    let doubled = (1..64).map(|i| format!(r"S{i} \defs S{}x' \land S{}x''", i - 1, i - 1).replace(&format!("S{i} "), &format!("S{i}x ")));
-    let items: Vec<String> = std::iter::once(r"S0x \defs [n : 0 \upto 3 | n > 1]".to_owned()).chain(doubled).collect();
+    let doubled = (1..64).map(|i| {
+        format!(r"S{i} \defs S{}x' \land S{}x''", i - 1, i - 1).replace(&format!("S{i} "), &format!("S{i}x "))
+    });
+    let items: Vec<String> =
+        std::iter::once(r"S0x \defs [n : 0 \upto 3 | n > 1]".to_owned()).chain(doubled).collect();
     complains(&items.join(r" \\ "), "grows beyond");
 }
 
 #[test]
 fn deep_nesting_is_refused() {
-    for (open, close) in [(r"\{", r"\}"), ("(", ")"), ("{", "}"), (r"\langle", r"\rangle"), (r"\power (", ")")] {
+    for (open, close) in
+        [(r"\{", r"\}"), ("(", ")"), ("{", "}"), (r"\langle", r"\rangle"), (r"\power (", ")")]
+    {
         let items = format!("x = {}1{}", open.repeat(100_000), close.repeat(100_000));
         let (status, _, messages) = run("check", "spec.tex", &zed(&items), &[]);
         assert_eq!(status, 2, "{open}");
@@ -82,9 +96,11 @@ fn deep_nesting_is_refused() {
 
 #[test]
 fn every_error_is_reported() {
-    let messages = rejected(&zed(r"a == 1 + \{2\} \\ b == c \\ [D] \\ D == 3 \\ S \defs [x : \nat | x = \{\} \land y]"));
+    let messages =
+        rejected(&zed(r"a == 1 + \{2\} \\ b == c \\ [D] \\ D == 3 \\ S \defs [x : \nat | x = \{\} \land y]"));
     assert!(messages.contains("a relation sign"), "{messages}");
-    let messages = rejected(&zed(r"a == 1 + \{2\} \\ b == c \\ [D] \\ D == 3 \\ S \defs [x : \nat | x = \{\}]"));
+    let messages =
+        rejected(&zed(r"a == 1 + \{2\} \\ b == c \\ [D] \\ D == 3 \\ S \defs [x : \nat | x = \{\}]"));
     for wanted in ["the right side of `+`", "unknown name `c`", "`D` is defined twice", "the sides of `=`"] {
         assert!(messages.contains(wanted), "{wanted}\n{messages}");
     }
@@ -92,19 +108,27 @@ fn every_error_is_reported() {
 
 #[test]
 fn a_generic_definition_without_an_equation_is_refused() {
-    let messages = rejected("\\begin{gendef}[X] f : X \\fun X \\where \\forall x : X @ f~x = x \\end{gendef}");
+    let messages =
+        rejected("\\begin{gendef}[X] f : X \\fun X \\where \\forall x : X @ f~x = x \\end{gendef}");
     assert!(messages.contains("is not defined by an equation"), "{messages}");
 }
 
 #[test]
 fn wrong_numbers_of_actual_parameters_are_refused() {
-    complains(r"P[X] == X \cross X \\ Q == P[\nat, \nat]", "has 1 formal parameters, and 2 actual ones are given");
-    complains(r"B[X] \defs [c : X] \\ S \defs [B | true]", "has 1 formal parameters, and 0 actual ones are given");
+    complains(
+        r"P[X] == X \cross X \\ Q == P[\nat, \nat]",
+        "has 1 formal parameters, and 2 actual ones are given",
+    );
+    complains(
+        r"B[X] \defs [c : X] \\ S \defs [B | true]",
+        "has 1 formal parameters, and 0 actual ones are given",
+    );
 }
 
 #[test]
 fn options_of_other_languages_are_refused() {
-    let text = zed(r"S \defs [n : 0 \upto 1] \\ Init \defs [S' | n' = 0] \\ Op \defs [\Delta S | n' = 1 - n]");
+    let text =
+        zed(r"S \defs [n : 0 \upto 1] \\ Init \defs [S' | n' = 0] \\ Op \defs [\Delta S | n' = 1 - n]");
     assert_eq!(run("check", "spec.tex", &text, &["--machine", "M"]).0, 2);
     assert_eq!(run("check", "spec.tex", &text, &["--operation", "Nothing"]).0, 2);
     assert_eq!(run("check", "M.mch", "MACHINE M END", &["--operation", "Op"]).0, 2);

@@ -49,11 +49,19 @@ fn bags_count() {
 
 #[test]
 fn sequences_have_their_operators() {
-    assert!(holds(r"\langle 1 \rangle \prefix \langle 1, 2 \rangle \land \langle 2 \rangle \suffix \langle 1, 2 \rangle"));
-    assert!(holds(r"\langle 2, 3 \rangle \inseq \langle 1, 2, 3, 4 \rangle \land \lnot (\langle 3, 2 \rangle \inseq \langle 1, 2, 3 \rangle)"));
-    assert!(holds(r"\dcat \langle \langle 1 \rangle, \langle \rangle, \langle 2, 3 \rangle \rangle = \langle 1, 2, 3 \rangle"));
+    assert!(holds(
+        r"\langle 1 \rangle \prefix \langle 1, 2 \rangle \land \langle 2 \rangle \suffix \langle 1, 2 \rangle"
+    ));
+    assert!(holds(
+        r"\langle 2, 3 \rangle \inseq \langle 1, 2, 3, 4 \rangle \land \lnot (\langle 3, 2 \rangle \inseq \langle 1, 2, 3 \rangle)"
+    ));
+    assert!(holds(
+        r"\dcat \langle \langle 1 \rangle, \langle \rangle, \langle 2, 3 \rangle \rangle = \langle 1, 2, 3 \rangle"
+    ));
     assert!(holds(r"squash~\{3 \mapsto 8, 7 \mapsto 9\} = \langle 8, 9 \rangle"));
-    assert!(holds(r"head \langle 4, 5 \rangle = 4 \land last \langle 4, 5 \rangle = 5 \land front \langle 4, 5 \rangle = \langle 4 \rangle"));
+    assert!(holds(
+        r"head \langle 4, 5 \rangle = 4 \land last \langle 4, 5 \rangle = 5 \land front \langle 4, 5 \rangle = \langle 4 \rangle"
+    ));
 }
 
 #[test]
@@ -75,7 +83,10 @@ fn an_undefined_predicate_does_not_hold() {
 #[test]
 fn the_intersection_of_no_sets_is_the_whole_type() {
     let t = r"\begin{zed} T ::= a | b \end{zed}";
-    assert!(holds_with(t, r"\bigcap \{ s : \power T | s \neq s \} = T \land \bigcap \{\{a\}, \{a, b\}\} = \{a\}"));
+    assert!(holds_with(
+        t,
+        r"\bigcap \{ s : \power T | s \neq s \} = T \land \bigcap \{\{a\}, \{a, b\}\} = \{a\}"
+    ));
 }
 
 #[test]
@@ -85,15 +96,22 @@ fn generic_definitions_are_instantiated_or_inferred() {
 \begin{zed} X \twin Y == X \cross Y \\ Second[X] == \{ x : X; y : X @ (x, y) \mapsto y \} \end{zed}
 \begin{gendef}[X] none : \power X \where none = \{ x : X | false \} \end{gendef}
 \begin{axdef} \_ \join \_ : \num \cross \num \fun \num \where (\_ \join \_) = (\lambda a, b : \num @ 10 * a + b) \end{axdef}";
-    assert!(holds_with(text, r"(1, 2) \in \{1\} \twin \{2\} \land none = \{\} \cap \{1\} \land none[\nat] = \{\}"));
+    assert!(holds_with(
+        text,
+        r"(1, 2) \in \{1\} \twin \{2\} \land none = \{\} \cap \{1\} \land none[\nat] = \{\}"
+    ));
     assert!(holds_with(text, r"Second[0 \upto 2](0, 2) = 2 \land 4 \join 2 = 42"));
 }
 
 #[test]
 fn operators_are_functions_and_relations() {
-    assert!(holds(r"(\_ + \_) (1, 2) = 3 \land (1, 2) \in (\_ < \_) \land \{1 \mapsto 2\} \subseteq (\_ \leq \_)"));
+    assert!(holds(
+        r"(\_ + \_) (1, 2) = 3 \land (1, 2) \in (\_ < \_) \land \{1 \mapsto 2\} \subseteq (\_ \leq \_)"
+    ));
     assert!(holds(r"\{ x : 1 \upto 3 @ (succ~x, \# \{x\}) \} = \{(2,1), (3,1), (4,1)\}"));
-    assert!(holds(r"\{1 \mapsto 2, 2 \mapsto 3\}^{2} = \{1 \mapsto 3\} \land \{1 \mapsto 2\}^{-1} = \{2 \mapsto 1\}"));
+    assert!(holds(
+        r"\{1 \mapsto 2, 2 \mapsto 3\}^{2} = \{1 \mapsto 3\} \land \{1 \mapsto 2\}^{-1} = \{2 \mapsto 1\}"
+    ));
 }
 
 #[test]
@@ -126,20 +144,30 @@ fn a_user_may_define_what_delta_means() {
 
 #[test]
 fn the_first_schema_whose_name_begins_with_init_serves_with_a_warning() {
-    let items = r"S \defs [n : 0 \upto 2] \\ InitProbe \defs [S' | n' = 0] \\ Step \defs [\Delta S | n' = n + 1]";
+    let items =
+        r"S \defs [n : 0 \upto 2] \\ InitProbe \defs [S' | n' = 0] \\ Step \defs [\Delta S | n' = n + 1]";
     let result = check_zed(items, &[]);
     assert_eq!(counts(&result), (3, 2));
-    assert!(result["warnings"].to_string().contains("`InitProbe` is taken for the initialisation"), "{result}");
+    assert!(
+        result["warnings"].to_string().contains("`InitProbe` is taken for the initialisation"),
+        "{result}"
+    );
 }
 
 #[test]
 fn an_unbounded_output_is_incomplete_and_an_equation_is_not() {
     let spec = |p: &str| {
-        format!(r"S \defs [n : 0 \upto 2] \\ Init \defs [S' | n' = 0] \\ Op \defs [\Delta S; x! : \nat | n' = 2 - n {p}]")
+        format!(
+            r"S \defs [n : 0 \upto 2] \\ Init \defs [S' | n' = 0] \\ Op \defs [\Delta S; x! : \nat | n' = 2 - n {p}]"
+        )
     };
     assert_eq!(counts(&check_zed(&spec(r"\land x! = 7 * n"), &[])), (2, 2));
     let result = check_zed(&spec(""), &["--strict-wd"]);
-    assert_ne!(result["warnings"].to_string() + &result["incomplete_because"].to_string(), "[][]", "{result}");
+    assert_ne!(
+        result["warnings"].to_string() + &result["incomplete_because"].to_string(),
+        "[][]",
+        "{result}"
+    );
 }
 
 #[test]
@@ -150,7 +178,10 @@ fn inputs_and_outputs_keep_their_names_in_traces() {
     let trace = result["violation"]["trace"].as_array().expect("a trace");
     let last = trace.last().expect("a step");
     assert_eq!(last["event"], "Add");
-    assert_eq!((&last["params"]["by?"], &last["results"]["old!"], &last["state"]["n"]), (&"2".into(), &"0".into(), &"2".into()));
+    assert_eq!(
+        (&last["params"]["by?"], &last["results"]["old!"], &last["state"]["n"]),
+        (&"2".into(), &"0".into(), &"2".into())
+    );
 }
 
 #[test]
@@ -164,10 +195,9 @@ fn temporal_formulas_speak_of_operations_and_components() {
 
 #[test]
 fn a_schema_that_is_referred_to_is_an_operation_on_request() {
-    let items = zed(
-        r"S \defs [n : 0 \upto 3] \\ Init \defs [S' | n' = 0] \\ Inc \defs [\Delta S | n' = n + 1]
-        \\ Stuck \defs [\Xi S | \lnot \pre Inc]",
-    );
+    let items =
+        zed(r"S \defs [n : 0 \upto 3] \\ Init \defs [S' | n' = 0] \\ Inc \defs [\Delta S | n' = n + 1]
+        \\ Stuck \defs [\Xi S | \lnot \pre Inc]");
     assert_eq!(counts(&check("s.tex", &items, &[])), (1, 0));
     assert_eq!(counts(&check("s.tex", &items, &["--operation", "Inc"])), (4, 4));
     let (_, out, _) = run("info", "s.tex", &items, &[]);
@@ -176,7 +206,9 @@ fn a_schema_that_is_referred_to_is_an_operation_on_request() {
 
 #[test]
 fn values_are_evaluated_in_the_first_state_of_a_specification() {
-    let items = zed(r"[N] \\ S \defs [s : \power N; q : \seq \num] \\ Init \defs [S' | s' = N \land q' = \langle 4, 5 \rangle]");
+    let items = zed(
+        r"[N] \\ S \defs [s : \power N; q : \seq \num] \\ Init \defs [S' | s' = N \land q' = \langle 4, 5 \rangle]",
+    );
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("s.zed");
     std::fs::write(&path, items).expect("a file");

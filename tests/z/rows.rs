@@ -219,7 +219,11 @@ const PREDICATES: &[(u32, &str, bool)] = &[
     (41, r"\{1 \mapsto 2\} \oplus \{1 \mapsto 3\} = \{1 \mapsto 3\}", true),
     (42, r"\{1\} \ndres \{1 \mapsto 2, 2 \mapsto 3\} = \{2 \mapsto 3\}", true),
     (43, r"\{1 \mapsto 2, 2 \mapsto 1\}\plus = \{1,2\} \cross \{1,2\}", true),
-    (44, r"\# (\{1,2\} \pfun \{1,2\}) = 9 \land \# (\{1,2\} \fun \{1,2\}) = 4 \land \# (\{1,2\} \pinj \{1,2\}) = 7 \land \# (\{1,2\} \bij \{1,2\}) = 2 \land \# (\{1,2\} \rel \{1,2\}) = 16", true),
+    (
+        44,
+        r"\# (\{1,2\} \pfun \{1,2\}) = 9 \land \# (\{1,2\} \fun \{1,2\}) = 4 \land \# (\{1,2\} \pinj \{1,2\}) = 7 \land \# (\{1,2\} \bij \{1,2\}) = 2 \land \# (\{1,2\} \rel \{1,2\}) = 16",
+        true,
+    ),
     (45, r"(\mu x: 1 \upto 5 | x * x = 9) = 3", true),
     (46, r"\{ x: 1 \upto 3; y: 1 \upto 3 | x < y \} = \{(1,2),(1,3),(2,3)\}", true),
     (47, r"\{ x: 1 \upto 3 @ x * x \} = \{1,4,9\}", true),

@@ -230,7 +230,9 @@ impl<'s> Elaboration<'s> {
         let whole_set = Pred { kind: PredKind::Rel(RelOp::In, e, set), span };
         let PredKind::Rel(_, e, set) = &whole_set.kind else { return whole_set };
         match &set.kind {
-            ExprKind::Compr(vars, p) if vars.len() == 1 && is_path(e) && fields(&self.unifier.head(&e.ty)).is_some() => {
+            ExprKind::Compr(vars, p)
+                if vars.len() == 1 && is_path(e) && fields(&self.unifier.head(&e.ty)).is_some() =>
+            {
                 let with = Replacement::from([(vars[0], e.clone())]);
                 self.copy(with, span, |copy| copy.pred(p)).unwrap_or(Pred { kind: PredKind::True, span })
             }

@@ -530,6 +530,21 @@ impl<'s> Elaboration<'s> {
         let (index, set) = self.relation_type(&family, "the operand of `\\disjoint`");
         let t = self.unifier.fresh();
         self.expect(&family, &Type::rel(index.clone(), Type::pow(t)), "the operand of `\\disjoint`");
+        let empty = node(ExprKind::SetExt(Vec::new()), set.clone(), span);
+        if let ExprKind::SeqExt(sets) = &family.kind {
+            let mut apart = Vec::new();
+            for (i, a) in sets.iter().enumerate() {
+                for b in &sets[i + 1..] {
+                    let (a, b) = (self.copy_expr(a), self.copy_expr(b));
+                    apart.push(relation(
+                        RelOp::Equal,
+                        binary(BinOp::Inter, a, b, set.clone()),
+                        empty.clone(),
+                    ));
+                }
+            }
+            return conjunction(apart, span);
+        }
         let (i, j) =
             (self.new_var(&"i".into(), index.clone(), span), self.new_var(&"j".into(), index.clone(), span));
         let f = self.new_var(&"f".into(), family.ty.clone(), span);
@@ -543,7 +558,7 @@ impl<'s> Elaboration<'s> {
             relation(RelOp::NotEqual, self.var(i, span), self.var(j, span)),
         ];
         let shared = binary(BinOp::Inter, at(self, i), at(self, j), set.clone());
-        let none = relation(RelOp::Equal, shared, node(ExprKind::SetExt(Vec::new()), set.clone(), span));
+        let none = relation(RelOp::Equal, shared, empty);
         let kind = PredKind::Implies(Box::new(conjunction(apart, span)), Box::new(none));
         let all = PredKind::Forall(vec![i, j], Box::new(Pred { kind, span }));
         Pred { kind: PredKind::Let(vec![(f, family)], Box::new(Pred { kind: all, span })), span }

@@ -8,7 +8,7 @@ use super::copy::{Copy, Replacement};
 use super::elaborate::Elaboration;
 use super::references::references;
 use super::schema::{Schema, decorated};
-use super::steps::{Alternative, alternatives, mentions, plain};
+use super::steps::{Alternative, alternatives, mentions, plain, test_members};
 use super::types::Close;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{Name, Span};
@@ -464,6 +464,9 @@ impl<'s> Lowering<'_, 's> {
         let mut targets = targets.to_vec();
         self.frame(&mut chosen, &mut conjuncts, &mut targets);
         super::steps::remove_repeated(&mut conjuncts);
+        let mut alternative = Alternative { chosen, conjuncts };
+        test_members(&mut alternative, &mut self.elaboration.vars);
+        let Alternative { mut chosen, mut conjuncts } = alternative;
         let chosen_set: BTreeSet<VarId> = chosen.iter().copied().collect();
         conjuncts.retain(|p| mentions(p, &chosen_set) || !known.contains(&plain(p)));
         if again {

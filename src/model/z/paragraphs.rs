@@ -118,12 +118,17 @@ impl<'s> Elaboration<'s> {
         let full = name.full();
         let earlier = self.globals.get(&full).map(|(_, s)| *s);
         let earlier = earlier.or_else(|| self.schemas.get(&full).map(|s| s.name.span));
-        if let Some(first) = earlier {
-            let d = Diagnostic::error(name.span, format!("`{full}` is defined twice"));
-            self.error(d.label(first, "defined here already"));
+        if let Some(other) = earlier {
+            self.defined_twice(&full, name.span, other);
             return;
         }
         self.globals.insert(full, (global, name.span));
+    }
+
+    fn defined_twice(&mut self, name: &Name, one: Span, other: Span) {
+        let (first, second) = if other < one { (other, one) } else { (one, other) };
+        let d = Diagnostic::error(second, format!("`{name}` is defined twice"));
+        self.error(d.label(first, "defined here already"));
     }
 
     fn declare_paragraph(&mut self, kind: &'s ParagraphKind) {
@@ -137,9 +142,8 @@ impl<'s> Elaboration<'s> {
             ParagraphKind::Schema { name, formals, body } => {
                 let full = name.full();
                 let earlier = self.schemas.get(&full).map(|s| s.name.span);
-                if let Some(first) = earlier.or_else(|| self.globals.get(&full).map(|(_, s)| *s)) {
-                    let d = Diagnostic::error(name.span, format!("`{full}` is defined twice"));
-                    self.error(d.label(first, "defined here already"));
+                if let Some(other) = earlier.or_else(|| self.globals.get(&full).map(|(_, s)| *s)) {
+                    self.defined_twice(&full, name.span, other);
                     return;
                 }
                 self.schemas.insert(full, SchemaDef { name, formals, body, value: None });

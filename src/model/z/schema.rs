@@ -68,7 +68,7 @@ impl<'s> Elaboration<'s> {
         let mut places = Vec::new();
         for c in &schema.components {
             let name = rename(&c.name);
-            let var = self.component(into, &name, c.ty.clone(), span);
+            let var = self.component(into, &name, c.ty.clone(), c.span, span);
             with.insert(c.var, self.var(var, span));
             places.push(var);
         }
@@ -78,13 +78,13 @@ impl<'s> Elaboration<'s> {
     }
 
     /// The component of this name; one that is there already must have the same type.
-    fn component(&mut self, into: &mut Schema, name: &Name, ty: Type, span: Span) -> VarId {
+    fn component(&mut self, into: &mut Schema, name: &Name, ty: Type, span: Span, at: Span) -> VarId {
         if let Some(old) = into.get(name).cloned() {
             if !self.unifier.unify(&old.ty, &ty) {
                 let (first, second) = (self.show(&old.ty), self.show(&ty));
                 let text = format!("type clash: the component `{name}` has two types");
-                let d = Diagnostic::error(span, text).note(format!("of type `{second}` here"));
-                self.error(d.label(old.span, format!("of type `{first}` here")));
+                let d = Diagnostic::error(at, text).label(old.span, format!("of type `{first}` here"));
+                self.error(d.label(span, format!("of type `{second}` here")));
             }
             return old.var;
         }
@@ -136,7 +136,7 @@ impl<'s> Elaboration<'s> {
                     let set = self.expr(set);
                     let ty = self.element_type(&set, "what a variable is declared with");
                     for name in names {
-                        let var = self.component(&mut schema, &name.full(), ty.clone(), name.span);
+                        let var = self.component(&mut schema, &name.full(), ty.clone(), name.span, name.span);
                         let member = self.var(var, name.span);
                         let copy = self.copy_expr(&set);
                         let pred = self.member(member, copy, name.span.to(set.span));

@@ -7,7 +7,8 @@
 
 use super::copy::{Copy, Replacement, normal_form};
 use super::elaborate::{negation, relation};
-use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, VarDecl, VarId};
+use super::types::is_finite;
+use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarDecl, VarId};
 use crate::model::walk::{Visit, variables_of_expr, visit_pred};
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ pub(super) struct Alternative {
     pub conjuncts: Vec<Pred>,
 }
 
-/// The alternatives of a conjunction. `known` are variables with values: those of the state before, and constants.
+/// The alternatives of a conjunction.
 pub(super) fn alternatives(
     chosen: Vec<VarId>,
     conjuncts: Vec<Pred>,
@@ -160,6 +161,53 @@ fn undetermined(a: &Alternative) -> BTreeSet<VarId> {
         if open.len() == before {
             return open;
         }
+    }
+}
+
+/// `v \in X` for an infinite set X of sets or functions is a test wherever an equation determines `v`: the value of the
+/// equation stands in its place, so that nobody goes through X to find `v`.
+pub(super) fn test_members(a: &mut Alternative, vars: &mut Vec<VarDecl>) {
+    let open = undetermined(a);
+    let value_of = |v: VarId, conjuncts: &[Pred]| {
+        conjuncts.iter().find_map(|p| {
+            let PredKind::Rel(RelOp::Equal, x, y) = &p.kind else { return None };
+            let is = |e: &Expr| matches!(e.kind, ExprKind::Var(w) if w == v);
+            let value = if is(x) {
+                Some(y)
+            } else if is(y) {
+                Some(x)
+            } else {
+                None
+            };
+            value.filter(|e| !variables_of_expr(e).contains(&v)).cloned()
+        })
+    };
+    for i in 0..a.conjuncts.len() {
+        let PredKind::Rel(RelOp::In, member, set) = &a.conjuncts[i].kind else { continue };
+        let ExprKind::Var(v) = member.kind else { continue };
+        if !a.chosen.contains(&v) || open.contains(&v) || !is_endless(set) {
+            continue;
+        }
+        if let Some(value) = value_of(v, &a.conjuncts) {
+            a.conjuncts[i] = Copy::new(vars, Replacement::from([(v, value)])).pred(&a.conjuncts[i]);
+        }
+    }
+}
+
+/// Whether a set of sets, functions, sequences or bindings has infinitely many members.
+fn is_endless(set: &Expr) -> bool {
+    let infinite = |e: &Expr| match &e.kind {
+        ExprKind::Natural | ExprKind::Natural1 => true,
+        ExprKind::TypeSet(ty) => !is_finite(ty),
+        _ => is_endless(e),
+    };
+    match &set.kind {
+        ExprKind::Unary(UnOp::Pow | UnOp::Pow1 | UnOp::Fin | UnOp::Fin1, of) => infinite(of),
+        ExprKind::Unary(UnOp::Seq | UnOp::Seq1, _) => true,
+        ExprKind::Binary(BinOp::Inter | BinOp::Cartesian, a, b) => infinite(a) || infinite(b),
+        ExprKind::Binary(op, a, b) if op.arrow().is_some() => infinite(a) || infinite(b),
+        ExprKind::StructSet(sets) => sets.iter().any(infinite),
+        _ => false,
     }
 }
 
