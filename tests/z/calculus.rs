@@ -231,6 +231,8 @@ fn partial_order_reduction_sees_what_an_operation_leaves_alone() {
         \\ B \defs [\Delta S | b' = b + 1 \land a' = a \land c' = c]
         \\ C \defs [\Delta S | c' = c + 1 \land a' = a \land b' = b]";
     assert_eq!(counts(&check_zed(items, &[])), (64, 144));
-    let reduced = check_zed(items, &["--por", "on"]);
+    let options = ["--json", "--workers", "1", "--no-deadlock", "--por", "on"];
+    let (_, reduced, messages) = run("check", "spec.tex", &zed(items), &options);
+    let reduced: serde_json::Value = serde_json::from_str(&reduced).expect(&messages);
     assert!(reduced["states"].as_u64().is_some_and(|n| n < 64), "{reduced}");
 }
