@@ -115,6 +115,30 @@ fn operators_are_functions_and_relations() {
 }
 
 #[test]
+fn operators_may_be_declared_decorated_and_given_actual_parameters() {
+    assert!(holds(
+        r"(-) (3 + 4) = - 7 \land (\_ \surj \_)[0 \upto 1, \{5\}] = \{(\lambda x : 0 \upto 1 @ 5)\}"
+    ));
+    let text = r"%%ingen \twin
+\begin{zed} X \twin' Y == Y \cross X \\ E ::= num \ldata 0 \upto 1 \rdata | (\_ +_0 \_) \ldata E \cross E \rdata \end{zed}
+\begin{schema}{Both[X, Y]} a : X; b : Y \end{schema}";
+    assert!(holds_with(text, r"(2, 1) \in \{1\} \twin' \{2\} \land num~1 +_0 num~0 \neq num~0 +_0 num~1"));
+    assert!(holds_with(text, r"\# Both[0 \upto 1, 0 \upto 2] = 6"));
+}
+
+#[test]
+fn promotion_does_not_go_through_the_states_of_what_is_promoted() {
+    // Were all bindings of the local schema tried, each step would look at ten thousand pairs of them.
+    let items = r"[ID] \\ Local \defs [a, b : 0 \upto 99] \\ Global \defs [f : ID \pfun Local]
+        \\ Init \defs [Global' | f' = \{ i : ID @ i \mapsto \lblot a == 0, b == 0 \rblot \}]
+        \\ Promote \defs [\Delta Global; \Delta Local; i? : ID | i? \in \dom f \land \theta Local = f~i?
+          \land f' = f \oplus \{i? \mapsto \theta Local'\}]
+        \\ Step \defs [\Delta Local | a < 3 \land a' = a + 1 \land b' = 99 - a]
+        \\ One \defs \exists \Delta Local @ Promote \land Step";
+    assert_eq!(counts(&check_zed(items, &["--set", "ID=3"])), (64, 144));
+}
+
+#[test]
 fn recursive_free_types_have_values_of_any_depth() {
     let text = r"\begin{zed} TREE ::= leaf | node \ldata TREE \cross TREE \rdata \end{zed}";
     assert!(holds_with(text, r"node(leaf, node(leaf, leaf)) \neq node(node(leaf, leaf), leaf)"));

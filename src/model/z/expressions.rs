@@ -14,6 +14,9 @@ use crate::syntax::z::tree::{
     Expr as Tree, ExprKind as Kind, Ident, Logic, LogicKind, SchemaRef, SchemaText,
 };
 
+/// Names and what they stand for.
+type Names = Vec<(Name, Expr)>;
+
 impl<'s> Elaboration<'s> {
     pub fn expr(&mut self, e: &'s Tree) -> Expr {
         let span = e.span;
@@ -116,7 +119,7 @@ impl<'s> Elaboration<'s> {
         (items, ty)
     }
 
-    pub fn let_bindings(&mut self, bindings: &'s [(Ident, Tree)]) -> (Vec<(VarId, Expr)>, Vec<(Name, Expr)>) {
+    pub fn let_bindings(&mut self, bindings: &'s [(Ident, Tree)]) -> (Vec<(VarId, Expr)>, Names) {
         let mut vars = Vec::new();
         let mut names = Vec::new();
         for (name, value) in bindings {

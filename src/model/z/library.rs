@@ -1,20 +1,23 @@
 //! The library: operators and functions that every specification can use.
 
 use super::elaborate::{
-    Elaboration, Global, binary, conjunction, exists, negation, node, number, pair, relation, tuple_of,
-    unary, whole,
+    Elaboration, Global, binary, conjunction, node, number, pair, relation, tuple_of, unary, whole,
 };
 use super::types::is_finite;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
-use crate::syntax::z::tree::Ident;
+use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
+use crate::syntax::z::tree::{Ident, NEGATION};
 
 /// Functions that are applied by juxtaposition.
 const FUNCTIONS: &[&str] = &[
     "\\dom", "\\ran", "\\#", "\\bigcup", "\\bigcap", "\\dcat", "first", "second", "min", "max", "head",
-    "last", "tail", "front", "rev", "squash", "items", "succ", "count",
+    "last", "tail", "front", "rev", "squash", "items", "succ", "count", NEGATION,
 ];
+
+/// Infix generics.
+const GENERICS: &[&str] =
+    &["\\rel", "\\pfun", "\\fun", "\\pinj", "\\inj", "\\psurj", "\\surj", "\\bij", "\\ffun", "\\finj"];
 
 /// Operators that are relations between two values.
 const RELATIONS: &[&str] = &[
@@ -71,7 +74,27 @@ impl<'s> Elaboration<'s> {
                 span,
             ));
         }
+        if let Some(sets) = self.generic_value(name, actuals, span) {
+            return Some(sets);
+        }
         self.operator_value(name, span)
+    }
+
+    /// `(\_ \fun \_)[X, Y]`; without actual parameters they are whole types.
+    fn generic_value(&mut self, name: &Name, actuals: &[Expr], span: Span) -> Option<Expr> {
+        if !GENERICS.contains(&&**name) {
+            return None;
+        }
+        if !actuals.is_empty() && actuals.len() != 2 {
+            let text =
+                format!("`{name}` has 2 formal parameters, and {} actual ones are given", actuals.len());
+            self.error(Diagnostic::error(span, text));
+        }
+        let [a, b] = match actuals {
+            [a, b] => [a.clone(), b.clone()],
+            _ => [whole(self.unifier.fresh(), span), whole(self.unifier.fresh(), span)],
+        };
+        self.functions(name, a, b)
     }
 
     /// `(\_ + \_)` as a function, `(\_ < \_)` as a relation.
@@ -98,19 +121,19 @@ impl<'s> Elaboration<'s> {
     }
 
     /// The relation that an operand must be.
-    fn relation_type(&mut self, e: &Expr, what: &str) -> (Type, Type) {
+    pub fn relation_type(&mut self, e: &Expr, what: &str) -> (Type, Type) {
         let (a, b) = (self.unifier.fresh(), self.unifier.fresh());
         self.expect(e, &Type::rel(a.clone(), b.clone()), what);
         (a, b)
     }
 
-    fn sequence_type(&mut self, e: &Expr, what: &str) -> Type {
+    pub fn sequence_type(&mut self, e: &Expr, what: &str) -> Type {
         let t = self.unifier.fresh();
         self.expect(e, &Type::seq(t.clone()), what);
         t
     }
 
-    fn bag_type(&mut self, e: &Expr, what: &str) -> Type {
+    pub fn bag_type(&mut self, e: &Expr, what: &str) -> Type {
         let t = self.unifier.fresh();
         self.expect(e, &Type::rel(t.clone(), Type::Integer), what);
         t
@@ -142,6 +165,10 @@ impl<'s> Elaboration<'s> {
             "min" | "max" => {
                 self.expect(&x, &Type::pow(Type::Integer), &what);
                 unary(if &**name == "min" { UnOp::Min } else { UnOp::Max }, x, Type::Integer)
+            }
+            NEGATION => {
+                self.expect(&x, &Type::Integer, &what);
+                unary(UnOp::Neg, x, Type::Integer)
             }
             "succ" => {
                 self.expect(&x, &Type::Integer, &what);
@@ -429,243 +456,5 @@ impl<'s> Elaboration<'s> {
             }
             None => binary(BinOp::Iterate, r, k, ty),
         }
-    }
-
-    // ----- sequences and bags -----
-
-    /// The entries of a function on numbers, in order and without gaps.
-    fn squash(&mut self, f: Expr, t: Type, span: Span) -> Expr {
-        let ty = Type::seq(t.clone());
-        let all = self.new_var(&"f".into(), ty.clone(), span);
-        let mut int = |name: &str| self.new_var(&name.into(), Type::Integer, span);
-        let (i, k, j) = (int("i"), int("k"), int("j"));
-        let v = self.new_var(&"v".into(), t, span);
-        let var = |s: &Self, x| s.var(x, span);
-        let entry = relation(RelOp::In, pair(var(self, k), var(self, v)), var(self, all));
-        let domain = unary(UnOp::Dom, var(self, all), Type::pow(Type::Integer));
-        let before = vec![
-            relation(RelOp::In, var(self, j), domain),
-            relation(RelOp::LessEqual, var(self, j), var(self, k)),
-        ];
-        let numbers = ExprKind::Compr(vec![j], Box::new(conjunction(before, span)));
-        let place = unary(UnOp::Card, node(numbers, Type::pow(Type::Integer), span), Type::Integer);
-        let here = relation(RelOp::Equal, var(self, i), place);
-        let pred = exists(vec![k], vec![entry, here], span);
-        let set = node(ExprKind::Compr(vec![i, v], Box::new(pred)), ty.clone(), span);
-        node(ExprKind::Let(vec![(all, f)], Box::new(set)), ty, span)
-    }
-
-    /// The bag of the entries of a sequence.
-    pub fn items_of(&mut self, sequence: Expr, span: Span) -> Expr {
-        let t = self.sequence_type(&sequence, "the argument of `items`");
-        let ty = Type::rel(t.clone(), Type::Integer);
-        let (s, x) = (
-            self.new_var(&"s".into(), sequence.ty.clone(), span),
-            self.new_var(&"x".into(), t.clone(), span),
-        );
-        let (of, element) = (self.var(s, span), self.var(x, span));
-        let inside = relation(RelOp::In, element.clone(), unary(UnOp::Ran, of.clone(), Type::pow(t.clone())));
-        let one = node(ExprKind::SetExt(vec![element]), Type::pow(t), span);
-        let where_ = binary(BinOp::RanRestrict, of, one, sequence.ty.clone());
-        let times = unary(UnOp::Card, where_, Type::Integer);
-        let bag =
-            node(ExprKind::Big(BigOp::Lambda, vec![x], Box::new(inside), Box::new(times)), ty.clone(), span);
-        node(ExprKind::Let(vec![(s, sequence)], Box::new(bag)), ty, span)
-    }
-
-    /// How many times an element is in a bag.
-    pub fn count_of(&mut self, bag: Expr, element: Expr, span: Span) -> Expr {
-        let t = self.bag_type(&bag, "a bag");
-        self.expect(&element, &t, "an element of the bag");
-        let (bag_again, element_again) = (self.copy_expr(&bag), self.copy_expr(&element));
-        let inside = relation(RelOp::In, element, unary(UnOp::Dom, bag, Type::pow(t)));
-        let times = node(ExprKind::Apply(Box::new(bag_again), Box::new(element_again)), Type::Integer, span);
-        node(ExprKind::If(Box::new(inside), Box::new(times), Box::new(number(0, span))), Type::Integer, span)
-    }
-
-    fn bag_operator(&mut self, sign: &Ident, a: Expr, b: Expr, span: Span) -> Expr {
-        let name = sign.full();
-        if &*name == "\\bcount" {
-            return self.count_of(a, b, span);
-        }
-        let scaled = &*name == "\\otimes";
-        let t = self.bag_type(if scaled { &b } else { &a }, &format!("an operand of `{name}`"));
-        let ty = Type::rel(t.clone(), Type::Integer);
-        if scaled {
-            self.expect(&a, &Type::Integer, "the left side of `\\otimes`");
-        } else {
-            self.same_type(&a, &b, sign);
-        }
-        let (p, q) =
-            (self.new_var(&"a".into(), a.ty.clone(), span), self.new_var(&"b".into(), b.ty.clone(), span));
-        let x = self.new_var(&"x".into(), t.clone(), span);
-        let domain = |s: &Self, bag| unary(UnOp::Dom, s.var(bag, span), Type::pow(t.clone()));
-        let element = self.var(x, span);
-        let (set, value) = if scaled {
-            let (n, bag) = (self.var(p, span), self.var(q, span));
-            let times = self.count_of(bag, element.clone(), span);
-            (domain(self, q), binary(BinOp::Mul, n, times, Type::Integer))
-        } else {
-            let (first, second) = (self.var(p, span), self.var(q, span));
-            let (m, n) =
-                (self.count_of(first, element.clone(), span), self.count_of(second, element.clone(), span));
-            let set = binary(BinOp::Union, domain(self, p), domain(self, q), Type::pow(t.clone()));
-            let op = if &*name == "\\uplus" { BinOp::Add } else { BinOp::Sub };
-            (set, binary(op, m, n, Type::Integer))
-        };
-        let mut preds = vec![relation(RelOp::In, element, set)];
-        if &*name != "\\uplus" {
-            // What is there no time, or less than that, is not in the bag.
-            preds.push(relation(RelOp::Greater, self.copy_expr(&value), number(0, span)));
-        }
-        let pred = Box::new(conjunction(preds, span));
-        let bag = node(ExprKind::Big(BigOp::Lambda, vec![x], pred, Box::new(value)), ty.clone(), span);
-        node(ExprKind::Let(vec![(p, a), (q, b)], Box::new(bag)), ty, span)
-    }
-
-    // ----- relations -----
-
-    /// `\disjoint F`: no two sets of the family share an element.
-    pub fn disjoint(&mut self, family: Expr, span: Span) -> Pred {
-        let (index, set) = self.relation_type(&family, "the operand of `\\disjoint`");
-        let t = self.unifier.fresh();
-        self.expect(&family, &Type::rel(index.clone(), Type::pow(t)), "the operand of `\\disjoint`");
-        let empty = node(ExprKind::SetExt(Vec::new()), set.clone(), span);
-        if let ExprKind::SeqExt(sets) = &family.kind {
-            let mut apart = Vec::new();
-            for (i, a) in sets.iter().enumerate() {
-                for b in &sets[i + 1..] {
-                    let (a, b) = (self.copy_expr(a), self.copy_expr(b));
-                    apart.push(relation(
-                        RelOp::Equal,
-                        binary(BinOp::Inter, a, b, set.clone()),
-                        empty.clone(),
-                    ));
-                }
-            }
-            return conjunction(apart, span);
-        }
-        let (i, j) =
-            (self.new_var(&"i".into(), index.clone(), span), self.new_var(&"j".into(), index.clone(), span));
-        let f = self.new_var(&"f".into(), family.ty.clone(), span);
-        let domain = |s: &Self| unary(UnOp::Dom, s.var(f, span), Type::pow(index.clone()));
-        let at = |s: &Self, v| {
-            node(ExprKind::Apply(Box::new(s.var(f, span)), Box::new(s.var(v, span))), set.clone(), span)
-        };
-        let apart = vec![
-            relation(RelOp::In, self.var(i, span), domain(self)),
-            relation(RelOp::In, self.var(j, span), domain(self)),
-            relation(RelOp::NotEqual, self.var(i, span), self.var(j, span)),
-        ];
-        let shared = binary(BinOp::Inter, at(self, i), at(self, j), set.clone());
-        let none = relation(RelOp::Equal, shared, empty);
-        let kind = PredKind::Implies(Box::new(conjunction(apart, span)), Box::new(none));
-        let all = PredKind::Forall(vec![i, j], Box::new(Pred { kind, span }));
-        Pred { kind: PredKind::Let(vec![(f, family)], Box::new(Pred { kind: all, span })), span }
-    }
-
-    /// Relations of the library between two values.
-    pub fn library_relation(&mut self, sign: &Ident, a: Expr, b: Expr, span: Span) -> Option<Pred> {
-        let name = sign.full();
-        let left = format!("the left side of `{name}`");
-        let size = |e: Expr| unary(UnOp::Card, e, Type::Integer);
-        let simple = |op, a, b| Some(Pred { kind: PredKind::Rel(op, a, b), span });
-        match &*name {
-            "=" | "\\neq" => {
-                self.same_type(&a, &b, sign);
-                simple(if &*name == "=" { RelOp::Equal } else { RelOp::NotEqual }, a, b)
-            }
-            "\\in" | "\\notin" => {
-                let wanted = Type::pow(a.ty.clone());
-                if !self.unifier.unify(&b.ty, &wanted) {
-                    let (element, set) = (self.show(&a.ty), self.show(&b.ty));
-                    let text = format!(
-                        "type clash: the left side of `{name}` cannot be an element of the right side"
-                    );
-                    let d = Diagnostic::error(a.span, text).note(format!("this is of type `{element}`"));
-                    self.error(d.label(b.span, format!("this is of type `{set}`")));
-                }
-                let inside = self.member(a, b, span);
-                Some(if &*name == "\\in" { inside } else { not_member(inside) })
-            }
-            "\\subseteq" | "\\subset" => {
-                self.element_type(&a, &left);
-                self.same_type(&a, &b, sign);
-                simple(if &*name == "\\subset" { RelOp::StrictSubset } else { RelOp::Subset }, a, b)
-            }
-            "<" | ">" | "\\leq" | "\\geq" => {
-                self.expect(&a, &Type::Integer, &left);
-                self.expect(&b, &Type::Integer, &format!("the right side of `{name}`"));
-                let op = match &*name {
-                    "<" => RelOp::Less,
-                    ">" => RelOp::Greater,
-                    "\\leq" => RelOp::LessEqual,
-                    _ => RelOp::GreaterEqual,
-                };
-                simple(op, a, b)
-            }
-            "\\prefix" | "\\suffix" | "\\inseq" => {
-                self.sequence_type(&a, &left);
-                self.same_type(&a, &b, sign);
-                if &*name == "\\prefix" {
-                    return simple(RelOp::Subset, a, b);
-                }
-                let ty = a.ty.clone();
-                let copies = [&a, &b, &a, &b].map(|e| self.copy_expr(e));
-                let [a2, b2, a3, b3] = copies;
-                let fits = relation(RelOp::LessEqual, size(a), size(b));
-                let gap = binary(BinOp::Sub, size(b2), size(a2), Type::Integer);
-                if &*name == "\\suffix" {
-                    let rest = binary(BinOp::Drop, b3, gap, ty);
-                    return Some(conjunction(vec![fits, relation(RelOp::Equal, rest, a3)], span));
-                }
-                let k = self.new_var(&"k".into(), Type::Integer, span);
-                let places = binary(BinOp::Interval, number(0, span), gap, Type::pow(Type::Integer));
-                let inside = relation(RelOp::In, self.var(k, span), places);
-                let rest = binary(BinOp::Drop, b3, self.var(k, span), ty.clone());
-                let length = size(self.copy_expr(&a3));
-                let part = binary(BinOp::Take, rest, length, ty);
-                let found = exists(vec![k], vec![inside, relation(RelOp::Equal, part, a3)], span);
-                Some(conjunction(vec![fits, found], span))
-            }
-            "\\inbag" => {
-                let t = self.bag_type(&b, "the right side of `\\inbag`");
-                self.expect(&a, &t, &left);
-                simple(RelOp::In, a, unary(UnOp::Dom, b, Type::pow(t)))
-            }
-            "\\subbageq" => {
-                let t = self.bag_type(&a, &left);
-                self.same_type(&a, &b, sign);
-                let x = self.new_var(&"x".into(), t.clone(), span);
-                let domain = unary(UnOp::Dom, self.copy_expr(&a), Type::pow(t));
-                let inside = relation(RelOp::In, self.var(x, span), domain);
-                let element = self.var(x, span);
-                let (m, n) = (self.count_of(a, element.clone(), span), self.count_of(b, element, span));
-                let fewer = relation(RelOp::LessEqual, m, n);
-                let kind = PredKind::Implies(Box::new(inside), Box::new(fewer));
-                Some(Pred { kind: PredKind::Forall(vec![x], Box::new(Pred { kind, span })), span })
-            }
-            "\\partition" => {
-                let t = self.unifier.fresh();
-                let index = self.unifier.fresh();
-                self.expect(&a, &Type::rel(index, Type::pow(t.clone())), &left);
-                self.expect(&b, &Type::pow(t.clone()), "the right side of `\\partition`");
-                if let ExprKind::SeqExt(parts) = a.kind {
-                    return Some(Pred { kind: PredKind::Partition(b, parts), span });
-                }
-                let sets = unary(UnOp::Ran, self.copy_expr(&a), Type::pow(Type::pow(t.clone())));
-                let all = relation(RelOp::Equal, unary(UnOp::Union, sets, Type::pow(t)), b);
-                Some(conjunction(vec![self.disjoint(a, span), all], span))
-            }
-            _ => None,
-        }
-    }
-}
-
-fn not_member(p: Pred) -> Pred {
-    let span = p.span;
-    match p.kind {
-        PredKind::Rel(RelOp::In, a, b) => Pred { kind: PredKind::Rel(RelOp::NotIn, a, b), span },
-        kind => negation(Pred { kind, span }),
     }
 }

@@ -4,6 +4,7 @@
 //! behind it serves Z as well; only names such as `x'`, `in?`, `out!` tell where the machine comes from.
 //! Never here: LaTeX, evaluation.
 
+mod bags;
 mod compact;
 mod copy;
 mod elaborate;
@@ -14,6 +15,7 @@ mod names;
 mod paragraphs;
 mod predicates;
 mod references;
+mod relations;
 mod schema;
 mod steps;
 mod types;

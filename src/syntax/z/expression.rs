@@ -3,7 +3,7 @@
 use super::operators::Fixity;
 use super::parser::{Parse, Parser};
 use super::token::Tok;
-use super::tree::{Expr, ExprKind, Ident, Logic, LogicKind};
+use super::tree::{Expr, ExprKind, Ident, Logic, LogicKind, NEGATION};
 use crate::base::Span;
 
 fn node(kind: ExprKind, span: Span) -> Expr {
@@ -239,8 +239,13 @@ impl Parser<'_> {
     fn bracket(&mut self) -> Parse<Expr> {
         let from = self.advance();
         if let Some(operator) = self.operator_name()? {
-            let span = from.to(self.expect(")")?);
-            return Ok(node(ExprKind::Name(operator, None), span));
+            let mut span = from.to(self.expect(")")?);
+            let mut actuals = None;
+            if self.accept("[") {
+                actuals = Some(self.comma_list(Self::expression)?);
+                span = span.to(self.expect("]")?);
+            }
+            return Ok(node(ExprKind::Name(operator, actuals), span));
         }
         let mut items = self.comma_list(Self::expression)?;
         let span = from.to(self.expect(")")?);
@@ -263,6 +268,11 @@ impl Parser<'_> {
             let operator = self.word()?;
             self.expect("\\_")?;
             return Ok(Some(operator));
+        }
+        if matches!(self.peek(), Tok::Word(base, _) if &**base == "-") && *self.ahead(1) == Tok::Sym(")") {
+            let mut sign = self.word()?;
+            sign.base = NEGATION.into();
+            return Ok(Some(sign));
         }
         Ok(None)
     }

@@ -199,21 +199,28 @@ impl<'t> Lexer<'t> {
     /// The box after its `\begin{…}`; none if it has no end.
     fn formal(&mut self, environment: &str, kind: BoxKind, begin: Span) -> Option<FormalBox> {
         let mut name = None;
+        let mut tokens = Vec::new();
         if kind == BoxKind::Schema {
             let from = self.at;
             match self.environment("") {
                 Some((inner, end)) => {
-                    self.at = end;
-                    let words: Vec<&str> = inner.split_whitespace().collect();
+                    let start = end - 1 - inner.len();
+                    // Formal parameters stand inside of the braces or behind them.
+                    let bare = inner.split('[').next().unwrap_or("");
+                    let words: Vec<&str> = bare.split_whitespace().collect();
                     let plain = words.join(" ").replace("\\_", "_");
-                    name = Some((plain.into(), Span::new(self.file, end - 1 - inner.len(), end - 1)));
+                    name = Some((plain.into(), Span::new(self.file, start, start + bare.len())));
+                    self.at = start + bare.len();
+                    while self.at < end - 1 {
+                        self.token(&mut tokens);
+                    }
+                    self.at = end;
                 }
                 None => {
                     self.error(self.span(from), "the name of the schema is missing: `\\begin{schema}{Name}`")
                 }
             }
         }
-        let mut tokens = Vec::new();
         let mut closed = false;
         while self.at < self.text.len() {
             let from = self.at;
@@ -331,7 +338,10 @@ impl<'t> Lexer<'t> {
         if word == "." && self.ends_part() {
             return Tok::NewLine;
         }
-        symbol(word).map_or_else(|| Tok::Word(word.into(), "".into()), Tok::Sym)
+        match symbol(word) {
+            Some(s) => Tok::Sym(s),
+            None => Tok::Word(word.into(), self.decoration()),
+        }
     }
 
     fn word(&mut self) -> Tok {

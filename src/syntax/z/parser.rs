@@ -170,7 +170,10 @@ impl Parser<'_> {
     pub fn fixity_of(&self, tok: &Tok) -> Option<Fixity> {
         match tok {
             Tok::Word(base, decor) if decor.is_empty() => self.operators.get(base),
-            Tok::Word(base, decor) => self.operators.get(&format!("{base}{decor}")),
+            // A decorated operator is an operator of the same kind.
+            Tok::Word(base, decor) => {
+                self.operators.get(&format!("{base}{decor}")).or_else(|| self.operators.get(base))
+            }
             _ => None,
         }
     }
@@ -446,7 +449,13 @@ impl Parser<'_> {
         self.expect("::=")?;
         let mut arms = Vec::new();
         loop {
-            let arm = self.name()?;
+            let arm = if self.accept("(") {
+                let operator = self.declared_name()?;
+                self.expect(")")?;
+                operator
+            } else {
+                self.name()?
+            };
             let argument = if self.accept("\\ldata") {
                 let set = self.expression()?;
                 self.expect("\\rdata")?;

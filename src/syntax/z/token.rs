@@ -148,7 +148,7 @@ impl Tok {
         match self {
             Tok::Sym(s) => JOINING.contains(s),
             Tok::Word(base, decor) => matches!(
-                operators.get(&format!("{base}{decor}")),
+                operators.get(&format!("{base}{decor}")).or_else(|| operators.get(base)),
                 Some(Fixity::Infix(_) | Fixity::Relation | Fixity::InfixGeneric)
             ),
             _ => false,

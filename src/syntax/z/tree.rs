@@ -20,6 +20,9 @@ impl Ident {
     }
 }
 
+/// The name of the function `(-)`, which is not the operator of a difference.
+pub const NEGATION: &str = "(-)";
+
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
     pub paragraphs: Vec<Paragraph>,
