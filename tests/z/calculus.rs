@@ -127,6 +127,17 @@ fn operators_may_be_declared_decorated_and_given_actual_parameters() {
 }
 
 #[test]
+fn a_function_that_an_axiom_defines_point_by_point_is_known() {
+    let text = r"\begin{axdef} square : \nat \fun \nat; plus : \num \cross \num \fun \num \where
+        \forall n : \nat @ square~n = n * n \\ \forall a, b : \num @ plus(a, b) = a + square~2 + b \end{axdef}
+        \begin{zed} S \defs [n : 0 \upto 300] \\ Init \defs [S' | n' = 2] \\ Op \defs [\Delta S | n' = square~n]
+        \\ Add \defs [\Delta S | n' = plus(n, 1) \land n < 3] \end{zed}";
+    // 2, 4, 16, 256 by squares; 7 and 49 behind 2 + 4 + 1.
+    let result = check("f.tex", text, &[]);
+    assert_eq!((counts(&result), &result["constants"]), ((6, 5), &1.into()));
+}
+
+#[test]
 fn promotion_does_not_go_through_the_states_of_what_is_promoted() {
     // Were all bindings of the local schema tried, each step would look at ten thousand pairs of them.
     let items = r"[ID] \\ Local \defs [a, b : 0 \upto 99] \\ Global \defs [f : ID \pfun Local]

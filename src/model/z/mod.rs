@@ -9,6 +9,7 @@ mod compact;
 mod copy;
 mod elaborate;
 mod expressions;
+mod functions;
 mod library;
 mod machine;
 mod names;

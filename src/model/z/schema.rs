@@ -341,8 +341,8 @@ impl<'s> Elaboration<'s> {
     fn linked(&mut self, a: Schema, b: Schema, out: &str, into: &str, span: Span) -> Schema {
         let plain = |n: &Name, decor: &str| -> Option<Name> {
             let base = n.strip_suffix(decor)?;
-            // Without a decoration to find, names with any decoration are none of these.
-            (!decor.is_empty() || !base.ends_with(['\'', '!', '?'])).then(|| base.into())
+            // What is left must be the name of a component that has no other decoration.
+            (!base.ends_with(['\'', '!', '?'])).then(|| base.into())
         };
         let links: Vec<Name> = a
             .components

@@ -129,7 +129,7 @@ impl Parser<'_> {
                 let end = self.expect("]")?;
                 return Ok(self.decorated(node(LogicKind::Text(text), from.to(end))));
             }
-            Tok::Sym("(") if !self.goes_on_as_expression(&self.behind_bracket().clone()) => {
+            Tok::Sym("(") if !self.names_operator() && !self.goes_on_as_expression(self.behind_bracket()) => {
                 self.advance();
                 let inner = self.logic()?;
                 let end = self.expect(")")?;
@@ -155,6 +155,12 @@ impl Parser<'_> {
             return Ok(node(LogicKind::Reference(reference), span));
         }
         self.chain()
+    }
+
+    /// Whether the bracket here holds the name of an operator: `(\_ + \_)`, `(-)`.
+    fn names_operator(&self) -> bool {
+        let place = |tok: &Tok| matches!(tok, Tok::Sym("\\_" | ")"));
+        place(self.ahead(1)) || (self.fixity_of(self.ahead(1)).is_some() && place(self.ahead(2)))
     }
 
     fn decorated(&mut self, inner: Logic) -> Logic {
