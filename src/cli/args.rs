@@ -73,7 +73,7 @@ pub struct Loading {
 
 #[derive(Args, Debug)]
 pub struct Check {
-    /// The model: a machine, refinement or implementation file, an Event-B package, or a Rodin project
+    /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, or Z in LaTeX
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
     #[command(flatten)]

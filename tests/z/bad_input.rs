@@ -83,6 +83,14 @@ fn a_specification_that_explodes_is_refused() {
 }
 
 #[test]
+fn definitions_that_nest_deeply_are_refused() {
+    let first = format!("a0x == 1{}", " + 1".repeat(1500));
+    let rest = (1..60).map(|i| format!("a{i}x == a{}x{}", i - 1, " + 1".repeat(1500)));
+    let items: Vec<String> = std::iter::once(first).chain(rest).collect();
+    complains(&items.join(r" \\ "), "nest too deeply");
+}
+
+#[test]
 fn deep_nesting_is_refused() {
     for (open, close) in
         [(r"\{", r"\}"), ("(", ")"), ("{", "}"), (r"\langle", r"\rangle"), (r"\power (", ")")]

@@ -23,11 +23,14 @@ pub struct Copy<'v> {
     pub with: Replacement,
     /// How many nodes were copied.
     pub nodes: u64,
+    depth: u32,
+    /// How deep the deepest tree was.
+    pub deepest: u32,
 }
 
 impl<'v> Copy<'v> {
     pub fn new(vars: &'v mut Vec<VarDecl>, with: Replacement) -> Self {
-        Copy { source: Source::Declared(vars), with, nodes: 0 }
+        Copy { source: Source::Declared(vars), with, nodes: 0, depth: 0, deepest: 0 }
     }
 
     /// A new variable like an old one, which it replaces from here on.
@@ -75,7 +78,19 @@ impl<'v> Copy<'v> {
     }
 
     pub fn expr(&mut self, e: &Expr) -> Expr {
+        self.enter();
+        let copy = self.copied(e);
+        self.depth -= 1;
+        copy
+    }
+
+    fn enter(&mut self) {
         self.nodes += 1;
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+
+    fn copied(&mut self, e: &Expr) -> Expr {
         let kind = match &e.kind {
             ExprKind::Var(v) => match self.with.get(v) {
                 Some(value) => {
@@ -127,7 +142,7 @@ impl<'v> Copy<'v> {
     }
 
     pub fn pred(&mut self, p: &Pred) -> Pred {
-        self.nodes += 1;
+        self.enter();
         let kind = match &p.kind {
             PredKind::True => PredKind::True,
             PredKind::False => PredKind::False,
@@ -157,6 +172,7 @@ impl<'v> Copy<'v> {
             PredKind::External(f, xs) => PredKind::External(f.clone(), self.exprs(xs)),
             PredKind::Label(l, p) => PredKind::Label(l.clone(), Box::new(self.pred(p))),
         };
+        self.depth -= 1;
         Pred { kind, span: p.span }
     }
 }
@@ -166,5 +182,5 @@ impl<'v> Copy<'v> {
 pub fn normal_form(p: &Pred) -> Pred {
     /// No declared variable has such a number.
     const FIRST: u32 = 1 << 30;
-    Copy { source: Source::Numbers(FIRST), with: Replacement::new(), nodes: 0 }.pred(p)
+    Copy { source: Source::Numbers(FIRST), with: Replacement::new(), nodes: 0, depth: 0, deepest: 0 }.pred(p)
 }

@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How many nodes the copies of schemas and abbreviations may have: more is a bomb.
 const COPY_LIMIT: u64 = 4_000_000;
+/// How deep the tree of a value or predicate may be once definitions are put in place.
+const DEEPEST: u32 = 5_000;
 /// How deep definitions may use each other before any of them is elaborated.
 const DEFINITION_DEPTH: usize = 400;
 
@@ -229,7 +231,12 @@ impl<'s> Elaboration<'s> {
         }
         let mut copy = Copy::new(&mut self.vars, with);
         let result = work(&mut copy);
-        self.copied += copy.nodes;
+        let (nodes, deepest) = (copy.nodes, copy.deepest);
+        self.copied += nodes;
+        if deepest > DEEPEST {
+            self.error(Diagnostic::error(span, "definitions make this nest too deeply"));
+            return None;
+        }
         Some(result)
     }
 

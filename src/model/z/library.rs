@@ -7,36 +7,13 @@ use super::types::is_finite;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
 use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
+use crate::syntax::z::operators::{Fixity, Operators};
 use crate::syntax::z::tree::{Ident, NEGATION};
 
 /// Functions that are applied by juxtaposition.
 const FUNCTIONS: &[&str] = &[
     "\\dom", "\\ran", "\\#", "\\bigcup", "\\bigcap", "\\dcat", "first", "second", "min", "max", "head",
     "last", "tail", "front", "rev", "squash", "items", "succ", "count", NEGATION,
-];
-
-/// Infix generics.
-const GENERICS: &[&str] =
-    &["\\rel", "\\pfun", "\\fun", "\\pinj", "\\inj", "\\psurj", "\\surj", "\\bij", "\\ffun", "\\finj"];
-
-/// Operators that are relations between two values.
-const RELATIONS: &[&str] = &[
-    "=",
-    "\\neq",
-    "\\in",
-    "\\notin",
-    "\\subseteq",
-    "\\subset",
-    "<",
-    ">",
-    "\\leq",
-    "\\geq",
-    "\\prefix",
-    "\\suffix",
-    "\\inseq",
-    "\\inbag",
-    "\\subbageq",
-    "\\partition",
 ];
 
 impl<'s> Elaboration<'s> {
@@ -82,7 +59,7 @@ impl<'s> Elaboration<'s> {
 
     /// `(\_ \fun \_)[X, Y]`; without actual parameters they are whole types.
     fn generic_value(&mut self, name: &Name, actuals: &[Expr], span: Span) -> Option<Expr> {
-        if !GENERICS.contains(&&**name) {
+        if Operators::default().get(name) != Some(Fixity::InfixGeneric) {
             return None;
         }
         if !actuals.is_empty() && actuals.len() != 2 {
@@ -107,7 +84,7 @@ impl<'s> Elaboration<'s> {
             relation(RelOp::In, left.clone(), whole(s.clone(), span)),
             relation(RelOp::In, right.clone(), whole(t.clone(), span)),
         ];
-        if RELATIONS.contains(&&**name) {
+        if Operators::default().get(name) == Some(Fixity::Relation) {
             let holds = self.relation_pred(&sign, left, right, span);
             let mut all = typing;
             all.push(holds);

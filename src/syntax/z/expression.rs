@@ -71,6 +71,7 @@ impl Parser<'_> {
         let mut span = first.span;
         let mut items = vec![first];
         while self.accept("\\cross") {
+            self.link()?;
             let next = self.operators_from(1)?;
             span = span.to(next.span);
             items.push(next);
@@ -80,10 +81,16 @@ impl Parser<'_> {
 
     fn operators_from(&mut self, least: u8) -> Parse<Expr> {
         let mut left = self.prefix()?;
+        let mut links = 0;
         while let Some(Fixity::Infix(priority)) = self.fixity().filter(|f| match f {
             Fixity::Infix(p) => *p >= least,
             _ => false,
         }) {
+            links += 1;
+            // A single operator is no chain: long lists of pairs are common.
+            if links > 1 {
+                self.link()?;
+            }
             let operator = self.word()?;
             let right = self.nested(|p| p.operators_from(priority + 1))?;
             let span = left.span.to(right.span);
@@ -108,6 +115,7 @@ impl Parser<'_> {
         }
         let mut e = self.application()?;
         while self.accept("\\limg") {
+            self.link()?;
             let set = self.expression()?;
             let span = e.span.to(self.expect("\\rimg")?);
             e = node(ExprKind::Image(Box::new(e), Box::new(set)), span);
@@ -117,7 +125,12 @@ impl Parser<'_> {
 
     fn application(&mut self) -> Parse<Expr> {
         let mut function = self.postfixed()?;
+        let mut links = 0;
         while self.starts_argument() {
+            links += 1;
+            if links > 1 {
+                self.link()?;
+            }
             let argument = self.postfixed()?;
             let span = function.span.to(argument.span);
             function = node(ExprKind::Apply(Box::new(function), Box::new(argument)), span);
@@ -137,6 +150,9 @@ impl Parser<'_> {
     fn postfixed(&mut self) -> Parse<Expr> {
         let mut e = self.atomic()?;
         loop {
+            if self.is(".") || self.is("^") || self.fixity() == Some(Fixity::Postfix) {
+                self.link()?;
+            }
             if self.accept(".") {
                 match self.peek().clone() {
                     Tok::Number(n) => {

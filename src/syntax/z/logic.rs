@@ -34,6 +34,7 @@ impl Parser<'_> {
         let mut left = self.prefixed()?;
         while let Some((level, right_first)) = level(self.peek()).filter(|(l, _)| *l >= least) {
             let sign = self.peek().clone();
+            self.link()?;
             self.advance();
             if sign == Tok::Sym("\\hide") {
                 self.expect("(")?;

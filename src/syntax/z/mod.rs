@@ -5,7 +5,7 @@
 mod expression;
 mod lexer;
 mod logic;
-mod operators;
+pub mod operators;
 mod parser;
 mod token;
 pub mod tree;

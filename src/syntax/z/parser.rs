@@ -16,6 +16,8 @@ pub(super) type Parse<T> = Result<T, Box<Diagnostic>>;
 
 /// How deep a formula may nest.
 const MAX_DEPTH: u32 = 500;
+/// How many operators of one formula may stand in chains such as `a + b + c`, which nest to the left.
+const MAX_LINKS: u32 = 2000;
 
 pub(super) struct Parser<'b> {
     tokens: &'b [Token],
@@ -26,6 +28,7 @@ pub(super) struct Parser<'b> {
     /// For each `(` and `[` the place of the sign that closes it.
     closing: Vec<usize>,
     depth: u32,
+    links: u32,
 }
 
 pub(super) fn specification(scanned: Scanned) -> (Spec, Vec<Diagnostic>) {
@@ -40,6 +43,7 @@ pub(super) fn specification(scanned: Scanned) -> (Spec, Vec<Diagnostic>) {
             schemas: &schemas,
             closing: closing(&formal.tokens),
             depth: 0,
+            links: 0,
         };
         parser.paragraph(formal, &mut spec.paragraphs, &mut diagnostics);
     }
@@ -157,13 +161,26 @@ impl Parser<'_> {
 
     pub fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= MAX_DEPTH {
-            let d = Diagnostic::error(self.span(), "this is nested too deeply");
-            return Err(Box::new(d.help("name parts of it by abbreviations or schemas")));
+            return self.too_deep();
+        }
+        if self.depth == 0 {
+            self.links = 0;
         }
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
         result
+    }
+
+    /// Counts one more link of a chain.
+    pub fn link(&mut self) -> Parse<()> {
+        self.links += 1;
+        if self.links > MAX_LINKS { self.too_deep() } else { Ok(()) }
+    }
+
+    fn too_deep<T>(&self) -> Parse<T> {
+        let d = Diagnostic::error(self.span(), "this is nested too deeply");
+        Err(Box::new(d.help("name parts of it by abbreviations or schemas")))
     }
 
     /// What kind of operator the token is.
