@@ -127,6 +127,24 @@ fn operators_may_be_declared_decorated_and_given_actual_parameters() {
 }
 
 #[test]
+fn a_variable_of_one_case_alone_is_free_in_the_others() {
+    let text = r"\begin{zed} [NAME, DATE] \\ REPORT ::= ok | already\_known | not\_known \end{zed}
+        \begin{schema}{Book} known : \power NAME \\ birthday : NAME \pfun DATE \where known = \dom birthday \end{schema}
+        \begin{zed} Init \defs [Book' | known' = \empty] \\ Success \defs [result! : REPORT | result! = ok]
+        \also New \defs [\Delta Book; name? : NAME; date? : DATE | name? \notin known
+          \land birthday' = birthday \cup \{name? \mapsto date?\}]
+        \also Old \defs [\Xi Book; name? : NAME; result! : REPORT | name? \in known \land result! = already\_known]
+        \also Known \defs [\Xi Book; name? : NAME; date! : DATE | name? \in known \land date! = birthday~name?]
+        \also Unknown \defs [\Xi Book; name? : NAME; result! : REPORT | name? \notin known \land result! = not\_known]
+        \also Cards \defs [\Xi Book; today? : DATE; cards! : \power NAME | cards! = birthday\inv \limg \{today?\} \rimg]
+        \also Add \defs (New \land Success) \lor Old \\ Find \defs (Known \land Success) \lor Unknown
+        \also Remind \defs Cards \land Success \end{zed}";
+    // With k of two names known: Add 2(2 - k) + 2k, for the date is free where the name is known; Find k + 2(2 - k), for the
+    // date found is free where the name is not; Remind 2. There are 1, 4, 4 states with k = 0, 1, 2.
+    assert_eq!(counts(&check("book.tex", text, &[])), (9, 36 + 24 + 18));
+}
+
+#[test]
 fn a_function_that_an_axiom_defines_point_by_point_is_known() {
     let text = r"\begin{axdef} square : \nat \fun \nat; plus : \num \cross \num \fun \num \where
         \forall n : \nat @ square~n = n * n \\ \forall a, b : \num @ plus(a, b) = a + square~2 + b \end{axdef}
