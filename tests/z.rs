@@ -10,6 +10,10 @@ mod calculus;
 mod notation;
 #[path = "z/pairs.rs"]
 mod pairs;
+#[path = "z/random.rs"]
+mod random;
+#[path = "support/rng.rs"]
+mod rng;
 #[path = "z/rows.rs"]
 mod rows;
 
