@@ -65,6 +65,18 @@ fn an_operation_on_a_state_of_another_type_is_refused() {
 }
 
 #[test]
+fn invariant_and_scope_speak_of_the_state_alone() {
+    let h = r"S \defs [n : 0 \upto 3] \\ Init \defs [S' | n' = 0] \\ Op \defs [\Delta S | n' = n] \\";
+    complains(
+        &format!(r"{h} Invariant \defs [m : \nat | m < 3]"),
+        "`m` of `Invariant` is no component of the state",
+    );
+    complains(&format!(r"{h} Scope \defs [n : \power \nat]"), "`n` has another type in the state");
+    complains(&format!(r"{h} Invariant[X] \defs [S | n < 3]"), "`Invariant` cannot be generic");
+    complains(r"S \defs [n : 0 \upto 3] \\ Init[X] \defs [S' | n' = 0]", "`Init` cannot be generic");
+}
+
+#[test]
 fn definitions_in_terms_of_themselves_are_refused() {
     complains(r"A \defs [B | true] \\ B \defs [A | true]", "`A` is defined in terms of itself: A → B → A");
     complains(r"a == b + 1 \\ b == a", "is defined in terms of itself");

@@ -123,6 +123,11 @@ impl<'s> Lowering<'_, 's> {
             );
             return None;
         };
+        if self.elaboration.schemas.get(init).is_some_and(|d| !d.formals.is_empty()) {
+            let d = Diagnostic::error(ident.span, format!("the initialisation `{init}` cannot be generic"));
+            self.elaboration.error(d);
+            return None;
+        }
         if &**init != INIT {
             let text = format!("there is no schema `Init`; `{init}` is taken for the initialisation");
             self.elaboration.error(Diagnostic::warning(ident.span, text));
@@ -294,25 +299,25 @@ impl<'s> Lowering<'_, 's> {
         super::predicates::flat(preds)
     }
 
-    /// The conjuncts of `Invariant` or `Scope`; components that are not of the state are quantified.
+    /// The conjuncts of `Invariant` or `Scope`, which speak of the state alone.
     fn property(&mut self, name: &str, variables: &BTreeMap<Name, VarId>) -> Option<Vec<Pred>> {
+        let def = self.elaboration.schemas.get(name)?;
+        if !def.formals.is_empty() {
+            let d = Diagnostic::error(def.name.span, format!("the schema `{name}` cannot be generic"));
+            self.elaboration.error(d);
+            return None;
+        }
         let schema = self.closed(&name.into())?;
-        let extra: Vec<VarId> =
-            schema.components.iter().filter(|c| !variables.contains_key(&c.name)).map(|c| c.var).collect();
-        if let Some(c) = schema
-            .components
-            .iter()
-            .find(|c| variables.get(&c.name).is_some_and(|v| self.elaboration.vars[v.0 as usize].ty != c.ty))
-        {
-            let text = format!("type clash: `{}` has another type in the state", c.name);
+        for c in &schema.components {
+            let ty = variables.get(&c.name).map(|v| self.elaboration.vars[v.0 as usize].ty.clone());
+            let text = match ty {
+                None => format!("`{}` of `{name}` is no component of the state", c.name),
+                Some(ty) if ty != c.ty => format!("type clash: `{}` has another type in the state", c.name),
+                Some(_) => continue,
+            };
             self.elaboration.error(Diagnostic::error(c.span, text));
         }
-        let preds = self.over_state(&schema, variables);
-        if extra.is_empty() {
-            return Some(preds);
-        }
-        let span = preds.first().map(|p| p.span).unwrap_or_default();
-        Some(vec![super::elaborate::exists(extra, preds, span)])
+        Some(self.over_state(&schema, variables))
     }
 
     fn clauses(&self, preds: Vec<Pred>) -> Vec<Clause> {

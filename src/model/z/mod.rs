@@ -90,6 +90,9 @@ fn lower(
         };
         lowering.lower(properties, &settings)
     };
+    if lowered.is_none() && !elaboration.has_errors() {
+        elaboration.error(Diagnostic::plain("the specification has no state machine"));
+    }
     diagnostics.append(&mut elaboration.diagnostics);
     let Lowered { mut machine, notes } = lowered?;
     compact::compact(&mut machine);
