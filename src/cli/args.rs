@@ -68,6 +68,9 @@ pub struct Loading {
     /// Convergent events of Event-B must decrease the variant, anticipated ones must not increase it
     #[arg(long)]
     pub variants: bool,
+    /// A schema of Z that is an operation although another schema refers to it (repeatable)
+    #[arg(long = "operation", value_name = "NAME")]
+    pub operations: Vec<String>,
 }
 
 impl Loading {
@@ -85,6 +88,7 @@ impl Loading {
             machine,
             abstract_levels,
             variants,
+            operations,
         } = self;
         let mut line: Vec<OsString> = Vec::new();
         let mut option = |name: &str, value: OsString| line.extend([name.into(), value]);
@@ -93,6 +97,9 @@ impl Loading {
         }
         for dir in include {
             option("--include", dir.into());
+        }
+        for schema in operations {
+            option("--operation", schema.into());
         }
         let values = [
             ("--set-size", set_size.map(|n| n.to_string())),
@@ -118,8 +125,8 @@ impl Loading {
 
 #[derive(Args, Debug)]
 pub struct Check {
-    /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, a Petri net
-    /// (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
+    /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, Z in
+    /// LaTeX (.tex), a Petri net (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
     /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of
@@ -392,6 +399,7 @@ mod tests {
             machine: Some("M2".into()),
             abstract_levels: Some(0),
             variants: true,
+            operations: vec!["Op".into()],
         };
         for loading in [all, Loading::default()] {
             let line =

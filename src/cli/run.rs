@@ -91,6 +91,7 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         machine: args.machine.clone(),
         abstract_levels: args.abstract_levels,
         variants: args.variants,
+        operations: args.operations.clone(),
         all_constants: args.all_constants,
     }
 }
@@ -395,8 +396,9 @@ fn info(args: &args::Info) -> u8 {
                 };
             }
             let layouts = driver::layouts(&model.machine, &budget);
+            let notes: String = model.notes.iter().map(|n| format!("note        {n}\n")).collect();
             say(&format!(
-                "{}{}{}{}",
+                "{}{notes}{}{}{}",
                 describe(&model.machine),
                 model.refinement.as_ref().map(describe_refinement).unwrap_or_default(),
                 describe_proofs(&model.proofs),

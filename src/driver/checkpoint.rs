@@ -194,6 +194,7 @@ pub(super) fn facts_of(options: &CheckOptions, model: String, layout: String) ->
         format!("sets {:?}, set-size {:?}", l.set_sizes, l.default_set_size),
         format!("maxint {:?}, minint {:?}", l.maxint, l.minint),
         format!("machine {:?}, abstract-levels {:?}, variants {}", l.machine, l.abstract_levels, l.variants),
+        format!("operations {:?}", l.operations),
         format!("temporal {:?}", options.temporal),
         format!("symmetry {:?}", options.symmetry),
         format!(

@@ -25,7 +25,8 @@ pub fn eval(
         None => {
             let machine = model::empty_machine(maxint.clone(), minint.clone());
             let scope = model::FormulaScope::empty(maxint, minint);
-            (Model { machine, scope, proofs: Vec::new(), refinement: None }, Sources::default())
+            let notes = Vec::new();
+            (Model { machine, scope, proofs: Vec::new(), refinement: None, notes }, Sources::default())
         }
     };
     let typed = match model.scope.parse(&mut model.machine, &mut sources, "<formula>", formula) {

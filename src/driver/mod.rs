@@ -214,9 +214,11 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
             unused.push(Diagnostic::plain("--abstract-levels: this machine refines no other"));
         }
         for (option, _) in given.iter().filter(|(_, given)| *given) {
-            unused
-                .push(Diagnostic::plain(format!("{option} is for Event-B models, this one is classical B")));
+            unused.push(Diagnostic::plain(format!("{option} is for Event-B models, this one is none")));
         }
+    }
+    if !model::z::is_z(path) && !options.operations.is_empty() {
+        unused.push(Diagnostic::plain("--operation is for Z specifications"));
     }
     unused
 }

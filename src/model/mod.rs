@@ -28,6 +28,7 @@ pub mod typed;
 pub mod types;
 pub mod value;
 pub mod walk;
+pub mod z;
 
 pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
 pub use formula::{Formula, FormulaScope, empty_machine};
@@ -65,14 +66,19 @@ pub struct Model {
     pub proofs: Vec<Proof>,
     /// The abstractions of a classical machine, if it refines any.
     pub refinement: Option<Refinement>,
+    /// What was decided when the model was read and a user may wonder about.
+    pub notes: Vec<String>,
 }
 
-/// Loads a classical B machine with everything it refers to, or an Event-B model.
+/// Loads a classical B machine with everything it refers to, an Event-B model, or a Z specification.
 ///
 /// Call it on a thread with a large stack: the passes recurse as deep as the text nests.
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
     if eventb::is_eventb(path) {
         return eventb::load(path, options);
+    }
+    if z::is_z(path) {
+        return z::load(path, options);
     }
     let mut sources = Sources::default();
     let reader = Reader::new(path, &options.include);
@@ -101,7 +107,7 @@ fn finish(
             sets::size_like(refinement, &machine, &elements);
         }
         let scope = FormulaScope::new(elaborator, scope, &machine, &elements);
-        Model { machine, scope, proofs: Vec::new(), refinement }
+        Model { machine, scope, proofs: Vec::new(), refinement, notes: Vec::new() }
     });
     let model = model.filter(|_| !failed(&diagnostics));
     Loaded { sources, model, diagnostics }

@@ -31,6 +31,8 @@ pub struct LoadOptions {
     pub all_constants: bool,
     /// `--variants`: events of Event-B must decrease or not increase the variant.
     pub variants: bool,
+    /// `--operation NAME`: schemas of Z that are operations although others refer to them.
+    pub operations: Vec<String>,
 }
 
 #[derive(Clone, Debug)]

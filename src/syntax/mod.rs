@@ -18,6 +18,7 @@ pub mod printer;
 mod recovery;
 mod substitution;
 pub mod token;
+pub mod z;
 
 use crate::base::FileId;
 use crate::base::diagnostic::{Diagnostic, Severity};
