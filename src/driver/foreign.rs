@@ -276,6 +276,7 @@ fn shown<S: System>(system: &S, finding: &Finding, trace: Option<&Trace>) -> Res
         explanation.push(NOT_CONFIRMED.into());
     }
     Ok(Violation {
+        confirmed_by: None,
         kind: finding.kind.word().to_string(),
         property: system.property(finding),
         explanation,

@@ -98,6 +98,9 @@ fn claim(
             });
             (Kind::Goal, None)
         }
+        FindingKind::Divergence | FindingKind::Error => {
+            return Err("a kind of finding that B does not have".into());
+        }
     };
     debug_assert!(finding.event.is_none_or(|e| e < machine.events.len()));
     let event = finding.event.map(|e| (converter.event(e), None));

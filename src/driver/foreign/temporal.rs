@@ -122,6 +122,7 @@ pub fn check<S: System>(
                     let trace = steps(system, &shown.trace)?;
                     let explanation = explained(one, &path, &rows, &shown.positions);
                     checked.violation = Some(Violation {
+                        confirmed_by: None,
                         kind: one.formula.word().to_string(),
                         property: one.text.clone(),
                         explanation,

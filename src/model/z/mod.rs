@@ -60,7 +60,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
         let mut elaborator = Elaborator::new(settings.maxint.clone(), settings.minint.clone());
         elaborator.scopes.push(scope);
         let scope = FormulaScope::new(elaborator, ScopeId(0), &machine, &elements);
-        Model { machine, scope, proofs: Vec::new(), notes }
+        Model { machine, scope, proofs: Vec::new(), refinement: None, notes }
     });
     Loaded { sources, model, diagnostics }
 }
