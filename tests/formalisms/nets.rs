@@ -3,15 +3,12 @@
 //! Expected figures come from closed forms, from an enumeration written here that shares no code with
 //! the product, or from the same system written in B.
 
-#[path = "support/rng.rs"]
-mod rng;
-
+use crate::rng::Rng;
 use bombus::api::Explorer;
 use bombus::base::budget::Budget;
 use bombus::explore::reduce::por::{Method, Por, Preserve, Proviso};
 use bombus::explore::{Options, Order, Outcome, explore};
 use bombus::net::{Marking, Net, Place, Transition};
-use rng::Rng;
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;

@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-#[path = "../examples/mutual_exclusion.rs"]
+#[path = "../../examples/mutual_exclusion.rs"]
 mod mutual_exclusion;
-#[path = "../examples/sliding_puzzle.rs"]
+#[path = "../../examples/sliding_puzzle.rs"]
 mod sliding_puzzle;
 
 /// Peterson's algorithm as in the example, in B.

@@ -1,0 +1,9 @@
+//! Clients of the seam that are not of the B family: nets, tables, libraries, processes, Rust types of a user.
+
+#[path = "../support/rng.rs"]
+mod rng;
+
+mod api;
+mod nets;
+mod pins;
+mod via;
