@@ -20,7 +20,7 @@ use std::path::Path;
 fn options() -> CheckOptions {
     CheckOptions {
         loading: LoadOptions::default(),
-        engine: Engine::Compiled,
+        engine: Engine::Explicit,
         workers: 1,
         order: Order::Bfs,
         store: Store::Exact,
