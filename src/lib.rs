@@ -1,12 +1,21 @@
 //! Bombus: a parallel model checker for B-family specifications.
 //!
-//! Data flows one way, `text → source → syntax → model → program → explore → graph → ltl → report`,
-//! and a module names only what stands upstream of it; `base` is below all, `system` is the seam
-//! between `program` and `explore`, on which `net`, `pins` and `via` stand beside `program`; `driver` composes the line.
-//! `tests/cli/tidy.rs` checks the order.
+//! Data flows one way, and a module names only what stands upstream of it; `tests/cli/tidy.rs` checks the order.
+//!
+//! ```text
+//! text → source → syntax → model → program ─┐                        ┌→ report
+//!                   lang (shape)            ▼                        │
+//!                   evaluate ⇄ solve     system → explore → graph → ltl
+//! ```
+//!
+//! `base` is below all. `lang` is what front ends agree on and engines start from: typed trees and values, without
+//! behaviour. `analyse` runs nothing of a machine. `evaluate` says what formulas and substitutions yield on values, and
+//! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `system` is the seam on
+//! which `net`, `pins` and `via` stand beside `program`. `driver` composes the line. The crate `oracle` stands beside
+//! all: it shares no code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
 //! Invariants of the architecture:
-//! 1. `syntax` knows no types, `model` no bits, `explore` no B, `report` no threads.
+//! 1. `syntax` knows no types, `model` evaluates nothing, `explore` knows no B, `report` no threads.
 //! 2. Parsing and typing collect all errors; after `model` no user error is left but those of
 //!    evaluation, and these are findings with a trace, not `Err`.
 //! 3. A reduction declares what it preserves; `driver` refuses to pair it with a property outside
@@ -19,12 +28,15 @@
 //! 7. Nobody below `driver` reads the environment, the clock (except `base::budget`) or prints.
 #![forbid(unsafe_code)]
 
+pub mod analyse;
 pub mod api;
 pub mod base;
 pub mod cli;
 pub mod driver;
+pub mod evaluate;
 pub mod explore;
 pub mod graph;
+pub mod lang;
 pub mod ltl;
 pub mod model;
 pub mod net;
@@ -32,6 +44,7 @@ pub mod pins;
 pub mod program;
 pub mod report;
 pub mod runs;
+pub mod solve;
 pub mod source;
 pub mod syntax;
 pub mod system;

@@ -6,10 +6,10 @@
 use super::values;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::evaluate::{Constants, Interpreter, State, Transition};
+use crate::lang::typed::VarId;
+use crate::lang::value::Value;
 use crate::model::Model;
-use crate::model::reference::{Constants, Interpreter, State, Transition};
-use crate::model::typed::VarId;
-use crate::model::value::Value;
 use crate::report::trace_file::{self, Traced};
 use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep};
 

@@ -14,7 +14,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::sealed::{Sealer, Unsealer};
 use crate::base::span::FileId;
 use crate::explore::{self, Keeper, Outcome, Refusal};
-use crate::model::typed::Machine;
+use crate::lang::typed::Machine;
 use crate::program::Program;
 use crate::system::System;
 use bombus_kernels::hash;

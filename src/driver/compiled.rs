@@ -8,11 +8,11 @@ use super::temporal::{self, Formulas};
 use super::{CheckOptions, Explored, Failure, checkpoint, judge, reduction, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::evaluate::{Interpreter, State, Transition};
 use crate::explore::{self, Reason, Trace};
-use crate::model::reference::{Interpreter, State, Transition};
-use crate::model::typed::{Machine, OWN, VarId};
-use crate::model::value::Value;
-use crate::model::value::identity::BY_FORM;
+use crate::lang::typed::{Machine, OWN, VarId};
+use crate::lang::value::Value;
+use crate::lang::value::identity::BY_FORM;
 use crate::program::native::Wanted;
 use crate::program::{self, Program};
 use crate::report::{
@@ -500,7 +500,7 @@ pub(super) fn confirm_finding(
     state: &State,
 ) -> Result<(), String> {
     let machine = interpreter.machine();
-    let is_false = |clause: Option<&crate::model::typed::Clause>| {
+    let is_false = |clause: Option<&crate::lang::typed::Clause>| {
         clause.is_some_and(|c| interpreter.eval_pred(&c.pred, Some(state)).is_ok_and(|holds| !holds))
     };
     let confirmed = match finding.kind {

@@ -4,7 +4,7 @@ use super::{Rejected, load, one_line};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::base::{Int, Span};
-use crate::model::reference::{Interpreter, State};
+use crate::evaluate::{Interpreter, State};
 use crate::model::{self, Formula, LoadOptions, Model};
 use std::path::Path;
 

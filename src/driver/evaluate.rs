@@ -4,9 +4,10 @@ use super::{CheckOptions, Explored, judge, one_line};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
-use crate::model::reference::search::{self, Exploration, Finding, SearchOptions};
-use crate::model::typed::Machine;
-use crate::model::value::identity::{BY_FORM, Forms};
+use crate::evaluate::search;
+use crate::evaluate::search::{Exploration, Finding, SearchOptions};
+use crate::lang::typed::Machine;
+use crate::lang::value::identity::{BY_FORM, Forms};
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
 
 pub fn explore(

@@ -7,9 +7,9 @@
 pub mod convert;
 
 use crate::base::finding::FindingKind;
-use crate::model::reference::{State, Transition};
-use crate::model::typed::{Machine, Pred, Type, VarId};
-use crate::model::value::Value;
+use crate::evaluate::{State, Transition};
+use crate::lang::typed::{Machine, Pred, Type, VarId};
+use crate::lang::value::Value;
 use crate::report::Judge;
 use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::judge::{Claim, Verdict, judge};

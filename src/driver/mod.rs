@@ -29,13 +29,13 @@ pub use reduction::Reduce;
 pub use replay::{Replayed, replay};
 pub use temporal::Asked;
 
+use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::text::one_line;
 use crate::explore::{Order, Progress, Store};
-use crate::model::apart::{Apart, sets_of};
-use crate::model::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
-use crate::model::walk::visit_pred;
+use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
+use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
     Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, TimeShares,

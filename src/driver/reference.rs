@@ -8,7 +8,7 @@ use super::judge::convert::Converter;
 use super::{CheckOptions, Explored};
 use crate::base::budget::{Budget, Stop};
 use crate::base::finding::FindingKind;
-use crate::model::typed::Machine;
+use crate::lang::typed::Machine;
 use crate::report::{
     Counts, EventCoverage, INITIALISE, Judge, Ledger, Reductions, SETUP_CONSTANTS, TraceStep, Violation,
 };
@@ -76,7 +76,7 @@ fn explored(
     let setup = if machine.has_setup() { report.constants as u64 } else { 0 };
     let (states, initial) = (report.states as u64, report.initial as u64);
     let name = |event: usize| converter.event(event);
-    let coverage = |(at, op): (usize, &crate::model::typed::OpId)| {
+    let coverage = |(at, op): (usize, &crate::lang::typed::OpId)| {
         let (states, transitions) = report.events.get(&name(at)).copied().unwrap_or_default();
         EventCoverage { name: machine.op(*op).name.to_string(), states, transitions }
     };

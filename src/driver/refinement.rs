@@ -11,8 +11,9 @@ use super::{CheckOptions, Explored, one_line};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::evaluate::lockstep;
+use crate::evaluate::lockstep::{Finding, Followup};
 use crate::model::Model;
-use crate::model::reference::lockstep::{self, Finding, Followup};
 use crate::report::{Counts, Judge, Ledger, TraceStep, Violation};
 
 /// Kinds that the machine alone may show for calls that nobody may make.
@@ -153,7 +154,7 @@ fn violation(sources: &Sources, finding: &Finding) -> Violation {
         let text = one_line(sources.slice(finding.span));
         explanation.push(format!("at {}: {text}", sources.locate(finding.span)));
     }
-    let step = |s: &crate::model::reference::search::TraceStep| TraceStep {
+    let step = |s: &crate::evaluate::search::TraceStep| TraceStep {
         event: s.event.clone(),
         params: s.params.clone(),
         results: s.results.clone(),

@@ -11,9 +11,9 @@ use super::{Rejected, load};
 use crate::base::budget::{Budget, Stop};
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
-use crate::model::reference::{Error, Interpreter, State};
-use crate::model::typed::{Machine, VarId};
-use crate::model::value::Value;
+use crate::evaluate::{Error, Interpreter, State};
+use crate::lang::typed::{Machine, VarId};
+use crate::lang::value::Value;
 use crate::model::{LoadOptions, Model};
 use crate::report::trace_read::{self, ReadTrace};
 use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, text};
@@ -193,7 +193,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    fn valuations(&self) -> Result<Vec<crate::model::reference::Constants>, Halt> {
+    fn valuations(&self) -> Result<Vec<crate::evaluate::Constants>, Halt> {
         let found = self.interpreter.constants()?;
         match found.incomplete.into_iter().next() {
             Some(e) if found.values.is_empty() => Err(e.into()),

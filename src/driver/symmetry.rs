@@ -9,7 +9,7 @@ use super::CheckOptions;
 use super::temporal::Formulas;
 use crate::base::diagnostic::Diagnostic;
 use crate::explore::{self, Reason};
-use crate::model::typed::Machine;
+use crate::lang::typed::Machine;
 use crate::program::Program;
 use crate::program::symmetry::types::{Group, standings};
 use crate::program::symmetry::{MOST_PERMUTATIONS, Mode};

@@ -6,9 +6,9 @@
 
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
-use crate::model::reference::{Interpreter, State};
-use crate::model::typed::{Expr, PredKind, VarId};
-use crate::model::value::Value;
+use crate::evaluate::{Interpreter, State};
+use crate::lang::typed::{Expr, PredKind, VarId};
+use crate::lang::value::Value;
 use crate::model::{Formula, Model};
 use std::collections::BTreeMap;
 

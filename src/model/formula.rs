@@ -6,10 +6,10 @@
 use super::elaborate::Elaborator;
 use super::scope::{Access, Entity, Entry, Scope, ScopeId};
 use super::settle::Settle;
-use super::typed::{Expr, Machine, Pred, Stmt, StmtKind, VarId};
-use super::walk::{change_expr, change_pred};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::{Int, Name, Span};
+use crate::lang::typed::{Expr, Machine, Pred, Stmt, StmtKind, VarId};
+use crate::lang::walk::{change_expr, change_pred};
 use crate::syntax;
 use crate::syntax::ast::{self, BinOp, Builtin, Const, ExprKind};
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ impl FormulaScope {
         // Elements of deferred sets get names when the set gets its size; the user sees them in traces.
         for (i, set) in machine.sets.iter().enumerate() {
             for (n, name) in set.elems.iter().enumerate() {
-                let entity = Entity::Elem(super::typed::SetId(i as u32), n as u32);
+                let entity = Entity::Elem(crate::lang::typed::SetId(i as u32), n as u32);
                 scope.names.entry(name.clone()).or_insert(Entry {
                     entity,
                     access: Access::Read("an element of a set"),

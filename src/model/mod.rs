@@ -1,21 +1,16 @@
-//! What a text means: names, types, one flat machine, and the reference interpreter.
+//! What a text means as one machine: names, types, composition, refinement chains, sizes of sets.
 //!
-//! In: trees from `syntax`. Out: a typed `Machine`, and its meaning by a slow and obvious interpreter.
-//! Never here: bits, packed states, threads.
+//! In: trees from `syntax`, of classical B, Event-B or Z. Out: a typed flat `Machine`.
+//! Never here: evaluation, bits, packed states, threads.
 
-pub mod apart;
 mod checks;
 mod compose;
 mod definitions;
 mod elaborate;
 pub mod eventb;
 mod formula;
-mod opaque;
 mod overload;
-pub mod partiality;
 mod project;
-mod propagation;
-pub mod reference;
 pub mod refinement;
 mod scope;
 mod sets;
@@ -24,10 +19,7 @@ mod settle;
 #[cfg(test)]
 mod tests;
 mod trees;
-pub mod typed;
 pub mod types;
-pub mod value;
-pub mod walk;
 pub mod z;
 
 pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
@@ -35,6 +27,7 @@ pub use formula::{Formula, FormulaScope, empty_machine};
 pub use settings::LoadOptions;
 
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::lang::typed::Machine;
 use crate::source::Reader;
 use crate::syntax::eventb::Proof;
 use compose::{Composed, Composer};
@@ -42,7 +35,6 @@ use project::{Loader, MachineId, Project};
 use refinement::Refinement;
 use settings::Settings;
 use std::path::Path;
-use typed::Machine;
 
 /// A model as loaded: the machine unless something is wrong, and all that was found to say.
 pub struct Loaded {

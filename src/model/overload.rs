@@ -4,9 +4,9 @@
 //! A constraint that never gets decided takes its default: integers for arithmetic, a sequence
 //! for `^` and its kin.
 
-use super::typed::Type;
 use super::types::Unifier;
 use crate::base::{Name, Span};
+use crate::lang::typed::Type;
 
 /// What an overloaded operator asks of types.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 //! name, or the nearest name for a message. Never here: types.
 
 use super::definitions::Definitions;
-use super::typed::{FreeId, OpId, SetId, VarId};
 use crate::base::{Name, Span};
+use crate::lang::typed::{FreeId, OpId, SetId, VarId};
 use crate::syntax::ast;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! assertions. The command line beats definitions, which beat the defaults of ProB (2, 3, -1).
 
 use super::definitions::Definitions;
-use super::typed::TemporalAssertion;
 use crate::base::{Int, Name};
+use crate::lang::typed::TemporalAssertion;
 use crate::syntax::ast::{BinOp, Builtin, Const, DefBody, Expr, ExprKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

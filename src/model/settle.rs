@@ -3,10 +3,10 @@
 //! In: typed trees as `elaborate` left them, and what the unifier found. Out: trees without any open part.
 
 use super::elaborate::{Elaborator, OPEN_FIELD};
-use super::typed::{BinOp, Expr, ExprKind, Step, Target, Type, VarDecl};
 use super::types::Unifier;
-use super::walk::Change;
 use crate::base::Name;
+use crate::lang::typed::{BinOp, Expr, ExprKind, Step, Target, Type, VarDecl};
+use crate::lang::walk::Change;
 
 /// Closes trees; run it over each with the walkers of `walk`.
 pub struct Settle<'a> {

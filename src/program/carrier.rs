@@ -6,8 +6,8 @@
 //! its least element; only sets as elements, whose codes are their own bits, have another order.
 
 use crate::base::Int;
-use crate::model::typed::{SetId, Type};
-use crate::model::value::Value;
+use crate::lang::typed::{SetId, Type};
+use crate::lang::value::Value;
 use std::fmt;
 use std::sync::Arc;
 

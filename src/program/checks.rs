@@ -8,8 +8,8 @@ use super::compile::Compiled;
 use super::exact;
 use super::exec::Exit;
 use super::system::{Program, Worker};
-use crate::model::reference::Error;
-use crate::model::typed::Pred;
+use crate::evaluate::Error;
+use crate::lang::typed::Pred;
 use crate::system::{EventId, Finding, FindingKind, Sink};
 
 impl<'m> Program<'m> {

@@ -8,12 +8,12 @@ use super::ir::{Code, Op, Reg};
 use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
 use super::native::{Native, Wanted};
-use super::opening::Opening;
 use super::pool::Pool;
-use super::sieve;
 use super::state::StateLayout;
-use crate::model::typed::{Expr, Machine, Pred, VarId};
-use crate::model::value::Value;
+use crate::lang::typed::{Expr, Machine, Pred, VarId};
+use crate::lang::value::Value;
+use crate::program::batched_tests;
+use crate::program::entry_filter::Opening;
 use std::collections::BTreeMap;
 
 /// What one transition packs, ready to run.
@@ -129,7 +129,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
             code.ops[*at as usize + k] = Op::Call { l: *entry };
         }
     }
-    sieve::sieve(&mut code);
+    batched_tests::sieve(&mut code);
     let openings = events.iter().map(|e| Opening::of(&code, e.as_ref().ok()?.entry)).collect();
     code.native = Native::new(source.native);
     let slots: BTreeMap<VarId, &[Field]> =

@@ -7,9 +7,10 @@
 //! The frame is an array of 65,536 words and registers are `u16`, so the compiler drops every bounds
 //! check on a register; only fetching an operation is checked.
 
-use super::bulk::{self, Step};
 use super::ir::{Code, Op, Reg};
 use super::native;
+use crate::program::wide_ops;
+use crate::program::wide_ops::Step;
 use bombus_kernels::bits;
 
 pub const FRAME: usize = bombus_kernels::native::FRAME;
@@ -283,7 +284,7 @@ pub fn interpret<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut
             Op::Fails => return Exit::Fails,
             Op::Ill => return Exit::Ill,
             // Whatever works on many words stands apart, so that the loop keeps its registers.
-            op => match bulk::step(&op, f, code) {
+            op => match wide_ops::step(&op, f, code) {
                 Step::Go => {
                     tick!();
                 }

@@ -10,8 +10,8 @@ use super::lower::General;
 use super::memo::Memo;
 use super::pool::ValueId;
 use super::system::Program;
-use crate::model::reference::{Error, Interpreter, Pieces};
-use crate::model::value::Value;
+use crate::evaluate::{Error, Interpreter, Pieces};
+use crate::lang::value::Value;
 
 /// The transitions of one event, held back.
 #[derive(Default)]

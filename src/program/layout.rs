@@ -9,7 +9,7 @@
 use super::carrier::Carrier;
 use super::pool::{Pool, ValueId};
 use crate::base::Int;
-use crate::model::value::Value;
+use crate::lang::value::Value;
 use bombus_kernels::bits::{self, cells::Cells};
 use std::fmt;
 use std::sync::Arc;
@@ -362,7 +362,7 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::typed::SetId;
+    use crate::lang::typed::SetId;
 
     #[test]
     fn words_and_values_are_inverse() {

@@ -7,14 +7,17 @@
 //! orders conjuncts, `lower` makes register code (`ir`), `exec` runs it, as machine code (`native`) if
 //! that is worth it; whatever has no code or no place goes to the interpreter through `exact`.
 
-mod bulk;
+mod batched_tests;
 pub mod carrier;
 mod checks;
 pub mod compile;
+mod constant_assertions;
 pub mod effects;
+mod entry_filter;
 pub mod exact;
 pub mod exec;
 mod host;
+pub mod invariant_ranges;
 pub mod ir;
 pub mod label;
 pub mod layout;
@@ -22,40 +25,37 @@ pub mod lower;
 pub mod memo;
 pub mod native;
 pub mod observe;
-mod opening;
+mod op_effects;
 pub mod plan;
 pub mod pool;
-pub mod promise;
 pub mod reduction;
+mod refine_relations;
 pub mod relation_text;
 mod saved;
-mod sieve;
 mod spelling;
 pub mod state;
-mod statics;
 pub mod symmetry;
 pub mod system;
-mod touches;
-mod trial;
 pub mod uses;
 pub mod validate;
+mod wide_ops;
 
+pub use constant_assertions::Late;
 pub use reduction::{Reduction, Wanted};
-pub use statics::Late;
 pub use system::{Program, Worker};
 
 use crate::base::budget::{Budget, Stop};
 use crate::base::hash::HashSet;
-use crate::model::reference::{Constants, ErrorKind, Interpreter};
-use crate::model::typed::{Machine, Pred, SetId, Type, VarId};
-use crate::model::value::Value;
-use crate::model::value::identity::Forms;
+use crate::evaluate::{Constants, ErrorKind, Interpreter};
+use crate::lang::typed::{Machine, Pred, SetId, Type, VarId};
+use crate::lang::value::Value;
+use crate::lang::value::identity::Forms;
 use carrier::Carrier;
 use effects::Effects;
 use exact::Constant;
+use invariant_ranges::{Promise, Reader};
 use layout::Layout;
 use parking_lot::Mutex;
-use promise::{Promise, Reader};
 use state::StateLayout;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};

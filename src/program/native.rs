@@ -12,10 +12,11 @@ mod relations;
 #[cfg(test)]
 mod tests;
 
-use super::bulk::{self, Step};
 use super::exec::{Answer, Exit, Host, Regs};
 use super::ir::{Code, Op, Reg};
-use super::sieve::Sieve;
+use crate::program::batched_tests::Sieve;
+use crate::program::wide_ops;
+use crate::program::wide_ops::Step;
 use bombus_kernels::bits::cells::Cells;
 use bombus_kernels::native::{self, Builder, Condition, GO, JUMP, Label, Routine, TICK, Temp, Word};
 use std::collections::HashMap;
@@ -153,7 +154,7 @@ impl<H: Host> native::Host for Bridge<'_, H> {
                 Answer::Go
             }
             Op::General { g, .. } => self.host.general(*g, regs),
-            op => match bulk::step(op, regs, self.code) {
+            op => match wide_ops::step(op, regs, self.code) {
                 Step::Go => {
                     self.served = self.served.wrapping_add(1);
                     if self.served & 0xffff == 0 && !self.host.tick() { Answer::Stopped } else { Answer::Go }

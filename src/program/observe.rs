@@ -5,7 +5,7 @@
 
 use super::exec::Exit;
 use super::system::{Program, Worker};
-use crate::model::reference::Error;
+use crate::evaluate::Error;
 use crate::system::{Finding, FindingKind, Sink};
 
 /// An observed predicate that has to hold in every state.

@@ -11,8 +11,8 @@
 
 use super::uses::Uses;
 use crate::base::Int;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::model::value::Value;
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::value::Value;
 use std::collections::BTreeSet;
 
 /// Where the values of a variable come from.

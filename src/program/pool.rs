@@ -4,8 +4,8 @@
 //! are never removed: the pool grows with the number of distinct values that a run meets.
 //! Never here: what a value is used for.
 
-use crate::model::value::encode::HASHED;
-use crate::model::value::{Value, digest};
+use crate::lang::value::encode::HASHED;
+use crate::lang::value::{Value, digest};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};

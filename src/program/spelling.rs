@@ -8,7 +8,7 @@ use super::carrier::Carrier;
 use super::layout::Layout;
 use super::pool::{Pool, ValueId};
 use super::state::StateLayout;
-use crate::model::value::encode::Form;
+use crate::lang::value::encode::Form;
 use bombus_kernels::bits;
 
 impl StateLayout {
@@ -115,9 +115,9 @@ impl Carrier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::typed::{SetId, VarId};
-    use crate::model::value::Value;
-    use crate::program::promise::Promise;
+    use crate::lang::typed::{SetId, VarId};
+    use crate::lang::value::Value;
+    use crate::program::invariant_ranges::Promise;
     use std::sync::Arc;
 
     fn layouts() -> Vec<Layout> {
@@ -206,6 +206,6 @@ mod tests {
         assert_ne!(spell(0, &long(5)), spell(0, &long(6)));
         assert!(spell(0, &long(5)).len() < 20);
         // No value that is spelled in full begins like this.
-        assert_eq!(spell(0, &long(5))[0], crate::model::value::encode::HASHED);
+        assert_eq!(spell(0, &long(5))[0], crate::lang::value::encode::HASHED);
     }
 }

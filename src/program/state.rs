@@ -8,9 +8,9 @@
 
 use super::layout::{Field, FieldKind, Layout, Place};
 use super::pool::{Pool, ValueId};
-use super::promise::Promise;
-use crate::model::typed::{Machine, VarId};
-use crate::model::value::Value;
+use crate::lang::typed::{Machine, VarId};
+use crate::lang::value::Value;
+use crate::program::invariant_ranges::Promise;
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -17,12 +17,12 @@ use super::memo::Memo;
 use super::pool::Pool;
 use super::reduction::Reduction;
 use super::state::StateLayout;
-use super::statics::{Heard, Statics};
 use super::symmetry::{OrbitWorker, States, Symmetry};
 use crate::base::budget::Budget;
-use crate::model::reference::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
-use crate::model::typed::{Machine, Pred, VarId};
-use crate::model::value::{Value, digest};
+use crate::evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
+use crate::lang::typed::{Machine, Pred, VarId};
+use crate::lang::value::{Value, digest};
+use crate::program::constant_assertions::{Heard, Statics};
 use crate::system::{
     EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink, System,
 };
@@ -624,7 +624,7 @@ impl<'m> System for Program<'m> {
     }
 
     fn property(&self, finding: &Finding) -> String {
-        let clause = |clauses: &[crate::model::typed::Clause]| {
+        let clause = |clauses: &[crate::lang::typed::Clause]| {
             clauses.get(finding.property as usize).map(|c| c.text.clone()).unwrap_or_default()
         };
         match finding.kind {

@@ -7,8 +7,8 @@ use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::base::text::one_line;
-use crate::model::reference::{Interpreter, State};
-use crate::model::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind};
+use crate::evaluate::{Interpreter, State};
+use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind};
 
 /// More lines than this hide the point.
 const MAX_LINES: usize = 12;

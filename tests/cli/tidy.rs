@@ -9,21 +9,26 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("base", &[]),
     ("source", &[]),
     ("syntax", &["source"]),
-    ("model", &["source", "syntax"]),
+    ("lang", &["syntax"]),
+    ("analyse", &["syntax", "lang"]),
+    ("model", &["source", "syntax", "lang", "analyse"]),
+    // The two ask each other: a search tests what it binds, and a quantifier is a search.
+    ("evaluate", &["syntax", "lang", "analyse", "model", "solve"]),
+    ("solve", &["syntax", "lang", "analyse", "model", "evaluate"]),
     ("system", &[]),
-    ("program", &["source", "syntax", "model", "system"]),
+    ("program", &["source", "syntax", "lang", "analyse", "model", "solve", "evaluate", "system"]),
     ("net", &["system"]),
     ("pins", &["system", "net"]),
     ("via", &["system"]),
     ("explore", &["system", "graph"]),
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
-    ("report", &["source", "syntax", "model", "system", "graph"]),
+    ("report", &["source", "syntax", "lang", "model", "evaluate", "system", "graph"]),
     (
         "driver",
         &[
-            "source", "syntax", "model", "system", "program", "net", "pins", "via", "explore", "graph",
-            "ltl", "report",
+            "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "net", "pins",
+            "via", "explore", "graph", "ltl", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
@@ -33,8 +38,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "source", "syntax", "model", "system", "program", "net", "pins", "via", "explore", "graph",
-            "ltl", "report", "driver", "runs",
+            "source", "syntax", "lang", "model", "system", "program", "net", "pins", "via", "explore",
+            "graph", "ltl", "report", "driver", "runs",
         ],
     ),
 ];

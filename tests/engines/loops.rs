@@ -3,8 +3,8 @@
 use crate::support;
 
 use bombus::base::budget::Budget;
-use bombus::model::reference::{Interpreter, Transition};
-use bombus::model::value::Value;
+use bombus::evaluate::{Interpreter, Transition};
+use bombus::lang::value::Value;
 use bombus::model::{self, LoadOptions};
 use support::with_stack;
 

@@ -9,7 +9,7 @@ use crate::support;
 use crate::support::binary::Folder;
 
 use bombus::base::budget::Budget;
-use bombus::model::reference::Interpreter;
+use bombus::evaluate::Interpreter;
 use bombus::model::{self, LoadOptions};
 use std::fmt::Write as _;
 use support::rng::Rng;

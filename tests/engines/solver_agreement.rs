@@ -8,7 +8,7 @@
 use bombus::base::Int;
 use bombus::base::budget::Budget;
 use bombus::base::diagnostic::Sources;
-use bombus::model::reference::Interpreter;
+use bombus::evaluate::Interpreter;
 use bombus::model::{Formula, FormulaScope, empty_machine};
 use bombus_kernels::random::Random;
 

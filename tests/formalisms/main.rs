@@ -1,7 +1,7 @@
 //! Clients of the seam that are not of the B family: nets, tables, libraries, processes, Rust types of a user.
 
-#[path = "../support/rng.rs"]
-mod rng;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod api;
 mod nets;

@@ -3,7 +3,7 @@
 //! Expected figures come from closed forms, from an enumeration written here that shares no code with
 //! the product, or from the same system written in B.
 
-use crate::rng::Rng;
+use crate::support::rng::Rng;
 use bombus::api::Explorer;
 use bombus::base::budget::Budget;
 use bombus::explore::reduce::por::{Method, Por, Preserve, Proviso};

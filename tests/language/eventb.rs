@@ -11,8 +11,8 @@ mod theories;
 
 use bombus::base::budget::Budget;
 use bombus::driver::on_large_stack;
-use bombus::model::reference::Interpreter;
-use bombus::model::reference::search::{Exploration, SearchOptions, explore};
+use bombus::evaluate::Interpreter;
+use bombus::evaluate::search::{Exploration, SearchOptions, explore};
 use bombus::model::{LoadOptions, load};
 use std::path::Path;
 

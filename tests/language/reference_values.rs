@@ -6,8 +6,8 @@
 use bombus::base::Int;
 use bombus::base::budget::Budget;
 use bombus::base::diagnostic::Sources;
-use bombus::model::reference::{Error, Interpreter};
-use bombus::model::value::Value;
+use bombus::evaluate::{Error, Interpreter};
+use bombus::lang::value::Value;
 use bombus::model::{Formula, FormulaScope, empty_machine};
 
 /// The value of a formula with MAXINT 3 and MININT -1; `None` if it is rejected.

@@ -4,9 +4,9 @@
 //! Figures are derived by hand; the comment or the row says from what.
 
 use bombus::base::budget::Budget;
-use bombus::model::reference::search::{Exploration, FindingKind, SearchOptions, explore};
-use bombus::model::reference::{ErrorKind, Interpreter};
-use bombus::model::typed::Machine;
+use bombus::evaluate::search::{Exploration, FindingKind, SearchOptions, explore};
+use bombus::evaluate::{ErrorKind, Interpreter};
+use bombus::lang::typed::Machine;
 use bombus::model::{LoadOptions, load};
 use std::io::Write;
 

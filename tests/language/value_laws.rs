@@ -8,8 +8,8 @@
 use bombus::base::Int;
 use bombus::base::budget::Budget;
 use bombus::base::diagnostic::Sources;
-use bombus::model::reference::Interpreter;
-use bombus::model::value::Value;
+use bombus::evaluate::Interpreter;
+use bombus::lang::value::Value;
 use bombus::model::{Formula, FormulaScope, empty_machine};
 use bombus_kernels::random::Random;
 use std::collections::BTreeSet;

@@ -6,9 +6,9 @@
 use crate::support;
 
 use bombus::base::budget::Budget;
-use bombus::model::reference::State;
-use bombus::model::typed::{Machine, SetId, Type};
-use bombus::model::value::Value;
+use bombus::evaluate::State;
+use bombus::lang::typed::{Machine, SetId, Type};
+use bombus::lang::value::Value;
 use bombus::model::{LoadOptions, load};
 use bombus::program::symmetry::Mode;
 use bombus::program::symmetry::types::Group;

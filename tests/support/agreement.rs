@@ -1,9 +1,10 @@
 //! Step-by-step comparison of the compiled engine with the reference interpreter.
 
 use bombus::base::budget::Budget;
-use bombus::model::reference::search::{self, SearchOptions};
-use bombus::model::reference::{Error, ErrorKind, Interpreter, State};
-use bombus::model::typed::Machine;
+use bombus::evaluate::search;
+use bombus::evaluate::search::SearchOptions;
+use bombus::evaluate::{Error, ErrorKind, Interpreter, State};
+use bombus::lang::typed::Machine;
 use bombus::program::native::Wanted;
 use bombus::program::{self, Options, Program, Worker};
 use bombus::system::{EventId, Finding, FindingKind, Sink, System};

@@ -2,10 +2,11 @@
 
 use bombus::base::budget::Budget;
 use bombus::driver::judge::convert::Converter;
-use bombus::model::reference::search::{self, SearchOptions};
-use bombus::model::reference::{ErrorKind, Interpreter, State};
-use bombus::model::typed::{Machine, Type, VarId};
-use bombus::model::value::Value;
+use bombus::evaluate::search;
+use bombus::evaluate::search::SearchOptions;
+use bombus::evaluate::{ErrorKind, Interpreter, State};
+use bombus::lang::typed::{Machine, Type, VarId};
+use bombus::lang::value::Value;
 use bombus_oracle::eval::Oracle;
 use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::search::Look;

@@ -8,13 +8,14 @@ use bombus::base::budget::Budget;
 use bombus::base::diagnostic::{Diagnostic, Sources};
 use bombus::base::span::{FileId, Span};
 use bombus::driver::on_large_stack;
+use bombus::evaluate;
+use bombus::evaluate::{Interpreter, search};
+use bombus::lang::typed::{Expr, Machine, Pred};
+use bombus::lang::value::Value;
 use bombus::ltl::atoms::{Atoms, Bound, Extent, Faults, Special, Truth};
 use bombus::ltl::formula::{Change, Pattern, Text};
 use bombus::ltl::view::{Arc, Edge, Explicit, Graph, State};
 use bombus::ltl::{Checker, Engine, Place, parse_ctl, parse_ltl};
-use bombus::model::reference::{self, Interpreter, search};
-use bombus::model::typed::{Expr, Machine, Pred};
-use bombus::model::value::Value;
 use bombus::model::{self, Formula, LoadOptions, Model};
 use bombus::system::EventId;
 use std::collections::HashMap;
@@ -25,7 +26,7 @@ use std::time::Duration;
 struct World {
     model: Model,
     events: Vec<String>,
-    states: Vec<reference::State>,
+    states: Vec<evaluate::State>,
     /// Arguments by label.
     arguments: Vec<Vec<Value>>,
     graph: Explicit,
@@ -50,7 +51,7 @@ fn explored(path: &Path, seconds: u64) -> Option<World> {
     if !found.is_complete() || found.states.is_empty() || model.machine.scope.is_some() {
         return None;
     }
-    let numbers: HashMap<&reference::State, u32> =
+    let numbers: HashMap<&evaluate::State, u32> =
         found.states.iter().enumerate().map(|(i, s)| (s, i as u32)).collect();
     let mut labels: HashMap<(Vec<Value>, Vec<Value>), u64> = HashMap::new();
     let mut arguments = Vec::new();

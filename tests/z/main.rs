@@ -7,9 +7,9 @@ mod calculus;
 mod notation;
 mod pairs;
 mod random;
-#[path = "../support/rng.rs"]
-mod rng;
 mod rows;
+#[path = "../support/mod.rs"]
+mod support;
 
 use serde_json::Value;
 use std::process::Command;

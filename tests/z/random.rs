@@ -5,7 +5,7 @@
 //! operations does with equations, cases and quantifiers must not change how many transitions there are.
 
 use crate::check_zed;
-use crate::rng::Rng;
+use crate::support::rng::Rng;
 use std::collections::BTreeSet;
 
 const NAMES: [&str; 6] = ["x", "y", "x'", "y'", "in?", "out!"];

@@ -5,11 +5,11 @@
 //! error that names the construct; no other construct stands in for it.
 
 use crate::base::Int;
-use crate::model::typed::{
-    self, BigOp, BinOp, ExprKind, FreeId, FunctionConst, Obligation, PredKind, RelOp, SetId, StmtKind, UnOp,
-    VarId,
+use crate::lang::typed;
+use crate::lang::typed::{
+    BigOp, BinOp, ExprKind, FreeId, FunctionConst, Obligation, PredKind, RelOp, SetId, StmtKind, UnOp, VarId,
 };
-use crate::model::value::Value;
+use crate::lang::value::Value;
 use bombus_oracle::tree::{self, Expr, Name, Pred, Subst, Type};
 use bombus_oracle::value::Value as Plain;
 use dashu_int::IBig;

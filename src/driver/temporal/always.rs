@@ -7,8 +7,8 @@
 //! evaluation stays that of the formula, so that the predicate is false only where the formula is.
 
 use super::typing::{Part, Pieces};
+use crate::lang::typed::{Pred, PredKind};
 use crate::ltl::formula::{Atom, Binary, Formula, Kind, Unary};
-use crate::model::typed::{Pred, PredKind};
 
 /// The predicate that has to hold in every state.
 pub fn predicate(formula: &Formula, pieces: &Pieces) -> Option<Pred> {

@@ -9,10 +9,10 @@
 use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::base::span::Span;
+use crate::lang::typed::{Expr, Pred, Type, VarDecl, VarId, VarKind};
 use crate::ltl::atoms::{Atoms, Bound, Extent, Faults, Special};
 use crate::ltl::bits::Bits;
 use crate::ltl::formula::{Change, Pattern, Text};
-use crate::model::typed::{Expr, Pred, Type, VarDecl, VarId, VarKind};
 use crate::model::{Formula, FormulaScope, Model};
 use crate::syntax;
 use crate::syntax::ast::{self, BinOp, ExprKind};

@@ -6,13 +6,13 @@ use super::labels::show_any_values;
 use super::{Composed, Composer, InstanceId};
 use crate::base::Name;
 use crate::base::diagnostic::{Diagnostic, Severity};
+use crate::lang::typed::{
+    Clause, External, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
+};
+use crate::lang::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
 use crate::model::checks::{Checks, recursion};
 use crate::model::project::Relation;
 use crate::model::settle::Settle;
-use crate::model::typed::{
-    Clause, External, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
-};
-use crate::model::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
 use crate::syntax::ast::DefBody;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -5,9 +5,9 @@ use super::outputs::without_typed_outputs;
 use super::{Composer, InstanceId, Instantiated};
 use crate::base::Name;
 use crate::base::diagnostic::Diagnostic;
+use crate::lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
+use crate::lang::walk::{Change, change_pred};
 use crate::model::scope::{Access, Entity, Entry, ScopeId};
-use crate::model::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
-use crate::model::walk::{Change, change_pred};
 use crate::syntax::ast::{self, ClauseKind};
 use std::collections::HashMap;
 
@@ -206,7 +206,7 @@ impl Composer<'_> {
                 c
             })
             .filter(|c| {
-                crate::model::walk::variables_of_pred(c)
+                crate::lang::walk::variables_of_pred(c)
                     .iter()
                     .all(|v| self.elaborator.vars[v.0 as usize].kind != VarKind::Variable || own.contains(v))
             })

@@ -6,11 +6,11 @@
 
 use super::{Composer, InstanceId};
 use crate::base::Name;
-use crate::model::refinement::{Followed, Level, Refined, Refinement, Role, precondition};
-use crate::model::typed::{
+use crate::lang::typed::{
     Clause, Expr, ExprKind, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, Target, VarId,
 };
-use crate::model::walk::{Change, Visit, calls_of, change_stmt, variables_of_pred, visit_stmt};
+use crate::lang::walk::{Change, Visit, calls_of, change_stmt, variables_of_pred, visit_stmt};
+use crate::model::refinement::{Followed, Level, Refined, Refinement, Role, precondition};
 use std::collections::{BTreeSet, HashMap};
 
 use super::bodies::flatten;

@@ -3,13 +3,13 @@
 use super::{Bodies, Composer, Instance, InstanceId, Instantiated};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
+use crate::lang::typed::{
+    FreeId, Freetype, OWN, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
+};
 use crate::model::elaborate::Signature;
 use crate::model::project::{MachineId, Reference, Relation};
 use crate::model::scope::{Access, Entity, Entry, Scope, ScopeId};
 use crate::model::trees::names_of;
-use crate::model::typed::{
-    FreeId, Freetype, OWN, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
-};
 use crate::syntax::ast::{self, ClauseKind, DefBody, ExprKind, Ident};
 use std::sync::Arc;
 

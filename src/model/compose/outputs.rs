@@ -6,8 +6,8 @@
 
 use super::bodies::flatten;
 use crate::base::diagnostic::Diagnostic;
-use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Stmt, StmtKind, VarDecl, VarId};
-use crate::model::walk::variables_of_pred;
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Stmt, StmtKind, VarDecl, VarId};
+use crate::lang::walk::variables_of_pred;
 
 /// The body, with a precondition that speaks of no output.
 pub(super) fn without_typed_outputs(
@@ -58,7 +58,7 @@ fn is_typing(p: &Pred, outputs: &[VarId]) -> bool {
         PredKind::Label(_, p) => is_typing(p, outputs),
         PredKind::Rel(RelOp::In | RelOp::Subset, x, set) => {
             is_outputs(x, outputs)
-                && !crate::model::walk::variables_of_expr(set).iter().any(|v| outputs.contains(v))
+                && !crate::lang::walk::variables_of_expr(set).iter().any(|v| outputs.contains(v))
         }
         _ => false,
     }

@@ -4,11 +4,11 @@ use super::names::count;
 use super::{Elaborator, pair_up, product_of};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Int, Name, Span};
-use crate::model::overload::Constraint;
-use crate::model::scope::Access;
-use crate::model::typed::{
+use crate::lang::typed::{
     BinOp, Expr, ExprKind, External, FunctionConst, Pred, PredKind, Type, UnOp, VarId, VarKind,
 };
+use crate::model::overload::Constraint;
+use crate::model::scope::Access;
 use crate::syntax::ast::{self, BigOp, Builtin, Const, TemplatePart};
 
 /// Bound variables of quantifiers and their kin cannot be assigned to.

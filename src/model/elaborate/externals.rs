@@ -7,7 +7,7 @@
 use super::{Elaborator, pair_up};
 use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::base::{Name, Span};
-use crate::model::typed::{Expr, ExprKind, External, Pred, PredKind, RelOp, Stmt, StmtKind, Type, VarKind};
+use crate::lang::typed::{Expr, ExprKind, External, Pred, PredKind, RelOp, Stmt, StmtKind, Type, VarKind};
 use crate::syntax::ast::{self, DefBody, Definition};
 use std::sync::Arc;
 

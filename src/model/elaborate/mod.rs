@@ -13,10 +13,10 @@ mod substitutions;
 
 use super::overload::{self, Constraint, Outcome, Pending};
 use super::scope::{Access, Scope, ScopeId};
-use super::typed::{Expr, ExprKind, Freetype, Pred, PredKind, SetDecl, Type, VarDecl, VarId, VarKind};
 use super::types::{Unifier, show};
 use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::base::{Int, Name, Span};
+use crate::lang::typed::{Expr, ExprKind, Freetype, Pred, PredKind, SetDecl, Type, VarDecl, VarId, VarKind};
 use crate::syntax::ast;
 use std::collections::BTreeSet;
 

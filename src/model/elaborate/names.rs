@@ -3,9 +3,9 @@
 use super::{EXPANSION_DEPTH, Elaborator, pair_up};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
+use crate::lang::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::model::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
 use crate::model::scope::Entity;
-use crate::model::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::syntax::ast::{self, DefBody, Definition};
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ use super::expressions::{binary, unary};
 use super::{Elaborator, pair_up};
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
+use crate::lang::typed::{BinOp, Expr, ExprKind, Type, UnOp};
 use crate::model::overload::Constraint;
-use crate::model::typed::{BinOp, Expr, ExprKind, Type, UnOp};
 use crate::syntax::ast::{self, Builtin};
 use ast::BinOp as B;
 

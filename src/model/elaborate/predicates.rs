@@ -5,8 +5,8 @@ use super::expressions::BOUND;
 use super::operators::is_predicate;
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
+use crate::lang::typed::{Pred, PredKind, RelOp, Type, VarKind};
 use crate::model::overload::Constraint;
-use crate::model::typed::{Pred, PredKind, RelOp, Type, VarKind};
 use crate::syntax::ast::{self, BinOp as B, Builtin, Const, Quant};
 
 impl Elaborator {

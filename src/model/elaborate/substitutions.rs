@@ -5,9 +5,9 @@ use super::names::count;
 use super::{Elaborator, pair_up};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
+use crate::lang::typed::{Expr, ExprKind, Pred, Step, Stmt, StmtKind, Target, Type, VarId, VarKind};
 use crate::model::overload::Constraint;
 use crate::model::scope::{Access, Entity};
-use crate::model::typed::{Expr, ExprKind, Pred, Step, Stmt, StmtKind, Target, Type, VarId, VarKind};
 use crate::syntax::ast;
 
 impl Elaborator {

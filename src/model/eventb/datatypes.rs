@@ -11,7 +11,7 @@
 
 use super::lockstep::{binary, conjunction, ident, node};
 use crate::base::{Int, Name, Span};
-use crate::model::typed::OWN;
+use crate::lang::typed::OWN;
 use crate::syntax::ast::{
     self, BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident, Quant,
 };

@@ -6,10 +6,11 @@
 use super::{Options, flatten};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::{FileId, Name, Span};
+use crate::lang::typed;
+use crate::lang::typed::{OWN, VarKind};
+use crate::lang::walk::{Visit, visit_pred, visit_stmt};
 use crate::model::definitions::Definitions;
 use crate::model::project::{LoadedMachine, MachineId, Project};
-use crate::model::typed::{self, OWN, VarKind};
-use crate::model::walk::{Visit, visit_pred, visit_stmt};
 use crate::model::{LoadOptions, Loaded, finish};
 use crate::source::project::{ComponentFile, ProjectFiles, read_project};
 use crate::source::{Found, Reader};

@@ -2,7 +2,7 @@
 
 use super::least::least_size;
 use crate::base::Int;
-use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What PROPERTIES say about one set.

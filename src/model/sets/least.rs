@@ -5,7 +5,7 @@
 //! or said to be in it, and one if it is not empty.
 
 use super::facts::{largest_clique, ordered};
-use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, VarId};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Partitions of partitions are followed this deep.

@@ -11,15 +11,15 @@ mod facts;
 mod least;
 mod symmetry;
 
-use super::apart::shown_sets;
 use super::refinement::Refinement;
 use super::scope::Entity;
 use super::settings::Settings;
-use super::typed::{
+use crate::analyse::distinguishable::shown_sets;
+use crate::base::Name;
+use crate::lang::typed::{
     Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId,
 };
-use super::walk::{Change, change_machine, change_pred, change_stmt};
-use crate::base::Name;
+use crate::lang::walk::{Change, change_machine, change_pred, change_stmt};
 use facts::{Facts, facts_about, known_numbers, largest_clique};
 use std::collections::{BTreeMap, HashMap};
 use symmetry::{fix_bijections, has_bijection, order_constants, order_partition};

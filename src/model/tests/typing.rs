@@ -3,7 +3,7 @@
 use super::{one, rejected_one, type_of};
 use crate::base::Int;
 use crate::base::diagnostic::Sources;
-use crate::model::typed::{BinOp, ExprKind, Type};
+use crate::lang::typed::{BinOp, ExprKind, Type};
 use crate::model::{Formula, FormulaScope, empty_machine};
 
 fn formula(text: &str) -> Result<Formula, String> {

@@ -4,7 +4,7 @@
 
 use super::elaborate::{Elaboration, binary, conjunction, exists, node, number, pair, relation, unary};
 use crate::base::Span;
-use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
+use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
 use crate::syntax::z::tree::Ident;
 
 impl Elaboration<'_> {

@@ -4,7 +4,7 @@
 //! each place takes a copy; because all bound variables of a copy are new, nothing is ever captured.
 
 use crate::base::Span;
-use crate::model::typed::{Expr, ExprKind, Pred, PredKind, Type, VarDecl, VarId};
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, Type, VarDecl, VarId};
 use std::collections::HashMap;
 
 /// What variables become.

@@ -8,11 +8,11 @@ use super::schema::Schema;
 use super::types::{TypeNames, element};
 use crate::base::diagnostic::{Diagnostic, Severity};
 use crate::base::{Int, Name, Span};
-use crate::model::scope::nearest;
-use crate::model::typed::{
+use crate::lang::typed::{
     BinOp, Expr, ExprKind, FreeId, Freetype, Pred, PredKind, RelOp, SetDecl, SetId, Type, UnOp, VarDecl,
     VarId, VarKind,
 };
+use crate::model::scope::nearest;
 use crate::model::types::Unifier;
 use crate::syntax::z::tree::{self, Ident, SchemaText};
 use std::collections::{BTreeMap, BTreeSet};

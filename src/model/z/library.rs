@@ -6,7 +6,7 @@ use super::elaborate::{
 use super::types::is_finite;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
+use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
 use crate::syntax::z::operators::{Fixity, Operators};
 use crate::syntax::z::tree::{Ident, NEGATION};
 

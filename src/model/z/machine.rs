@@ -13,13 +13,13 @@ use super::steps::{Alternative, alternatives, mentions, plain, test_members};
 use super::types::Close;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{Name, Span};
-use crate::model::formula::empty_machine;
-use crate::model::settings::Settings;
-use crate::model::typed::{
+use crate::lang::typed::{
     Clause, Expr, ExprKind, Machine, OpId, Operation, Pred, PredKind, RelOp, Stmt, StmtKind, Target, VarId,
     VarKind,
 };
-use crate::model::walk::{change_expr, change_pred};
+use crate::lang::walk::{change_expr, change_pred};
+use crate::model::formula::empty_machine;
+use crate::model::settings::Settings;
 use crate::syntax::z::tree::{Connective, Decl, Ident, Logic, LogicKind, ParagraphKind, SchemaRef, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -256,7 +256,7 @@ impl<'s> Lowering<'_, 's> {
         Some(schema)
     }
 
-    fn freetypes(&self) -> Vec<crate::model::typed::Freetype> {
+    fn freetypes(&self) -> Vec<crate::lang::typed::Freetype> {
         let mut close = Close(&self.elaboration.unifier);
         let mut all = self.elaboration.freetypes.clone();
         for free in &mut all {

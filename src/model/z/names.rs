@@ -4,7 +4,7 @@ use super::elaborate::{Elaboration, Global, ValueDef, node, whole};
 use super::types::formal_type;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::typed::{Expr, ExprKind, FreeId, Type, VarKind};
+use crate::lang::typed::{Expr, ExprKind, FreeId, Type, VarKind};
 use crate::syntax::z::tree::{Expr as Tree, Ident};
 
 impl<'s> Elaboration<'s> {

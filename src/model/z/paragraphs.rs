@@ -7,7 +7,7 @@ use super::elaborate::{Elaboration, Global, SchemaDef, ValueDef};
 use super::predicates::flat;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::typed::{FreeId, Freetype, Pred, SetDecl, SetId, SetKind, SizeOrigin};
+use crate::lang::typed::{FreeId, Freetype, Pred, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::syntax::z::tree::{
     Decl, Expr, ExprKind, Ident, Logic, LogicKind, ParagraphKind, SchemaText, Spec,
 };

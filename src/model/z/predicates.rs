@@ -2,7 +2,7 @@
 
 use super::elaborate::{Elaboration, Global, conjunction, exists, negation, tuple_of};
 use crate::base::Span;
-use crate::model::typed::{Expr, Pred, PredKind};
+use crate::lang::typed::{Expr, Pred, PredKind};
 use crate::syntax::z::tree::{Connective, Expr as Tree, Ident, Logic, LogicKind, Quantifier, SchemaText};
 
 impl<'s> Elaboration<'s> {

@@ -5,7 +5,7 @@
 use super::elaborate::{Elaboration, binary, conjunction, exists, negation, node, number, relation, unary};
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
 use crate::syntax::z::tree::Ident;
 
 impl Elaboration<'_> {

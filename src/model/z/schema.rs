@@ -7,7 +7,7 @@ use super::copy::Replacement;
 use super::elaborate::{Elaboration, conjunction, exists, negation, relation};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
-use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
 use crate::syntax::z::tree::{
     Connective, Decl, Expr as Tree, Frame, Logic, LogicKind, Quantifier, SchemaRef, SchemaText,
 };

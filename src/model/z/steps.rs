@@ -8,8 +8,8 @@
 use super::copy::{Copy, Replacement, normal_form};
 use super::elaborate::{negation, relation};
 use super::types::is_finite;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarDecl, VarId};
-use crate::model::walk::{Visit, variables_of_expr, visit_pred};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarDecl, VarId};
+use crate::lang::walk::{Visit, variables_of_expr, visit_pred};
 use std::collections::BTreeSet;
 
 /// More alternatives are not made; what is left of a disjunction is a test.
@@ -241,12 +241,12 @@ pub(super) fn remove_repeated(conjuncts: &mut Vec<Pred>) {
 pub(super) fn plain(p: &Pred) -> Pred {
     let mut normal = normal_form(p);
     struct Places;
-    impl crate::model::walk::Change for Places {
+    impl crate::lang::walk::Change for Places {
         fn expr(&mut self, e: &mut Expr) {
             e.span = crate::base::Span::default();
         }
     }
-    crate::model::walk::change_pred(&mut normal, &mut Places);
+    crate::lang::walk::change_pred(&mut normal, &mut Places);
     strip(&mut normal);
     normal
 }

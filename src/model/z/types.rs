@@ -6,9 +6,9 @@
 //! behind `model::z` sees a tuple.
 
 use crate::base::Name;
-use crate::model::typed::{Expr, ExprKind, FreeId, Freetype, SetDecl, Type};
+use crate::lang::typed::{Expr, ExprKind, FreeId, Freetype, SetDecl, Type};
+use crate::lang::walk::Change;
 use crate::model::types::{Unifier, open_number};
-use crate::model::walk::Change;
 use std::sync::Arc;
 
 /// Begins the names of the fields of a tuple.

@@ -8,10 +8,10 @@
 //! write one row or element if `x` is known; `f(x)`, `x : s`, `x : dom(f)`, `r[{x}]` read one.
 
 use crate::base::Int;
-use crate::model::typed::{
+use crate::lang::typed::{
     BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, Type, UnOp, VarId,
 };
-use crate::model::value::Value;
+use crate::lang::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A variable, a row of it (an argument of a function, an element of a set), or one pair of it.

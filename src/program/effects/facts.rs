@@ -5,8 +5,8 @@
 
 use super::cells::{Cell, Cells, Content, Tracer, Writes};
 use crate::base::Int;
-use crate::model::typed::{Expr, ExprKind, Pred, PredKind, RelOp};
-use crate::model::value::Value;
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp};
+use crate::lang::value::Value;
 use std::collections::BTreeSet;
 
 /// A conjunct that holds if and only if the cell has an allowed content (and one at all).
@@ -64,7 +64,7 @@ impl Fact {
                 return Some(Fact { cell: tracer.element(v, x), allowed });
             }
             let cell = content_of(a, tracer)?;
-            if let ExprKind::Binary(crate::model::typed::BinOp::Interval, lo, hi) = &b.kind
+            if let ExprKind::Binary(crate::lang::typed::BinOp::Interval, lo, hi) = &b.kind
                 && positive
             {
                 return Some(Fact {

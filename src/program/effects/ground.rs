@@ -8,12 +8,12 @@ use super::cells::{Cell, Cells, Touch, Tracer};
 use super::facts::Fact;
 use super::prove::Prover;
 use crate::base::Span;
-use crate::model::typed::{
+use crate::lang::typed::{
     BinOp, Expr, ExprKind, Machine, Operation, Pred, PredKind, RelOp, SetId, Stmt, StmtKind, Type, UnOp,
     VarId,
 };
-use crate::model::value::Value;
-use crate::model::walk::{Change, change_pred, change_stmt};
+use crate::lang::value::Value;
+use crate::lang::walk::{Change, change_pred, change_stmt};
 use crate::program::carrier::Carrier;
 use crate::program::lower::{Alternative, alternatives};
 use crate::program::uses::Uses;

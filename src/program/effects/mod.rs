@@ -12,7 +12,7 @@ pub mod repair;
 pub mod split;
 
 use super::uses::Uses;
-use crate::model::typed::{Clause, Machine, VarId};
+use crate::lang::typed::{Clause, Machine, VarId};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]

@@ -6,12 +6,12 @@
 
 use super::cells::Tracer;
 use crate::base::Int;
-use crate::model::typed::{
+use crate::lang::typed::{
     BinOp, Expr, ExprKind, FunctionConst, Machine, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, Type,
     UnOp, VarId,
 };
-use crate::model::value::Value;
-use crate::model::walk::{Visit, visit_stmt};
+use crate::lang::value::Value;
+use crate::lang::walk::{Visit, visit_stmt};
 use crate::program::lower::alternatives;
 use crate::program::plan;
 use crate::program::uses::Uses;
@@ -414,7 +414,7 @@ impl Prover<'_> {
         if let Some(v) = (self.tracer.fold)(x) {
             return has(&v);
         }
-        let sizes = |s: crate::model::typed::SetId| self.machine.set(s).elems.len();
+        let sizes = |s: crate::lang::typed::SetId| self.machine.set(s).elems.len();
         match crate::program::carrier::Carrier::of_type(&x.ty, &sizes) {
             Some(c) if c.is_whole_type() => (0..c.card()).all(|code| has(&c.value(code))),
             _ => false,

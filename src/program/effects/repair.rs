@@ -11,9 +11,9 @@ use super::cells::{Cell, Content, Tracer, touches};
 use super::facts::Allowed;
 use super::ground::{Guard, Instance, literal};
 use crate::base::Int;
-use crate::model::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp};
-use crate::model::value::Value;
-use crate::model::walk::{Change, change_pred};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp};
+use crate::lang::value::Value;
+use crate::lang::walk::{Change, change_pred};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cells, contents of one cell, and pairs of before and after that are looked at.
@@ -162,7 +162,7 @@ impl Settle<'_, '_> {
 
     fn value(&self, e: &Expr) -> Option<Value> {
         let mut e = e.clone();
-        crate::model::walk::change_expr(&mut e, &mut Put(self));
+        crate::lang::walk::change_expr(&mut e, &mut Put(self));
         (self.tracer.fold)(&e)
             .filter(|v| matches!(v, Value::Int(Int::Small(_)) | Value::Bool(_) | Value::Elem(..)))
     }

@@ -5,9 +5,9 @@
 
 use super::ground::{Domains, Put, product};
 use super::repair::settled;
-use crate::model::typed::{ExprKind, Pred, PredKind, RelOp, VarId};
-use crate::model::value::Value;
-use crate::model::walk::change_pred;
+use crate::lang::typed::{ExprKind, Pred, PredKind, RelOp, VarId};
+use crate::lang::value::Value;
+use crate::lang::walk::change_pred;
 use crate::program::plan;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! same function. Whatever is no function, or not total where a total one is kept, is a misfit.
 
 use super::*;
-use crate::model::typed::Arrow;
+use crate::lang::typed::Arrow;
 use crate::program::carrier::MAX_CARD;
 use crate::program::layout::Array;
 use bombus_kernels::bits::cells::Cells;

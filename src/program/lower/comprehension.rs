@@ -1,7 +1,7 @@
 //! Comprehensions, lambdas, sums, and quantified unions.
 
 use super::*;
-use crate::model::typed::{BigOp, PredKind, RelOp};
+use crate::lang::typed::{BigOp, PredKind, RelOp};
 use crate::program::carrier::MAX_CARD;
 use crate::program::plan;
 

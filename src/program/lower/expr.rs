@@ -4,7 +4,7 @@
 //! subexpression that lacks one.
 
 use super::*;
-use crate::model::typed::{BigOp, FunctionConst};
+use crate::lang::typed::{BigOp, FunctionConst};
 use crate::program::uses::Uses;
 
 impl Lower<'_> {

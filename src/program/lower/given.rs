@@ -8,7 +8,7 @@
 
 use super::guard::Alternative;
 use super::*;
-use crate::model::typed::{PredKind, RelOp};
+use crate::lang::typed::{PredKind, RelOp};
 use crate::program::plan::Estimates;
 use crate::program::uses::Uses;
 

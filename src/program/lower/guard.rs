@@ -6,7 +6,7 @@
 
 use super::stmt::Writes;
 use super::*;
-use crate::model::typed::{OpId, PredKind, Stmt, StmtKind};
+use crate::lang::typed::{OpId, PredKind, Stmt, StmtKind};
 use crate::program::plan::{self, PlanStep};
 use crate::program::uses::Uses;
 use std::cell::RefCell;

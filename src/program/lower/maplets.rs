@@ -4,7 +4,7 @@
 //! disagree on a key, make a relation that is no function: those are left to the interpreter at run time.
 
 use super::*;
-use crate::model::typed::Arrow;
+use crate::lang::typed::Arrow;
 use crate::program::carrier::MAX_CARD;
 use crate::program::uses::Uses;
 use std::sync::Arc;

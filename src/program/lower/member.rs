@@ -1,7 +1,7 @@
 //! Membership and inclusion, by the form of the set: most sets in typing predicates are never built.
 
 use super::*;
-use crate::model::typed::{Arrow, RelOp};
+use crate::lang::typed::{Arrow, RelOp};
 use crate::program::layout::Array;
 use crate::program::uses::Uses;
 

@@ -32,8 +32,8 @@ use super::layout::Layout;
 use super::pool::Pool;
 use crate::base::Int;
 use crate::base::hash::HashMap;
-use crate::model::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
-use crate::model::value::Value;
+use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
+use crate::lang::value::Value;
 use std::collections::BTreeMap;
 
 /// No lowering exists; in words, for people who look at why a model is slow.

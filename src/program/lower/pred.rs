@@ -5,7 +5,7 @@
 //! from left to right and hand undefinedness on.
 
 use super::*;
-use crate::model::typed::{PredKind, RelOp};
+use crate::lang::typed::{PredKind, RelOp};
 use crate::program::plan;
 use crate::program::uses::Uses;
 use std::sync::Arc;

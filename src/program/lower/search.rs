@@ -4,7 +4,7 @@
 //! the innermost part, is where the search goes on.
 
 use super::*;
-use crate::model::typed::PredKind;
+use crate::lang::typed::PredKind;
 use crate::program::plan::{self, Plan, PlanStep, Source};
 use crate::program::uses::Uses;
 

@@ -5,7 +5,7 @@
 //! nothing has to be undone between outcomes, and `||` reads the old values without copying.
 
 use super::*;
-use crate::model::typed::{Step, Stmt, StmtKind, Target};
+use crate::lang::typed::{Step, Stmt, StmtKind, Target};
 use crate::program::plan::{self, Source};
 use crate::program::uses::Uses;
 

@@ -24,8 +24,8 @@ pub mod values;
 
 use super::pool::Pool;
 use super::state::StateLayout;
-use crate::model::reference::Constants;
-use crate::model::typed::{Machine, Pred};
+use crate::evaluate::Constants;
+use crate::lang::typed::{Machine, Pred};
 use constants::Fixed;
 pub use constants::one_of_each_orbit;
 pub use orbits::OrbitWorker;

@@ -11,7 +11,7 @@ use super::canon::{Canoniser, Failed, Writer, least_of_all};
 use super::represent::Representer;
 use super::structure::Structure;
 use super::{Fixed, Mode, States, Symmetry, classic, values};
-use crate::model::value::{Value, digest};
+use crate::lang::value::{Value, digest};
 use crate::program::pool::{Fold, ValueId};
 use crate::system::{Orbits, Precision};
 use bombus_kernels::hash;

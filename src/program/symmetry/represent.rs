@@ -13,7 +13,7 @@ use super::constants::{Fixed, Written};
 use super::structure::Structure;
 use super::types::Group;
 use super::{States, Symmetry, values};
-use crate::model::value::Value;
+use crate::lang::value::Value;
 use crate::program::pool::{Fold, ValueId};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

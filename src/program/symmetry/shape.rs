@@ -9,7 +9,7 @@
 use super::structure::{Structure, mix};
 use super::types::{Group, Permutation, sets_of};
 use super::values;
-use crate::model::typed::{Machine, Type};
+use crate::lang::typed::{Machine, Type};
 use crate::program::carrier::Carrier;
 use crate::program::layout::{Field, Layout};
 use crate::program::pool::{Pool, ValueId};

@@ -10,8 +10,8 @@
 //! would let equal atoms cancel.
 
 use super::types::Group;
-use crate::model::typed::SetId;
-use crate::model::value::Value;
+use crate::lang::typed::SetId;
+use crate::lang::value::Value;
 use bombus_kernels::hash;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::support::rng::Rng;
 use bombus::base::Int;
 use bombus::base::budget::Budget;
 use bombus::driver::on_large_stack;
-use bombus::model::reference::search::{Exploration, SearchOptions, explore};
+use bombus::evaluate::search::{Exploration, SearchOptions, explore};
 use bombus::model::{self, LoadOptions};
 
 const LIMIT: u64 = 3_000;

@@ -1,0 +1,162 @@
+//! Operations with given parameters: what each may lead to, guards looked at as in a transition.
+//!
+//! In: an environment that holds a state, an operation, values of its parameters. Out: results and writes of
+//! every outcome, errors of actions, and what was not computed.
+
+use crate::base::hash::HashSet;
+use crate::evaluate::Interpreter;
+use crate::evaluate::env::Env;
+use crate::evaluate::error::{Error, Flow, Res};
+use crate::evaluate::exec::{Outcomes, Writes};
+use crate::evaluate::operation::{Guarded, alternatives_of};
+use crate::lang::typed::{OpId, Pred, VarId};
+use crate::lang::value::Value;
+use std::sync::Arc;
+
+/// Values of parameters or results, in the order of the operation.
+pub(crate) type Values = Arc<[Value]>;
+
+/// What a called operation may do.
+#[derive(Default)]
+pub(crate) struct Called {
+    /// Results, where one may be `Value::unassigned`, and writes to variables; distinct.
+    pub(crate) outcomes: Vec<(Values, Writes)>,
+    /// Errors of actions.
+    pub(crate) errors: Vec<Error>,
+    /// What was not computed.
+    pub(crate) incomplete: Vec<Error>,
+}
+
+impl Interpreter<'_> {
+    /// The outcomes of an operation for these parameters.
+    pub(crate) fn outcomes_of(&self, env: &mut Env, id: OpId, params: &[Value]) -> Res<Called> {
+        let op = self.machine.op(id);
+        let guarded = self.called_with(id);
+        let mut called = Called::default();
+        let mut seen: HashSet<(Values, Writes)> = HashSet::new();
+        let mut saved = env.take(&op.params);
+        saved.extend(env.take(&op.results));
+        for (v, x) in op.params.iter().zip(params) {
+            env.bind(*v, x.clone());
+        }
+        let run: Res<()> = (|| {
+            for alternative in &guarded.alternatives {
+                self.run_plan(env, &alternative.plan, &mut |env, error| {
+                    if let Some(e) = error {
+                        // An undefined guard is not enabled.
+                        return if e.is_stop() {
+                            Err(e.clone())
+                        } else {
+                            called.incomplete.extend((!e.is_finding()).then(|| e.clone()));
+                            Ok(Flow::Go)
+                        };
+                    }
+                    let mut out = Outcomes::default();
+                    self.exec(env, &alternative.body, &mut out)?;
+                    for e in out.errors {
+                        if e.is_finding() { &mut called.errors } else { &mut called.incomplete }.push(e);
+                    }
+                    for mut writes in out.writes {
+                        let results: Values = op
+                            .results
+                            .iter()
+                            .map(|r| written(&writes, *r).unwrap_or_else(Value::unassigned))
+                            .collect();
+                        writes.retain(|(v, _)| self.machine.variables.contains(v));
+                        let outcome = (results, writes);
+                        if seen.insert(outcome.clone()) {
+                            called.outcomes.push(outcome);
+                        }
+                    }
+                    Ok(Flow::Go)
+                })?;
+            }
+            Ok(())
+        })();
+        env.restore(saved);
+        match run {
+            Err(e) if e.is_stop() => return Err(e),
+            Err(e) if e.is_finding() => called.errors.push(e),
+            Err(e) => called.incomplete.push(e),
+            Ok(()) => {}
+        }
+        Ok(called)
+    }
+
+    /// The parameters for which the guards of an operation hold, and what was not computed.
+    pub(crate) fn parameters_of(&self, env: &mut Env, id: OpId, found: &mut Vec<Values>) -> Res<Vec<Error>> {
+        let op = self.machine.op(id);
+        let guarded = self.guarded(id);
+        let mut incomplete = Vec::new();
+        for alternative in &guarded.alternatives {
+            let mut sink = |env: &mut Env, error: Option<&Error>| {
+                self.note_parameters(env, error, &op.params, found, &mut incomplete)
+            };
+            match self.run_plan(env, &alternative.plan, &mut sink) {
+                Err(e) if e.is_stop() => return Err(e),
+                Err(e) if !e.is_finding() => incomplete.push(e),
+                _ => {}
+            }
+        }
+        Ok(incomplete)
+    }
+
+    /// The parameters that satisfy a precondition, and what was not computed.
+    pub(crate) fn admitted_by(
+        &self,
+        env: &mut Env,
+        params: &[VarId],
+        pre: &Pred,
+        found: &mut Vec<Values>,
+    ) -> Res<Vec<Error>> {
+        let mut incomplete = Vec::new();
+        let mut sink = |env: &mut Env, error: Option<&Error>| {
+            self.note_parameters(env, error, params, found, &mut incomplete)
+        };
+        match self.solutions(env, params, pre, &mut sink) {
+            Err(e) if e.is_stop() => return Err(e),
+            Err(e) if !e.is_finding() => incomplete.push(e),
+            _ => {}
+        }
+        Ok(incomplete)
+    }
+
+    fn note_parameters(
+        &self,
+        env: &mut Env,
+        error: Option<&Error>,
+        params: &[VarId],
+        found: &mut Vec<Values>,
+        incomplete: &mut Vec<Error>,
+    ) -> Res<Flow> {
+        match error {
+            Some(e) if e.is_stop() => return Err(e.clone()),
+            Some(e) if e.is_finding() => {}
+            Some(e) => incomplete.push(e.clone()),
+            None => {
+                let mut values = Vec::with_capacity(params.len());
+                for v in params {
+                    let value = env.get(*v).cloned().unwrap_or_default();
+                    values.push(self.canon(env, value)?);
+                }
+                found.push(values.into());
+            }
+        }
+        Ok(Flow::Go)
+    }
+
+    fn called_with(&self, id: OpId) -> Arc<Guarded> {
+        let key = id.0 as usize;
+        if let Some(g) = self.called.borrow().get(&key) {
+            return g.clone();
+        }
+        let g = Arc::new(Guarded { alternatives: alternatives_of(&self.machine.op(id).body, Vec::new()) });
+        self.called.borrow_mut().insert(key, g.clone());
+        g
+    }
+}
+
+/// The value that a variable is given.
+pub(crate) fn written(writes: &Writes, v: VarId) -> Option<Value> {
+    writes.iter().find(|(w, _)| *w == v).map(|(_, x)| x.clone())
+}

@@ -1,0 +1,167 @@
+//! What can go wrong while a formula or substitution is evaluated.
+//!
+//! In: a reason and the place it is about. Out: one error type that says whether it is the model's
+//! fault (a finding), our limit (incomplete), or a stop.
+
+use crate::base::Span;
+use crate::base::budget::Stop;
+use crate::lang::typed::VarId;
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// An expression without a value: `1/0`, `f(x)` outside the domain, `max({})`.
+    WellDefinedness,
+    /// A precondition that is not the outermost guard is false.
+    Precondition,
+    /// ASSERT, a loop invariant or a loop variant fails.
+    Assertion,
+    /// A proof obligation of refinement in Event-B fails.
+    Refinement,
+    /// An event of Event-B does not decrease the variant as it should.
+    Variant,
+    /// A variable is read before it was given a value.
+    Uninitialised,
+    /// A variable ranges over an infinite type and nothing bounds it.
+    Unbounded,
+    /// The same for a choice of an integer whose value no other choice depends on, where some value of the scope is
+    /// possible: only the integers of the scope were tried.
+    Sampled(VarId),
+    /// The same for a choice whose other values are like those that were tried (see `model::opaque`).
+    Represented,
+    /// A finite set too large to list was needed element by element.
+    TooLarge,
+    /// Two symbolic sets that cannot be compared.
+    Undecided,
+    /// A construct this interpreter does not evaluate.
+    Unsupported,
+    /// The budget is used up.
+    Stopped(Stop),
+    /// Enumeration takes too long and something better is to be tried.
+    Impatient,
+    /// The value depends on a variable that is still being searched for.
+    Unknown,
+}
+
+/// Boxed, so that results stay small on the paths that succeed.
+#[derive(Clone, Debug)]
+pub struct Error(Box<Detail>);
+
+#[derive(Clone, Debug)]
+struct Detail {
+    kind: ErrorKind,
+    message: String,
+    span: Span,
+}
+
+pub type Res<T> = Result<T, Error>;
+
+/// Whether an enumeration goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Go,
+    Stop,
+}
+
+impl Error {
+    pub fn new(kind: ErrorKind, span: Span, message: impl Into<String>) -> Error {
+        Error(Box::new(Detail { kind, message: message.into(), span }))
+    }
+
+    pub fn undefined(span: Span, message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::WellDefinedness, span, message)
+    }
+
+    pub fn unbounded(span: Span, message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Unbounded, span, message)
+    }
+
+    pub fn too_large(message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::TooLarge, Span::default(), message)
+    }
+
+    pub fn undecided(message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Undecided, Span::default(), message)
+    }
+
+    pub fn unsupported(span: Span, message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Unsupported, span, message)
+    }
+
+    pub fn unknown() -> Error {
+        Error::new(ErrorKind::Unknown, Span::default(), "value not known yet")
+    }
+
+    pub fn impatient() -> Error {
+        Error::new(ErrorKind::Impatient, Span::default(), "evaluation takes too long")
+    }
+
+    pub fn stopped(stop: Stop) -> Error {
+        Error::new(ErrorKind::Stopped(stop), Span::default(), "stopped")
+    }
+
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    pub fn span(&self) -> Span {
+        self.0.span
+    }
+
+    /// Names the place if none is named yet: values know no places, the formulas around them do.
+    pub fn at(mut self, span: Span) -> Error {
+        if self.0.span == Span::default() {
+            self.0.span = span;
+        }
+        self
+    }
+
+    /// The model has no meaning here.
+    pub fn is_undefined(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::WellDefinedness | ErrorKind::Uninitialised)
+    }
+
+    /// The model's fault: something to report as a finding.
+    pub fn is_finding(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::WellDefinedness
+                | ErrorKind::Uninitialised
+                | ErrorKind::Precondition
+                | ErrorKind::Assertion
+                | ErrorKind::Refinement
+                | ErrorKind::Variant
+        )
+    }
+
+    /// Our limit: the answer exists but was not computed.
+    pub fn is_incomplete(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Unbounded
+                | ErrorKind::Sampled(_)
+                | ErrorKind::Represented
+                | ErrorKind::TooLarge
+                | ErrorKind::Undecided
+                | ErrorKind::Unsupported
+        )
+    }
+
+    pub fn is_stop(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Stopped(_) | ErrorKind::Impatient)
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        self.0.kind == ErrorKind::Unknown
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}

@@ -1,0 +1,389 @@
+//! Inclusion of sets that cannot be listed, proved part by part.
+//!
+//! In: two symbolic sets. Out: whether the first is known to lie in the second, or known not to. Tuples are looked at
+//! component by component, comprehensions conjunct by conjunct, integers as unions of intervals, and what a lambda
+//! yields by interval arithmetic. "Not known" is an answer here; a guess never is.
+
+use crate::base::Int;
+use crate::evaluate::Interpreter;
+use crate::evaluate::env::Env;
+use crate::evaluate::error::Res;
+use crate::evaluate::integer_sets::Spans;
+use crate::lang::free;
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
+
+/// The integers that are tried where an inclusion is not proved.
+const SAMPLES: std::ops::RangeInclusive<i64> = -2..=4;
+
+/// What is known of one component of the elements of a set.
+enum Component {
+    /// It runs through all of this set.
+    Exactly(Value),
+    /// It lies in each of these sets; for integers, in these intervals.
+    Within(Vec<Value>, Option<Spans>),
+}
+
+impl Interpreter<'_> {
+    /// Whether `a` lies in `b`; `None` if that is not known.
+    pub(crate) fn included(&self, env: &mut Env, a: &Value, b: &Value) -> Res<Option<bool>> {
+        if let Some(known) = self.proved(env, a, b)? {
+            return Ok(Some(known));
+        }
+        let (closure, whole) = match a {
+            Value::Symbolic(s) => match &**s {
+                Symbolic::Closure(c) if !matches!(c.code.kind, ClosureKind::Union | ClosureKind::Inter) => {
+                    (c.clone(), b.clone())
+                }
+                Symbolic::Unary(UnOp::Ran, Value::Symbolic(r)) => match &**r {
+                    // A pair lies outside of a product with the whole type when its image lies outside of `b`.
+                    Symbolic::Closure(c) if c.code.kind == ClosureKind::Lambda => {
+                        let mut domain = Value::symbolic(Symbolic::Base(Base::Integer));
+                        for _ in 1..c.code.vars.len() {
+                            let more = Value::symbolic(Symbolic::Base(Base::Integer));
+                            domain = Value::symbolic(Symbolic::Binary(BinOp::Cartesian, domain, more));
+                        }
+                        (c.clone(), Value::symbolic(Symbolic::Binary(BinOp::Cartesian, domain, b.clone())))
+                    }
+                    _ => return Ok(None),
+                },
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok(self.sticks_out(env, &closure, &whole)?.then_some(false))
+    }
+
+    fn proved(&self, env: &mut Env, a: &Value, b: &Value) -> Res<Option<bool>> {
+        if let (Some(x), Some(y)) = (self.spans(env, a)?, self.spans(env, b)?) {
+            return Ok(Some(x.is_subset(&y)));
+        }
+        if let Value::Symbolic(s) = b
+            && let Symbolic::Closure(c) = &**s
+            && c.code.kind == ClosureKind::Set
+            && let Some(parts) = self.components_of(env, a, c.code.vars.len())?
+        {
+            let c = c.clone();
+            let proved = self.with_captured(env, &c, &mut |this, env| {
+                for q in conjuncts(&c.code.pred) {
+                    if !this.implied(env, &parts, &c.code.vars, q)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            })?;
+            return Ok(proved.then_some(true));
+        }
+        let Value::Symbolic(s) = a else { return Ok(None) };
+        match &**s {
+            Symbolic::Closure(c) => match c.code.kind {
+                ClosureKind::Set => {
+                    let n = c.code.vars.len();
+                    let (Some(parts), Some(sets)) = (self.components_of(env, a, n)?, factors(b, n)) else {
+                        return Ok(None);
+                    };
+                    for (part, set) in parts.iter().zip(sets) {
+                        if !self.component_in(env, part, &set)? {
+                            return Ok(None);
+                        }
+                    }
+                    Ok(Some(true))
+                }
+                ClosureKind::Lambda => {
+                    let Value::Symbolic(t) = b else { return Ok(None) };
+                    let Symbolic::Binary(BinOp::Cartesian, x, y) = &**t else { return Ok(None) };
+                    let domain = self.domain(env, a)?;
+                    let known = self.subset(env, &domain, x);
+                    Ok((matches!(known, Ok(true)) && self.images_in(env, c, y)?).then_some(true))
+                }
+                ClosureKind::SetOf => Ok(self.images_in(env, c, b)?.then_some(true)),
+                _ => Ok(None),
+            },
+            Symbolic::Unary(UnOp::Ran, Value::Symbolic(r)) => match &**r {
+                Symbolic::Closure(c) if c.code.kind == ClosureKind::Lambda => {
+                    Ok(self.images_in(env, c, b)?.then_some(true))
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether some element of a comprehension over few integers is found outside of `b`.
+    fn sticks_out(&self, env: &mut Env, c: &Closure, b: &Value) -> Res<bool> {
+        let n = c.code.vars.len();
+        if n > 2 || c.code.types.iter().any(|t| *t != Type::Integer) {
+            return Ok(false);
+        }
+        let tried: Vec<i64> = SAMPLES.collect();
+        for i in 0..tried.len().pow(n as u32) {
+            let mut point = Value::int(tried[i % tried.len()]);
+            if n == 2 {
+                point = Value::pair(point, Value::int(tried[i / tried.len()]));
+            }
+            let element = self.with_closure(env, c, &point, &mut |this, env| {
+                if !this.holds(env, &c.code.pred)? {
+                    return Ok(None);
+                }
+                Ok(Some(match (&c.code.body, c.code.kind) {
+                    (Some(e), ClosureKind::Lambda) => Value::pair(point.clone(), this.eval_canon(env, e)?),
+                    (Some(e), _) => this.eval_canon(env, e)?,
+                    (None, _) => point.clone(),
+                }))
+            });
+            if let Ok(Some(x)) = element
+                && let Ok(false) = self.member(env, &x, b)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The components of the elements of a set of n-tuples.
+    fn components_of(&self, env: &mut Env, a: &Value, n: usize) -> Res<Option<Vec<Component>>> {
+        if let Value::Symbolic(s) = a
+            && let Symbolic::Closure(c) = &**s
+            && c.code.kind == ClosureKind::Set
+            && c.code.vars.len() == n
+        {
+            return Ok(Some(self.with_captured(env, c, &mut |this, env| {
+                let mut parts = Vec::with_capacity(n);
+                for (v, t) in c.code.vars.iter().zip(&c.code.types) {
+                    parts.push(this.known_of(env, c, *v, t)?);
+                }
+                Ok(parts)
+            })?));
+        }
+        Ok(factors(a, n).map(|sets| sets.into_iter().map(Component::Exactly).collect()))
+    }
+
+    /// What the conjuncts of a comprehension say about one of its variables alone.
+    fn known_of(&self, env: &mut Env, c: &Closure, v: VarId, t: &Type) -> Res<Component> {
+        let mut sets = Vec::new();
+        let mut spans: Option<Spans> = None;
+        for p in conjuncts(&c.code.pred) {
+            if free::of_pred(p).iter().any(|w| *w != v && c.code.vars.contains(w)) {
+                continue;
+            }
+            if let PredKind::Rel(op @ (RelOp::In | RelOp::Subset), x, set) = &p.kind
+                && matches!(x.kind, ExprKind::Var(w) if w == v)
+                && !free::mentions(set, &|w| w == v)
+                && let Ok(set) = self.eval_lazy(env, set)
+            {
+                sets.push(match op {
+                    RelOp::In => set,
+                    _ => Value::symbolic(Symbolic::Unary(UnOp::Pow, set)),
+                });
+            }
+            if *t == Type::Integer
+                && let Some(s) = self.spans_of_pred(env, p, v)?
+            {
+                spans = Some(match spans {
+                    None => s,
+                    Some(before) => before.inter(&s),
+                });
+            }
+        }
+        Ok(Component::Within(sets, spans))
+    }
+
+    fn component_in(&self, env: &mut Env, part: &Component, set: &Value) -> Res<bool> {
+        if self.is_whole_type(set) {
+            return Ok(true);
+        }
+        match part {
+            Component::Exactly(a) => Ok(matches!(self.subset(env, a, set), Ok(true))),
+            Component::Within(sets, spans) => {
+                if let (Some(s), Some(t)) = (spans, self.spans(env, set)?) {
+                    return Ok(s.is_subset(&t));
+                }
+                Ok(sets.iter().any(|a| matches!(self.subset(env, a, set), Ok(true))))
+            }
+        }
+    }
+
+    fn component_spans(&self, env: &mut Env, part: &Component) -> Res<Option<Spans>> {
+        match part {
+            Component::Exactly(a) => self.spans(env, a),
+            Component::Within(_, spans) => Ok(spans.clone()),
+        }
+    }
+
+    /// Whether a conjunct about the variables `vars` holds for all tuples with these components.
+    fn implied(&self, env: &mut Env, parts: &[Component], vars: &[VarId], p: &Pred) -> Res<bool> {
+        let about: Vec<usize> =
+            vars.iter().enumerate().filter(|(_, v)| free::of_pred(p).contains(v)).map(|(i, _)| i).collect();
+        let [i] = about[..] else {
+            return Ok(about.is_empty() && matches!(self.holds(env, p), Ok(true)));
+        };
+        if let PredKind::Rel(op @ (RelOp::In | RelOp::Subset), x, set) = &p.kind
+            && matches!(x.kind, ExprKind::Var(w) if w == vars[i])
+            && !free::mentions(set, &|w| w == vars[i])
+        {
+            let Ok(set) = self.eval_lazy(env, set) else { return Ok(false) };
+            let set = match op {
+                RelOp::In => set,
+                _ => Value::symbolic(Symbolic::Unary(UnOp::Pow, set)),
+            };
+            return self.component_in(env, &parts[i], &set);
+        }
+        match (self.component_spans(env, &parts[i])?, self.spans_of_pred(env, p, vars[i])?) {
+            (Some(s), Some(t)) => Ok(s.is_subset(&t)),
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether everything that `%x.(P|E)` or `{x·P|E}` yields is known to lie in a set.
+    fn images_in(&self, env: &mut Env, c: &Closure, set: &Value) -> Res<bool> {
+        let Some(body) = &c.code.body else { return Ok(false) };
+        let c = c.clone();
+        self.with_captured(env, &c, &mut |this, env| {
+            let mut known = Vec::with_capacity(c.code.vars.len());
+            for (v, t) in c.code.vars.iter().zip(&c.code.types) {
+                known.push((*v, this.known_of(env, &c, *v, t)?));
+            }
+            this.value_in(env, &known, body, set)
+        })
+    }
+
+    fn value_in(&self, env: &mut Env, known: &[(VarId, Component)], e: &Expr, set: &Value) -> Res<bool> {
+        if self.is_whole_type(set) {
+            return Ok(true);
+        }
+        match &e.kind {
+            ExprKind::If(_, a, b) => {
+                return Ok(self.value_in(env, known, a, set)? && self.value_in(env, known, b, set)?);
+            }
+            ExprKind::Pair(a, b) => {
+                return match factors(set, 2).as_deref() {
+                    Some([x, y]) => Ok(self.value_in(env, known, a, x)? && self.value_in(env, known, b, y)?),
+                    _ => Ok(false),
+                };
+            }
+            ExprKind::Var(v) => {
+                if let Some((_, part)) = known.iter().find(|(w, _)| w == v) {
+                    return self.component_in(env, part, set);
+                }
+            }
+            _ => {}
+        }
+        if !free::mentions(e, &|v| known.iter().any(|(w, _)| *w == v)) {
+            return Ok(match self.eval(env, e) {
+                Ok(value) => matches!(self.member(env, &value, set), Ok(true)),
+                Err(_) => false,
+            });
+        }
+        match (self.hull_of(env, known, e)?, self.spans(env, set)?) {
+            (Some((low, high)), Some(set)) => Ok(Spans::between(low, high).is_subset(&set)),
+            _ => Ok(false),
+        }
+    }
+
+    /// An interval that the value of an integer expression lies in.
+    #[allow(clippy::type_complexity)]
+    fn hull_of(
+        &self,
+        env: &mut Env,
+        known: &[(VarId, Component)],
+        e: &Expr,
+    ) -> Res<Option<(Option<Int>, Option<Int>)>> {
+        if e.ty != Type::Integer {
+            return Ok(None);
+        }
+        if !free::mentions(e, &|v| known.iter().any(|(w, _)| *w == v)) {
+            return Ok(match self.eval(env, e) {
+                Ok(Value::Int(n)) => Some((Some(n.clone()), Some(n))),
+                _ => None,
+            });
+        }
+        let sum = |x: Option<Int>, y: Option<Int>| Some(x?.add(&y?));
+        Ok(match &e.kind {
+            ExprKind::Var(v) => match known.iter().find(|(w, _)| w == v) {
+                Some((_, part)) => {
+                    let spans = self.component_spans(env, part)?;
+                    Some(spans.and_then(|s| s.hull()).unwrap_or((None, None)))
+                }
+                None => None,
+            },
+            ExprKind::Unary(UnOp::Neg, a) => {
+                self.hull_of(env, known, a)?.map(|(l, h)| (h.map(|n| n.neg()), l.map(|n| n.neg())))
+            }
+            ExprKind::Binary(BinOp::Add, a, b) => {
+                match (self.hull_of(env, known, a)?, self.hull_of(env, known, b)?) {
+                    (Some((l, h)), Some((l2, h2))) => Some((sum(l, l2), sum(h, h2))),
+                    _ => None,
+                }
+            }
+            ExprKind::Binary(BinOp::Sub, a, b) => {
+                match (self.hull_of(env, known, a)?, self.hull_of(env, known, b)?) {
+                    (Some((l, h)), Some((l2, h2))) => {
+                        Some((sum(l, h2.map(|n| n.neg())), sum(h, l2.map(|n| n.neg()))))
+                    }
+                    _ => None,
+                }
+            }
+            ExprKind::Binary(BinOp::Mul, a, b) => {
+                let (a_hull, b_hull) = (self.hull_of(env, known, a)?, self.hull_of(env, known, b)?);
+                match (a_hull, b_hull) {
+                    // Factors that are not negative.
+                    (Some((Some(l), h)), Some((Some(l2), h2))) if !l.is_negative() && !l2.is_negative() => {
+                        let high = match (h, h2) {
+                            (Some(h), Some(h2)) => Some(h.mul(&h2)),
+                            _ => None,
+                        };
+                        Some((Some(l.mul(&l2)), high))
+                    }
+                    // A square.
+                    _ if same_var(a, b) => Some((Some(Int::ZERO), None)),
+                    _ => None,
+                }
+            }
+            // A remainder is defined for a positive divisor only.
+            ExprKind::Binary(BinOp::Mod, _, b) => match self.hull_of(env, known, b)? {
+                Some((_, high)) => Some((Some(Int::ZERO), high.map(|n| n.sub(&Int::ONE)))),
+                None => Some((Some(Int::ZERO), None)),
+            },
+            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => Some((Some(Int::ZERO), None)),
+            ExprKind::If(_, a, b) => match (self.hull_of(env, known, a)?, self.hull_of(env, known, b)?) {
+                (Some((l, h)), Some((l2, h2))) => Some((
+                    match (l, l2) {
+                        (Some(x), Some(y)) => Some(x.min(y)),
+                        _ => None,
+                    },
+                    match (h, h2) {
+                        (Some(x), Some(y)) => Some(x.max(y)),
+                        _ => None,
+                    },
+                )),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+}
+
+pub(crate) fn conjuncts(p: &Pred) -> Vec<&Pred> {
+    match &p.kind {
+        PredKind::And(ps) => ps.iter().flat_map(conjuncts).collect(),
+        PredKind::Label(_, p) => conjuncts(p),
+        PredKind::True => Vec::new(),
+        _ => vec![p],
+    }
+}
+
+/// The n sets whose product (nested to the left) a set is.
+fn factors(set: &Value, n: usize) -> Option<Vec<Value>> {
+    if n == 1 {
+        return Some(vec![set.clone()]);
+    }
+    let Value::Symbolic(s) = set else { return None };
+    let Symbolic::Binary(BinOp::Cartesian, a, b) = &**s else { return None };
+    let mut sets = factors(a, n - 1)?;
+    sets.push(b.clone());
+    Some(sets)
+}
+
+fn same_var(a: &Expr, b: &Expr) -> bool {
+    matches!((&a.kind, &b.kind), (ExprKind::Var(x), ExprKind::Var(y)) if x == y)
+}

@@ -1,0 +1,320 @@
+//! Predicates: true, false, or an error.
+//!
+//! In: a typed predicate and an environment. Out: a truth value.
+//! Connectives go from left to right. An undefined conjunct is kept in mind while the others are
+//! looked at: a false one makes the conjunction false (`r=1/x & x/=0`), otherwise the error comes
+//! out. What is merely not computed (our limits, a variable still searched for) is a third truth
+//! value in the sense of Kleene for every connective.
+
+use crate::evaluate::Interpreter;
+use crate::evaluate::env::Env;
+use crate::evaluate::error::{Error, Flow, Res};
+use crate::evaluate::integer_sets::Spans;
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::value::Value;
+use crate::solve::plan::ForallPlan;
+
+impl Interpreter<'_> {
+    pub(crate) fn holds(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+        self.holds_kind(env, p).map_err(|err| err.at(p.span))
+    }
+
+    fn holds_kind(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+        match &p.kind {
+            PredKind::True => Ok(true),
+            PredKind::False => Ok(false),
+            PredKind::And(ps) => {
+                let mut pending = None;
+                for q in ps {
+                    match self.holds(env, q) {
+                        Ok(true) => {}
+                        Ok(false) => return Ok(false),
+                        Err(e) if e.is_stop() => return Err(e),
+                        Err(e) => pending = Some(worse(pending, e)),
+                    }
+                }
+                pending.map_or(Ok(true), Err)
+            }
+            PredKind::Or(ps) => {
+                let mut pending = None;
+                for q in ps {
+                    match self.holds(env, q) {
+                        Ok(true) => return Ok(true),
+                        Ok(false) => {}
+                        // Left to right: what stands behind an undefined disjunct cannot save it.
+                        Err(e) if e.is_finding() || e.is_stop() => return Err(pending.unwrap_or(e)),
+                        Err(e) => pending = Some(worse(pending, e)),
+                    }
+                }
+                pending.map_or(Ok(false), Err)
+            }
+            PredKind::Not(q) => Ok(!self.holds(env, q)?),
+            PredKind::Implies(a, b) => match self.holds(env, a) {
+                Ok(false) => Ok(true),
+                Ok(true) => self.holds(env, b),
+                Err(e) if e.is_finding() || e.is_stop() => Err(e),
+                Err(e) => match self.holds(env, b) {
+                    Ok(true) => Ok(true),
+                    Err(f) if f.is_stop() => Err(f),
+                    _ => Err(e),
+                },
+            },
+            PredKind::Iff(a, b) => Ok(self.holds(env, a)? == self.holds(env, b)?),
+            PredKind::Rel(op, a, b) => self.relation(env, *op, a, b),
+            PredKind::Forall(vars, body) => self.forall(env, vars, body),
+            PredKind::Exists(vars, body) => self.exists(env, vars, body),
+            PredKind::If(c, a, b) => {
+                if self.holds(env, c)? {
+                    self.holds(env, a)
+                } else {
+                    self.holds(env, b)
+                }
+            }
+            PredKind::Let(bindings, body) => {
+                let mut saved = Vec::with_capacity(bindings.len());
+                let result = (|| {
+                    for (v, e) in bindings {
+                        let value = self.eval(env, e)?;
+                        saved.push((*v, env.replace(*v, Some(value))));
+                    }
+                    self.holds(env, body)
+                })();
+                env.restore(saved);
+                result
+            }
+            PredKind::Finite(e) => {
+                let v = self.eval_operand(env, e)?;
+                self.is_finite(env, &v)
+            }
+            PredKind::Partition(whole, parts) => {
+                let whole = self.eval(env, whole)?;
+                let mut union: Vec<Value> = Vec::new();
+                let mut count = 0;
+                for part in parts {
+                    let part_value = self.eval(env, part)?;
+                    let list = self.need_list(env, &part_value, part.span)?;
+                    count += list.len();
+                    union.extend(list.iter().cloned());
+                }
+                let union = self.set_of(env, union)?;
+                Ok(union.as_set().is_some_and(|u| u.len() == count) && self.equal(env, &whole, &union)?)
+            }
+            PredKind::External(f, args) => self.external_pred(env, f, args, p.span),
+            PredKind::Label(_, q) => self.holds(env, q),
+        }
+    }
+
+    fn relation(&self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr) -> Res<bool> {
+        Ok(match op {
+            // Whatever is searched for is equal to itself.
+            RelOp::Equal if env.searching && is_same_variable(a, b) => true,
+            RelOp::Equal => {
+                let x = self.eval(env, a)?;
+                let y = self.eval(env, b)?;
+                self.equal(env, &x, &y)?
+            }
+            RelOp::NotEqual => !self.relation(env, RelOp::Equal, a, b)?,
+            RelOp::In => self.element(env, a, b)?,
+            RelOp::NotIn => !self.element(env, a, b)?,
+            RelOp::Subset => {
+                let x = self.eval(env, a)?;
+                let y = self.eval_operand(env, b)?;
+                self.subset(env, &x, &y)?
+            }
+            RelOp::NotSubset => !self.relation(env, RelOp::Subset, a, b)?,
+            RelOp::StrictSubset => {
+                let x = self.eval(env, a)?;
+                let y = self.eval(env, b)?;
+                self.subset(env, &x, &y)? && !self.equal(env, &x, &y)?
+            }
+            RelOp::NotStrictSubset => !self.relation(env, RelOp::StrictSubset, a, b)?,
+            RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
+                let x = self.eval(env, a)?;
+                let y = self.eval(env, b)?;
+                let order = match (&x, &y) {
+                    (Value::Int(x), Value::Int(y)) => x.cmp(y),
+                    (Value::Real(x), Value::Real(y)) => x.cmp(y),
+                    _ => return Err(self.ill_typed("a number", &x, a.span)),
+                };
+                match op {
+                    RelOp::Less => order.is_lt(),
+                    RelOp::LessEqual => order.is_le(),
+                    RelOp::Greater => order.is_gt(),
+                    _ => order.is_ge(),
+                }
+            }
+        })
+    }
+
+    fn element(&self, env: &mut Env, a: &Expr, set: &Expr) -> Res<bool> {
+        // `x : dom(f)` and `x : ran(f)` need not build the set.
+        if let ExprKind::Unary(UnOp::Dom, f) = &set.kind {
+            let x = self.eval_canon(env, a)?;
+            let f = self.eval_operand(env, f)?;
+            return self.in_domain(env, &f, &x);
+        }
+        // A typing predicate over a whole type says nothing: its truth is settled by type checking.
+        // A compound expression must be defined, but a variable may still be without a value, as a
+        // result before the first turn of a loop.
+        if let ExprKind::TypeSet(_) = set.kind
+            && !matches!(a.ty, Type::Free(_))
+        {
+            if !matches!(a.kind, ExprKind::Var(_)) {
+                self.eval(env, a)?;
+            }
+            return Ok(true);
+        }
+        let x = self.eval(env, a)?;
+        let s = self.eval_lazy(env, set)?;
+        self.member(env, &x, &s)
+    }
+
+    fn forall(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        self.within_window(env, &mut |env| self.decide_forall(env, vars, body))
+    }
+
+    fn exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        self.within_window(env, &mut |env| self.decide_exists(env, vars, body))
+    }
+
+    fn decide_forall(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        // `!x.(P => Q)`: the solutions of P are tested with Q. Anything else is tested for a
+        // solution of its negation.
+        let plan = self.forall_plan(vars, body);
+        let mut pending: Option<Error> = None;
+        let mut falsified = false;
+        let run = self.run_plan(env, &plan.hypotheses, &mut |env, error| {
+            if let Some(err) = error {
+                if err.is_stop() {
+                    return Err(err.clone());
+                }
+                pending = Some(worse(pending.take(), err.clone()));
+                return Ok(Flow::Go);
+            }
+            match self.holds(env, &plan.conclusion) {
+                Ok(true) => Ok(Flow::Go),
+                Ok(false) => {
+                    falsified = true;
+                    Ok(Flow::Stop)
+                }
+                Err(err) if err.is_stop() => Err(err),
+                Err(err) => {
+                    pending = Some(worse(pending.take(), err));
+                    Ok(Flow::Go)
+                }
+            }
+        });
+        if falsified {
+            return Ok(false);
+        }
+        run?;
+        match pending {
+            None => Ok(true),
+            Some(e) if e.is_incomplete() => {
+                let decided = match self.always(env, vars, &plan)? {
+                    None => self.unrefuted(env, &plan)?,
+                    known => known,
+                };
+                decided.ok_or(e)
+            }
+            Some(e) => Err(e),
+        }
+    }
+
+    /// A quantifier over one integer whose hypotheses and conclusion are both sets of intervals.
+    fn always(&self, env: &mut Env, vars: &[VarId], plan: &ForallPlan) -> Res<Option<bool>> {
+        let [v] = vars else { return Ok(None) };
+        if self.type_of(*v) != Type::Integer {
+            return Ok(None);
+        }
+        let Some(claim) = self.spans_of_pred(env, &plan.conclusion, *v)? else { return Ok(None) };
+        let mut given = Spans::between(None, None);
+        for c in plan.hypotheses.conjuncts.iter().filter(|c| !c.derived) {
+            match self.spans_of_pred(env, &c.pred, *v)? {
+                Some(s) => given = given.inter(&s),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(given.is_subset(&claim)))
+    }
+
+    /// Where the hypotheses of a quantifier leave infinitely many values: whether some of them break a conjunct of
+    /// the conclusion, if that can be searched. `!i.(i /= 0 => x+i /: s)` is decided by the elements of s.
+    fn unrefuted(&self, env: &mut Env, plan: &ForallPlan) -> Res<Option<bool>> {
+        let Some(searches) = plan.refutations() else { return Ok(None) };
+        for search in searches {
+            let mut clean = true;
+            let mut broken = false;
+            self.run_plan_exactly(env, search, &mut |_, error| match error {
+                None => {
+                    broken = true;
+                    Ok(Flow::Stop)
+                }
+                Some(e) if e.is_stop() => Err(e.clone()),
+                Some(_) => {
+                    clean = false;
+                    Ok(Flow::Go)
+                }
+            })?;
+            if broken {
+                return Ok(Some(false));
+            }
+            if !clean {
+                return Ok(None);
+            }
+        }
+        Ok(Some(true))
+    }
+
+    fn decide_exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
+        let mut pending: Option<Error> = None;
+        let mut found = false;
+        let mut open = false;
+        let run = self.solutions(env, vars, body, &mut |_, error| match error {
+            None => {
+                found = true;
+                Ok(Flow::Stop)
+            }
+            Some(err) if err.is_stop() => Err(err.clone()),
+            Some(err) => {
+                open |= err.is_unknown();
+                pending = Some(worse(pending.take(), err.clone()));
+                Ok(Flow::Go)
+            }
+        });
+        if found {
+            return Ok(true);
+        }
+        run?;
+        // While a witness is still possible the rest says nothing.
+        if open {
+            return Err(Error::unknown());
+        }
+        match pending {
+            None => Ok(false),
+            Some(e) if e.is_incomplete() => match vars {
+                [v] if self.type_of(*v) == Type::Integer => {
+                    let found = self.spans_of_pred(env, body, *v)?;
+                    found.map(|s| s.hull().is_some()).ok_or(e)
+                }
+                _ => Err(e),
+            },
+            Some(e) => Err(e),
+        }
+    }
+}
+
+fn is_same_variable(a: &Expr, b: &Expr) -> bool {
+    matches!((&a.kind, &b.kind), (ExprKind::Var(v), ExprKind::Var(w)) if v == w)
+}
+
+/// Of two errors the one to report: the model's faults before our limits, the first of equals.
+pub(crate) fn worse(a: Option<Error>, b: Error) -> Error {
+    match a {
+        Some(a) if a.is_finding() || !b.is_finding() => {
+            // An unknown says less than a limit.
+            if a.is_unknown() && !b.is_unknown() { b } else { a }
+        }
+        _ => b,
+    }
+}

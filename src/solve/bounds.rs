@@ -1,0 +1,445 @@
+//! Bounds of integer variables, from comparisons and memberships.
+//!
+//! In: the conjuncts still open and the variables still unknown. Out: for each variable bounded on
+//! both sides the interval of its values. A few rounds of interval arithmetic on linear forms; sound
+//! because every rule only removes values that no solution has.
+
+use crate::base::Int;
+use crate::evaluate::Interpreter;
+use crate::evaluate::env::Env;
+use crate::evaluate::error::Res;
+use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::value::{Base, Symbolic, Value};
+use crate::solve::order::Item;
+
+/// Rounds of propagation; each can only tighten what the one before found.
+const ROUNDS: usize = 3;
+
+#[derive(Clone, Debug, Default)]
+struct Range {
+    low: Option<Int>,
+    high: Option<Int>,
+}
+
+impl Range {
+    fn point(n: Int) -> Range {
+        Range { low: Some(n.clone()), high: Some(n) }
+    }
+
+    fn add(&self, other: &Range) -> Range {
+        Range { low: both(&self.low, &other.low, Int::add), high: both(&self.high, &other.high, Int::add) }
+    }
+
+    fn times(&self, k: &Int) -> Range {
+        let scale = |n: &Option<Int>| n.as_ref().map(|n| n.mul(k));
+        if k.is_zero() {
+            Range::point(Int::ZERO)
+        } else if k.is_negative() {
+            Range { low: scale(&self.high), high: scale(&self.low) }
+        } else {
+            Range { low: scale(&self.low), high: scale(&self.high) }
+        }
+    }
+
+    /// Whether the bound is news.
+    fn at_least(&mut self, n: Int) -> bool {
+        let news = self.low.as_ref().is_none_or(|l| *l < n);
+        if news {
+            self.low = Some(n);
+        }
+        news
+    }
+
+    fn at_most(&mut self, n: Int) -> bool {
+        let news = self.high.as_ref().is_none_or(|h| *h > n);
+        if news {
+            self.high = Some(n);
+        }
+        news
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!((&self.low, &self.high), (Some(l), Some(h)) if l > h)
+    }
+}
+
+fn both(a: &Option<Int>, b: &Option<Int>, f: impl Fn(&Int, &Int) -> Int) -> Option<Int> {
+    Some(f(a.as_ref()?, b.as_ref()?))
+}
+
+/// Division that rounds down, for a divisor that is not zero.
+fn floor_div(a: &Int, b: &Int) -> Int {
+    match a.div(b) {
+        Some(q) if q.mul(b) != *a && a.is_negative() != b.is_negative() => q.sub(&Int::ONE),
+        Some(q) => q,
+        None => Int::ZERO,
+    }
+}
+
+/// How often a variable is multiplied with itself; `None` if the expression is no such product.
+fn power_of(e: &Expr, var: &mut Option<VarId>) -> Option<u32> {
+    match &e.kind {
+        ExprKind::Var(v) if var.is_none_or(|w| w == *v) && e.ty == Type::Integer => {
+            *var = Some(*v);
+            Some(1)
+        }
+        ExprKind::Binary(BinOp::Mul, a, b) if e.ty == Type::Integer => {
+            Some(power_of(a, var)? + power_of(b, var)?)
+        }
+        ExprKind::Binary(BinOp::Power, a, n) if e.ty == Type::Integer => match &n.kind {
+            ExprKind::Int(n) => {
+                let n = u32::try_from(n.small()?).ok().filter(|n| (1..=64).contains(n))?;
+                Some(power_of(a, var)?.checked_mul(n)?)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A sum of unknown variables with coefficients, and the range of everything else in it.
+#[derive(Clone, Debug)]
+struct Linear {
+    terms: Vec<(VarId, Int)>,
+    rest: Range,
+}
+
+impl Linear {
+    fn of_range(rest: Range) -> Linear {
+        Linear { terms: Vec::new(), rest }
+    }
+
+    fn times(mut self, k: &Int) -> Linear {
+        for (_, c) in &mut self.terms {
+            *c = c.mul(k);
+        }
+        Linear { rest: self.rest.times(k), terms: self.terms }
+    }
+
+    fn plus(mut self, other: Linear) -> Linear {
+        for (v, c) in other.terms {
+            match self.terms.iter_mut().find(|(w, _)| *w == v) {
+                Some((_, d)) => *d = d.add(&c),
+                None => self.terms.push((v, c)),
+            }
+        }
+        self.terms.retain(|(_, c)| !c.is_zero());
+        Linear { rest: self.rest.add(&other.rest), terms: self.terms }
+    }
+
+    fn minus(self, other: Linear) -> Linear {
+        self.plus(other.times(&Int::from(-1i64)))
+    }
+}
+
+struct Table<'a> {
+    unknown: &'a [VarId],
+    ranges: Vec<Range>,
+    /// Some range was narrowed in this round.
+    narrowed: bool,
+}
+
+impl Table<'_> {
+    fn range(&self, v: VarId) -> Range {
+        self.unknown.iter().position(|w| *w == v).map(|i| self.ranges[i].clone()).unwrap_or_default()
+    }
+
+    /// Several sums that are at most zero, all of which are looked at. False if nothing can satisfy one of them.
+    fn all_at_most_zero(&mut self, sums: &[Linear]) -> bool {
+        let mut possible = true;
+        for sum in sums {
+            possible &= self.at_most_zero(sum);
+        }
+        possible
+    }
+
+    /// `sum <= 0`: what follows for each variable in it. False if nothing can satisfy it.
+    fn at_most_zero(&mut self, sum: &Linear) -> bool {
+        if sum.terms.is_empty() {
+            return sum.rest.low.as_ref().is_none_or(|l| *l <= Int::ZERO);
+        }
+        for (i, (v, c)) in sum.terms.iter().enumerate() {
+            let mut others = sum.rest.clone();
+            for (j, (w, d)) in sum.terms.iter().enumerate() {
+                if i != j {
+                    others = others.add(&self.range(*w).times(d));
+                }
+            }
+            let Some(low) = others.low else { continue };
+            // c*v <= -low
+            let bound = low.neg();
+            let Some(at) = self.unknown.iter().position(|w| w == v) else { continue };
+            let range = &mut self.ranges[at];
+            if c.is_negative() {
+                // v >= bound/c, rounded up.
+                let low = floor_div(&bound, &c.neg()).neg();
+                self.narrowed |= range.at_least(low);
+            } else {
+                self.narrowed |= range.at_most(floor_div(&bound, c));
+            }
+        }
+        true
+    }
+}
+
+impl Interpreter<'_> {
+    /// Intervals of the unknown integers that are bounded on both sides; `None` if some interval is
+    /// empty, so that there is no solution.
+    pub(crate) fn intervals(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+    ) -> Res<Option<Vec<(VarId, Value)>>> {
+        let Some(ranges) = self.ranges(env, unknown, open)? else { return Ok(None) };
+        let bounded = |r: Range| Some(Value::symbolic(Symbolic::Interval(r.low?, r.high?)));
+        Ok(Some(unknown.iter().zip(ranges).filter_map(|(v, r)| Some((*v, bounded(r)?))).collect()))
+    }
+
+    /// The ends that are known of one unknown integer; `None` if there is no solution.
+    #[allow(clippy::type_complexity)]
+    pub(crate) fn ends(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        open: &[Item],
+        var: VarId,
+    ) -> Res<Option<(Option<Int>, Option<Int>)>> {
+        let Some(ranges) = self.ranges(env, unknown, open)? else { return Ok(None) };
+        let found = unknown.iter().zip(ranges).find(|(v, _)| **v == var);
+        Ok(Some(found.map_or((None, None), |(_, r)| (r.low, r.high))))
+    }
+
+    /// What is known of each unknown variable; `None` if some range is empty, so that there is no solution.
+    fn ranges(&self, env: &mut Env, unknown: &[VarId], open: &[Item]) -> Res<Option<Vec<Range>>> {
+        if !unknown.iter().any(|v| self.type_of(*v) == Type::Integer) {
+            return Ok(Some(vec![Range::default(); unknown.len()]));
+        }
+        let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()], narrowed: false };
+        // Sums that are the same in every round are made once.
+        let mut kept: Vec<Option<Vec<Linear>>> = vec![None; open.len()];
+        for round in 0..ROUNDS {
+            table.narrowed = false;
+            let mut possible = true;
+            for (item, kept) in open.iter().zip(&mut kept) {
+                let PredKind::Rel(_, a, _) = &item.conjunct.pred.kind else { continue };
+                // What a conjunct says counts only where it has a truth value.
+                if a.ty != Type::Integer {
+                    continue;
+                }
+                let partial = !self.is_defined(env, unknown, &item.conjunct)?;
+                if partial && self.careful.get() {
+                    continue;
+                }
+                let before = std::mem::replace(&mut table.narrowed, false);
+                let fits = match kept {
+                    Some(sums) => table.all_at_most_zero(sums),
+                    None => match self.sums(env, &mut table, item)? {
+                        None => {
+                            if partial {
+                                self.loosen();
+                            }
+                            return Ok(None);
+                        }
+                        Some(sums) => {
+                            let fits = table.all_at_most_zero(&sums);
+                            if round == 0 && self.is_fixed(&table, item) {
+                                *kept = Some(sums);
+                            }
+                            fits
+                        }
+                    },
+                };
+                if partial && (table.narrowed || !fits) {
+                    self.loosen();
+                }
+                table.narrowed |= before;
+                possible &= fits;
+            }
+            if !possible || table.ranges.iter().any(Range::is_empty) {
+                return Ok(None);
+            }
+            if !table.narrowed {
+                break;
+            }
+        }
+        Ok(Some(table.ranges))
+    }
+
+    /// Sums that are at most zero in every solution of a conjunct; `None` if it has none.
+    fn sums(&self, env: &mut Env, table: &mut Table, item: &Item) -> Res<Option<Vec<Linear>>> {
+        let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return Ok(Some(Vec::new())) };
+        Ok(Some(match op {
+            RelOp::In => {
+                let within = if let Some(Value::Symbolic(s)) = item.set() {
+                    match &**s {
+                        Symbolic::Interval(l, h) => Range { low: Some(l.clone()), high: Some(h.clone()) },
+                        Symbolic::Base(Base::Natural) => Range { low: Some(Int::ZERO), high: None },
+                        Symbolic::Base(Base::Natural1) => Range { low: Some(Int::ONE), high: None },
+                        _ => return Ok(Some(Vec::new())),
+                    }
+                } else if let Some(Value::Set(elems)) = item.set() {
+                    match (elems.first(), elems.last()) {
+                        (Some(Value::Int(l)), Some(Value::Int(h))) => {
+                            Range { low: Some(l.clone()), high: Some(h.clone()) }
+                        }
+                        _ => return Ok(None),
+                    }
+                } else if let ExprKind::Binary(BinOp::Interval, l, h) = &b.kind {
+                    let low = self.range_of(env, table, l)?.low;
+                    Range { low, high: self.range_of(env, table, h)?.high }
+                } else {
+                    return Ok(Some(Vec::new()));
+                };
+                let e = self.linear(env, table, a)?;
+                let bound = |n: Int| Linear::of_range(Range::point(n));
+                let above = within.high.map(|h| e.clone().minus(bound(h)));
+                let below = within.low.map(|l| bound(l).minus(e.clone()));
+                above.into_iter().chain(below).collect()
+            }
+            RelOp::Equal => {
+                self.root(env, table, a, b, true)?;
+                self.root(env, table, b, a, true)?;
+                self.bound_factors(env, table, a, b)?;
+                self.bound_factors(env, table, b, a)?;
+                let (x, y) = (self.linear(env, table, a)?, self.linear(env, table, b)?);
+                vec![x.clone().minus(y.clone()), y.minus(x)]
+            }
+            RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
+                let (small, large) = match op {
+                    RelOp::Less | RelOp::LessEqual => (a, b),
+                    _ => (b, a),
+                };
+                self.root(env, table, small, large, false)?;
+                self.bound_factors(env, table, small, large)?;
+                let difference = self.linear(env, table, small)?.minus(self.linear(env, table, large)?);
+                let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
+                vec![difference.plus(Linear::of_range(Range::point(Int::from(strict))))]
+            }
+            _ => Vec::new(),
+        }))
+    }
+
+    /// Whether the sums of a conjunct do not depend on what is known of the ranges.
+    fn is_fixed(&self, table: &Table, item: &Item) -> bool {
+        let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return true };
+        match op {
+            RelOp::In if item.set.is_none() => false,
+            RelOp::In => self.is_sum(table, a),
+            _ => self.is_sum(table, a) && self.is_sum(table, b),
+        }
+    }
+
+    /// Whether an expression has no product, power or remainder of unknowns that takes part in its sum.
+    fn is_sum(&self, table: &Table, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => self.is_sum(table, a) && self.is_sum(table, b),
+            ExprKind::Unary(UnOp::Neg, a) => self.is_sum(table, a),
+            ExprKind::Binary(BinOp::Mul | BinOp::Mod | BinOp::Power, ..) => !self.is_open(table, e),
+            _ => true,
+        }
+    }
+
+    /// `v*v <= e`, `v*v*v = e`: v lies between the roots of what e is at most. Of an odd power only an equation
+    /// bounds both sides.
+    fn root(&self, env: &mut Env, table: &mut Table, power: &Expr, e: &Expr, equation: bool) -> Res<()> {
+        let mut found = None;
+        let Some(n) = power_of(power, &mut found) else { return Ok(()) };
+        let Some(v) = found.filter(|_| n > 1 && (equation || n % 2 == 0)) else { return Ok(()) };
+        let Some(at) = table.unknown.iter().position(|w| *w == v) else { return Ok(()) };
+        let range = self.range_of(env, table, e)?;
+        let most = match (range.low, range.high) {
+            (_, Some(high)) if n % 2 == 0 => high.small().map(|h| h.max(0)),
+            (Some(low), Some(high)) => match (low.small(), high.small()) {
+                (Some(l), Some(h)) => l.checked_abs().map(|l| l.max(h)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(most) = most else { return Ok(()) };
+        // One more than the root of the nearest float is surely not less than the root.
+        let root = Int::from((most as f64).powf(1.0 / f64::from(n)) as i64 + 1);
+        table.narrowed |= table.ranges[at].at_least(root.neg());
+        table.narrowed |= table.ranges[at].at_most(root);
+        Ok(())
+    }
+
+    /// `a*b <= e` with factors that are not negative, one of them positive: the other is at most `e` by the least
+    /// that one can be.
+    fn bound_factors(&self, env: &mut Env, table: &mut Table, product: &Expr, e: &Expr) -> Res<()> {
+        let ExprKind::Binary(BinOp::Mul, a, b) = &product.kind else { return Ok(()) };
+        let Some(high) = self.range_of(env, table, e)?.high else { return Ok(()) };
+        for (x, y) in [(a, b), (b, a)] {
+            let (low, least) = (self.range_of(env, table, x)?.low, self.range_of(env, table, y)?.low);
+            if let (Some(low), Some(least)) = (low, least)
+                && !low.is_negative()
+                && least >= Int::ONE
+                && !high.is_negative()
+            {
+                let bound = Linear::of_range(Range::point(floor_div(&high, &least)));
+                let factor = self.linear(env, table, x)?;
+                table.at_most_zero(&factor.minus(bound));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_open(&self, table: &Table, e: &Expr) -> bool {
+        crate::lang::free::mentions(e, &|v| table.unknown.contains(&v))
+    }
+
+    fn range_of(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Range> {
+        let Linear { terms, rest } = self.linear(env, table, e)?;
+        Ok(terms.iter().fold(rest, |r, (v, c)| r.add(&table.range(*v).times(c))))
+    }
+
+    fn linear(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Linear> {
+        if e.ty != Type::Integer {
+            return Ok(Linear::of_range(Range::default()));
+        }
+        if !self.is_open(table, e) {
+            return match self.eval(env, e) {
+                Ok(Value::Int(n)) => Ok(Linear::of_range(Range::point(n))),
+                Err(err) if err.is_stop() => Err(err),
+                _ => Ok(Linear::of_range(Range::default())),
+            };
+        }
+        Ok(match &e.kind {
+            ExprKind::Var(v) => Linear { terms: vec![(*v, Int::ONE)], rest: Range::point(Int::ZERO) },
+            ExprKind::Binary(BinOp::Add, a, b) => {
+                self.linear(env, table, a)?.plus(self.linear(env, table, b)?)
+            }
+            ExprKind::Binary(BinOp::Sub, a, b) => {
+                self.linear(env, table, a)?.minus(self.linear(env, table, b)?)
+            }
+            ExprKind::Unary(UnOp::Neg, a) => self.linear(env, table, a)?.times(&Int::from(-1i64)),
+            ExprKind::Binary(BinOp::Mul, a, b) => {
+                for (k, x) in [(a, b), (b, a)] {
+                    if !self.is_open(table, k) {
+                        return match self.eval(env, k) {
+                            Ok(Value::Int(k)) => Ok(self.linear(env, table, x)?.times(&k)),
+                            Err(err) if err.is_stop() => Err(err),
+                            _ => Ok(Linear::of_range(Range::default())),
+                        };
+                    }
+                }
+                let (x, y) = (self.range_of(env, table, a)?, self.range_of(env, table, b)?);
+                Linear::of_range(match (&x.low, &y.low) {
+                    // Both factors not negative: the product grows with each.
+                    (Some(l), Some(m)) if !l.is_negative() && !m.is_negative() => {
+                        Range { low: Some(l.mul(m)), high: both(&x.high, &y.high, Int::mul) }
+                    }
+                    _ => Range::default(),
+                })
+            }
+            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => {
+                Linear::of_range(Range { low: Some(Int::ZERO), high: None })
+            }
+            ExprKind::Binary(BinOp::Mod, _, b) => {
+                let high = self.range_of(env, table, b)?.high.map(|h| h.sub(&Int::ONE));
+                Linear::of_range(Range { low: Some(Int::ZERO), high })
+            }
+            _ => Linear::of_range(Range::default()),
+        })
+    }
+}

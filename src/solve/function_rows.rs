@@ -1,0 +1,336 @@
+//! One row of a function that is being built, from what the conjuncts say about it.
+//!
+//! In: the conjuncts about a function whose images come from an infinite set, and one of its points. Out: images
+//! among which that of the point is, found by solving the conjuncts for it; none if they do not bound it.
+//! A quantifier counts with those of its instances that speak of the point. A conjunct that needs a row not known
+//! yet is left out: what is found is only ever too much, and the function as a whole is tested in the end.
+
+use crate::base::hash::HashMap;
+use crate::evaluate::env::Env;
+use crate::evaluate::error::{Flow, Res};
+use crate::evaluate::{FORMULA_VARS, Interpreter};
+use crate::lang::free;
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use crate::lang::value::Value;
+use crate::lang::walk::{Change, Visit, change_pred, visit_pred};
+use crate::solve::functions::settled;
+use crate::solve::plan::{Conjunct, Plan};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Quantifiers with more instances than this are left out.
+const INSTANCES: usize = 1 << 14;
+/// More images than this are no help.
+const IMAGES: usize = 1 << 16;
+/// Where the variables of this search begin, behind those of formulas and of other searches.
+const FIRST: usize = FORMULA_VARS + 1024;
+
+/// What the search for one row is about.
+struct Row<'a> {
+    /// The function.
+    var: VarId,
+    point: &'a Value,
+    /// What stands for the image.
+    image: Expr,
+}
+
+impl Interpreter<'_> {
+    /// A variable for a search of its own; `release` gives it back.
+    fn row_var(&self, ty: Type) -> VarId {
+        let mut types = self.row_types.borrow_mut();
+        types.push(ty);
+        VarId((self.machine.vars.len() + FIRST + types.len() - 1) as u32)
+    }
+
+    /// The type of a variable of such a search.
+    pub(crate) fn row_type(&self, v: VarId) -> Option<Type> {
+        let at = (v.0 as usize).checked_sub(self.machine.vars.len() + FIRST)?;
+        self.row_types.borrow().get(at).cloned()
+    }
+
+    /// Images among which that of `point` is, or none if the conjuncts do not bound it.
+    pub(crate) fn row_solutions(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        var: VarId,
+        point: &Value,
+        range: &Value,
+    ) -> Res<Option<Arc<[Value]>>> {
+        let exact = std::mem::replace(&mut env.exact, true);
+        let found = self.row_images(env, conjuncts, var, point, range, false);
+        env.exact = exact;
+        found
+    }
+
+    /// The same where the image that nothing bounds is cut to the scope; none if the conjuncts do not speak of it.
+    pub(crate) fn row_in_scope(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        var: VarId,
+        point: &Value,
+        range: &Value,
+    ) -> Res<Option<Arc<[Value]>>> {
+        self.row_images(env, conjuncts, var, point, range, true)
+    }
+
+    fn row_images(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        var: VarId,
+        point: &Value,
+        range: &Value,
+        cut: bool,
+    ) -> Res<Option<Arc<[Value]>>> {
+        let Type::Pow(pair) = self.type_of(var) else { return Ok(None) };
+        let Type::Prod(_, ty) = &*pair else { return Ok(None) };
+        let ty = (**ty).clone();
+        let first = self.row_types.borrow().len();
+        // What is rewritten binds the same variables as the original, so nothing may be remembered by them.
+        let rewriting = self.rewriting.replace(true);
+        let valuation = env.valuation.take();
+        let image = self.row_var(ty.clone());
+        let set = self.row_var(Type::pow(ty.clone()));
+        env.bind(set, range.clone());
+        let var_expr = |v: VarId, ty: Type| Expr { kind: ExprKind::Var(v), ty, span: Default::default() };
+        let row = Row { var, point, image: var_expr(image, ty.clone()) };
+        let outer = std::mem::replace(&mut env.row, cut.then_some(image));
+        let result = self.solve_row(env, conjuncts, &row, var_expr(set, Type::pow(ty)), image);
+        env.row = outer;
+        env.valuation = valuation;
+        self.rewriting.set(rewriting);
+        let made = self.row_types.borrow().len();
+        for i in first..made {
+            env.unbind(VarId((self.machine.vars.len() + FIRST + i) as u32));
+        }
+        self.row_types.borrow_mut().truncate(first);
+        result
+    }
+
+    fn solve_row(
+        &self,
+        env: &mut Env,
+        conjuncts: &[Arc<Conjunct>],
+        row: &Row,
+        set: Expr,
+        image: VarId,
+    ) -> Res<Option<Arc<[Value]>>> {
+        let mut found = Vec::new();
+        for c in conjuncts {
+            self.about_row(env, &c.pred, row, &mut found)?;
+        }
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let within = PredKind::Rel(RelOp::In, row.image.clone(), set);
+        found.push(Pred { kind: within, span: Default::default() });
+        let preds: Vec<&Pred> = found.iter().collect();
+        let plan = Plan::new(&[image], &preds);
+        let (mut images, mut open) = (BTreeSet::new(), false);
+        let run = self.run_plan(env, &plan, &mut |env, _| {
+            // A candidate for which some conjunct has no value is one all the same.
+            match env.get(image).cloned() {
+                Some(v) => {
+                    let v = self.canon(env, v)?;
+                    open |= v.mentions_symbolic();
+                    images.insert(v);
+                }
+                None => open = true,
+            }
+            open |= images.len() > IMAGES;
+            Ok(if open { Flow::Stop } else { Flow::Go })
+        });
+        match run {
+            Err(e) if e.is_stop() => Err(e),
+            Ok(_) if !open => Ok(Some(images.into_iter().collect())),
+            _ => Ok(None),
+        }
+    }
+
+    /// What a conjunct says about the row, with the image in place of the application.
+    fn about_row(&self, env: &mut Env, pred: &Pred, row: &Row, out: &mut Vec<Pred>) -> Res<()> {
+        match &pred.kind {
+            PredKind::And(ps) => {
+                for p in ps {
+                    self.about_row(env, p, row, out)?;
+                }
+                Ok(())
+            }
+            PredKind::Label(_, p) => self.about_row(env, p, row, out),
+            PredKind::Implies(a, b) => match settled(self.holds(env, a))? {
+                Some(true) => self.about_row(env, b, row, out),
+                _ => Ok(()),
+            },
+            PredKind::Forall(vars, body) => {
+                let mut whole = pred.clone();
+                if self.rewrite_row(env, &mut whole, row)? {
+                    out.push(whole);
+                    return Ok(());
+                }
+                self.instances_about_row(env, vars, body, row, out)
+            }
+            _ => {
+                let mut p = pred.clone();
+                if self.rewrite_row(env, &mut p, row)? {
+                    out.push(p);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn instances_about_row(
+        &self,
+        env: &mut Env,
+        vars: &[VarId],
+        body: &Pred,
+        row: &Row,
+        out: &mut Vec<Pred>,
+    ) -> Res<()> {
+        let plan = self.forall_plan(vars, body);
+        let mut args = Arguments { var: row.var, found: Vec::new() };
+        visit_pred(&plan.conclusion, &mut args);
+        if args.found.is_empty() {
+            return Ok(());
+        }
+        let vars = &plan.hypotheses.vars;
+        let mut bindings: Vec<Vec<Value>> = Vec::new();
+        let (mut open, mut seen) = (false, 0);
+        let run = self.run_plan_exactly(env, &plan.hypotheses, &mut |env, error| {
+            seen += 1;
+            open |= error.is_some() || seen > INSTANCES;
+            if open {
+                return Ok(Flow::Stop);
+            }
+            for arg in &args.found {
+                // A point that depends on a variable bound further inside may be this one.
+                if settled(self.eval_canon(env, arg))?.is_none_or(|x| x == *row.point) {
+                    bindings.push(vars.iter().map(|v| env.get(*v).cloned().unwrap_or_default()).collect());
+                    break;
+                }
+            }
+            Ok(Flow::Go)
+        });
+        match run {
+            Err(e) if e.is_stop() => return Err(e),
+            Ok(_) if !open => {}
+            _ => return Ok(()),
+        }
+        for binding in bindings {
+            let mut renaming = HashMap::new();
+            for (v, x) in vars.iter().zip(binding) {
+                let w = self.row_var(self.type_of(*v));
+                env.bind(w, x);
+                renaming.insert(*v, w);
+            }
+            let mut conclusion = plan.conclusion.clone();
+            change_pred(&mut conclusion, &mut Renaming(renaming));
+            self.about_row(env, &conclusion, row, out)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the image in place of the function applied to the point. False if that is not to be found, or the
+    /// formula needs something else of the function that is not known yet.
+    fn rewrite_row(&self, env: &mut Env, p: &mut Pred, row: &Row) -> Res<bool> {
+        struct Rewriting<'a, 'm, 'e> {
+            interp: &'a Interpreter<'m>,
+            env: &'e mut Env,
+            row: &'a Row<'a>,
+            free: Vec<VarId>,
+            hit: bool,
+            stop: Res<()>,
+        }
+        impl Change for Rewriting<'_, '_, '_> {
+            fn expr(&mut self, e: &mut Expr) {
+                let ExprKind::Apply(f, arg) = &e.kind else { return };
+                // A point that depends on a variable bound inside is another one for each of its values.
+                if !matches!(f.kind, ExprKind::Var(v) if v == self.row.var)
+                    || !free::of_expr(arg).iter().all(|v| self.free.contains(v))
+                {
+                    return;
+                }
+                match settled(self.interp.eval_canon(self.env, arg)) {
+                    Ok(Some(x)) if x == *self.row.point => {
+                        *e = self.row.image.clone();
+                        self.hit = true;
+                    }
+                    Ok(_) => {}
+                    Err(stop) => self.stop = Err(stop),
+                }
+            }
+        }
+        let outer = free::of_pred(p);
+        let mut rewriting =
+            Rewriting { interp: self, env, row, free: outer.clone(), hit: false, stop: Ok(()) };
+        change_pred(p, &mut rewriting);
+        let hit = rewriting.hit;
+        std::mem::replace(&mut rewriting.stop, Ok(()))?;
+        if !hit {
+            return Ok(false);
+        }
+        // Every mention that is left must be an application to a point whose row is known.
+        let mut args = Arguments { var: row.var, found: Vec::new() };
+        visit_pred(p, &mut args);
+        let mut mentions = Mentions { var: row.var, count: 0 };
+        visit_pred(p, &mut mentions);
+        if mentions.count != args.found.len() {
+            return Ok(false);
+        }
+        for arg in &args.found {
+            let known = match settled(self.eval_canon(env, arg))? {
+                Some(x) if free::of_expr(arg).iter().all(|v| outer.contains(v)) => {
+                    env.partial(row.var).is_some_and(|rows| rows.contains_key(&x))
+                }
+                _ => false,
+            };
+            if !known {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The arguments that a function is applied to.
+struct Arguments {
+    var: VarId,
+    found: Vec<Expr>,
+}
+
+impl Visit for Arguments {
+    fn expr(&mut self, e: &Expr) {
+        if let ExprKind::Apply(f, arg) = &e.kind
+            && matches!(f.kind, ExprKind::Var(v) if v == self.var)
+        {
+            self.found.push((**arg).clone());
+        }
+    }
+}
+
+/// How often a variable occurs.
+struct Mentions {
+    var: VarId,
+    count: usize,
+}
+
+impl Visit for Mentions {
+    fn expr(&mut self, e: &Expr) {
+        self.count += usize::from(matches!(e.kind, ExprKind::Var(v) if v == self.var));
+    }
+}
+
+/// Variables take the place of others.
+struct Renaming(HashMap<VarId, VarId>);
+
+impl Change for Renaming {
+    fn expr(&mut self, e: &mut Expr) {
+        if let ExprKind::Var(v) = &mut e.kind
+            && let Some(w) = self.0.get(v)
+        {
+            *v = *w;
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Search for the bindings that satisfy a predicate: one plan, binders, narrowing, finite domains.
+//!
+//! In: typed predicates and the variables to bind. Out: bindings, each of them tested by the evaluator.
+//! Never here: what an operator means (`evaluate`), packed states, threads.
+
+pub(crate) mod bounds;
+pub(crate) mod cases;
+pub(crate) mod choice;
+pub(crate) mod confine;
+pub(crate) mod definedness;
+pub(crate) mod destructure;
+pub(crate) mod finite_domains;
+pub(crate) mod function_rows;
+pub(crate) mod functions;
+pub(crate) mod matching;
+pub(crate) mod network;
+pub(crate) mod order;
+pub(crate) mod plan;
+pub(crate) mod scope_window;
+pub(crate) mod subsets;
+pub(crate) mod symbolic_rows;
