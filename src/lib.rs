@@ -20,6 +20,7 @@
 
 pub mod base;
 pub mod cli;
+pub mod csp;
 pub mod driver;
 pub mod explore;
 pub mod graph;

@@ -15,15 +15,20 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("explore", &["system", "graph"]),
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
+    // The tables of a process are explored where they are made: an assertion is a question of its own.
+    ("csp", &["source", "system", "explore", "graph", "ltl"]),
     ("report", &["source", "syntax", "model", "system", "graph"]),
-    ("driver", &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report"]),
+    (
+        "driver",
+        &["source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "csp", "report"],
+    ),
     // Many checks as processes of their own: stands beside `driver`, knows a check by its JSON alone.
     ("runs", &["report"]),
     (
         "cli",
         &[
-            "source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "report", "driver",
-            "runs",
+            "source", "syntax", "model", "system", "program", "explore", "graph", "ltl", "csp", "report",
+            "driver", "runs",
         ],
     ),
 ];

@@ -5,15 +5,22 @@
 //! thread to tables, the tables are explored by all. Never here: printing, the command line.
 
 pub mod apply;
+pub mod assertion;
 pub mod builtin;
+pub mod component;
+pub mod compose;
 pub mod core;
 pub mod dots;
 pub mod eval;
+pub mod explicit;
 mod expression;
 pub mod lexer;
 pub mod library;
+pub mod machine;
+pub mod normal;
 pub mod parser;
 pub mod process;
+pub mod refine;
 pub mod scope;
 pub mod sets;
 pub mod show;
@@ -22,3 +29,8 @@ pub mod term;
 pub mod token;
 pub mod tree;
 pub mod value;
+
+#[cfg(test)]
+mod sixty_tests;
+#[cfg(test)]
+mod testing;

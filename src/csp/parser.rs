@@ -45,6 +45,16 @@ pub fn script(path: &Path, reader: &mut Reader, sources: &mut Sources) -> Script
     script
 }
 
+/// Reads a script that is no file; it cannot include any.
+pub fn text(name: &str, text: &str, sources: &mut Sources) -> Script {
+    let mut script = Script { names: Names::default(), decls: Vec::new(), faults: Vec::new() };
+    let file = sources.add(name, None, text);
+    let (tokens, faults) = lexer::tokens(text, file, &mut script.names);
+    script.faults.extend(faults);
+    Parser::new(tokens, &mut script).script(0);
+    script
+}
+
 /// Reads one expression of the command line.
 pub fn expression(text: &str, name: &str, names: Names, sources: &mut Sources) -> (Script, Option<Expr>) {
     let mut script = Script { names, decls: Vec::new(), faults: Vec::new() };

@@ -13,6 +13,9 @@ pub const TAU: u32 = 0;
 /// Successful termination.
 pub const TICK: u32 = 1;
 
+/// No event: the mark of a component that has terminated, which rules of termination ask for.
+pub const ENDED: u32 = 2;
+
 /// A set of events, sorted.
 pub type Alphabet = Rc<[u32]>;
 /// Pairs of events, sorted.
@@ -67,7 +70,7 @@ impl Terms {
     }
 }
 
-/// The events met so far. The first two numbers are those of τ and ✓.
+/// The events met so far. The first three numbers are those of τ, ✓ and the mark of termination.
 pub struct Events {
     list: Vec<Data>,
     known: HashMap<Data, u32>,
@@ -75,8 +78,8 @@ pub struct Events {
 
 impl Default for Events {
     fn default() -> Events {
-        // Values that no event has keep the places of τ and ✓.
-        Events { list: vec![Data::Bool(false), Data::Bool(true)], known: HashMap::new() }
+        // Values that no event has keep the places of τ, ✓ and the mark.
+        Events { list: vec![Data::Bool(false); 3], known: HashMap::new() }
     }
 }
 

@@ -67,7 +67,7 @@ pub struct Outcome {
     pub events: Vec<Coverage>,
     /// By event, how often a guard was undefined and counted as false.
     pub undefined_guards: Vec<u64>,
-    /// States without a successor, whether or not that is a finding.
+    /// States without a successor that have not terminated, whether or not that is a finding.
     pub deadlocks: u64,
     /// States that were not expanded because the system's scope leaves them out.
     pub out_of_scope: u64,

@@ -220,7 +220,7 @@ impl<'a, S: System> Worker<'a, S> {
                 core.settling.push(id);
             }
         }
-        if edges == 0 && faultless {
+        if edges == 0 && faultless && !shared.system.terminated(state) {
             core.record.deadlocks += 1;
             if shared.options.check_deadlock {
                 core.notes.finding(Finding { kind: FindingKind::Deadlock, property: 0, event: None });

@@ -133,6 +133,11 @@ pub trait System: Sync {
         true
     }
 
+    /// Whether `state` has come to a good end: without successors it is no deadlock.
+    fn terminated(&self, _state: &[u64]) -> bool {
+        false
+    }
+
     /// A hash of what `state` means, for systems whose words depend on the order in which workers
     /// met values (ids of interned values): equal states have equal fingerprints in every run.
     /// `None` says that the words themselves are the same in every run.
