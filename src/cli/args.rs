@@ -138,6 +138,10 @@ pub struct Check {
     #[arg(long, value_name = "ENGINE", default_value = "automaton")]
     pub ltl_engine: LtlEngine,
 
+    /// Which process of a CSP script to check [default: MAIN]
+    #[arg(long, value_name = "NAME")]
+    pub main: Option<String>,
+
     /// Explore everything, count all findings, show the first
     #[arg(long)]
     pub keep_going: bool,

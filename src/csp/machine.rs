@@ -28,8 +28,9 @@ pub struct Machine {
     names: Vec<String>,
     /// The channel of each event.
     channels: Vec<u32>,
-    /// Events as written.
+    /// Events as written, and their parts.
     events: Vec<String>,
+    parts: Vec<Vec<String>>,
     /// Faults as text.
     faults: Vec<String>,
     /// Slots with local states that have a fault or were not looked at.
@@ -76,6 +77,7 @@ impl Machine {
             })
             .collect();
         let events = (0..eval.events.len() as u32).map(|e| eval.show_event(e)).collect();
+        let parts = (0..eval.events.len() as u32).map(|e| eval.event_parts(e)).collect();
         let faults = composition
             .faults
             .iter()
@@ -90,7 +92,7 @@ impl Machine {
                 !table.faults.is_empty() || !table.open.is_empty()
             })
             .collect();
-        Machine { composition, places, words: word as usize + 1, names, channels, events, faults, doubtful }
+        Machine { composition, places, words: word as usize + 1, names, channels, events, parts, faults, doubtful }
     }
 
     #[inline]
@@ -108,6 +110,11 @@ impl Machine {
 
     pub fn event_text(&self, event: u32) -> &str {
         &self.events[event as usize]
+    }
+
+    /// The channel and the values of an event, each as written.
+    pub fn event_parts(&self, event: u32) -> &[String] {
+        &self.parts[event as usize]
     }
 
     pub fn channel(&self, event: u32) -> EventId {

@@ -25,6 +25,7 @@ pub mod scope;
 pub mod sets;
 pub mod show;
 pub mod step;
+pub mod temporal;
 pub mod term;
 pub mod token;
 pub mod tree;

@@ -50,6 +50,14 @@ impl Eval {
         }
     }
 
+    /// The parts of an event, each as written.
+    pub fn event_parts(&self, event: u32) -> Vec<String> {
+        match event {
+            TAU | TICK => vec![self.show_event(event)],
+            _ => self.events.data(event).parts().iter().map(|d| self.show(d)).collect(),
+        }
+    }
+
     /// An event by its number.
     pub fn show_event(&self, event: u32) -> String {
         match event {

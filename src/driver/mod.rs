@@ -6,6 +6,7 @@
 mod animate;
 mod checkpoint;
 mod compiled;
+mod csp;
 mod eval;
 mod reduction;
 mod reference;
@@ -18,6 +19,7 @@ pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::Animation;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
+pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
 pub use eval::eval;
 pub use reduction::Reduce;
 pub use replay::{Replayed, replay};
@@ -35,7 +37,7 @@ use crate::report::{
     Violation,
 };
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -79,9 +81,22 @@ pub struct CheckOptions {
     pub deadlock_only: bool,
     /// Temporal formulas.
     pub temporal: Asked,
+    /// CSP: the process to check, or the script that guides a machine.
+    pub process: Process,
     /// Saving the search, and going on with a saved one.
     pub checkpoint: Checkpoint,
     pub progress: Arc<Progress>,
+}
+
+/// What the command line says about CSP processes.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    /// The process to check; `MAIN` if none is named.
+    pub main: Option<String>,
+    /// A script whose process guides a machine.
+    pub guide: Option<PathBuf>,
+    /// Operations that the guide does not mention and that may happen all the same.
+    pub free: Vec<String>,
 }
 
 /// Why there is no outcome.
@@ -208,6 +223,9 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
 
 /// Checks a model exhaustively.
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    if is_csp(path) {
+        return csp::check(path, options, budget);
+    }
     let started = Instant::now();
     let mut asked = Question::read(path, options, &options.loading)?;
     let mut warnings = Vec::new();
@@ -272,6 +290,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         counts: explored.counts,
         events: explored.events,
         temporal: explored.temporal,
+        asserts: None,
         digest: explored.digest,
         engine: explored.engine,
         reductions: explored.reductions,

@@ -66,6 +66,12 @@ pub fn render(o: &Outcome) -> Value {
         }),
         "peak_memory_bytes": o.peak_memory_bytes,
     });
+    if let Some(asserts) = &o.asserts {
+        all["asserts"] = asserts
+            .iter()
+            .map(|a| json!({"assert": a.text, "verdict": a.verdict, "trace": a.trace, "why": a.why}))
+            .collect();
+    }
     if let Some(v) = &o.violation {
         // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
         all["violation"] = object([
@@ -102,8 +108,11 @@ fn por_details(d: &PorDetails) -> Value {
     })
 }
 
-/// MAXINT as a number where JSON can hold it exactly, else as its digits.
+/// MAXINT as a number where JSON can hold it exactly, else as its digits; nothing for a language without it.
 fn number(digits: &str) -> Value {
+    if digits.is_empty() {
+        return Value::Null;
+    }
     digits.parse::<i64>().map_or_else(|_| json!(digits), |n| json!(n))
 }
 

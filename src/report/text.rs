@@ -31,6 +31,10 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
         let checked = o.temporal.iter().filter(|t| t.verdict != "incomplete").count();
         let _ = writeln!(out, "  temporal     {checked} of {} properties checked", o.temporal.len());
     }
+    for a in o.asserts.iter().flatten() {
+        let why = if a.why.is_empty() { String::new() } else { format!("   {}", a.why) };
+        let _ = writeln!(out, "  assert       {:10} {}{why}", a.verdict, one_line(&a.text));
+    }
     if let Some(v) = &o.violation {
         out.push('\n');
         let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
@@ -81,8 +85,12 @@ fn scope(out: &mut String, o: &Outcome) {
         .collect();
     let mut parts = sized;
     let all = if o.scope.integers { " for every choice that nothing bounds" } else { "" };
-    parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
-    let _ = writeln!(out, "  scope        {}", parts.join(", "));
+    if !o.scope.maxint.is_empty() {
+        parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
+    }
+    if !parts.is_empty() {
+        let _ = writeln!(out, "  scope        {}", parts.join(", "));
+    }
 }
 
 fn figures(out: &mut String, o: &Outcome) {
