@@ -345,7 +345,7 @@ impl Run<'_> {
             out.reductions.store = "hash";
         }
         for kind in FindingKind::ALL.iter().filter(|k| **k != FindingKind::Ltl) {
-            out.found.insert(kind.word().to_string(), found.counts[*kind]);
+            out.found.insert(kind.word().to_string(), found.counts.of(*kind));
         }
         for (reason, _) in &found.reasons {
             out.ledger.enter(match reason {
