@@ -32,6 +32,8 @@ pub mod tree;
 pub mod value;
 
 #[cfg(test)]
+mod brute_tests;
+#[cfg(test)]
 mod sixty_tests;
 #[cfg(test)]
 mod testing;
