@@ -211,7 +211,11 @@ fn check(mut args: args::Check) -> u8 {
                 LtlEngine::Tableau => ltl::Engine::Tableau,
             },
         },
-        process: driver::Process { main: args.main.clone(), guide: None, free: Vec::new() },
+        process: driver::Process {
+            main: args.main.clone(),
+            guide: args.csp.clone(),
+            free: args.csp_free.clone(),
+        },
         checkpoint,
         progress: Default::default(),
     };

@@ -193,8 +193,7 @@ impl Eval {
             if at >= parts.len() {
                 return Ok(None);
             }
-            let len =
-                if i + 1 == pats.len() { parts.len() - at } else { self.extent(pat, &parts[at..]) };
+            let len = if i + 1 == pats.len() { parts.len() - at } else { self.extent(pat, &parts[at..]) };
             if at + len > parts.len() {
                 return Ok(None);
             }
@@ -320,9 +319,7 @@ impl Eval {
             }
             Some(Stmt::Generator(_, source)) => {
                 let source = match self.eval(&source.clone(), &env)? {
-                    Val::Data(Data::Set(set)) => {
-                        Val::Data(Data::Seq(self.elements(&set)?.to_vec().into()))
-                    }
+                    Val::Data(Data::Set(set)) => Val::Data(Data::Seq(self.elements(&set)?.to_vec().into())),
                     other => other,
                 };
                 self.generate(e, at, env, source, rest)

@@ -25,7 +25,10 @@ use crate::system::{FindingKind, System};
 pub enum Why {
     Trace,
     /// The events that are accepted, and those of which the specification accepts at least one set.
-    Refusal { accepted: Vec<String>, required: Vec<Vec<String>> },
+    Refusal {
+        accepted: Vec<String>,
+        required: Vec<Vec<String>>,
+    },
     Divergence,
     Deadlock,
     /// After the trace an event is both possible and refused.
@@ -109,7 +112,11 @@ impl Judge<'_> {
                 let machine = self.machine(p)?;
                 let Data::Seq(wanted) = self.eval.eval_data(trace, &Env::default())? else {
                     self.eval.here = trace.span;
-                    return Err(self.eval.fail::<()>("a sequence of events is expected here").unwrap_err().into());
+                    return Err(self
+                        .eval
+                        .fail::<()>("a sequence of events is expected here")
+                        .unwrap_err()
+                        .into());
                 };
                 let normal = self.normal(&machine)?;
                 let mut node = 0;
@@ -137,10 +144,15 @@ impl Judge<'_> {
     fn normal(&mut self, machine: &Machine) -> Way<Normal> {
         let table = explicit(machine, self.budget).map_err(|why| {
             Halt::Judged(match why {
-                NoTable::Limit => Judgement::Incomplete(self.stopped("the specification has too many states")),
+                NoTable::Limit => {
+                    Judgement::Incomplete(self.stopped("the specification has too many states"))
+                }
                 NoTable::Fault(fault) => {
                     let place = &machine.composition.faults[fault as usize];
-                    Judgement::Faulty(Vec::new(), format!("{}: {}", self.sources.locate(place.span), place.message))
+                    Judgement::Faulty(
+                        Vec::new(),
+                        format!("{}: {}", self.sources.locate(place.span), place.message),
+                    )
                 }
             })
         })?;
@@ -181,10 +193,9 @@ impl Judge<'_> {
             refusal(&product, &last)
         });
         if diverges && let Some(graph) = &found.graph {
-            let allowed = |words: &[u64]| {
-                product.node(words).is_none_or(|node| normal.nodes[node as usize].divergent)
-            };
-            if let Some(path) = divergence(graph, machine, allowed)
+            let allowed =
+                |words: &[u64]| product.node(words).is_none_or(|node| normal.nodes[node as usize].divergent);
+            if let Some(path) = divergence(graph, allowed)
                 && first.as_ref().is_none_or(|(depth, _)| path.len() <= *depth)
             {
                 return Ok(Judgement::Fails(visible(machine, &path), Why::Divergence));
@@ -199,7 +210,7 @@ impl Judge<'_> {
         let first = first_finding(machine, machine, &found, |_, _| Why::Deadlock);
         if diverges
             && let Some(graph) = &found.graph
-            && let Some(path) = divergence(graph, machine, |_| false)
+            && let Some(path) = divergence(graph, |_| false)
             && first.as_ref().is_none_or(|(depth, _)| path.len() <= *depth)
         {
             return Ok(Judgement::Fails(visible(machine, &path), Why::Divergence));
@@ -244,7 +255,11 @@ fn conclude<S: System>(system: &S, first: Option<Judgement>, found: &Outcome) ->
             _ => "the memory limit was reached".to_string(),
         })
         .collect();
-    Judgement::Incomplete(if reasons.is_empty() { "not everything was explored".into() } else { reasons.join("; ") })
+    Judgement::Incomplete(if reasons.is_empty() {
+        "not everything was explored".into()
+    } else {
+        reasons.join("; ")
+    })
 }
 
 fn visible(machine: &Machine, labels: &[u32]) -> Vec<String> {
@@ -268,7 +283,7 @@ fn refusal(product: &Refinement<'_>, state: &[u64]) -> Why {
 
 /// The labels of a shortest path to a state with an endless path of τ, states that are allowed to have one
 /// left out.
-fn divergence(graph: &Graph, machine: &Machine, allowed: impl Fn(&[u64]) -> bool) -> Option<Vec<u32>> {
+fn divergence(graph: &Graph, allowed: impl Fn(&[u64]) -> bool) -> Option<Vec<u32>> {
     let forward = &graph.forward;
     let nodes = graph.nodes();
     let tau = |node: u32| -> Vec<u32> {
@@ -283,7 +298,6 @@ fn divergence(graph: &Graph, machine: &Machine, allowed: impl Fn(&[u64]) -> bool
     if !left.contains(&true) {
         return None;
     }
-    let _ = machine;
     let mut from: Vec<Option<(u32, u32)>> = vec![None; nodes];
     let mut seen = vec![false; nodes];
     let mut queue = std::collections::VecDeque::new();

@@ -96,8 +96,11 @@ fn behaviour(eval: &mut Eval, term: u32) -> Option<Behaviour> {
     while let Some((trace, mut states)) = traces.pop() {
         let mut open: Vec<u32> = states.iter().copied().collect();
         while let Some(at) = open.pop() {
-            let more: Vec<u32> =
-                steps[&at].iter().filter(|(e, to)| *e == TAU && !states.contains(to)).map(|(_, to)| *to).collect();
+            let more: Vec<u32> = steps[&at]
+                .iter()
+                .filter(|(e, to)| *e == TAU && !states.contains(to))
+                .map(|(_, to)| *to)
+                .collect();
             states.extend(&more);
             open.extend(more);
         }
@@ -145,7 +148,10 @@ fn broken(spec: &Behaviour, process: &Behaviour, trace: &[u32], semantics: Seman
 fn one_pair(dice: &mut Dice) -> Option<[bool; 3]> {
     let bodies: Vec<String> = (0..2).map(|_| dice.process(2, true)).collect();
     let (p, q) = (dice.process(3, true), dice.process(3, true));
-    let text = format!("channel a, b, c\nX = a -> ({})\nY = b -> ({})\nP = {p}\nQ = {q}\nassert P [T= Q\nassert P [F= Q\nassert P [FD= Q", bodies[0], bodies[1]);
+    let text = format!(
+        "channel a, b, c\nX = a -> ({})\nY = b -> ({})\nP = {p}\nQ = {q}\nassert P [T= Q\nassert P [F= Q\nassert P [FD= Q",
+        bodies[0], bodies[1]
+    );
     let (mut eval, sources) = read(&text).expect("the script is right");
     let script = eval.script.clone();
     let budget = Budget::unlimited();
@@ -155,7 +161,13 @@ fn one_pair(dice: &mut Dice) -> Option<[bool; 3]> {
         let ClaimIn::Refines(p, semantics, q) = &assert.claim else { panic!("a refinement") };
         let (p, q) = (eval.term(p, &Env::default()).ok()?, eval.term(q, &Env::default()).ok()?);
         let (spec, process) = (behaviour(&mut eval, p)?, behaviour(&mut eval, q)?);
-        let mut judge = Judge { eval: &mut eval, sources: &sources, options: &options, budget: &budget, sizes: Default::default() };
+        let mut judge = Judge {
+            eval: &mut eval,
+            sources: &sources,
+            options: &options,
+            budget: &budget,
+            sizes: Default::default(),
+        };
         match judge.judge(assert) {
             Ok(Judgement::Holds) => {
                 let why = process.after.keys().find_map(|t| broken(&spec, &process, t, *semantics));
@@ -167,7 +179,10 @@ fn one_pair(dice: &mut Dice) -> Option<[bool; 3]> {
                 let found = broken(&spec, &process, &trace, *semantics);
                 let same = found.as_ref().map(std::mem::discriminant) == Some(std::mem::discriminant(&why));
                 // A divergence and a refusal after one trace are both right.
-                assert!(same || found.is_some(), "{text}\n{semantics:?} fails, says the judge: {trace:?} {why:?}");
+                assert!(
+                    same || found.is_some(),
+                    "{text}\n{semantics:?} fails, says the judge: {trace:?} {why:?}"
+                );
             }
             Ok(Judgement::Fails(..)) => {}
             other => panic!("{text}\n{:?}", other.ok()),
@@ -177,7 +192,9 @@ fn one_pair(dice: &mut Dice) -> Option<[bool; 3]> {
 }
 
 fn number(eval: &Eval, shown: &str) -> u32 {
-    (0..eval.events.len() as u32).find(|e| eval.show_event(*e) == shown && *e != 2).expect("the event is known")
+    (0..eval.events.len() as u32)
+        .find(|e| eval.show_event(*e) == shown && *e != 2)
+        .expect("the event is known")
 }
 
 #[test]

@@ -188,9 +188,11 @@ impl Eval {
                 Rc::new(SetOf::Finite(values))
             })
             .collect();
-        let size: usize = sets.iter().map(|s| if let SetOf::Finite(v) = &**s { v.len() } else { 0 }).product();
+        let size: usize =
+            sets.iter().map(|s| if let SetOf::Finite(v) = &**s { v.len() } else { 0 }).product();
         if size != list.len() {
-            return self.fail("this set of dotted values is not a product of sets, so it is no type of fields");
+            return self
+                .fail("this set of dotted values is not a product of sets, so it is no type of fields");
         }
         Ok(sets)
     }
@@ -341,7 +343,10 @@ impl Eval {
         let starts = self.rest_of_field(first, &progress.begun)?;
         let ends = self.product(others)?;
         self.small(starts.len().saturating_mul(ends.len()))?;
-        Ok(starts.iter().flat_map(|s| ends.iter().map(move |e| [s.as_slice(), e.as_slice()].concat())).collect())
+        Ok(starts
+            .iter()
+            .flat_map(|s| ends.iter().map(move |e| [s.as_slice(), e.as_slice()].concat()))
+            .collect())
     }
 
     /// All rows of parts that complete the field that comes next.

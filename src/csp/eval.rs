@@ -3,14 +3,14 @@
 //! In: core expressions. Out: values, or a fault with its place. Never here: built-in functions
 //! (`library`), processes (`process`), transitions (`step`).
 
-use super::core::{Bind, Binary, Ex, Kind, Stmt, Unary};
+use super::core::{Binary, Bind, Ex, Kind, Stmt, Unary};
 use super::dots::{FieldState, TypeState};
 use super::scope::{Global, Scoped};
 use super::term::{Events, Terms};
 use super::token::Sym;
 use super::value::{
-    Binding, Bound, Bounds, Chunk, Closure, Code, Data, Env, Fault, FunData, Instance, LetData, Res, SetOf, State,
-    Suspended, Th, Thunk, Val, data, later,
+    Binding, Bound, Bounds, Chunk, Closure, Code, Data, Env, Fault, FunData, Instance, LetData, Res, SetOf,
+    State, Suspended, Th, Thunk, Val, data, later,
 };
 use crate::base::{Int, Span};
 use std::cell::RefCell;
@@ -39,11 +39,8 @@ pub struct Eval {
 impl Eval {
     pub fn new(script: Scoped) -> Eval {
         let script = Rc::new(script);
-        let globals = Rc::new(Instance {
-            group: script.group.clone(),
-            env: Env::default(),
-            cells: RefCell::default(),
-        });
+        let globals =
+            Rc::new(Instance { group: script.group.clone(), env: Env::default(), cells: RefCell::default() });
         fill(&globals, &Env::default());
         Eval {
             channel_fields: vec![FieldState::New; script.channels.len()],
@@ -122,9 +119,11 @@ impl Eval {
                 env: env.clone(),
                 args: Vec::new(),
             })),
-            Kind::Seq(list, stmts) if stmts.is_empty() => {
-                Val::Seq(Chunk { items: list.iter().map(|e| self.delay(e, env)).collect(), from: 0, rest: None })
-            }
+            Kind::Seq(list, stmts) if stmts.is_empty() => Val::Seq(Chunk {
+                items: list.iter().map(|e| self.delay(e, env)).collect(),
+                from: 0,
+                rest: None,
+            }),
             Kind::Seq(..) | Kind::SeqRange(..) => return self.stream(e.clone(), 0, env.clone(), None),
             Kind::Set(list, stmts) => {
                 let mut all = Vec::new();

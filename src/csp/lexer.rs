@@ -10,8 +10,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Int, Span};
 
 pub fn tokens(text: &str, file: FileId, names: &mut Names) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer =
-        Lexer { text, file, at: 0, first: true, names, tokens: Vec::new(), faults: Vec::new() };
+    let mut lexer = Lexer { text, file, at: 0, first: true, names, tokens: Vec::new(), faults: Vec::new() };
     lexer.run();
     let end = lexer.span(text.len());
     lexer.tokens.push(Token { tok: Tok::End, span: end, first: true });

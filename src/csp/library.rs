@@ -131,7 +131,11 @@ impl Eval {
                 Data::Seq(list) => list.clone(),
                 other => return self.fail(format!("{} is no sequence", self.show(other))),
             };
-            return Ok(if word == "set" { Data::set(list.to_vec()) } else { Data::Bool(list.contains(&given[0])) });
+            return Ok(if word == "set" {
+                Data::set(list.to_vec())
+            } else {
+                Data::Bool(list.contains(&given[0]))
+            });
         }
         let set = self.set_arg(&given[given.len() - 1])?;
         Ok(match word {
@@ -191,7 +195,8 @@ impl Eval {
     }
 
     fn on_maps(&mut self, word: &str, given: &[Data]) -> Res<Data> {
-        let find = |map: &[(Data, Data)], key: &Data| map.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+        let find =
+            |map: &[(Data, Data)], key: &Data| map.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
         Ok(match word {
             "mapFromList" => map_of(self.list_of_pairs(&given[0])?),
             "mapToList" => {

@@ -92,7 +92,17 @@ impl Machine {
                 !table.faults.is_empty() || !table.open.is_empty()
             })
             .collect();
-        Machine { composition, places, words: word as usize + 1, names, channels, events, parts, faults, doubtful }
+        Machine {
+            composition,
+            places,
+            words: word as usize + 1,
+            names,
+            channels,
+            events,
+            parts,
+            faults,
+            doubtful,
+        }
     }
 
     #[inline]
@@ -177,7 +187,8 @@ impl Machine {
         }
         let at = move |i: u32| i as usize * words..(i as usize + 1) * words;
         if found.len() > 1 {
-            found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| targets[at(a.1)].cmp(&targets[at(b.1)])));
+            found
+                .sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| targets[at(a.1)].cmp(&targets[at(b.1)])));
             found.dedup_by(|a, b| a.0 == b.0 && targets[at(a.1)] == targets[at(b.1)]);
         }
         let targets: &'s [u64] = targets;

@@ -73,7 +73,11 @@ impl Normal {
     }
 
     /// A shortest trace to a node for which a condition holds, with the node.
-    pub fn shortest(&self, wanted: impl Fn(&Node) -> bool, beyond: impl Fn(&Node) -> bool) -> Option<(Vec<u32>, u32)> {
+    pub fn shortest(
+        &self,
+        wanted: impl Fn(&Node) -> bool,
+        beyond: impl Fn(&Node) -> bool,
+    ) -> Option<(Vec<u32>, u32)> {
         let mut from: Vec<Option<(u32, u32)>> = vec![None; self.nodes.len()];
         let mut seen = vec![false; self.nodes.len()];
         let mut queue = std::collections::VecDeque::from([0u32]);

@@ -170,8 +170,18 @@ impl<'a> Parser<'a> {
                 Tok::End => return,
                 Tok::Name(_) => true,
                 Tok::Op(word) => [
-                    "channel", "datatype", "subtype", "nametype", "assert", "include", "transparent",
-                    "external", "module", "instance", "Timed", "print",
+                    "channel",
+                    "datatype",
+                    "subtype",
+                    "nametype",
+                    "assert",
+                    "include",
+                    "transparent",
+                    "external",
+                    "module",
+                    "instance",
+                    "Timed",
+                    "print",
                 ]
                 .contains(word),
                 _ => false,
@@ -275,8 +285,7 @@ impl<'a> Parser<'a> {
                 DeclKind::Print(self.expr(0)?)
             }
             Tok::Op(word @ ("module" | "instance" | "exports" | "endmodule")) => {
-                let found: Parsed<()> =
-                    self.fail_at(span, &format!("modules are not supported (`{word}`)"));
+                let found: Parsed<()> = self.fail_at(span, &format!("modules are not supported (`{word}`)"));
                 self.skip_module(word);
                 found?;
                 return Ok(None);

@@ -42,9 +42,7 @@ impl Eval {
                     let both = [self.term(a, env)?, self.term(b, env)?];
                     Term::Parallel([].into(), both.into())
                 }
-                Combine::Internal => {
-                    Term::Internal([self.suspend(a, env)?, self.suspend(b, env)?].into())
-                }
+                Combine::Internal => Term::Internal([self.suspend(a, env)?, self.suspend(b, env)?].into()),
                 Combine::External => Term::External([self.term(a, env)?, self.term(b, env)?].into()),
                 Combine::Interrupt => Term::Interrupt(self.term(a, env)?, self.term(b, env)?),
                 Combine::Timeout => Term::Timeout(self.term(a, env)?, self.suspend(b, env)?),

@@ -169,6 +169,10 @@ impl Eval {
     }
 
     pub fn small(&self, size: usize) -> Res<()> {
-        if size > LARGEST { self.fail(format!("a set of more than {LARGEST} elements is too large")) } else { Ok(()) }
+        if size > LARGEST {
+            self.fail(format!("a set of more than {LARGEST} elements is too large"))
+        } else {
+            Ok(())
+        }
     }
 }

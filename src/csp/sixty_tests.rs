@@ -55,14 +55,22 @@ const PROCESSES: &[(u32, &str, &str)] = &[
     (43, "MAIN = [|{a}|] i:{0..1} @ a -> x.i -> STOP", "5/5 T6 D"),
     (44, "MAIN = ; i:<0,1,0> @ x.i -> SKIP", "7/6 T4 ✓"),
     (45, "MAIN = let Q(0) = STOP\nQ(n) = a -> Q(n-1)\nwithin Q(2)", "3/2 T3 D"),
-    (46, "BUF(s) = #s < 2 & x?v -> BUF(s^<v>) [] #s > 0 & y!head(s) -> BUF(tail(s))\nMAIN = BUF(<>)", "7/12 T17"),
+    (
+        46,
+        "BUF(s) = #s < 2 & x?v -> BUF(s^<v>) [] #s > 0 & y!head(s) -> BUF(tail(s))\nMAIN = BUF(<>)",
+        "7/12 T17",
+    ),
     (47, "Q(<>) = STOP\nQ(<h>^t) = x.h -> Q(t)\nMAIN = Q(<0,1,1>)", "4/3 T4 D"),
     (48, "MAIN = card(union({0..2},{2..4})) == 5 & a -> STOP", "2/1 T2 D"),
     (49, "MAIN = if (-7)/2 == -4 and (-7)%2 == 1 then a -> STOP else b -> STOP", "2/1 T2 D"),
     (50, "MAIN = a -> STOP [] b -> STOP \\ {a}", "2/2 T2 D"),
     (51, "MAIN = a -> STOP [] b -> STOP |~| c -> STOP", "4/5 T4 D"),
     (52, "MAIN = a -> STOP ||| b -> STOP [] c -> STOP", "4/6 T8 D"),
-    (60, "B1(i,o) = i?v -> o!v -> B1(i,o)\nBUF(s) = #s < 2 & x?v -> BUF(s^<v>) [] #s > 0 & y!head(s) -> BUF(tail(s))\nchannel mid : {0..1}\nMAIN = B1(x,mid) [mid <-> mid] B1(mid,y)\nassert BUF(<>) [FD= MAIN\nassert MAIN [FD= BUF(<>)", "9/14 T17"),
+    (
+        60,
+        "B1(i,o) = i?v -> o!v -> B1(i,o)\nBUF(s) = #s < 2 & x?v -> BUF(s^<v>) [] #s > 0 & y!head(s) -> BUF(tail(s))\nchannel mid : {0..1}\nMAIN = B1(x,mid) [mid <-> mid] B1(mid,y)\nassert BUF(<>) [FD= MAIN\nassert MAIN [FD= BUF(<>)",
+        "9/14 T17",
+    ),
 ];
 
 #[test]
@@ -79,13 +87,37 @@ fn the_processes_of_the_reference_have_their_states_transitions_and_traces() {
 /// Number, script, expected verdicts.
 const ASSERTIONS: &[(u32, &str, &[&str])] = &[
     (53, "assert a -> STOP [T= STOP\nassert STOP [T= a -> STOP", &["holds", "fails after <a> (trace)"]),
-    (54, "assert a -> STOP [] b -> STOP [T= a -> STOP |~| b -> STOP\nassert a -> STOP [] b -> STOP [F= a -> STOP |~| b -> STOP", &["holds", "fails after <> (refusal)"]),
+    (
+        54,
+        "assert a -> STOP [] b -> STOP [T= a -> STOP |~| b -> STOP\nassert a -> STOP [] b -> STOP [F= a -> STOP |~| b -> STOP",
+        &["holds", "fails after <> (refusal)"],
+    ),
     (55, "assert a -> STOP |~| b -> STOP [F= a -> STOP [] b -> STOP", &["holds"]),
-    (56, "P = a -> P\nassert STOP [F= P \\ {a}\nassert STOP [FD= P \\ {a}\nassert P \\ {a} :[divergence free]", &["holds", "fails after <> (divergence)", "fails"]),
-    (57, "P = a -> P\nQ = a -> STOP\nassert P :[deadlock free]\nassert Q :[deadlock free]\nassert SKIP :[deadlock free]", &["holds", "fails", "holds"]),
-    (58, "assert a -> STOP [] a -> b -> STOP :[deterministic]\nassert a -> STOP [] b -> STOP :[deterministic]", &["fails", "holds"]),
-    (59, "assert CHAOS({a,b}) [FD= a -> b -> STOP\nassert CHAOS({a}) [F= a -> b -> STOP", &["holds", "fails after <a,b> (trace)"]),
-    (60, "B1(i,o) = i?v -> o!v -> B1(i,o)\nBUF(s) = #s < 2 & x?v -> BUF(s^<v>) [] #s > 0 & y!head(s) -> BUF(tail(s))\nchannel mid : {0..1}\nMAIN = B1(x,mid) [mid <-> mid] B1(mid,y)\nassert BUF(<>) [FD= MAIN\nassert MAIN [FD= BUF(<>)", &["holds", "holds"]),
+    (
+        56,
+        "P = a -> P\nassert STOP [F= P \\ {a}\nassert STOP [FD= P \\ {a}\nassert P \\ {a} :[divergence free]",
+        &["holds", "fails after <> (divergence)", "fails"],
+    ),
+    (
+        57,
+        "P = a -> P\nQ = a -> STOP\nassert P :[deadlock free]\nassert Q :[deadlock free]\nassert SKIP :[deadlock free]",
+        &["holds", "fails", "holds"],
+    ),
+    (
+        58,
+        "assert a -> STOP [] a -> b -> STOP :[deterministic]\nassert a -> STOP [] b -> STOP :[deterministic]",
+        &["fails", "holds"],
+    ),
+    (
+        59,
+        "assert CHAOS({a,b}) [FD= a -> b -> STOP\nassert CHAOS({a}) [F= a -> b -> STOP",
+        &["holds", "fails after <a,b> (trace)"],
+    ),
+    (
+        60,
+        "B1(i,o) = i?v -> o!v -> B1(i,o)\nBUF(s) = #s < 2 & x?v -> BUF(s^<v>) [] #s > 0 & y!head(s) -> BUF(tail(s))\nchannel mid : {0..1}\nMAIN = B1(x,mid) [mid <-> mid] B1(mid,y)\nassert BUF(<>) [FD= MAIN\nassert MAIN [FD= BUF(<>)",
+        &["holds", "holds"],
+    ),
 ];
 
 #[test]

@@ -70,6 +70,22 @@ impl Eval {
                     }
                 }
             }
+            Term::Timeout(..) | Term::Interrupt(..) | Term::Sequence(..) | Term::Exception(..) => {
+                out = self.in_turn(&term, deeper)?;
+            }
+            Term::Hide(..) | Term::Rename(..) => out = self.relabelled(&term, deeper)?,
+            Term::Parallel(..) | Term::Alphabetised(..) => self.parallel(&term, deeper, &mut out)?,
+            Term::Link(p, relation, q) => self.link(*p, relation, *q, deeper, &mut out)?,
+        }
+        out.sort_unstable();
+        out.dedup();
+        Ok(out)
+    }
+
+    /// Operators that give way from one process to another.
+    fn in_turn(&mut self, term: &Term, deeper: usize) -> Res<Steps> {
+        let mut out: Steps = Vec::new();
+        match term {
             Term::Timeout(p, q) => {
                 for (event, to) in self.steps_within(*p, deeper)? {
                     let stays = event == TAU;
@@ -109,6 +125,15 @@ impl Eval {
                     out.push((event, to));
                 }
             }
+            _ => {}
+        }
+        Ok(out)
+    }
+
+    /// Hiding and renaming.
+    fn relabelled(&mut self, term: &Term, deeper: usize) -> Res<Steps> {
+        let mut out: Steps = Vec::new();
+        match term {
             Term::Hide(p, events) => {
                 for (event, to) in self.steps_within(*p, deeper)? {
                     let hidden = events.binary_search(&event).is_ok();
@@ -133,11 +158,18 @@ impl Eval {
                     out.extend(images.into_iter().map(|b| (b, to)));
                 }
             }
+            _ => {}
+        }
+        Ok(out)
+    }
+
+    fn parallel(&mut self, term: &Term, deeper: usize, out: &mut Steps) -> Res<()> {
+        match term {
             Term::Parallel(events, list) => {
                 let alone = |_: usize, e: u32| events.binary_search(&e).is_err();
                 let wanted: Vec<Option<&Alphabet>> = vec![Some(events); list.len()];
                 let build = |list: Vec<u32>| Term::Parallel(events.clone(), list.into());
-                self.together(list, &wanted, &alone, &|_, _| true, &build, deeper, &mut out)?;
+                self.together(list, &wanted, &alone, &|_, _| true, &build, deeper, out)?;
             }
             Term::Alphabetised(pairs) => {
                 let list: Vec<u32> = pairs.iter().map(|(_, p)| *p).collect();
@@ -146,13 +178,11 @@ impl Eval {
                 let build = |list: Vec<u32>| {
                     Term::Alphabetised(pairs.iter().map(|(a, _)| a.clone()).zip(list).collect())
                 };
-                self.together(&list, &wanted, &|_, _| false, &may, &build, deeper, &mut out)?;
+                self.together(&list, &wanted, &|_, _| false, &may, &build, deeper, out)?;
             }
-            Term::Link(p, relation, q) => self.link(*p, relation, *q, deeper, &mut out)?,
+            _ => {}
         }
-        out.sort_unstable();
-        out.dedup();
-        Ok(out)
+        Ok(())
     }
 
     /// Parallel composition: events that are `alone` move one component, the others all that want them.
@@ -215,9 +245,8 @@ impl Eval {
             return Ok(());
         }
         let (left, right) = (self.steps_within(p, depth)?, self.steps_within(q, depth)?);
-        let build = |terms: &mut super::term::Terms, p: u32, q: u32| {
-            terms.number(Term::Link(p, relation.into(), q))
-        };
+        let build =
+            |terms: &mut super::term::Terms, p: u32, q: u32| terms.number(Term::Link(p, relation.into(), q));
         for (event, to) in &left {
             let linked: Vec<u32> = relation.iter().filter(|(a, _)| a == event).map(|(_, b)| *b).collect();
             if linked.is_empty() {

@@ -10,7 +10,7 @@ use super::explicit::{divergent, explicit};
 use super::machine::Machine;
 use super::normal::Normal;
 use super::scope::scoped;
-use super::term::{TAU, TICK};
+use super::term::TICK;
 use super::value::Env;
 use super::{parser, scope};
 use crate::base::budget::Budget;
@@ -36,14 +36,13 @@ pub fn read(text: &str) -> Result<(Eval, Sources), String> {
 
 pub fn machine(eval: &mut Eval, sources: &Sources, name: &str) -> Machine {
     let sym = eval.script.names.find(name).expect("the process is defined");
-    let expr = named(eval, sym);
+    let expr = named(sym);
     let term = eval.term(&expr, &Env::default()).expect("the process has a term");
     let composition = composition(eval, term, &Budget::unlimited()).expect("the process has components");
     Machine::new(composition, eval, sources)
 }
 
-fn named(eval: &Eval, sym: super::token::Sym) -> super::core::Ex {
-    let _ = &eval.script.globals;
+fn named(sym: super::token::Sym) -> super::core::Ex {
     std::rc::Rc::new(super::core::Expr {
         id: u32::MAX - 1,
         span: Default::default(),
@@ -68,7 +67,6 @@ pub fn figures(machine: &Machine) -> String {
     if (0..table.states() as u32).any(|s| !table.of_event(s, TICK).is_empty()) {
         text.push_str(" ✓");
     }
-    let _ = TAU;
     text
 }
 
@@ -85,7 +83,13 @@ pub fn verdicts(text: &str, workers: usize) -> Vec<String> {
     let script = eval.script.clone();
     let options = Options { workers, ..Options::default() };
     let budget = Budget::unlimited();
-    let mut judge = Judge { eval: &mut eval, sources: &sources, options: &options, budget: &budget, sizes: Default::default() };
+    let mut judge = Judge {
+        eval: &mut eval,
+        sources: &sources,
+        options: &options,
+        budget: &budget,
+        sizes: Default::default(),
+    };
     script.asserts.iter().map(|assert| said(judge.judge(assert), assert)).collect()
 }
 

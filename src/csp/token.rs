@@ -34,17 +34,39 @@ pub struct Token {
 
 /// Words that are never names.
 pub const WORDS: [&str; 25] = [
-    "let", "within", "if", "then", "else", "and", "or", "not", "true", "false", "channel", "datatype",
-    "subtype", "nametype", "assert", "include", "transparent", "external", "module", "endmodule", "exports",
-    "instance", "Timed", "print", "_",
+    "let",
+    "within",
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+    "true",
+    "false",
+    "channel",
+    "datatype",
+    "subtype",
+    "nametype",
+    "assert",
+    "include",
+    "transparent",
+    "external",
+    "module",
+    "endmodule",
+    "exports",
+    "instance",
+    "Timed",
+    "print",
+    "_",
 ];
 
 /// Operators and brackets, longer ones first.
 pub const OPERATORS: [&str; 61] = [
     "=>*", "|||", "|~|", "<->", "::", "[[", "]]", "[|", "|]", "|>", "{|", "|}", "(|", "|)", "[>", "[]", "[+",
-    "+]", "/+", "+\\", ":[", "||", "<-", "->", "==", "!=", "<=", ">=", "..", "/\\", "|\\", "@@", "=>",
-    "(", ")", "[", "]", "{", "}", "<", ">", "=", "+", "-", "*", "/", "%", "#", "^", "\\", "|", ";", ":", ",",
-    ".", "?", "!", "$", "&", "@", "~",
+    "+]", "/+", "+\\", ":[", "||", "<-", "->", "==", "!=", "<=", ">=", "..", "/\\", "|\\", "@@", "=>", "(",
+    ")", "[", "]", "{", "}", "<", ">", "=", "+", "-", "*", "/", "%", "#", "^", "\\", "|", ";", ":", ",", ".",
+    "?", "!", "$", "&", "@", "~",
 ];
 
 /// The names of a script.

@@ -143,7 +143,11 @@ pub enum DeclKind {
     Annotation(Vec<(Sym, Span)>),
     Print(Expr),
     /// A temporal formula of a pragma, with its comment.
-    Formula { ctl: bool, formula: String, comment: String },
+    Formula {
+        ctl: bool,
+        formula: String,
+        comment: String,
+    },
 }
 
 /// One alternative of a datatype: the constructor and its fields.

@@ -21,7 +21,8 @@ use crate::ltl::path::{End, Path as Lasso};
 use crate::ltl::view::Graph as _;
 use crate::ltl::{Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
 use crate::report::{
-    Asserted, Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, Temporal, TraceStep, Violation,
+    Asserted, Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, Temporal, TraceStep,
+    Violation,
 };
 use crate::source::Reader;
 use crate::system::{FindingKind, System};
@@ -336,7 +337,11 @@ impl Run<'_> {
         };
         let names = machine.event_names().iter().zip(&found.events);
         out.events = names
-            .map(|(name, c)| EventCoverage { name: name.clone(), states: c.states, transitions: c.transitions })
+            .map(|(name, c)| EventCoverage {
+                name: name.clone(),
+                states: c.states,
+                transitions: c.transitions,
+            })
             .filter(|e| e.transitions > 0 || (e.name != "tau" && e.name != "tick"))
             .collect();
         out.digest = format!("{:032x}-{}", found.digest, found.states);
@@ -365,7 +370,10 @@ impl Run<'_> {
                 kind: first.finding.kind.word().to_string(),
                 property: machine.property(&first.finding),
                 explanation: Vec::new(),
-                trace: trace.filter(|s| s.event.is_some()).map(|s| step(machine.event_text(s.label as u32))).collect(),
+                trace: trace
+                    .filter(|s| s.event.is_some())
+                    .map(|s| step(machine.event_text(s.label as u32)))
+                    .collect(),
                 loop_start: None,
             });
         }
@@ -395,7 +403,8 @@ impl Run<'_> {
         };
         let frozen = Frozen::new(graph);
         let atoms = temporal::Events { machine, graph: &frozen };
-        let mut checker = Checker::new(&frozen, &atoms, self.budget).with_engine(self.options.temporal.engine);
+        let mut checker =
+            Checker::new(&frozen, &atoms, self.budget).with_engine(self.options.temporal.engine);
         for (formula, logic) in formulas {
             let decided = match logic {
                 Logic::Ltl(f) => checker.check(f).map(|verdict| match verdict {
@@ -428,7 +437,8 @@ impl Run<'_> {
         let judging = Instant::now();
         let script = eval.script.clone();
         let how = Options { order: explore::Order::Bfs, store: Store::Exact, ..self.how(false) };
-        let mut judge = Judge { eval, sources, options: &how, budget: self.budget, sizes: Default::default() };
+        let mut judge =
+            Judge { eval, sources, options: &how, budget: self.budget, sizes: Default::default() };
         for assert in &script.asserts {
             let text = one_line(sources.slice(assert.span));
             let text = text.strip_prefix("assert").unwrap_or(&text).trim().to_string();
@@ -521,7 +531,11 @@ fn reason(trace: &[String], why: &Why) -> String {
         Why::Trace => format!("the trace <{}> is not one of the specification", trace.join(", ")),
         Why::Refusal { accepted, required } => {
             let required: Vec<String> = required.iter().map(|r| set(r)).collect();
-            format!("{after} only {} is accepted, the specification asks for {}", set(accepted), required.join(" or "))
+            format!(
+                "{after} only {} is accepted, the specification asks for {}",
+                set(accepted),
+                required.join(" or ")
+            )
         }
         Why::Divergence => format!("{after} the process diverges"),
         Why::Deadlock => format!("{after} the process is deadlocked"),

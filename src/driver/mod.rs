@@ -8,6 +8,7 @@ mod checkpoint;
 mod compiled;
 mod csp;
 mod eval;
+mod guided;
 mod reduction;
 mod reference;
 mod replay;
@@ -225,6 +226,13 @@ fn unused_options(path: &Path, machine: &Machine, options: &LoadOptions) -> Vec<
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
     if is_csp(path) {
         return csp::check(path, options, budget);
+    }
+    if let Some(script) = &options.process.guide {
+        return guided::check(path, script, options, budget);
+    }
+    if options.process.main.is_some() || !options.process.free.is_empty() {
+        let fault = Diagnostic::plain("--main and --csp-free are for CSP scripts and for --csp SCRIPT");
+        return Err(Rejected { sources: Sources::default(), diagnostics: vec![fault] }.into());
     }
     let started = Instant::now();
     let mut asked = Question::read(path, options, &options.loading)?;
