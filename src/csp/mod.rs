@@ -1,7 +1,7 @@
 //! CSP-M: scripts, processes, refinement.
 //!
 //! In: the text of a script. Out: systems to explore, verdicts on assertions.
-//! Data flows `lexer → parser → scope → eval → step → component → compose`; a process is evaluated by one
+//! Data flows `lexer → parser → scope → types → eval → step → component → compose → machine`; a process is evaluated by one
 //! thread to tables, the tables are explored by all. Never here: printing, the command line.
 
 pub mod apply;
@@ -31,6 +31,7 @@ pub mod temporal;
 pub mod term;
 pub mod token;
 pub mod tree;
+pub mod types;
 pub mod value;
 
 #[cfg(test)]
@@ -39,3 +40,5 @@ mod brute_tests;
 mod sixty_tests;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod types_tests;

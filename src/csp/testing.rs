@@ -12,7 +12,7 @@ use super::normal::Normal;
 use super::scope::scoped;
 use super::term::TICK;
 use super::value::Env;
-use super::{parser, scope};
+use super::{parser, scope, types};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::explore::{self, Options};
@@ -28,10 +28,11 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 pub fn read(text: &str) -> Result<(Eval, Sources), String> {
     let mut sources = Sources::default();
     let script = scoped(parser::text("test.csp", text, &mut sources));
-    if script.faults.is_empty() {
+    let faults = if script.faults.is_empty() { types::check(&script) } else { script.faults.clone() };
+    if faults.is_empty() {
         return Ok((Eval::new(script), sources));
     }
-    Err(script.faults.iter().map(|d| sources.render(d)).collect::<Vec<_>>().join("\n"))
+    Err(faults.iter().map(|d| sources.render(d)).collect::<Vec<_>>().join("\n"))
 }
 
 pub fn machine(eval: &mut Eval, sources: &Sources, name: &str) -> Machine {

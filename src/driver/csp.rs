@@ -14,7 +14,7 @@ use crate::csp::eval::Eval;
 use crate::csp::machine::Machine;
 use crate::csp::scope::{Global, Scoped, expression, scoped};
 use crate::csp::value::{Env, Fault};
-use crate::csp::{parser, temporal};
+use crate::csp::{parser, temporal, types};
 use crate::explore::{self, Options, Reason, Store};
 use crate::ltl::frozen::Frozen;
 use crate::ltl::path::{End, Path as Lasso};
@@ -35,7 +35,7 @@ pub fn is_csp(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "csp" || e == "cspm")
 }
 
-/// Reads a script and looks up its names.
+/// Reads a script, looks up its names and infers its types.
 pub fn load(path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic>> {
     let mut reader = Reader::new(path, &[]);
     let mut script = parser::script(path, &mut reader, sources);
@@ -43,7 +43,11 @@ pub fn load(path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic
         return Err(std::mem::take(&mut script.faults));
     }
     let mut scoped = scoped(script);
-    if scoped.faults.is_empty() { Ok(scoped) } else { Err(std::mem::take(&mut scoped.faults)) }
+    if !scoped.faults.is_empty() {
+        return Err(std::mem::take(&mut scoped.faults));
+    }
+    let ill_typed = types::check(&scoped);
+    if ill_typed.is_empty() { Ok(scoped) } else { Err(ill_typed) }
 }
 
 fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
