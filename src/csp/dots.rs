@@ -116,7 +116,9 @@ impl Eval {
                     self.small(rows.len().saturating_mul(list.len()))?;
                     rows = rows
                         .iter()
-                        .flat_map(|row| list.iter().map(|d| [row.as_slice(), &[d.clone()]].concat()))
+                        .flat_map(|row| {
+                            list.iter().map(|d| [row.as_slice(), std::slice::from_ref(d)].concat())
+                        })
                         .collect();
                 }
                 match Data::set(rows.into_iter().map(|r| Data::Tuple(r.into())).collect()) {

@@ -13,6 +13,9 @@ const NOT: u8 = 14;
 const UNARY: u8 = 18;
 const DOT: u8 = 11;
 
+/// Pairs of events with generators.
+type Pairs = (Vec<(Expr, Expr)>, Vec<Stmt>);
+
 impl Parser<'_> {
     /// An expression of operators that bind at least as tight as `min`.
     pub(super) fn expr(&mut self, min: u8) -> Parsed<Expr> {
@@ -129,12 +132,12 @@ impl Parser<'_> {
         Ok(result)
     }
 
-    fn pairs(&mut self, arrow: &str) -> Parsed<(Vec<(Expr, Expr)>, Vec<Stmt>)> {
+    fn pairs(&mut self, arrow: &str) -> Parsed<Pairs> {
         let first = self.expr(DOT)?;
         self.pairs_from(first, arrow)
     }
 
-    fn pairs_from(&mut self, first: Expr, arrow: &str) -> Parsed<(Vec<(Expr, Expr)>, Vec<Stmt>)> {
+    fn pairs_from(&mut self, first: Expr, arrow: &str) -> Parsed<Pairs> {
         let mut pairs = Vec::new();
         let mut left = first;
         loop {

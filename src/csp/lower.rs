@@ -11,7 +11,7 @@ use crate::base::Span;
 use std::rc::Rc;
 
 impl Scope {
-    fn new(&mut self, kind: Kind, span: Span, free: Vec<Rc<[Sym]>>) -> Ex {
+    fn built(&mut self, kind: Kind, span: Span, free: Vec<Rc<[Sym]>>) -> Ex {
         let free = union(free.into_iter());
         self.out.numbers.expr(kind, span, free)
     }
@@ -35,30 +35,30 @@ impl Scope {
             }
             K::Wildcard | K::Both(..) => {
                 self.fault(span, "this stands in patterns only");
-                self.new(Kind::Bool(false), span, Vec::new())
+                self.built(Kind::Bool(false), span, Vec::new())
             }
-            K::Int(value) => self.new(Kind::Int(value.clone()), span, Vec::new()),
-            K::Bool(value) => self.new(Kind::Bool(*value), span, Vec::new()),
-            K::Char(c) => self.new(Kind::Char(*c), span, Vec::new()),
-            K::Str(text) => self.new(Kind::Str(text.as_str().into()), span, Vec::new()),
+            K::Int(value) => self.built(Kind::Int(value.clone()), span, Vec::new()),
+            K::Bool(value) => self.built(Kind::Bool(*value), span, Vec::new()),
+            K::Char(c) => self.built(Kind::Char(*c), span, Vec::new()),
+            K::Str(text) => self.built(Kind::Str(text.as_str().into()), span, Vec::new()),
             K::Tuple(list) => {
                 let (list, free) = self.all(list);
-                self.new(Kind::Tuple(list), span, free)
+                self.built(Kind::Tuple(list), span, free)
             }
             K::Dot(list) => {
                 let (list, free) = self.all(list);
-                self.new(Kind::Dot(list), span, free)
+                self.built(Kind::Dot(list), span, free)
             }
             K::Apply(function, args) => {
                 let function = self.expr(function);
                 let (args, mut free) = self.all(args);
                 free.push(function.free.clone());
-                self.new(Kind::Apply(function, args), span, free)
+                self.built(Kind::Apply(function, args), span, free)
             }
             K::Unary(op, a) => {
                 let a = self.expr(a);
                 let free = vec![a.free.clone()];
-                self.new(Kind::Unary(*op, a), span, free)
+                self.built(Kind::Unary(*op, a), span, free)
             }
             K::Binary(op, a, b) => self.two(a, b, span, |a, b| Kind::Binary(*op, a, b)),
             K::Guard(a, b) => self.two(a, b, span, Kind::Guard),
@@ -66,19 +66,19 @@ impl Scope {
             K::If(c, a, b) => {
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
                 let free = vec![c.free.clone(), a.free.clone(), b.free.clone()];
-                self.new(Kind::If(c, a, b), span, free)
+                self.built(Kind::If(c, a, b), span, free)
             }
             K::Map(pairs) => {
                 let pairs: Vec<(Ex, Ex)> = pairs.iter().map(|(k, v)| (self.expr(k), self.expr(v))).collect();
                 let free = pairs.iter().flat_map(|(k, v)| [k.free.clone(), v.free.clone()]).collect();
-                self.new(Kind::Map(pairs), span, free)
+                self.built(Kind::Map(pairs), span, free)
             }
             K::Let(decls, body) => self.local(decls, body, span),
             K::Lambda(params, body) => {
                 let clause = self.clause(std::slice::from_ref(params), body);
                 let free = clause_free(&clause);
                 let function = Function { name: None, clauses: vec![clause], free: free.clone() };
-                self.new(Kind::Lambda(Rc::new(function)), span, vec![free])
+                self.built(Kind::Lambda(Rc::new(function)), span, vec![free])
             }
             K::Seq(list, stmts) => self.comprehension(list, stmts, span, Kind::Seq),
             K::Set(list, stmts) => self.comprehension(list, stmts, span, Kind::Set),
@@ -98,29 +98,29 @@ impl Scope {
                 let q = q.as_ref().map(|q| self.expr(q));
                 let mut free = vec![p.free.clone(), set.free.clone()];
                 free.extend(q.iter().map(|q| q.free.clone()));
-                self.new(Kind::Over(*op, p, set, q), span, free)
+                self.built(Kind::Over(*op, p, set, q), span, free)
             }
             K::Alphabetised(p, a, b, q) => {
                 let (p, a, b, q) = (self.expr(p), self.expr(a), self.expr(b), self.expr(q));
                 let free = vec![p.free.clone(), a.free.clone(), b.free.clone(), q.free.clone()];
-                self.new(Kind::Alphabetised(p, a, b, q), span, free)
+                self.built(Kind::Alphabetised(p, a, b, q), span, free)
             }
             K::Link(p, pairs, stmts, q) => {
                 let (p, q) = (self.expr(p), self.expr(q));
                 let (pairs, more) = self.pairs(pairs, stmts);
                 let free = vec![p.free.clone(), more, q.free.clone()];
-                self.new(Kind::Link(p, pairs, q), span, free)
+                self.built(Kind::Link(p, pairs, q), span, free)
             }
             K::Rename(p, pairs, stmts) => {
                 let p = self.expr(p);
                 let (pairs, more) = self.pairs(pairs, stmts);
                 let free = vec![p.free.clone(), more];
-                self.new(Kind::Rename(p, pairs), span, free)
+                self.built(Kind::Rename(p, pairs), span, free)
             }
             K::Each(each, stmts, body) => self.each(each, stmts, body, span),
             _ => {
                 self.fault(span, "this is no expression");
-                self.new(Kind::Bool(false), span, Vec::new())
+                self.built(Kind::Bool(false), span, Vec::new())
             }
         }
     }
@@ -128,7 +128,7 @@ impl Scope {
     fn two(&mut self, a: &tree::Expr, b: &tree::Expr, span: Span, build: impl FnOnce(Ex, Ex) -> Kind) -> Ex {
         let (a, b) = (self.expr(a), self.expr(b));
         let free = vec![a.free.clone(), b.free.clone()];
-        self.new(build(a, b), span, free)
+        self.built(build(a, b), span, free)
     }
 
     fn local(&mut self, decls: &[Decl], body: &tree::Expr, span: Span) -> Ex {
@@ -152,7 +152,7 @@ impl Scope {
         self.distinct(&names, span);
         let (group, body) = self.with(&names, |s| (s.group(decls), s.expr(body)));
         let free = vec![group.free.clone(), without(&body.free, &names)];
-        self.new(Kind::Let(Rc::new(group), body), span, free)
+        self.built(Kind::Let(Rc::new(group), body), span, free)
     }
 
     /// Statements bind for those after them and for what `inner` reads.
@@ -198,7 +198,7 @@ impl Scope {
         build: impl FnOnce(Vec<Ex>, Vec<Stmt>) -> Kind,
     ) -> Ex {
         let (list, stmts, free) = self.stmts(stmts, |s| s.all(list));
-        self.new(build(list, stmts), span, free)
+        self.built(build(list, stmts), span, free)
     }
 
     fn range(
@@ -215,7 +215,7 @@ impl Scope {
             let free = std::iter::once(&from).chain(&to).map(|e| e.free.clone()).collect();
             ((from, to), free)
         });
-        self.new(build(from, to, stmts), span, free)
+        self.built(build(from, to, stmts), span, free)
     }
 
     fn pairs(&mut self, pairs: &[(tree::Expr, tree::Expr)], stmts: &[tree::Stmt]) -> (Pairs, Rc<[Sym]>) {
@@ -258,7 +258,7 @@ impl Scope {
         let then = self.expr(then);
         free.push(without(&then.free, &bound));
         self.locals.truncate(before);
-        self.new(Kind::Prefix(channel, list, then), span, free)
+        self.built(Kind::Prefix(channel, list, then), span, free)
     }
 
     fn each(&mut self, each: &tree::Each, stmts: &[tree::Stmt], body: &tree::Expr, span: Span) -> Ex {
@@ -295,6 +295,6 @@ impl Scope {
             ((each, body), free)
         });
         free.extend(outside);
-        self.new(Kind::Each(each, stmts, body), span, free)
+        self.built(Kind::Each(each, stmts, body), span, free)
     }
 }

@@ -170,10 +170,8 @@ impl Scope {
                     self.new_type(*name, TypeDecl::Subtype(Vec::new()), decl.span);
                 }
                 DeclKind::Extern(names) => self.externals(names),
-                DeclKind::Clause(name, ..) => {
-                    if last != Some(*name) {
-                        self.global(*name, Global::Defined, decl.span);
-                    }
+                DeclKind::Clause(name, ..) if last != Some(*name) => {
+                    self.global(*name, Global::Defined, decl.span);
                 }
                 DeclKind::Annotation(names) => {
                     for (name, span) in names {

@@ -167,13 +167,13 @@ impl Eval {
         match term {
             Term::Parallel(events, list) => {
                 let alone = |_: usize, e: u32| events.binary_search(&e).is_err();
-                let wanted: Vec<Option<&Alphabet>> = vec![Some(events); list.len()];
+                let wanted: Vec<&Alphabet> = vec![events; list.len()];
                 let build = |list: Vec<u32>| Term::Parallel(events.clone(), list.into());
                 self.together(list, &wanted, &alone, &|_, _| true, &build, deeper, out)?;
             }
             Term::Alphabetised(pairs) => {
                 let list: Vec<u32> = pairs.iter().map(|(_, p)| *p).collect();
-                let wanted: Vec<Option<&Alphabet>> = pairs.iter().map(|(a, _)| Some(a)).collect();
+                let wanted: Vec<&Alphabet> = pairs.iter().map(|(a, _)| a).collect();
                 let may = |i: usize, e: u32| pairs[i].0.binary_search(&e).is_ok();
                 let build = |list: Vec<u32>| {
                     Term::Alphabetised(pairs.iter().map(|(a, _)| a.clone()).zip(list).collect())
@@ -190,7 +190,7 @@ impl Eval {
     fn together(
         &mut self,
         list: &[u32],
-        wanted: &[Option<&Alphabet>],
+        wanted: &[&Alphabet],
         alone: &dyn Fn(usize, u32) -> bool,
         may: &dyn Fn(usize, u32) -> bool,
         build: &dyn Fn(Vec<u32>) -> Term,
@@ -225,7 +225,7 @@ impl Eval {
         for event in shared {
             let mut moved: Vec<Vec<u32>> = vec![list.to_vec()];
             for (i, by_event) in each.iter().enumerate() {
-                if !wanted[i].is_some_and(|a| a.binary_search(&event).is_ok()) {
+                if wanted[i].binary_search(&event).is_err() {
                     continue;
                 }
                 let targets = by_event.get(&event).map_or(&[][..], Vec::as_slice);

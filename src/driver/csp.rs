@@ -255,7 +255,8 @@ fn formulas_read(list: Vec<Formula>, sources: &mut Sources) -> Result<Vec<(Formu
     if faults.is_empty() { Ok(read) } else { Err(reject(sources, faults)) }
 }
 
-fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome {
+/// An outcome that says nothing yet.
+pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome {
     Outcome {
         file: path.display().to_string(),
         machine: name.to_string(),

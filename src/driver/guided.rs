@@ -20,9 +20,7 @@ use crate::model::reference::{Interpreter, State};
 use crate::model::typed::{Machine, VarId};
 use crate::model::value::Value;
 use crate::program::{self, Program};
-use crate::report::{
-    Counts, EventCoverage, INITIALISE, Ledger, Outcome, Reductions, Seconds, TraceStep, Violation,
-};
+use crate::report::{Counts, EventCoverage, INITIALISE, Outcome, TraceStep, Violation};
 use crate::system::{EventId, Finding, FindingKind, Sink, System};
 use std::path::Path;
 use std::time::Instant;
@@ -395,19 +393,33 @@ pub fn check(
         strict_guards: options.strict_wd,
         ..program::Options::default()
     };
-    let load_seconds = started.elapsed().as_secs_f64();
+    let mut out = super::csp::empty(path, &format!("{} guided by {name}", machine.name), options);
+    out.scope = scope_of(machine);
+    out.asserts = None;
+    out.seconds.load = started.elapsed().as_secs_f64();
+    out.warnings = warnings_of(&sources, &diagnostics);
+    diagnostics.iter().filter(|d| d.approximates).for_each(|d| out.ledger.enter(d.message.clone()));
     let program = match program::compile(machine, budget, &compiling) {
         Ok(program) => program,
         Err(stop) => {
-            return Err(Failure::Internal(format!("{} while the constants were set up", stop.reason())));
+            out.ledger.enter(format!("{} while the constants were set up", stop.reason()));
+            return Ok(out);
         }
     };
     let mut names: Vec<String> = machine.events.iter().map(|op| machine.op(*op).name.to_string()).collect();
     let operations = names.len();
     names.extend(process.event_names().iter().cloned());
     let system = Guided { program: &program, process: &process, meets, free, names, operations, budget };
-    let mut warnings = warnings_of(&sources, &diagnostics);
-    warnings.extend(unmentioned(&system));
+    out.warnings.extend(unmentioned(&system));
+    explore_pair(&system, options, out)
+}
+
+/// Explores the pair and fills in what was found.
+fn explore_pair(
+    system: &Guided<'_, '_>,
+    options: &CheckOptions,
+    mut out: Outcome,
+) -> Result<Outcome, Failure> {
     let exploring = Instant::now();
     let how = Options {
         workers: options.workers,
@@ -418,11 +430,10 @@ pub fn check(
         progress: options.progress.clone(),
         ..Options::default()
     };
-    let found = explore::explore(&system, &how, budget).map_err(|e| Failure::Internal(e.0))?;
-    let violation = violation(&system, &found)?;
-    let mut ledger = Ledger::default();
+    let found = explore::explore(system, &how, system.budget).map_err(|e| Failure::Internal(e.0))?;
+    out.violation = violation(system, &found)?;
     for (reason, _) in &found.reasons {
-        ledger.enter(match reason {
+        out.ledger.enter(match reason {
             Reason::States(n) => format!("the limit of {n} states was reached"),
             Reason::Time => "time limit reached".to_string(),
             Reason::Interrupted => "interrupted".to_string(),
@@ -431,60 +442,40 @@ pub fn check(
         });
     }
     if found.exhausted {
-        ledger.finished();
+        out.ledger.finished();
     }
-    diagnostics.iter().filter(|d| d.approximates).for_each(|d| ledger.enter(d.message.clone()));
-    let setups = if machine.has_setup() { program.valuations() as u64 } else { 0 };
+    let machine = system.program.machine();
+    let setups = if machine.has_setup() { system.program.valuations() as u64 } else { 0 };
+    for kind in FindingKind::ALL.iter().filter(|k| **k != FindingKind::Ltl) {
+        out.found.insert(kind.word().to_string(), found.counts.of(*kind));
+    }
+    out.counts = Counts {
+        states: found.states,
+        transitions: found.transitions,
+        constants: system.program.constant_valuations() as u64,
+        initial: found.initial,
+        depth: u64::from(found.depth.unwrap_or(0)),
+        prob_states: found.states + setups,
+        prob_transitions: found.transitions + found.initial_transitions + setups,
+    };
     let coverage = system.names.iter().zip(&found.events);
-    Ok(Outcome {
-        file: path.display().to_string(),
-        machine: format!("{} guided by {name}", machine.name),
-        scope: scope_of(machine),
-        ledger,
-        violation,
-        found: FindingKind::ALL
-            .iter()
-            .filter(|k| **k != FindingKind::Ltl)
-            .map(|k| (k.word().to_string(), found.counts.of(*k)))
-            .collect(),
-        warnings,
-        counts: Counts {
-            states: found.states,
-            transitions: found.transitions,
-            constants: program.constant_valuations() as u64,
-            initial: found.initial,
-            depth: u64::from(found.depth.unwrap_or(0)),
-            prob_states: found.states + setups,
-            prob_transitions: found.transitions + found.initial_transitions + setups,
-        },
-        events: coverage
-            .filter(|(name, c)| c.transitions > 0 || (*name != "tau" && *name != "tick"))
-            .map(|(name, c)| EventCoverage {
-                name: name.clone(),
-                states: c.states,
-                transitions: c.transitions,
-            })
-            .collect(),
-        temporal: Vec::new(),
-        asserts: None,
-        digest: format!("{:032x}-{}", found.digest, found.states),
-        engine: "explicit",
-        reductions: Reductions {
-            store: if options.store == Store::Hash { "hash" } else { "exact" },
-            collision_bound: found.collision_bound,
-            ..Reductions::default()
-        },
-        workers: options.workers,
-        seconds: Seconds {
-            load: load_seconds,
-            explore: exploring.elapsed().as_secs_f64(),
-            ..Seconds::default()
-        },
-        time_shares: None,
-        peak_memory_bytes: peak_resident_bytes(),
-        details: Vec::new(),
-        interrupted: budget.check() == Err(Stop::Interrupted),
-    })
+    out.events = coverage
+        .filter(|(name, c)| c.transitions > 0 || (*name != "tau" && *name != "tick"))
+        .map(|(name, c)| EventCoverage { name: name.clone(), states: c.states, transitions: c.transitions })
+        .collect();
+    let guards: u64 = found.undefined_guards.iter().sum();
+    if guards > 0 {
+        out.warnings.push(format!("guards were undefined {guards} times and counted as false there"));
+    }
+    out.digest = format!("{:032x}-{}", found.digest, found.states);
+    out.reductions.collision_bound = found.collision_bound;
+    if options.store == Store::Hash {
+        out.reductions.store = "hash";
+    }
+    out.seconds.explore = exploring.elapsed().as_secs_f64();
+    out.peak_memory_bytes = peak_resident_bytes();
+    out.interrupted = system.budget.check() == Err(Stop::Interrupted);
+    Ok(out)
 }
 
 fn named(
