@@ -2,7 +2,8 @@
 //!
 //! Data flows one way, `text → source → syntax → model → program → explore → graph → ltl → report`,
 //! and a module names only what stands upstream of it; `base` is below all, `system` is the seam
-//! between `program` and `explore`, `driver` composes the line. `tests/tidy.rs` checks the order.
+//! between `program` and `explore`, `driver` composes the line; `csp` stands beside `syntax`, `model` and
+//! `program` and has a line of its own. `tests/tidy.rs` checks the order.
 //!
 //! Invariants of the architecture:
 //! 1. `syntax` knows no types, `model` no bits, `explore` no B, `report` no threads.
