@@ -101,10 +101,8 @@ fn bad_scripts_are_rejected_with_the_place() {
     let rows = [
         ("MAIN = a -> STOP", "`a` is not defined"),
         ("channel a\nMAIN = a -> ", "an expression is expected"),
-        ("channel c : {0..1}\nMAIN = c.2 -> STOP", "outside of the type"),
         ("channel a\nMAIN = MAIN [] a -> STOP", "unguarded recursion"),
         ("channel a\nP(n) = P(n + 1) [] a -> STOP\nMAIN = P(0)", "does not come to an end"),
-        ("channel c : Int\nMAIN = c?x -> STOP", "has no end"),
         ("MAIN = if 1 / 0 == 1 then STOP else SKIP", "division by zero"),
         ("MAIN = |~| x : {} @ STOP", "an internal choice of no processes"),
         ("external prioritise\nMAIN = prioritise(STOP, <>)", "`prioritise` is not supported"),
@@ -129,6 +127,21 @@ fn an_error_that_a_process_runs_into_is_a_finding_with_a_trace() {
     assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("well-definedness")));
     assert_eq!(result["violation"]["trace"].as_array().unwrap().len(), 3);
     assert!(result["violation"]["property"].as_str().unwrap().contains("s.csp:2"));
+}
+
+#[test]
+fn an_error_of_the_first_communication_is_a_finding_too() {
+    let rows = [
+        ("channel c : {0..1}\nMAIN = c.2 -> STOP", "outside of the type"),
+        ("channel c : Int\nMAIN = c?x -> STOP", "has no end and cannot be listed"),
+    ];
+    for (text, message) in rows {
+        let folder = Folder::new(&[("s.csp", text)]);
+        let (result, status) = folder.check("s.csp", &[]);
+        assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("well-definedness")));
+        let said = result["violation"]["property"].as_str().unwrap();
+        assert!(said.contains(message) && said.contains("s.csp:2:"), "{said}");
+    }
 }
 
 #[test]

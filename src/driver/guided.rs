@@ -460,8 +460,18 @@ fn explore_pair(
     };
     let coverage = system.names.iter().zip(&found.events);
     out.events = coverage
-        .filter(|(name, c)| c.transitions > 0 || (*name != "tau" && *name != "tick"))
-        .map(|(name, c)| EventCoverage { name: name.clone(), states: c.states, transitions: c.transitions })
+        .enumerate()
+        .filter(|(i, (name, c))| {
+            // A channel that moves an operation is counted as the operation.
+            let own = *i < system.operations
+                || !(system.names[..system.operations].contains(name) || *name == "tau" || *name == "tick");
+            c.transitions > 0 || own
+        })
+        .map(|(_, (name, c))| EventCoverage {
+            name: name.clone(),
+            states: c.states,
+            transitions: c.transitions,
+        })
         .collect();
     let guards: u64 = found.undefined_guards.iter().sum();
     if guards > 0 {
