@@ -201,6 +201,16 @@ pub struct Check {
     #[arg(long, value_name = "ENGINE", default_value = "automaton")]
     pub ltl_engine: LtlEngine,
 
+    /// Which process of a CSP script to check [default: MAIN]
+    #[arg(long, value_name = "NAME")]
+    pub main: Option<String>,
+    /// A CSP script whose process guides the machine: a channel named like an operation moves both
+    #[arg(long, value_name = "FILE")]
+    pub csp: Option<PathBuf>,
+    /// An operation that may happen although the process does not mention it (repeatable)
+    #[arg(long = "csp-free", value_name = "OP")]
+    pub csp_free: Vec<String>,
+
     /// Explore everything, count all findings, show the first
     #[arg(long)]
     pub keep_going: bool,

@@ -221,6 +221,11 @@ fn check(mut args: args::Check) -> u8 {
                 LtlEngine::Tableau => ltl::Engine::Tableau,
             },
         },
+        process: driver::Process {
+            main: args.main.clone(),
+            guide: args.csp.clone(),
+            free: args.csp_free.clone(),
+        },
         checkpoint,
         progress: Default::default(),
     };
@@ -347,6 +352,13 @@ fn eval(args: &args::Eval) -> u8 {
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     watch_signals(&budget);
+    if let Some(model) = args.model.as_deref().filter(|m| driver::is_csp(m)) {
+        return match driver::eval_csp(&args.formula, model) {
+            Ok(value) if said(&value) => status::OK,
+            Ok(_) => status::INTERNAL,
+            Err(r) => rejected(&r),
+        };
+    }
     match driver::eval(&args.formula, args.model.as_deref(), &loading(&args.loading), &budget) {
         Ok(Ok(value)) => {
             if said(&value) {
@@ -367,6 +379,15 @@ fn eval(args: &args::Eval) -> u8 {
 const LAYOUT_TIME: Duration = Duration::from_secs(10);
 
 fn info(args: &args::Info) -> u8 {
+    if driver::is_csp(&args.model) {
+        return match driver::describe_csp(&args.model) {
+            Ok(text) => {
+                say(&text);
+                status::OK
+            }
+            Err(r) => rejected(&r),
+        };
+    }
     match driver::load(&args.model, &loading(&args.loading)) {
         Ok((model, sources, diagnostics)) => {
             let mut budget = Budget::unlimited();

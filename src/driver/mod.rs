@@ -6,9 +6,11 @@
 mod animate;
 mod checkpoint;
 mod compiled;
+mod csp;
 mod eval;
 mod evaluate;
 mod foreign;
+mod guided;
 pub mod judge;
 mod reduction;
 mod reference;
@@ -22,6 +24,7 @@ pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::Animation;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
+pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
 pub use eval::eval;
 pub use foreign::check_via;
 pub use judge::core_text;
@@ -42,7 +45,7 @@ use crate::report::{
     Violation,
 };
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -90,9 +93,22 @@ pub struct CheckOptions {
     pub deadlock_only: bool,
     /// Temporal formulas.
     pub temporal: Asked,
+    /// CSP: the process to check, or the script that guides a machine.
+    pub process: Process,
     /// Saving the search, and going on with a saved one.
     pub checkpoint: Checkpoint,
     pub progress: Arc<Progress>,
+}
+
+/// What the command line says about CSP processes.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    /// The process to check; `MAIN` if none is named.
+    pub main: Option<String>,
+    /// A script whose process guides a machine.
+    pub guide: Option<PathBuf>,
+    /// Operations that the guide does not mention and that may happen all the same.
+    pub free: Vec<String>,
 }
 
 /// Why there is no outcome.
@@ -228,6 +244,16 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     if let Some(formalism) = foreign::Formalism::of(path) {
         return foreign::check_file(path, formalism, options, budget);
     }
+    if is_csp(path) {
+        return csp::check(path, options, budget);
+    }
+    if let Some(script) = &options.process.guide {
+        return guided::check(path, script, options, budget);
+    }
+    if options.process.main.is_some() || !options.process.free.is_empty() {
+        let fault = Diagnostic::plain("--main and --csp-free are for CSP scripts and for --csp SCRIPT");
+        return Err(Rejected { sources: Sources::default(), diagnostics: vec![fault] }.into());
+    }
     let started = Instant::now();
     let mut asked = Question::read(path, options, &options.loading)?;
     let mut warnings = Vec::new();
@@ -304,6 +330,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         figures: Vec::new(),
         events: explored.events,
         temporal: explored.temporal,
+        asserts: None,
         digest: explored.digest,
         engine: explored.engine,
         reductions: explored.reductions,

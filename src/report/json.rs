@@ -74,6 +74,12 @@ pub fn render(o: &Outcome) -> Value {
         let figures = o.figures.iter().map(|(name, n)| (name.replace(' ', "_"), json!(n)));
         all["figures"] = Value::Object(figures.collect());
     }
+    if let Some(asserts) = &o.asserts {
+        all["asserts"] = asserts
+            .iter()
+            .map(|a| json!({"assert": a.text, "verdict": a.verdict, "trace": a.trace, "why": a.why}))
+            .collect();
+    }
     if let Some(v) = &o.violation {
         // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
         all["violation"] = object([

@@ -33,6 +33,8 @@ pub struct Outcome {
     pub figures: Vec<(&'static str, u64)>,
     pub events: Vec<EventCoverage>,
     pub temporal: Vec<Temporal>,
+    /// The assertions of a CSP script; `None` if the model is none.
+    pub asserts: Option<Vec<Asserted>>,
     pub digest: String,
     pub engine: &'static str,
     pub reductions: Reductions,
@@ -48,7 +50,9 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn verdict(&self) -> Verdict {
-        let violated = self.violation.is_some() || self.temporal.iter().any(|t| t.verdict == "violated");
+        let asserted = self.asserts.iter().flatten().any(|a| a.verdict == "violated");
+        let violated =
+            self.violation.is_some() || asserted || self.temporal.iter().any(|t| t.verdict == "violated");
         Verdict::conclude(&self.ledger, violated)
     }
 
@@ -102,6 +106,16 @@ pub struct EventCoverage {
     /// States in which the event was enabled.
     pub states: u64,
     pub transitions: u64,
+}
+
+/// One assertion of a CSP script, with the events of a counterexample.
+#[derive(Clone, Debug)]
+pub struct Asserted {
+    pub text: String,
+    pub verdict: &'static str,
+    pub trace: Vec<String>,
+    /// Why it fails or was not decided.
+    pub why: String,
 }
 
 #[derive(Clone, Debug)]

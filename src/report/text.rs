@@ -32,6 +32,10 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
         let checked = o.temporal.iter().filter(|t| t.verdict != "incomplete").count();
         let _ = writeln!(out, "  temporal     {checked} of {} properties checked", o.temporal.len());
     }
+    for a in o.asserts.iter().flatten() {
+        let why = if a.why.is_empty() { String::new() } else { format!("   {}", a.why) };
+        let _ = writeln!(out, "  assert       {:10} {}{why}", a.verdict, one_line(&a.text));
+    }
     if let Some(v) = &o.violation {
         out.push('\n');
         let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
@@ -98,10 +102,9 @@ fn scope(out: &mut String, o: &Outcome) {
     if !o.scope.maxint.is_empty() {
         parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
     }
-    if parts.is_empty() {
-        return;
+    if !parts.is_empty() {
+        let _ = writeln!(out, "  scope        {}", parts.join(", "));
     }
-    let _ = writeln!(out, "  scope        {}", parts.join(", "));
 }
 
 fn figures(out: &mut String, o: &Outcome) {

@@ -23,12 +23,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("explore", &["system", "graph"]),
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
+    // The tables of a process are explored where they are made: an assertion is a question of its own.
+    ("csp", &["source", "system", "explore", "graph", "ltl"]),
     ("report", &["source", "syntax", "lang", "model", "evaluate", "system", "graph"]),
     (
         "driver",
         &[
             "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "net", "pins",
-            "via", "explore", "graph", "ltl", "report",
+            "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
@@ -39,7 +41,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "cli",
         &[
             "source", "syntax", "lang", "model", "system", "program", "net", "pins", "via", "explore",
-            "graph", "ltl", "report", "driver", "runs",
+            "graph", "ltl", "csp", "report", "driver", "runs",
         ],
     ),
 ];

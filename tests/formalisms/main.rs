@@ -4,6 +4,7 @@
 mod support;
 
 mod api;
+mod csp;
 mod nets;
 mod pins;
 mod via;

@@ -37,6 +37,7 @@ fn options() -> CheckOptions {
         no_native: false,
         deadlock_only: false,
         symmetry: None,
+        process: Default::default(),
         checkpoint: Default::default(),
         temporal: Asked::default(),
         progress: Default::default(),

@@ -1,0 +1,349 @@
+//! The assertions of a script: refinement, deadlock, divergence, determinism, traces.
+//!
+//! In: an assertion and the evaluator. Out: whether it holds, with a shortest counterexample if not.
+//! Divergence needs the whole graph of transitions: there the edges are recorded and a circle of τ is looked
+//! for. Never here: words of a report.
+
+use super::compose::composition;
+use super::eval::Eval;
+use super::explicit::{NoTable, endless, explicit};
+use super::machine::Machine;
+use super::normal::{Normal, acceptance_of, subset};
+use super::refine::{REFUSAL, Refinement};
+use super::scope::{AssertIn, ClaimIn};
+use super::term::TAU;
+use super::tree::Semantics;
+use super::value::{Data, Env, Fault};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::Sources;
+use crate::explore::{self, Options, Outcome, Trace};
+use crate::graph::{Graph, NodeId};
+use crate::system::{FindingKind, System};
+
+/// Why an assertion fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    Trace,
+    /// The events that are accepted, and those of which the specification accepts at least one set.
+    Refusal {
+        accepted: Vec<String>,
+        required: Vec<Vec<String>>,
+    },
+    Divergence,
+    Deadlock,
+    /// After the trace an event is both possible and refused.
+    Nondeterminism(String),
+    /// The trace that is asked for is not one.
+    NoTrace,
+}
+
+/// What an assertion comes to, before `not` is looked at.
+#[derive(Clone, Debug)]
+pub enum Judgement {
+    Holds,
+    /// With the events of a shortest path, τ left out.
+    Fails(Vec<String>, Why),
+    Incomplete(String),
+    /// A fault of evaluation, met on this path.
+    Faulty(Vec<String>, String),
+}
+
+/// Sizes of what was explored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sizes {
+    pub states: u64,
+    pub transitions: u64,
+    pub nodes: u64,
+}
+
+pub struct Judge<'a> {
+    pub eval: &'a mut Eval,
+    pub sources: &'a Sources,
+    pub options: &'a Options,
+    pub budget: &'a Budget,
+    pub sizes: Sizes,
+}
+
+/// A stop on the way: a fault rejects the script, anything else is a judgement.
+pub enum Halt {
+    Fault(Box<Fault>),
+    Judged(Judgement),
+    Internal(String),
+}
+
+type Way<T> = Result<T, Halt>;
+
+impl From<Box<Fault>> for Halt {
+    fn from(fault: Box<Fault>) -> Halt {
+        Halt::Fault(fault)
+    }
+}
+
+impl Judge<'_> {
+    pub fn judge(&mut self, assert: &AssertIn) -> Way<Judgement> {
+        match self.claim(&assert.claim) {
+            Err(Halt::Judged(judgement)) => Ok(judgement),
+            other => other,
+        }
+    }
+
+    fn claim(&mut self, claim: &ClaimIn) -> Way<Judgement> {
+        match claim {
+            ClaimIn::Refines(spec, semantics, process) => {
+                let spec = self.machine(spec)?;
+                let normal = self.normal(&spec)?;
+                let machine = self.machine(process)?;
+                self.refines(&normal, &machine, *semantics)
+            }
+            ClaimIn::DeadlockFree(p, semantics) => {
+                let machine = self.machine(p)?;
+                self.free(&machine, true, *semantics == Semantics::Divergences)
+            }
+            ClaimIn::DivergenceFree(p) => {
+                let machine = self.machine(p)?;
+                self.free(&machine, false, true)
+            }
+            ClaimIn::Deterministic(p, semantics) => {
+                let machine = self.machine(p)?;
+                let normal = self.normal(&machine)?;
+                Ok(deterministic(&normal, &machine, *semantics))
+            }
+            ClaimIn::HasTrace(p, _, trace) => {
+                let machine = self.machine(p)?;
+                let Data::Seq(wanted) = self.eval.eval_data(trace, &Env::default())? else {
+                    self.eval.here = trace.span;
+                    return Err(self
+                        .eval
+                        .fail::<()>("a sequence of events is expected here")
+                        .unwrap_err()
+                        .into());
+                };
+                let normal = self.normal(&machine)?;
+                let mut node = 0;
+                let mut done = Vec::new();
+                for event in wanted.iter() {
+                    self.eval.here = trace.span;
+                    let event = self.eval.event(event)?;
+                    match normal.after(node, event) {
+                        Some(next) => node = next,
+                        None => return Ok(Judgement::Fails(done, Why::NoTrace)),
+                    }
+                    done.push(self.eval.show_event(event));
+                }
+                Ok(Judgement::Holds)
+            }
+        }
+    }
+
+    fn machine(&mut self, e: &super::core::Ex) -> Way<Machine> {
+        let term = self.eval.term(e, &Env::default())?;
+        let composition = composition(self.eval, term, self.budget)?;
+        Ok(Machine::new(composition, self.eval, self.sources))
+    }
+
+    fn normal(&mut self, machine: &Machine) -> Way<Normal> {
+        let table = explicit(machine, self.budget).map_err(|why| {
+            Halt::Judged(match why {
+                NoTable::Limit => {
+                    Judgement::Incomplete(self.stopped("the specification has too many states"))
+                }
+                NoTable::Fault(fault) => {
+                    let place = &machine.composition.faults[fault as usize];
+                    Judgement::Faulty(
+                        Vec::new(),
+                        format!("{}: {}", self.sources.locate(place.span), place.message),
+                    )
+                }
+            })
+        })?;
+        let normal = Normal::new(&table, self.budget).ok_or_else(|| {
+            Halt::Judged(Judgement::Incomplete(self.stopped("the normal form has too many nodes")))
+        })?;
+        self.sizes.nodes = normal.nodes.len() as u64;
+        Ok(normal)
+    }
+
+    fn stopped(&self, otherwise: &str) -> String {
+        self.budget.check().err().map_or(otherwise.to_string(), |stop| stop.reason().to_string())
+    }
+
+    fn explore<S: System>(&mut self, system: &S, deadlock: bool, edges: bool) -> Way<Outcome> {
+        let options = Options {
+            check_deadlock: deadlock,
+            record_edges: edges,
+            keep_going: false,
+            progress: Default::default(),
+            ..self.options.clone()
+        };
+        let found = explore::explore(system, &options, self.budget).map_err(|e| Halt::Internal(e.0))?;
+        self.sizes.states = found.states;
+        self.sizes.transitions = found.transitions;
+        Ok(found)
+    }
+
+    fn refines(&mut self, normal: &Normal, machine: &Machine, semantics: Semantics) -> Way<Judgement> {
+        let product = Refinement { machine, normal, semantics };
+        let diverges = semantics == Semantics::Divergences;
+        let found = self.explore(&product, false, diverges)?;
+        let first = first_finding(&product, machine, &found, |finding, trace| {
+            let last = trace.last().map(|step| step.state.clone()).unwrap_or_default();
+            if finding.property != REFUSAL {
+                return Why::Trace;
+            }
+            refusal(&product, &last)
+        });
+        if diverges && let Some(graph) = &found.graph {
+            let allowed =
+                |words: &[u64]| product.node(words).is_none_or(|node| normal.nodes[node as usize].divergent);
+            if let Some(path) = divergence(graph, allowed)
+                && first.as_ref().is_none_or(|(depth, _)| path.len() <= *depth)
+            {
+                return Ok(Judgement::Fails(visible(machine, &path), Why::Divergence));
+            }
+        }
+        Ok(conclude(&product, first.map(|(_, judged)| judged), &found))
+    }
+
+    /// Freedom from deadlock, from divergence, or from both.
+    fn free(&mut self, machine: &Machine, deadlock: bool, diverges: bool) -> Way<Judgement> {
+        let found = self.explore(machine, deadlock, diverges)?;
+        let first = first_finding(machine, machine, &found, |_, _| Why::Deadlock);
+        if diverges
+            && let Some(graph) = &found.graph
+            && let Some(path) = divergence(graph, |_| false)
+            && first.as_ref().is_none_or(|(depth, _)| path.len() <= *depth)
+        {
+            return Ok(Judgement::Fails(visible(machine, &path), Why::Divergence));
+        }
+        Ok(conclude(machine, first.map(|(_, judged)| judged), &found))
+    }
+}
+
+/// The finding that ends the exploration, with its depth.
+fn first_finding<S: System>(
+    system: &S,
+    machine: &Machine,
+    found: &Outcome,
+    why: impl Fn(&crate::system::Finding, &Trace) -> Why,
+) -> Option<(usize, Judgement)> {
+    let violation = found.findings.first()?;
+    let trace = violation.trace.clone().unwrap_or_default();
+    let labels: Vec<u32> = trace.iter().filter(|s| s.event.is_some()).map(|s| s.label as u32).collect();
+    let path = visible(machine, &labels);
+    let judged = match violation.finding.kind {
+        FindingKind::WellDefinedness => Judgement::Faulty(path, system.property(&violation.finding)),
+        _ => Judgement::Fails(path, why(&violation.finding, &trace)),
+    };
+    Some((violation.depth as usize, judged))
+}
+
+fn conclude<S: System>(system: &S, first: Option<Judgement>, found: &Outcome) -> Judgement {
+    if let Some(judged) = first {
+        return judged;
+    }
+    if found.is_verified() && found.is_whole() {
+        return Judgement::Holds;
+    }
+    let reasons: Vec<String> = found
+        .reasons
+        .iter()
+        .map(|(reason, _)| match reason {
+            explore::Reason::System(n) => system.reason(*n),
+            explore::Reason::States(n) => format!("the limit of {n} states was reached"),
+            explore::Reason::Time => "the time limit was reached".to_string(),
+            explore::Reason::Interrupted => "it was interrupted".to_string(),
+            _ => "the memory limit was reached".to_string(),
+        })
+        .collect();
+    Judgement::Incomplete(if reasons.is_empty() {
+        "not everything was explored".into()
+    } else {
+        reasons.join("; ")
+    })
+}
+
+fn visible(machine: &Machine, labels: &[u32]) -> Vec<String> {
+    labels.iter().filter(|e| **e != TAU).map(|e| machine.event_text(*e).to_string()).collect()
+}
+
+fn refusal(product: &Refinement<'_>, state: &[u64]) -> Why {
+    let machine = product.machine;
+    let mut scratch = machine.worker();
+    let events: Vec<u32> = match machine.moves(&mut scratch, product.process(state)) {
+        Ok(moves) => moves.map(|(event, _)| event).collect(),
+        Err(_) => Vec::new(),
+    };
+    let text = |list: &[u32]| list.iter().map(|e| machine.event_text(*e).to_string()).collect::<Vec<_>>();
+    let accepted = acceptance_of(events.into_iter()).unwrap_or_default();
+    let required = product.node(state).map_or(Vec::new(), |node| {
+        product.normal.nodes[node as usize].acceptances.iter().map(|a| text(a)).collect()
+    });
+    Why::Refusal { accepted: text(&accepted), required }
+}
+
+/// The labels of a shortest path to a state with an endless path of τ, states that are allowed to have one
+/// left out.
+fn divergence(graph: &Graph, allowed: impl Fn(&[u64]) -> bool) -> Option<Vec<u32>> {
+    let forward = &graph.forward;
+    let nodes = graph.nodes();
+    let tau = |node: u32| -> Vec<u32> {
+        forward
+            .row(NodeId(node))
+            .map(|at| forward.edge(at))
+            .filter(|(_, label, _)| *label == u64::from(TAU))
+            .map(|(_, _, to)| to.0)
+            .collect()
+    };
+    let left = endless(nodes, tau);
+    if !left.contains(&true) {
+        return None;
+    }
+    let mut from: Vec<Option<(u32, u32)>> = vec![None; nodes];
+    let mut seen = vec![false; nodes];
+    let mut queue = std::collections::VecDeque::new();
+    for start in &graph.initial {
+        seen[start.0 as usize] = true;
+        queue.push_back(start.0);
+    }
+    while let Some(node) = queue.pop_front() {
+        if left[node as usize] && !graph.state(NodeId(node)).is_some_and(|words| allowed(&words)) {
+            let mut path = Vec::new();
+            let mut at = node;
+            while let Some((before, label)) = from[at as usize] {
+                path.push(label);
+                at = before;
+            }
+            path.reverse();
+            return Some(path);
+        }
+        for at in forward.row(NodeId(node)) {
+            let (_, label, to) = forward.edge(at);
+            if !std::mem::replace(&mut seen[to.0 as usize], true) {
+                from[to.0 as usize] = Some((node, label as u32));
+                queue.push_back(to.0);
+            }
+        }
+    }
+    None
+}
+
+/// A process is deterministic if it never diverges and never may refuse what it may do.
+fn deterministic(normal: &Normal, machine: &Machine, semantics: Semantics) -> Judgement {
+    let diverges = semantics == Semantics::Divergences;
+    let refused = |node: &super::normal::Node| {
+        let events: Vec<u32> = node.next.iter().map(|(e, _)| *e).collect();
+        node.acceptances.iter().find_map(|a| events.iter().copied().find(|e| !subset(&[*e], a)))
+    };
+    let found = normal.shortest(|n| (diverges && n.divergent) || refused(n).is_some(), |_| true);
+    match found {
+        None => Judgement::Holds,
+        Some((trace, node)) => {
+            let node = &normal.nodes[node as usize];
+            let why = match refused(node) {
+                Some(event) => Why::Nondeterminism(machine.event_text(event).to_string()),
+                None => Why::Divergence,
+            };
+            Judgement::Fails(visible(machine, &trace), why)
+        }
+    }
+}

@@ -1,0 +1,577 @@
+//! Evaluation of the functional language, as far as a value is needed.
+//!
+//! In: core expressions. Out: values, or a fault with its place. Never here: built-in functions
+//! (`library`), processes (`process`), transitions (`step`).
+
+use super::core::{Binary, Bind, Ex, Kind, Stmt, Unary};
+use super::dots::{FieldState, TypeState};
+use super::scope::{Global, Scoped};
+use super::term::{Events, Terms};
+use super::token::Sym;
+use super::value::{
+    Binding, Bound, Bounds, Chunk, Closure, Code, Data, Env, Fault, FunData, Instance, LetData, Res, SetOf,
+    State, Suspended, Th, Thunk, Val, data, later,
+};
+use crate::base::{Int, Span};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Evaluations inside of each other.
+const DEEPEST: usize = 20_000;
+/// A sequence that is needed in full may not be longer.
+const LONGEST: usize = 2_000_000;
+
+pub struct Eval {
+    pub script: Rc<Scoped>,
+    globals: Rc<Instance>,
+    pub(super) channel_fields: Vec<FieldState>,
+    pub(super) constructor_fields: Vec<FieldState>,
+    pub(super) type_states: Vec<TypeState>,
+    /// The place of what is being evaluated, for messages.
+    pub here: Span,
+    depth: usize,
+    pub terms: Terms,
+    pub events: Events,
+    instances: HashMap<Rc<LetData>, Rc<Instance>>,
+}
+
+impl Eval {
+    pub fn new(script: Scoped) -> Eval {
+        let script = Rc::new(script);
+        let globals =
+            Rc::new(Instance { group: script.group.clone(), env: Env::default(), cells: RefCell::default() });
+        fill(&globals, &Env::default());
+        Eval {
+            channel_fields: vec![FieldState::New; script.channels.len()],
+            constructor_fields: vec![FieldState::New; script.constructors.len()],
+            type_states: vec![TypeState::New; script.types.len()],
+            here: Span::default(),
+            depth: 0,
+            terms: Terms::default(),
+            events: Events::default(),
+            instances: HashMap::new(),
+            globals,
+            script,
+        }
+    }
+
+    pub fn fail<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(Box::new(Fault { span: self.here, message: message.into(), circular: false }))
+    }
+
+    pub fn text(&self, name: Sym) -> &str {
+        self.script.names.text(name)
+    }
+
+    pub fn eval(&mut self, e: &Ex, env: &Env) -> Res<Val> {
+        if self.depth >= DEEPEST {
+            self.here = e.span;
+            return self.fail(
+                "this evaluation does not come to an end: \
+                 a function or a process calls itself without a communication in between",
+            );
+        }
+        self.depth += 1;
+        let outer = std::mem::replace(&mut self.here, e.span);
+        let result = self.expr(e, env);
+        self.depth -= 1;
+        if result.is_ok() {
+            self.here = outer;
+        }
+        result
+    }
+
+    fn expr(&mut self, e: &Ex, env: &Env) -> Res<Val> {
+        Ok(match &e.kind {
+            Kind::Name(name) => return self.name(*name, env),
+            Kind::Int(value) => Val::Data(Data::Int(value.clone())),
+            Kind::Bool(value) => Val::Data(Data::Bool(*value)),
+            Kind::Char(c) => Val::Data(Data::Char(*c)),
+            Kind::Str(text) => Val::Data(Data::Seq(text.chars().map(Data::Char).collect())),
+            Kind::Tuple(list) => Val::Tuple(list.iter().map(|e| self.delay(e, env)).collect()),
+            Kind::Apply(function, args) => return self.call(e, function, args, env),
+            Kind::Unary(op, a) => return self.unary(*op, a, env),
+            Kind::Binary(op, a, b) => return self.binary(*op, a, b, env),
+            Kind::Dot(list) => {
+                let mut parts = Vec::new();
+                for part in list {
+                    let value = self.eval_data(part, env)?;
+                    parts.extend(value.parts().iter().cloned());
+                }
+                if matches!(parts[0], Data::Channel(_) | Data::Const(_)) {
+                    self.progress(&parts)?;
+                }
+                Val::Data(Data::dotted(parts))
+            }
+            Kind::If(condition, yes, no) => {
+                return if self.bool(condition, env)? { self.eval(yes, env) } else { self.eval(no, env) };
+            }
+            Kind::Let(group, body) => {
+                let instance =
+                    Rc::new(Instance { group: group.clone(), env: env.clone(), cells: RefCell::default() });
+                let inner = env.with_let(instance.clone());
+                fill(&instance, &inner);
+                return self.eval(body, &inner);
+            }
+            Kind::Lambda(function) => Val::Fun(Rc::new(Closure {
+                code: Code::User(function.clone()),
+                env: env.clone(),
+                args: Vec::new(),
+            })),
+            Kind::Seq(list, stmts) if stmts.is_empty() => Val::Seq(Chunk {
+                items: list.iter().map(|e| self.delay(e, env)).collect(),
+                from: 0,
+                rest: None,
+            }),
+            Kind::Seq(..) | Kind::SeqRange(..) => return self.stream(e.clone(), 0, env.clone(), None),
+            Kind::Set(list, stmts) => {
+                let mut all = Vec::new();
+                for row in self.rows(stmts, env)? {
+                    for item in list {
+                        all.push(self.eval_data(item, &row)?);
+                    }
+                    self.small(all.len())?;
+                }
+                Val::Data(Data::set(all))
+            }
+            Kind::SetRange(from, to, stmts) => {
+                let mut all = SetOf::Finite(Vec::new());
+                for row in self.rows(stmts, env)? {
+                    let part = self.range(from, to.as_ref(), &row)?;
+                    all = self.union(&all, &part)?;
+                }
+                Val::Data(Data::Set(Rc::new(all)))
+            }
+            Kind::Productions(list, stmts) => {
+                let mut all = Vec::new();
+                for row in self.rows(stmts, env)? {
+                    for item in list {
+                        let prefix = self.eval_data(item, &row)?;
+                        all.extend(self.productions(&prefix)?);
+                    }
+                    self.small(all.len())?;
+                }
+                Val::Data(Data::set(all))
+            }
+            Kind::Map(pairs) => {
+                let mut list = Vec::new();
+                for (key, value) in pairs {
+                    list.push((self.eval_data(key, env)?, self.eval_data(value, env)?));
+                }
+                Val::Data(map_of(list))
+            }
+            _ => {
+                let term = self.process(e, env)?;
+                Val::Data(Data::Proc(term))
+            }
+        })
+    }
+
+    fn name(&mut self, name: Sym, env: &Env) -> Res<Val> {
+        if let Some((_, th)) = env.find(name) {
+            return self.force(&th);
+        }
+        match self.script.globals.get(&name).copied() {
+            Some(Global::Defined) => {
+                let th = self.globals.cells.borrow().get(&name).cloned();
+                match th {
+                    Some(th) => self.force(&th).map_err(|mut fault| {
+                        if fault.circular && fault.message.is_empty() {
+                            let text = self.text(name);
+                            fault.message = format!(
+                                "`{text}` needs itself before its first communication: unguarded recursion"
+                            );
+                        }
+                        fault
+                    }),
+                    None => self.fail(format!("`{}` has no value", self.text(name))),
+                }
+            }
+            Some(Global::Channel(n)) => Ok(Val::Data(Data::Channel(n))),
+            Some(Global::Constructor(n)) => Ok(Val::Data(Data::Const(n))),
+            Some(Global::Type(n)) => Ok(Val::Data(Data::Set(self.type_set(n as usize)?))),
+            Some(Global::Builtin(builtin)) => self.builtin_value(builtin),
+            None => self.fail(format!("`{}` is not defined", self.text(name))),
+        }
+    }
+
+    /// A value for later, at once where that is as easy.
+    pub fn delay(&mut self, e: &Ex, env: &Env) -> Th {
+        match &e.kind {
+            Kind::Int(value) => data(Data::Int(value.clone())),
+            Kind::Bool(value) => data(Data::Bool(*value)),
+            Kind::Name(name) => match env.find(*name) {
+                Some((_, th)) => th,
+                None => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), Env::default())))),
+            },
+            _ => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone())))),
+        }
+    }
+
+    pub fn force(&mut self, th: &Th) -> Res<Val> {
+        if let State::Done(val) = &*th.0.borrow() {
+            return Ok(val.clone());
+        }
+        let state = std::mem::replace(&mut *th.0.borrow_mut(), State::Busy);
+        match state {
+            State::Done(val) => Ok(val),
+            State::Expr(e, env) => match self.eval(&e, &env) {
+                Ok(val) => {
+                    *th.0.borrow_mut() = State::Done(val.clone());
+                    Ok(val)
+                }
+                Err(fault) => {
+                    *th.0.borrow_mut() = State::Expr(e, env);
+                    Err(fault)
+                }
+            },
+            State::Later(work) => {
+                let val = work(self)?;
+                *th.0.borrow_mut() = State::Done(val.clone());
+                Ok(val)
+            }
+            State::Busy => Err(Box::new(Fault { span: self.here, message: String::new(), circular: true })),
+        }
+    }
+
+    /// The value in full.
+    pub fn deep(&mut self, val: Val) -> Res<Data> {
+        match val {
+            Val::Data(data) => Ok(data),
+            Val::Tuple(items) => {
+                let mut list = Vec::with_capacity(items.len());
+                for item in items.iter() {
+                    list.push(self.deep_th(item)?);
+                }
+                Ok(Data::Tuple(list.into()))
+            }
+            Val::Seq(_) => {
+                let mut list = Vec::new();
+                let mut rest = val;
+                while let Some((head, tail)) = self.uncons(rest)? {
+                    list.push(self.deep_th(&head)?);
+                    if list.len() > LONGEST {
+                        return self.fail("a sequence without end, or a very long one, is needed in full");
+                    }
+                    rest = tail;
+                }
+                Ok(Data::Seq(list.into()))
+            }
+            Val::Fun(closure) => {
+                let env = match &closure.code {
+                    Code::User(function) => self.bounds(&closure.env, &function.free.clone())?,
+                    Code::Builtin(_) => Rc::new([]),
+                };
+                let mut args = Vec::new();
+                for group in &closure.args {
+                    let group: Res<Vec<Data>> = group.iter().map(|th| self.deep_th(th)).collect();
+                    args.push(group?);
+                }
+                Ok(Data::Fun(Rc::new(FunData { code: closure.code.clone(), env, args })))
+            }
+        }
+    }
+
+    pub fn deep_th(&mut self, th: &Th) -> Res<Data> {
+        let val = self.force(th)?;
+        let data = self.deep(val)?;
+        *th.0.borrow_mut() = State::Done(Val::Data(data.clone()));
+        Ok(data)
+    }
+
+    pub fn eval_data(&mut self, e: &Ex, env: &Env) -> Res<Data> {
+        let val = self.eval(e, env)?;
+        self.deep(val)
+    }
+
+    pub fn bool(&mut self, e: &Ex, env: &Env) -> Res<bool> {
+        match self.eval(e, env)? {
+            Val::Data(Data::Bool(value)) => Ok(value),
+            _ => self.fail("a truth value is expected here"),
+        }
+    }
+
+    pub fn int(&mut self, e: &Ex, env: &Env) -> Res<Int> {
+        match self.eval(e, env)? {
+            Val::Data(Data::Int(value)) => Ok(value),
+            _ => self.fail("a number is expected here"),
+        }
+    }
+
+    pub fn set(&mut self, e: &Ex, env: &Env) -> Res<Rc<SetOf>> {
+        match self.eval(e, env)? {
+            Val::Data(Data::Set(set)) => Ok(set),
+            _ => {
+                self.here = e.span;
+                self.fail("a set is expected here")
+            }
+        }
+    }
+
+    fn unary(&mut self, op: Unary, a: &Ex, env: &Env) -> Res<Val> {
+        Ok(Val::Data(match op {
+            Unary::Not => Data::Bool(!self.bool(a, env)?),
+            Unary::Minus => Data::Int(self.int(a, env)?.neg()),
+            Unary::Length => {
+                let val = self.eval(a, env)?;
+                Data::Int(Int::from(self.length(val)?))
+            }
+        }))
+    }
+
+    pub fn length(&mut self, val: Val) -> Res<usize> {
+        let mut rest = self.sequence(val)?;
+        let mut n = 0;
+        while let Some((_, tail)) = self.uncons(rest)? {
+            n += 1;
+            if n > LONGEST {
+                return self.fail("the length of a sequence without end, or of a very long one, is needed");
+            }
+            rest = tail;
+        }
+        Ok(n)
+    }
+
+    fn binary(&mut self, op: Binary, a: &Ex, b: &Ex, env: &Env) -> Res<Val> {
+        Ok(Val::Data(match op {
+            Binary::And => Data::Bool(self.bool(a, env)? && self.bool(b, env)?),
+            Binary::Or => Data::Bool(self.bool(a, env)? || self.bool(b, env)?),
+            Binary::Eq => Data::Bool(self.eval_data(a, env)? == self.eval_data(b, env)?),
+            Binary::Ne => Data::Bool(self.eval_data(a, env)? != self.eval_data(b, env)?),
+            Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => {
+                let (x, y) = (self.eval_data(a, env)?, self.eval_data(b, env)?);
+                let holds = match op {
+                    Binary::Le => self.less_equal(&x, &y)?,
+                    Binary::Ge => self.less_equal(&y, &x)?,
+                    Binary::Lt => x != y && self.less_equal(&x, &y)?,
+                    _ => x != y && self.less_equal(&y, &x)?,
+                };
+                Data::Bool(holds)
+            }
+            Binary::Concat => {
+                let first = self.eval(a, env)?;
+                let second = self.delay(b, env);
+                return self.concat(first, second);
+            }
+            _ => {
+                let (x, y) = (self.int(a, env)?, self.int(b, env)?);
+                match op {
+                    Binary::Add => Data::Int(x.add(&y)),
+                    Binary::Sub => Data::Int(x.sub(&y)),
+                    Binary::Mul => Data::Int(x.mul(&y)),
+                    _ => match divide(&x, &y) {
+                        None => return self.fail("division by zero"),
+                        Some((quotient, _)) if op == Binary::Div => Data::Int(quotient),
+                        Some((_, rest)) => Data::Int(rest),
+                    },
+                }
+            }
+        }))
+    }
+
+    fn less_equal(&mut self, a: &Data, b: &Data) -> Res<bool> {
+        Ok(match (a, b) {
+            (Data::Int(x), Data::Int(y)) => x <= y,
+            (Data::Char(x), Data::Char(y)) => x <= y,
+            (Data::Set(x), Data::Set(y)) => self.is_subset(x, y)?,
+            (Data::Seq(x), Data::Seq(y)) => y.starts_with(x),
+            (Data::Tuple(x), Data::Tuple(y)) if x.len() == y.len() => {
+                match x.iter().zip(y.iter()).find(|(p, q)| p != q) {
+                    Some((p, q)) => self.less_equal(p, q)?,
+                    None => true,
+                }
+            }
+            (Data::Map(x), Data::Map(y)) => x <= y,
+            _ => return self.fail(format!("{} and {} have no order", self.show(a), self.show(b))),
+        })
+    }
+
+    pub fn range(&mut self, from: &Ex, to: Option<&Ex>, env: &Env) -> Res<SetOf> {
+        let from = self.int(from, env)?;
+        let Some(to) = to else { return Ok(SetOf::From(from)) };
+        let to = self.int(to, env)?;
+        let mut list = Vec::new();
+        let mut at = from;
+        while at <= to {
+            list.push(Data::Int(at.clone()));
+            at = at.add(&Int::ONE);
+            self.small(list.len())?;
+        }
+        Ok(SetOf::Finite(list))
+    }
+
+    /// The environments that statements give, in order.
+    pub fn rows(&mut self, stmts: &[Stmt], env: &Env) -> Res<Vec<Env>> {
+        let mut rows = vec![env.clone()];
+        for stmt in stmts {
+            let mut next = Vec::new();
+            for row in &rows {
+                match stmt {
+                    Stmt::Condition(condition) => {
+                        if self.bool(condition, row)? {
+                            next.push(row.clone());
+                        }
+                    }
+                    Stmt::Generator(pat, source) => {
+                        let list = match self.eval_data(source, row)? {
+                            Data::Set(set) => {
+                                self.here = source.span;
+                                self.elements(&set)?.to_vec()
+                            }
+                            Data::Seq(list) => list.to_vec(),
+                            _ => return self.fail("a set or a sequence is expected here"),
+                        };
+                        for item in list {
+                            if let Some(inner) = self.matching(pat, data(item), row)? {
+                                next.push(inner);
+                            }
+                        }
+                    }
+                }
+                self.small(next.len())?;
+            }
+            rows = next;
+        }
+        Ok(rows)
+    }
+
+    /// The values of names in full, for the identity of what depends on them.
+    pub fn bounds(&mut self, env: &Env, free: &[Sym]) -> Res<Bounds> {
+        let mut out: Vec<Bound> = Vec::new();
+        let mut seen: Vec<*const Instance> = Vec::new();
+        let mut wanted: Vec<Sym> = free.to_vec();
+        let mut at = env.clone();
+        while let Some(frame) = at.0.clone() {
+            if wanted.is_empty() {
+                break;
+            }
+            match &frame.bound {
+                Binding::Var(name, th) => {
+                    if let Some(i) = wanted.iter().position(|w| w == name) {
+                        wanted.swap_remove(i);
+                        out.push(self.bound(*name, th)?);
+                    }
+                }
+                Binding::Let(instance) => {
+                    let cells = instance.cells.borrow();
+                    let before = wanted.len();
+                    wanted.retain(|w| !cells.contains_key(w));
+                    drop(cells);
+                    if wanted.len() < before && !seen.contains(&Rc::as_ptr(instance)) {
+                        seen.push(Rc::as_ptr(instance));
+                        let inner = self.bounds(&instance.env, &instance.group.free.clone())?;
+                        let known = LetData { group: instance.group.clone(), env: inner };
+                        out.push(Bound::Let(Rc::new(known)));
+                    }
+                }
+            }
+            at = frame.next.clone();
+        }
+        Ok(out.into())
+    }
+
+    fn bound(&mut self, name: Sym, th: &Th) -> Res<Bound> {
+        match self.deep_th(th) {
+            Ok(data) => Ok(Bound::Var(name, data)),
+            Err(fault) if fault.circular => {
+                let origin = match &*th.0.borrow() {
+                    State::Expr(e, env) => Some((e.clone(), env.clone())),
+                    _ => None,
+                };
+                let Some((e, env)) = origin else { return Err(fault) };
+                Ok(Bound::Later(name, self.suspend(&e, &env)?))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    pub fn suspend(&mut self, e: &Ex, env: &Env) -> Res<Suspended> {
+        Ok(Suspended { expr: e.clone(), env: self.bounds(env, &e.free)? })
+    }
+
+    /// The environment again.
+    pub fn env(&mut self, bounds: &Bounds) -> Env {
+        let mut env = Env::default();
+        for bound in bounds.iter().rev() {
+            env = match bound {
+                Bound::Var(name, value) => env.with(*name, data(value.clone())),
+                Bound::Later(name, suspended) => {
+                    let inner = self.env(&suspended.env);
+                    env.with(*name, self.delay(&suspended.expr, &inner))
+                }
+                Bound::Let(known) => {
+                    let instance = self.instance(known);
+                    env.with_let(instance)
+                }
+            };
+        }
+        env
+    }
+
+    fn instance(&mut self, known: &Rc<LetData>) -> Rc<Instance> {
+        if let Some(instance) = self.instances.get(known) {
+            return instance.clone();
+        }
+        let env = self.env(&known.env);
+        let instance =
+            Rc::new(Instance { group: known.group.clone(), env: env.clone(), cells: RefCell::default() });
+        fill(&instance, &env.with_let(instance.clone()));
+        self.instances.insert(known.clone(), instance.clone());
+        instance
+    }
+}
+
+/// Gives each definition of a group its cell.
+fn fill(instance: &Rc<Instance>, env: &Env) {
+    let mut cells = instance.cells.borrow_mut();
+    for bind in &instance.group.binds {
+        match bind {
+            Bind::Function(name, function) => {
+                let (code, env) = (Code::User(function.clone()), env.clone());
+                cells.insert(
+                    *name,
+                    later(move |_| Ok(Val::Fun(Rc::new(Closure { code, env, args: Vec::new() })))),
+                );
+            }
+            Bind::Value(super::core::Pat::Var(name), e) => {
+                cells.insert(*name, Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone())))));
+            }
+            Bind::Value(pat, e) => {
+                let whole: Th = Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone()))));
+                let mut names = Vec::new();
+                pat.names(&mut names);
+                for name in names {
+                    let (pat, whole, span) = (pat.clone(), whole.clone(), e.span);
+                    let part = later(move |eval: &mut Eval| {
+                        let row = eval.matching(&pat, whole, &Env::default())?;
+                        match row.and_then(|row| row.find(name).map(|(_, th)| th)) {
+                            Some(th) => eval.force(&th),
+                            None => {
+                                eval.here = span;
+                                eval.fail("the value does not fit the pattern")
+                            }
+                        }
+                    });
+                    cells.insert(name, part);
+                }
+            }
+        }
+    }
+}
+
+/// Quotient and remainder, rounded down.
+fn divide(a: &Int, b: &Int) -> Option<(Int, Int)> {
+    let quotient = a.div(b)?;
+    let rest = a.sub(&quotient.mul(b));
+    if !rest.is_zero() && rest.is_negative() != b.is_negative() {
+        return Some((quotient.sub(&Int::ONE), rest.add(b)));
+    }
+    Some((quotient, rest))
+}
+
+/// A map of pairs; the last of equal keys counts.
+pub fn map_of(pairs: Vec<(Data, Data)>) -> Data {
+    let map: std::collections::BTreeMap<Data, Data> = pairs.into_iter().collect();
+    Data::Map(map.into_iter().collect())
+}

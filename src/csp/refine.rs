@@ -1,0 +1,117 @@
+//! Refinement as a `System`: the implementation beside the normal form of the specification.
+//!
+//! In: a machine and a normal form. Out: states of both; the first state with a finding ends a shortest
+//! counterexample. Never here: divergence of the implementation, which is a matter of the whole graph.
+
+use super::machine::{Machine, Scratch};
+use super::normal::{Normal, acceptance_of, subset};
+use super::term::TAU;
+use super::tree::Semantics;
+use crate::system::{EventId, Finding, FindingKind, Sink, System};
+
+/// `Finding::property` of a trace that the specification does not have.
+pub const TRACE: u32 = 0;
+/// `Finding::property` of a refusal that the specification does not have.
+pub const REFUSAL: u32 = 1;
+/// Properties from here on are faults of the implementation.
+const FAULT: u32 = 2;
+
+pub struct Refinement<'a> {
+    pub machine: &'a Machine,
+    pub normal: &'a Normal,
+    pub semantics: Semantics,
+}
+
+impl Refinement<'_> {
+    /// The node of a state; `None` after an event that the specification does not have.
+    pub fn node(&self, state: &[u64]) -> Option<u32> {
+        (state[state.len() - 1] as u32).checked_sub(1)
+    }
+
+    pub fn process<'s>(&self, state: &'s [u64]) -> &'s [u64] {
+        &state[..state.len() - 1]
+    }
+}
+
+impl System for Refinement<'_> {
+    type Worker = (Scratch, Vec<u64>);
+
+    fn worker(&self) -> Self::Worker {
+        (self.machine.worker(), Vec::new())
+    }
+
+    fn words(&self) -> usize {
+        self.machine.words() + 1
+    }
+
+    fn event_names(&self) -> &[String] {
+        self.machine.event_names()
+    }
+
+    fn constant_valuations(&self) -> usize {
+        0
+    }
+
+    fn initial(&self, _: &mut Self::Worker, sink: &mut dyn Sink) {
+        let mut state = self.machine.start();
+        state.push(1);
+        sink.edge(EventId(0), 0, &state);
+    }
+
+    fn successors(&self, (scratch, target): &mut Self::Worker, state: &[u64], sink: &mut dyn Sink) {
+        let Some(number) = self.node(state) else { return };
+        let node = &self.normal.nodes[number as usize];
+        if self.semantics == Semantics::Divergences && node.divergent {
+            return;
+        }
+        let moves = match self.machine.moves(scratch, self.process(state)) {
+            Ok(moves) => moves,
+            Err(Some(fault)) => {
+                let property = FAULT + fault;
+                sink.finding(Finding { kind: FindingKind::WellDefinedness, property, event: None });
+                return;
+            }
+            Err(None) => return sink.incomplete(0),
+        };
+        let mut events = Vec::new();
+        for (event, to) in moves {
+            events.push(event);
+            let next = if event == TAU { Some(number) } else { self.normal.after(number, event) };
+            target.clear();
+            target.extend_from_slice(to);
+            target.push(next.map_or(0, |n| u64::from(n) + 1));
+            sink.edge(self.machine.channel(event), u64::from(event), target);
+        }
+        if self.semantics != Semantics::Traces
+            && let Some(accepted) = acceptance_of(events.into_iter())
+            && !node.acceptances.iter().any(|least| subset(least, &accepted))
+        {
+            sink.finding(Finding { kind: FindingKind::Refinement, property: REFUSAL, event: None });
+        }
+    }
+
+    fn check(&self, _: &mut Self::Worker, state: &[u64], _: Option<EventId>, sink: &mut dyn Sink) {
+        if self.node(state).is_none() {
+            sink.finding(Finding { kind: FindingKind::Refinement, property: TRACE, event: None });
+        }
+    }
+
+    fn property(&self, finding: &Finding) -> String {
+        match (finding.kind, finding.property) {
+            (FindingKind::WellDefinedness, fault) => {
+                let property = fault - FAULT;
+                self.machine.property(&Finding { property, ..finding.clone() })
+            }
+            (_, REFUSAL) => "refusal".to_string(),
+            _ => "trace".to_string(),
+        }
+    }
+
+    fn reason(&self, reason: u32) -> String {
+        self.machine.reason(reason)
+    }
+
+    fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
+        self.machine.describe(self.process(state))
+    }
+}

@@ -1,0 +1,691 @@
+//! Types of the functional language, inferred as by Hindley and Milner.
+//!
+//! In: a script whose names are known. Out: a message for each expression whose type cannot be right.
+//! Dotted values, events and datatypes share one type that fits everything: what they are is checked when they are
+//! built. So no right script is refused, and what is refused is wrong in any case. Never here: values.
+
+use super::builtin::Builtin;
+use super::core::{Binary, Bind, Each, Ex, Field, Function, Group, Kind, Pat, Stmt, Unary};
+use super::scope::{ClaimIn, Global, Scoped, TypeDecl};
+use super::token::Sym;
+use crate::base::Span;
+use crate::base::diagnostic::Diagnostic;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Type {
+    Var(u32),
+    /// Dotted values, events, members of datatypes, and whatever else is not looked at.
+    Any,
+    Int,
+    Bool,
+    Char,
+    Proc,
+    Seq(Rc<Type>),
+    Set(Rc<Type>),
+    Map(Rc<(Type, Type)>),
+    Tuple(Rc<[Type]>),
+    Fun(Rc<[Type]>, Rc<Type>),
+}
+
+/// Names in scope, innermost first.
+#[derive(Clone, Default)]
+struct Scope(Option<Rc<Level>>);
+
+struct Level {
+    names: Names,
+    next: Scope,
+}
+
+enum Names {
+    Vars(Vec<(Sym, Type)>),
+    Group(Rc<Definitions>),
+}
+
+/// Definitions whose types are found when they are asked for.
+struct Definitions {
+    group: Rc<Group>,
+    outside: RefCell<Scope>,
+    known: RefCell<HashMap<Sym, Known>>,
+}
+
+#[derive(Clone)]
+enum Known {
+    /// Being inferred: one type for all uses.
+    Busy(Type),
+    /// For all values of the variables from the first number on.
+    Done(Type, u32),
+}
+
+/// All type errors of a script.
+pub fn check(script: &Scoped) -> Vec<Diagnostic> {
+    let mut infer = Infer { script, bound: Vec::new(), faults: Vec::new() };
+    let globals = Rc::new(Definitions {
+        group: script.group.clone(),
+        outside: RefCell::default(),
+        known: RefCell::default(),
+    });
+    let scope = Scope(Some(Rc::new(Level { names: Names::Group(globals.clone()), next: Scope::default() })));
+    *globals.outside.borrow_mut() = scope.clone();
+    infer.all(&globals);
+    let fields =
+        script.channels.iter().map(|c| &c.fields).chain(script.constructors.iter().map(|c| &c.fields));
+    for field in fields.flatten() {
+        infer.expr(field, &scope);
+    }
+    for (_, decl) in &script.types {
+        match decl {
+            TypeDecl::Nametype(e) => {
+                infer.expr(e, &scope);
+            }
+            TypeDecl::Subtype(arms) => arms.iter().filter_map(|(_, e)| e.as_ref()).for_each(|e| {
+                infer.expr(e, &scope);
+            }),
+            TypeDecl::Datatype(_) => {}
+        }
+    }
+    for assert in &script.asserts {
+        match &assert.claim {
+            ClaimIn::Refines(p, _, q) => {
+                infer.is(p, Type::Proc, &scope);
+                infer.is(q, Type::Proc, &scope);
+            }
+            ClaimIn::DeadlockFree(p, _) | ClaimIn::DivergenceFree(p) | ClaimIn::Deterministic(p, _) => {
+                infer.is(p, Type::Proc, &scope);
+            }
+            ClaimIn::HasTrace(p, _, t) => {
+                infer.is(p, Type::Proc, &scope);
+                infer.is(t, Type::Seq(Rc::new(Type::Any)), &scope);
+            }
+        }
+    }
+    // The least error of a place is enough.
+    infer.faults.sort_by_key(|(span, _)| (span.file, span.start, span.end));
+    infer.faults.dedup_by_key(|(span, _)| *span);
+    infer.faults.into_iter().map(|(span, message)| Diagnostic::error(span, message)).collect()
+}
+
+struct Infer<'s> {
+    script: &'s Scoped,
+    /// What each variable stands for.
+    bound: Vec<Option<Type>>,
+    faults: Vec<(Span, String)>,
+}
+
+fn seq(t: Type) -> Type {
+    Type::Seq(Rc::new(t))
+}
+
+fn set(t: Type) -> Type {
+    Type::Set(Rc::new(t))
+}
+
+impl Infer<'_> {
+    fn fresh(&mut self) -> Type {
+        self.bound.push(None);
+        Type::Var(self.bound.len() as u32 - 1)
+    }
+
+    /// The type as far as its outermost form is known.
+    fn seen(&self, t: &Type) -> Type {
+        let mut t = t.clone();
+        while let Type::Var(n) = t {
+            match &self.bound[n as usize] {
+                Some(next) => t = next.clone(),
+                None => return t,
+            }
+        }
+        t
+    }
+
+    fn unify(&mut self, a: &Type, b: &Type) -> bool {
+        let (a, b) = (self.seen(a), self.seen(b));
+        match (&a, &b) {
+            (Type::Any, _) | (_, Type::Any) => true,
+            (Type::Var(x), Type::Var(y)) if x == y => true,
+            (Type::Var(n), other) | (other, Type::Var(n)) => {
+                let t = if self.occurs(*n, other) { Type::Any } else { other.clone() };
+                self.bound[*n as usize] = Some(t);
+                true
+            }
+            (Type::Seq(x), Type::Seq(y)) | (Type::Set(x), Type::Set(y)) => self.unify(x, y),
+            (Type::Map(x), Type::Map(y)) => self.unify(&x.0, &y.0) && self.unify(&x.1, &y.1),
+            (Type::Tuple(x), Type::Tuple(y)) => {
+                x.len() == y.len() && x.iter().zip(y.iter()).all(|(p, q)| self.unify(p, q))
+            }
+            (Type::Fun(x, r), Type::Fun(y, s)) => {
+                x.len() == y.len()
+                    && x.iter().zip(y.iter()).all(|(p, q)| self.unify(p, q))
+                    && self.unify(r, s)
+            }
+            (x, y) => x == y,
+        }
+    }
+
+    fn occurs(&self, n: u32, t: &Type) -> bool {
+        match self.seen(t) {
+            Type::Var(m) => m == n,
+            Type::Seq(x) | Type::Set(x) => self.occurs(n, &x),
+            Type::Map(x) => self.occurs(n, &x.0) || self.occurs(n, &x.1),
+            Type::Tuple(list) => list.iter().any(|t| self.occurs(n, t)),
+            Type::Fun(list, r) => list.iter().any(|t| self.occurs(n, t)) || self.occurs(n, &r),
+            _ => false,
+        }
+    }
+
+    fn show(&self, t: &Type) -> String {
+        let list = |items: &[Type]| items.iter().map(|t| self.show(t)).collect::<Vec<_>>().join(", ");
+        match self.seen(t) {
+            Type::Var(_) => "a".to_string(),
+            Type::Any => "a dotted value".to_string(),
+            Type::Int => "Int".to_string(),
+            Type::Bool => "Bool".to_string(),
+            Type::Char => "Char".to_string(),
+            Type::Proc => "Proc".to_string(),
+            Type::Seq(x) => format!("<{}>", self.show(&x)),
+            Type::Set(x) => format!("{{{}}}", self.show(&x)),
+            Type::Map(x) => format!("(| {} => {} |)", self.show(&x.0), self.show(&x.1)),
+            Type::Tuple(items) => format!("({})", list(&items)),
+            Type::Fun(items, r) => format!("({}) -> {}", list(&items), self.show(&r)),
+        }
+    }
+
+    fn same(&mut self, found: &Type, wanted: &Type, at: Span) {
+        if !self.unify(found, wanted) {
+            let message =
+                format!("this has the type {}, {} is expected", self.show(found), self.show(wanted));
+            self.faults.push((at, message));
+        }
+    }
+
+    fn is(&mut self, e: &Ex, wanted: Type, scope: &Scope) {
+        let found = self.expr(e, scope);
+        self.same(&found, &wanted, e.span);
+    }
+
+    /// The types of all definitions of a group.
+    fn all(&mut self, definitions: &Rc<Definitions>) {
+        let group = definitions.group.clone();
+        for bind in &group.binds {
+            match bind {
+                Bind::Function(name, _) => {
+                    self.definition(definitions, *name);
+                }
+                Bind::Value(pat, _) => {
+                    let mut names = Vec::new();
+                    pat.names(&mut names);
+                    names.into_iter().for_each(|name| {
+                        self.definition(definitions, name);
+                    });
+                }
+            }
+        }
+    }
+
+    fn definition(&mut self, definitions: &Rc<Definitions>, name: Sym) -> Type {
+        let known = definitions.known.borrow().get(&name).cloned();
+        match known {
+            Some(Known::Busy(t)) => return t,
+            Some(Known::Done(t, first)) => return self.copy(&t, first, &mut HashMap::new()),
+            None => {}
+        }
+        let first = self.bound.len() as u32;
+        let group = definitions.group.clone();
+        let outside = definitions.outside.borrow().clone();
+        for bind in &group.binds {
+            match bind {
+                Bind::Function(n, function) if *n == name => {
+                    let mono = self.fresh();
+                    definitions.known.borrow_mut().insert(name, Known::Busy(mono.clone()));
+                    let t = self.function(function, &outside);
+                    let at = function.clauses[0].body.span;
+                    self.same(&t, &mono, at);
+                    definitions.known.borrow_mut().insert(name, Known::Done(t, first));
+                }
+                Bind::Value(pat, e) => {
+                    let mut names = Vec::new();
+                    pat.names(&mut names);
+                    if !names.contains(&name) {
+                        continue;
+                    }
+                    let mut vars = Vec::new();
+                    let shape = self.pattern(pat, &mut vars);
+                    for (n, t) in &vars {
+                        definitions.known.borrow_mut().insert(*n, Known::Busy(t.clone()));
+                    }
+                    self.is(e, shape, &outside);
+                    for (n, t) in vars {
+                        definitions.known.borrow_mut().insert(n, Known::Done(t, first));
+                    }
+                }
+                Bind::Function(..) => {}
+            }
+        }
+        let known = definitions.known.borrow().get(&name).cloned();
+        match known {
+            Some(Known::Done(t, first)) => self.copy(&t, first, &mut HashMap::new()),
+            _ => Type::Any,
+        }
+    }
+
+    /// A copy with variables of its own in the place of those from a number on.
+    fn copy(&mut self, t: &Type, first: u32, fresh: &mut HashMap<u32, Type>) -> Type {
+        match self.seen(t) {
+            Type::Var(n) if n >= first => {
+                if let Some(t) = fresh.get(&n) {
+                    return t.clone();
+                }
+                let new = self.fresh();
+                fresh.insert(n, new.clone());
+                new
+            }
+            Type::Seq(x) => seq(self.copy(&x, first, fresh)),
+            Type::Set(x) => set(self.copy(&x, first, fresh)),
+            Type::Map(x) => {
+                Type::Map(Rc::new((self.copy(&x.0, first, fresh), self.copy(&x.1, first, fresh))))
+            }
+            Type::Tuple(items) => Type::Tuple(items.iter().map(|t| self.copy(t, first, fresh)).collect()),
+            Type::Fun(items, r) => {
+                let items = items.iter().map(|t| self.copy(t, first, fresh)).collect();
+                Type::Fun(items, Rc::new(self.copy(&r, first, fresh)))
+            }
+            other => other,
+        }
+    }
+
+    fn function(&mut self, function: &Function, scope: &Scope) -> Type {
+        let mut whole: Option<Type> = None;
+        for clause in &function.clauses {
+            let mut vars = Vec::new();
+            let mut groups = Vec::new();
+            for group in &clause.groups {
+                groups.push(group.iter().map(|p| self.pattern(p, &mut vars)).collect::<Rc<[Type]>>());
+            }
+            let inner = Scope(Some(Rc::new(Level { names: Names::Vars(vars), next: scope.clone() })));
+            let mut t = self.expr(&clause.body, &inner);
+            for group in groups.into_iter().rev() {
+                t = Type::Fun(group, Rc::new(t));
+            }
+            match &whole {
+                Some(first) => self.same(&t, &first.clone(), clause.body.span),
+                None => whole = Some(t),
+            }
+        }
+        whole.unwrap_or(Type::Any)
+    }
+
+    fn pattern(&mut self, pat: &Pat, vars: &mut Vec<(Sym, Type)>) -> Type {
+        match pat {
+            Pat::Any => self.fresh(),
+            Pat::Var(name) => {
+                let t = self.fresh();
+                vars.push((*name, t.clone()));
+                t
+            }
+            Pat::Int(_) => Type::Int,
+            Pat::Bool(_) => Type::Bool,
+            Pat::Char(_) => Type::Char,
+            Pat::Const(_) => Type::Any,
+            Pat::Tuple(list) => Type::Tuple(list.iter().map(|p| self.pattern(p, vars)).collect()),
+            Pat::Seq(list) => {
+                let item = self.fresh();
+                for p in list {
+                    let t = self.pattern(p, vars);
+                    self.unify(&t, &item);
+                }
+                seq(item)
+            }
+            Pat::Around(before, middle, after) => {
+                let item = self.fresh();
+                for p in before.iter().chain(after) {
+                    let t = self.pattern(p, vars);
+                    self.unify(&t, &item);
+                }
+                let whole = seq(item);
+                let t = self.pattern(middle, vars);
+                self.unify(&t, &whole);
+                whole
+            }
+            Pat::Set(one) => match one {
+                Some(one) => set(self.pattern(one, vars)),
+                None => set(self.fresh()),
+            },
+            Pat::Dot(list) => {
+                // A part of a dotted pattern may take several values: nothing is known of it.
+                let mut inside = Vec::new();
+                list.iter().for_each(|p| {
+                    self.pattern(p, &mut inside);
+                });
+                vars.extend(inside.into_iter().map(|(name, _)| (name, Type::Any)));
+                Type::Any
+            }
+            Pat::Both(a, b) => {
+                let (a, b) = (self.pattern(a, vars), self.pattern(b, vars));
+                self.unify(&a, &b);
+                a
+            }
+        }
+    }
+
+    fn name(&mut self, name: Sym, scope: &Scope) -> Type {
+        let mut at = scope.clone();
+        while let Some(level) = at.0.clone() {
+            match &level.names {
+                Names::Vars(vars) => {
+                    if let Some((_, t)) = vars.iter().rev().find(|(n, _)| *n == name) {
+                        return t.clone();
+                    }
+                }
+                Names::Group(definitions) => {
+                    let mut names = Vec::new();
+                    definitions.group.binds.iter().for_each(|b| match b {
+                        Bind::Function(n, _) => names.push(*n),
+                        Bind::Value(pat, _) => pat.names(&mut names),
+                    });
+                    if names.contains(&name) {
+                        return self.definition(definitions, name);
+                    }
+                }
+            }
+            at = level.next.clone();
+        }
+        match self.script.globals.get(&name) {
+            Some(Global::Type(_)) => set(Type::Any),
+            Some(Global::Builtin(builtin)) => self.builtin(*builtin),
+            _ => Type::Any,
+        }
+    }
+
+    fn builtin(&mut self, builtin: Builtin) -> Type {
+        let (a, b) = (self.fresh(), self.fresh());
+        let fun = |args: &[Type], result: Type| Type::Fun(args.into(), Rc::new(result));
+        let sets = set(a.clone());
+        let list = seq(a.clone());
+        let map = Type::Map(Rc::new((a.clone(), b.clone())));
+        let pair = |x: &Type, y: &Type| Type::Tuple([x.clone(), y.clone()].into());
+        let pairs = set(pair(&a, &b));
+        if builtin.is_compression() {
+            return fun(&[Type::Proc], Type::Proc);
+        }
+        match builtin.word() {
+            "union" | "inter" | "diff" => fun(&[sets.clone(), sets.clone()], sets),
+            "Union" | "Inter" => fun(&[set(sets.clone())], sets),
+            "member" => fun(&[a, sets], Type::Bool),
+            "card" => fun(&[sets], Type::Int),
+            "empty" => fun(&[sets], Type::Bool),
+            "set" => fun(&[list], sets),
+            "seq" => fun(&[sets], list),
+            "Set" => fun(std::slice::from_ref(&sets), set(sets.clone())),
+            "Seq" => fun(&[sets], set(list)),
+            "null" => fun(&[list], Type::Bool),
+            "head" => fun(&[list], a),
+            "tail" => fun(std::slice::from_ref(&list), list.clone()),
+            "concat" => fun(&[seq(list.clone())], list),
+            "elem" => fun(&[a, list], Type::Bool),
+            "length" => fun(&[list], Type::Int),
+            "extensions" | "productions" => fun(&[Type::Any], set(Type::Any)),
+            "error" => fun(&[seq(Type::Char)], a),
+            "show" => fun(&[a], seq(Type::Char)),
+            "CHAOS" | "RUN" => fun(&[set(Type::Any)], Type::Proc),
+            "loop" => fun(&[Type::Proc], Type::Proc),
+            "STOP" | "SKIP" | "DIV" => Type::Proc,
+            "Events" => set(Type::Any),
+            "Int" => set(Type::Int),
+            "Bool" => set(Type::Bool),
+            "Char" => set(Type::Char),
+            "Proc" => set(Type::Proc),
+            "emptyMap" => map,
+            "mapFromList" => fun(&[seq(pair(&a, &b))], map),
+            "mapToList" => fun(&[map], seq(pair(&a, &b))),
+            "mapLookup" => fun(&[map, a], b),
+            "mapMember" => fun(&[map, a], Type::Bool),
+            "mapUpdate" => fun(&[map.clone(), a, b], map),
+            "mapUpdateMultiple" => fun(&[map.clone(), seq(pair(&a, &b))], map),
+            "mapDelete" => fun(&[map.clone(), a], map),
+            "Map" => fun(&[set(a.clone()), set(b.clone())], set(map)),
+            "transpose" => fun(&[pairs], set(pair(&b, &a))),
+            "relational_image" => fun(&[pairs], fun(&[a], set(b))),
+            "relational_inverse_image" => fun(&[pairs], fun(&[b], set(a))),
+            _ => Type::Any,
+        }
+    }
+
+    fn expr(&mut self, e: &Ex, scope: &Scope) -> Type {
+        match &e.kind {
+            Kind::Name(name) => self.name(*name, scope),
+            Kind::Int(_) => Type::Int,
+            Kind::Bool(_) => Type::Bool,
+            Kind::Char(_) => Type::Char,
+            Kind::Str(_) => seq(Type::Char),
+            Kind::Tuple(list) => Type::Tuple(list.iter().map(|e| self.expr(e, scope)).collect()),
+            Kind::Dot(list) => {
+                list.iter().for_each(|e| {
+                    self.expr(e, scope);
+                });
+                Type::Any
+            }
+            Kind::Apply(function, args) => self.apply(e, function, args, scope),
+            Kind::Unary(op, a) => match op {
+                Unary::Not => self.both(&[a], Type::Bool, scope),
+                Unary::Minus => self.both(&[a], Type::Int, scope),
+                Unary::Length => {
+                    let item = self.fresh();
+                    self.is(a, seq(item), scope);
+                    Type::Int
+                }
+            },
+            Kind::Binary(op, a, b) => self.binary(*op, a, b, scope),
+            Kind::If(c, a, b) => {
+                self.is(c, Type::Bool, scope);
+                let t = self.expr(a, scope);
+                self.is(b, t.clone(), scope);
+                t
+            }
+            Kind::Let(group, body) => {
+                let definitions = Rc::new(Definitions {
+                    group: group.clone(),
+                    outside: RefCell::default(),
+                    known: RefCell::default(),
+                });
+                let inner = Scope(Some(Rc::new(Level {
+                    names: Names::Group(definitions.clone()),
+                    next: scope.clone(),
+                })));
+                *definitions.outside.borrow_mut() = inner.clone();
+                self.all(&definitions);
+                self.expr(body, &inner)
+            }
+            Kind::Lambda(function) => self.function(function, scope),
+            Kind::Seq(list, stmts) => {
+                let inner = self.stmts(stmts, scope);
+                let item = self.fresh();
+                list.iter().for_each(|e| self.is(e, item.clone(), &inner));
+                seq(item)
+            }
+            Kind::Set(list, stmts) => {
+                let inner = self.stmts(stmts, scope);
+                let item = self.fresh();
+                list.iter().for_each(|e| self.is(e, item.clone(), &inner));
+                set(item)
+            }
+            Kind::SeqRange(from, to, stmts) | Kind::SetRange(from, to, stmts) => {
+                let inner = self.stmts(stmts, scope);
+                self.is(from, Type::Int, &inner);
+                to.iter().for_each(|to| self.is(to, Type::Int, &inner));
+                if matches!(e.kind, Kind::SeqRange(..)) { seq(Type::Int) } else { set(Type::Int) }
+            }
+            Kind::Productions(list, stmts) => {
+                let inner = self.stmts(stmts, scope);
+                list.iter().for_each(|e| self.is(e, Type::Any, &inner));
+                set(Type::Any)
+            }
+            Kind::Map(pairs) => {
+                let (k, v) = (self.fresh(), self.fresh());
+                for (key, value) in pairs {
+                    self.is(key, k.clone(), scope);
+                    self.is(value, v.clone(), scope);
+                }
+                Type::Map(Rc::new((k, v)))
+            }
+            _ => {
+                self.process(e, scope);
+                Type::Proc
+            }
+        }
+    }
+
+    fn apply(&mut self, e: &Ex, function: &Ex, args: &[Ex], scope: &Scope) -> Type {
+        let callee = self.expr(function, scope);
+        match self.seen(&callee) {
+            Type::Any => {
+                args.iter().for_each(|a| {
+                    self.expr(a, scope);
+                });
+                Type::Any
+            }
+            Type::Fun(params, result) if params.len() == args.len() => {
+                for (arg, param) in args.iter().zip(params.iter()) {
+                    self.is(arg, param.clone(), scope);
+                }
+                (*result).clone()
+            }
+            Type::Fun(params, _) => {
+                let message = format!("{} arguments are expected, {} are given", params.len(), args.len());
+                self.faults.push((e.span, message));
+                Type::Any
+            }
+            Type::Var(_) => {
+                let params: Rc<[Type]> = args.iter().map(|a| self.expr(a, scope)).collect();
+                let result = self.fresh();
+                self.unify(&callee, &Type::Fun(params, Rc::new(result.clone())));
+                result
+            }
+            other => {
+                let message = format!("this has the type {}, it is no function", self.show(&other));
+                self.faults.push((function.span, message));
+                Type::Any
+            }
+        }
+    }
+
+    fn both(&mut self, list: &[&Ex], t: Type, scope: &Scope) -> Type {
+        list.iter().for_each(|e| self.is(e, t.clone(), scope));
+        t
+    }
+
+    fn binary(&mut self, op: Binary, a: &Ex, b: &Ex, scope: &Scope) -> Type {
+        match op {
+            Binary::And | Binary::Or => self.both(&[a, b], Type::Bool, scope),
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod => {
+                self.both(&[a, b], Type::Int, scope)
+            }
+            Binary::Concat => {
+                let item = self.fresh();
+                self.both(&[a, b], seq(item), scope)
+            }
+            _ => {
+                let t = self.expr(a, scope);
+                self.is(b, t, scope);
+                Type::Bool
+            }
+        }
+    }
+
+    /// The scope after statements; a generator may run over a set or over a sequence.
+    fn stmts(&mut self, stmts: &[Stmt], scope: &Scope) -> Scope {
+        let mut scope = scope.clone();
+        for stmt in stmts {
+            match stmt {
+                Stmt::Condition(condition) => self.is(condition, Type::Bool, &scope),
+                Stmt::Generator(pat, source) => {
+                    let found = self.expr(source, &scope);
+                    let mut vars = Vec::new();
+                    let shape = self.pattern(pat, &mut vars);
+                    match self.seen(&found) {
+                        Type::Set(item) | Type::Seq(item) => self.same(&shape, &item, source.span),
+                        Type::Any | Type::Var(_) => {
+                            self.unify(&shape, &Type::Any);
+                        }
+                        other => {
+                            let message = format!(
+                                "this has the type {}, a set or a sequence is expected",
+                                self.show(&other)
+                            );
+                            self.faults.push((source.span, message));
+                        }
+                    }
+                    scope = Scope(Some(Rc::new(Level { names: Names::Vars(vars), next: scope })));
+                }
+            }
+        }
+        scope
+    }
+
+    fn process(&mut self, e: &Ex, scope: &Scope) {
+        let events = set(Type::Any);
+        match &e.kind {
+            Kind::Prefix(channel, fields, then) => {
+                self.is(channel, Type::Any, scope);
+                let mut inner = scope.clone();
+                for field in fields {
+                    match field {
+                        Field::Output(value) => {
+                            self.expr(value, &inner);
+                        }
+                        Field::Input(pat, within) | Field::Choice(pat, within) => {
+                            let mut vars = Vec::new();
+                            let shape = self.pattern(pat, &mut vars);
+                            within.iter().for_each(|s| self.is(s, set(shape.clone()), &inner));
+                            inner = Scope(Some(Rc::new(Level { names: Names::Vars(vars), next: inner })));
+                        }
+                    }
+                }
+                self.is(then, Type::Proc, &inner);
+            }
+            Kind::Guard(condition, p) => {
+                self.is(condition, Type::Bool, scope);
+                self.is(p, Type::Proc, scope);
+            }
+            Kind::Combine(_, p, q) => {
+                self.both(&[p, q], Type::Proc, scope);
+            }
+            Kind::Over(_, p, s, q) => {
+                self.is(p, Type::Proc, scope);
+                self.is(s, events, scope);
+                q.iter().for_each(|q| self.is(q, Type::Proc, scope));
+            }
+            Kind::Alphabetised(p, a, b, q) => {
+                self.both(&[p, q], Type::Proc, scope);
+                self.both(&[a, b], events, scope);
+            }
+            Kind::Link(p, pairs, q) => {
+                self.both(&[p, q], Type::Proc, scope);
+                self.pairs(pairs, scope);
+            }
+            Kind::Rename(p, pairs) => {
+                self.is(p, Type::Proc, scope);
+                self.pairs(pairs, scope);
+            }
+            Kind::Each(each, stmts, p) => {
+                let inner = self.stmts(stmts, scope);
+                match each {
+                    Each::Parallel(s) => self.is(s, events, scope),
+                    Each::Alphabetised(s) => self.is(s, events, &inner),
+                    Each::Link(pairs) => self.pairs(pairs, &inner),
+                    _ => {}
+                }
+                self.is(p, Type::Proc, &inner);
+            }
+            _ => {}
+        }
+    }
+
+    fn pairs(&mut self, pairs: &super::core::Pairs, scope: &Scope) {
+        let inner = self.stmts(&pairs.stmts, scope);
+        for (a, b) in &pairs.list {
+            self.both(&[a, b], Type::Any, &inner);
+        }
+    }
+}

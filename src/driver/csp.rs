@@ -1,0 +1,570 @@
+//! A CSP script: load, explore the process, judge the assertions, decide the formulas.
+//!
+//! In: the path of a script and options as meant. Out: an `Outcome`, or the messages that reject the script.
+//! Never here: the meaning of CSP, printing.
+
+use super::{CheckOptions, Engine, Failure, Reduce, Rejected, one_line};
+use crate::base::Span;
+use crate::base::budget::{Budget, Stop, peak_resident_bytes};
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::csp::assertion::{Halt, Judge, Judgement, Why};
+use crate::csp::compose::composition;
+use crate::csp::core::Ex;
+use crate::csp::eval::Eval;
+use crate::csp::machine::Machine;
+use crate::csp::scope::{Global, Scoped, expression, scoped};
+use crate::csp::value::{Env, Fault};
+use crate::csp::{parser, temporal, types};
+use crate::explore::{self, Options, Reason, Store};
+use crate::ltl::frozen::Frozen;
+use crate::ltl::path::{End, Path as Lasso};
+use crate::ltl::view::Graph as _;
+use crate::ltl::{Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
+use crate::report::{
+    Asserted, Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, Temporal, TraceStep,
+    Violation,
+};
+use crate::source::Reader;
+use crate::system::{FindingKind, System};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+/// Whether a file is a CSP script, by its name.
+pub fn is_csp(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "csp" || e == "cspm")
+}
+
+/// Reads a script, looks up its names and infers its types.
+pub fn load(path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic>> {
+    let mut reader = Reader::new(path, &[]);
+    let mut script = parser::script(path, &mut reader, sources);
+    if !script.faults.is_empty() {
+        return Err(std::mem::take(&mut script.faults));
+    }
+    let mut scoped = scoped(script);
+    if !scoped.faults.is_empty() {
+        return Err(std::mem::take(&mut scoped.faults));
+    }
+    let ill_typed = types::check(&scoped);
+    if ill_typed.is_empty() { Ok(scoped) } else { Err(ill_typed) }
+}
+
+fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
+    Failure::Rejected(Rejected { sources: sources.clone(), diagnostics })
+}
+
+fn told(fault: &Fault) -> Diagnostic {
+    let message = if fault.message.is_empty() {
+        "this value is needed for its own computation: unguarded recursion".to_string()
+    } else {
+        fault.message.clone()
+    };
+    Diagnostic::error(fault.span, message)
+}
+
+/// The value of an expression in a script.
+pub fn eval(formula: &str, path: &Path) -> Result<String, Rejected> {
+    let mut sources = Sources::default();
+    let result = (|| {
+        let script = load(path, &mut sources)?;
+        let (eval, ex) = read_expression(script, formula, "<expression>", &mut sources)?;
+        let mut eval = eval;
+        let value = eval.eval_data(&ex, &Env::default()).map_err(|f| vec![told(&f)])?;
+        Ok(eval.show(&value))
+    })();
+    result.map_err(|diagnostics| Rejected { sources, diagnostics })
+}
+
+fn read_expression(
+    mut script: Scoped,
+    text: &str,
+    name: &str,
+    sources: &mut Sources,
+) -> Result<(Eval, Ex), Vec<Diagnostic>> {
+    let names = std::mem::take(&mut script.names);
+    let (read, expr) = parser::expression(text, name, names, sources);
+    script.names = read.names;
+    let Some(expr) = expr.filter(|_| read.faults.is_empty()) else { return Err(read.faults) };
+    let (mut script, ex) = expression(script, &expr);
+    if !script.faults.is_empty() {
+        return Err(std::mem::take(&mut script.faults));
+    }
+    Ok((Eval::new(script), ex))
+}
+
+/// What a script consists of.
+pub fn describe(path: &Path) -> Result<String, Rejected> {
+    let mut sources = Sources::default();
+    let script = match load(path, &mut sources) {
+        Ok(script) => script,
+        Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
+    };
+    let mut lines = Vec::new();
+    let text = |e: &Option<Ex>| {
+        e.as_ref().map_or(String::new(), |e| format!(" : {}", one_line(sources.slice(e.span))))
+    };
+    for channel in &script.channels {
+        lines.push(format!("channel     {}{}", script.names.text(channel.name), text(&channel.fields)));
+    }
+    for (name, _) in &script.types {
+        lines.push(format!("type        {}", script.names.text(*name)));
+    }
+    for constructor in &script.constructors {
+        let (name, fields) = (script.names.text(constructor.name), text(&constructor.fields));
+        lines.push(format!("constructor {name}{fields}"));
+    }
+    let mut defined: Vec<&str> = script
+        .globals
+        .iter()
+        .filter(|(_, g)| **g == Global::Defined)
+        .map(|(name, _)| script.names.text(*name))
+        .collect();
+    defined.sort_unstable();
+    lines.extend(defined.iter().map(|name| format!("definition  {name}")));
+    let asserts = script.asserts.iter().map(|a| format!("assertion   {}", one_line(sources.slice(a.span))));
+    lines.extend(asserts);
+    lines.extend(script.formulas.iter().map(|(_, formula, ..)| format!("formula     {formula}")));
+    let process = script.names.find("MAIN").is_some_and(|m| script.globals.contains_key(&m));
+    if process {
+        let found = read_expression(script, "MAIN", "<main>", &mut sources).and_then(|(mut eval, ex)| {
+            let budget = Budget::moment();
+            let term = eval.term(&ex, &Env::default()).map_err(|f| vec![told(&f)])?;
+            composition(&mut eval, term, &budget).map_err(|f| vec![told(&f)])
+        });
+        match found {
+            Ok(made) => {
+                let sizes: Vec<String> = made.slots.iter().map(|t| t.states().to_string()).collect();
+                lines.push(format!(
+                    "MAIN        {} components, {} rules, local states {}",
+                    made.components,
+                    made.rules.len(),
+                    sizes.join(" × ")
+                ));
+            }
+            Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
+        }
+    }
+    Ok(lines.join("\n"))
+}
+
+/// Options that have no meaning for a process are refused, because whoever gave them counts on them.
+fn refused(options: &CheckOptions) -> Vec<Diagnostic> {
+    let given = [
+        ("--goal", options.goal.is_some()),
+        ("--symmetry", options.symmetry.is_some()),
+        ("--por", options.por != Reduce::Off),
+        ("--strict-wd", options.strict_wd),
+        ("--set", !options.loading.set_sizes.is_empty()),
+        ("--set-size", options.loading.default_set_size.is_some()),
+        ("--maxint", options.loading.maxint.is_some()),
+        ("--minint", options.loading.minint.is_some()),
+        ("--engine reference", options.engine == Engine::Reference),
+        ("--checkpoint", options.checkpoint.save.is_some() || options.checkpoint.resume.is_some()),
+        ("--ltl-file", options.temporal.ltl_file.is_some()),
+        ("--csp", options.process.guide.is_some()),
+    ];
+    given
+        .iter()
+        .filter(|(_, given)| *given)
+        .map(|(option, _)| Diagnostic::plain(format!("{option} has no meaning for a CSP script")))
+        .collect()
+}
+
+/// A formula and how it is called.
+struct Formula {
+    ctl: bool,
+    text: String,
+    name: Option<String>,
+}
+
+/// Checks the process of a script and all its assertions.
+pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    let started = Instant::now();
+    let mut sources = Sources::default();
+    let unused = refused(options);
+    if !unused.is_empty() {
+        return Err(reject(&sources, unused));
+    }
+    let script = load(path, &mut sources).map_err(|d| reject(&sources, d))?;
+    let formulas = wanted_formulas(&script, options);
+    let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
+    let defined = script.names.find(&name).is_some_and(|n| script.globals.contains_key(&n));
+    let asserts = !options.no_assertions && !script.asserts.is_empty();
+    if !defined && (options.process.main.is_some() || !asserts || !formulas.is_empty()) {
+        let message = format!("the script has no process `{name}`");
+        let fault = Diagnostic::plain(message).help("name another one with --main NAME");
+        return Err(reject(&sources, vec![fault]));
+    }
+    let text = if defined { name.as_str() } else { "STOP" };
+    let (mut eval, main) =
+        read_expression(script, text, "<main>", &mut sources).map_err(|d| reject(&sources, d))?;
+    let mut run = Run { options, budget, out: empty(path, &name, options) };
+    run.out.seconds.load = started.elapsed().as_secs_f64();
+    let read = formulas_read(formulas, &mut sources)?;
+    if defined {
+        run.process(&mut eval, &main, &sources, &read)?;
+    } else {
+        run.out.ledger.finished();
+    }
+    if asserts {
+        run.assertions(&mut eval, &sources)?;
+    }
+    run.out.peak_memory_bytes = peak_resident_bytes();
+    run.out.interrupted = budget.check() == Err(Stop::Interrupted);
+    Ok(run.out)
+}
+
+fn wanted_formulas(script: &Scoped, options: &CheckOptions) -> Vec<Formula> {
+    let asked = &options.temporal;
+    let mut list: Vec<Formula> = Vec::new();
+    if asked.assertions {
+        list.extend(script.formulas.iter().map(|(ctl, text, comment, _)| Formula {
+            ctl: *ctl,
+            text: text.clone(),
+            name: (!comment.is_empty()).then(|| comment.clone()),
+        }));
+    }
+    list.extend(asked.ltl.iter().map(|text| Formula { ctl: false, text: text.clone(), name: None }));
+    list.extend(asked.ctl.iter().map(|text| Formula { ctl: true, text: text.clone(), name: None }));
+    list
+}
+
+enum Logic {
+    Ltl(crate::ltl::formula::Formula),
+    Ctl(crate::ltl::ctl_parse::Ctl),
+}
+
+fn formulas_read(list: Vec<Formula>, sources: &mut Sources) -> Result<Vec<(Formula, Logic)>, Failure> {
+    let mut read = Vec::new();
+    let mut faults = Vec::new();
+    for formula in list {
+        let text = temporal::undotted(&formula.text);
+        let file = sources.add(if formula.ctl { "<ctl>" } else { "<ltl>" }, None, text.as_str());
+        let place = Place { file, offset: 0 };
+        let parsed = if formula.ctl {
+            parse_ctl(&text, place).map(|p| Logic::Ctl(p.formula))
+        } else {
+            parse_ltl(&text, place).map(|p| Logic::Ltl(p.formula))
+        };
+        match parsed {
+            Ok(logic) => read.push((formula, logic)),
+            Err(more) => faults.extend(more),
+        }
+    }
+    if faults.is_empty() { Ok(read) } else { Err(reject(sources, faults)) }
+}
+
+/// An outcome that says nothing yet.
+pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome {
+    Outcome {
+        file: path.display().to_string(),
+        machine: name.to_string(),
+        scope: Scope::default(),
+        ledger: Ledger::default(),
+        violation: None,
+        found: BTreeMap::new(),
+        warnings: Vec::new(),
+        counts: Counts::default(),
+        events: Vec::new(),
+        temporal: Vec::new(),
+        asserts: Some(Vec::new()),
+        digest: String::new(),
+        engine: "explicit",
+        reductions: Reductions::default(),
+        workers: options.workers,
+        seconds: Seconds::default(),
+        time_shares: None,
+        peak_memory_bytes: 0,
+        details: Vec::new(),
+        interrupted: false,
+    }
+}
+
+struct Run<'a> {
+    options: &'a CheckOptions,
+    budget: &'a Budget,
+    out: Outcome,
+}
+
+impl Run<'_> {
+    fn how(&self, edges: bool) -> Options {
+        Options {
+            workers: self.options.workers,
+            order: self.options.order,
+            store: self.options.store,
+            check_deadlock: !self.options.no_deadlock,
+            keep_going: self.options.keep_going || edges,
+            record_edges: edges,
+            progress: self.options.progress.clone(),
+            ..Options::default()
+        }
+    }
+
+    /// Explores the process and decides the formulas.
+    fn process(
+        &mut self,
+        eval: &mut Eval,
+        main: &Ex,
+        sources: &Sources,
+        formulas: &[(Formula, Logic)],
+    ) -> Result<(), Failure> {
+        let setup = Instant::now();
+        let machine = term_machine(eval, main, sources, self.budget)?;
+        self.out.seconds.setup = setup.elapsed().as_secs_f64();
+        if !formulas.is_empty() && self.options.store != Store::Exact {
+            let message = "temporal formulas need the states themselves: use --store exact";
+            return Err(reject(sources, vec![Diagnostic::plain(message)]));
+        }
+        let exploring = Instant::now();
+        let how = self.how(!formulas.is_empty());
+        let found = explore::explore(&machine, &how, self.budget).map_err(|e| Failure::Internal(e.0))?;
+        self.out.seconds.explore = exploring.elapsed().as_secs_f64();
+        self.figures(&machine, &found);
+        let checking = Instant::now();
+        self.formulas(&machine, &found, formulas, sources)?;
+        self.out.seconds.temporal = checking.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn figures(&mut self, machine: &Machine, found: &explore::Outcome) {
+        let out = &mut self.out;
+        let first = machine.moves(&mut machine.worker(), &machine.start()).map_or(0, |moves| moves.count());
+        out.counts = Counts {
+            states: found.states,
+            transitions: found.transitions,
+            constants: 0,
+            initial: found.initial,
+            depth: u64::from(found.depth.unwrap_or(0)),
+            // The root, the start of the process, and the process itself before it is unfolded.
+            prob_states: found.states + 2,
+            prob_transitions: found.transitions + 1 + first as u64,
+        };
+        let names = machine.event_names().iter().zip(&found.events);
+        out.events = names
+            .map(|(name, c)| EventCoverage {
+                name: name.clone(),
+                states: c.states,
+                transitions: c.transitions,
+            })
+            .filter(|e| e.transitions > 0 || (e.name != "tau" && e.name != "tick"))
+            .collect();
+        out.digest = format!("{:032x}-{}", found.digest, found.states);
+        out.reductions.collision_bound = found.collision_bound;
+        if self.options.store == Store::Hash {
+            out.reductions.store = "hash";
+        }
+        for kind in FindingKind::ALL.iter().filter(|k| **k != FindingKind::Ltl) {
+            out.found.insert(kind.word().to_string(), found.counts.of(*kind));
+        }
+        for (reason, _) in &found.reasons {
+            out.ledger.enter(match reason {
+                Reason::States(n) => format!("the limit of {n} states was reached"),
+                Reason::Time => "time limit reached".to_string(),
+                Reason::Interrupted => "interrupted".to_string(),
+                Reason::System(n) => machine.reason(*n),
+                _ => "memory limit reached".to_string(),
+            });
+        }
+        if found.exhausted {
+            out.ledger.finished();
+        }
+        if let Some(first) = found.findings.first() {
+            let trace = first.trace.iter().flatten();
+            out.violation = Some(Violation {
+                kind: first.finding.kind.word().to_string(),
+                property: machine.property(&first.finding),
+                explanation: Vec::new(),
+                trace: trace
+                    .filter(|s| s.event.is_some())
+                    .map(|s| step(machine.event_text(s.label as u32)))
+                    .collect(),
+                loop_start: None,
+            });
+        }
+        let slots = &machine.composition.slots;
+        let sizes: Vec<String> = slots.iter().map(|t| t.states().to_string()).collect();
+        out.details.push(format!(
+            "components   {} ({} rules), local states {}",
+            machine.composition.components,
+            machine.composition.rules.len(),
+            sizes.join(" × ")
+        ));
+    }
+
+    fn formulas(
+        &mut self,
+        machine: &Machine,
+        found: &explore::Outcome,
+        formulas: &[(Formula, Logic)],
+        sources: &Sources,
+    ) -> Result<(), Failure> {
+        if formulas.is_empty() {
+            return Ok(());
+        }
+        let Some(graph) = &found.graph else {
+            self.out.ledger.enter("there is no graph to check temporal formulas on");
+            return Ok(());
+        };
+        let frozen = Frozen::new(graph);
+        let atoms = temporal::Events { machine, graph: &frozen };
+        let mut checker =
+            Checker::new(&frozen, &atoms, self.budget).with_engine(self.options.temporal.engine);
+        for (formula, logic) in formulas {
+            let decided = match logic {
+                Logic::Ltl(f) => checker.check(f).map(|verdict| match verdict {
+                    Verdict::Holds => ("holds", None, Vec::new()),
+                    Verdict::Violated(c) => ("violated", Some(c.path), Vec::new()),
+                    Verdict::Incomplete(why) => ("incomplete", None, why),
+                }),
+                Logic::Ctl(f) => checker.check_ctl(f).map(|verdict| match verdict {
+                    CtlVerdict::Holds => ("holds", None, Vec::new()),
+                    CtlVerdict::Violated(path) => ("violated", Some(path), Vec::new()),
+                    CtlVerdict::Incomplete(why) => ("incomplete", None, why),
+                }),
+            };
+            let (verdict, path, why) = decided.map_err(|faults| reject(sources, faults))?;
+            for reason in why {
+                self.out.ledger.enter(format!("{}: {reason}", formula.text));
+            }
+            if let Some(path) = path
+                && self.out.violation.is_none()
+            {
+                self.out.violation = Some(shown(machine, &frozen, formula, &path));
+            }
+            let (name, text) = (formula.name.clone(), formula.text.clone());
+            self.out.temporal.push(Temporal { name, formula: text, verdict });
+        }
+        Ok(())
+    }
+
+    fn assertions(&mut self, eval: &mut Eval, sources: &Sources) -> Result<(), Failure> {
+        let judging = Instant::now();
+        let script = eval.script.clone();
+        let how = Options { order: explore::Order::Bfs, store: Store::Exact, ..self.how(false) };
+        let mut judge =
+            Judge { eval, sources, options: &how, budget: self.budget, sizes: Default::default() };
+        for assert in &script.asserts {
+            let text = one_line(sources.slice(assert.span));
+            let text = text.strip_prefix("assert").unwrap_or(&text).trim().to_string();
+            let judged = match judge.judge(assert) {
+                Ok(judged) => judged,
+                Err(Halt::Judged(judged)) => judged,
+                Err(Halt::Fault(fault)) => return Err(reject(sources, vec![told(&fault)])),
+                Err(Halt::Internal(message)) => return Err(Failure::Internal(message)),
+            };
+            let entry = asserted(text, assert.negated, &judged);
+            match &judged {
+                Judgement::Incomplete(why) => self.out.ledger.enter(format!("assert {}: {why}", entry.text)),
+                Judgement::Faulty(trace, why) => {
+                    self.out.ledger.enter(format!("assert {}: {why}", entry.text));
+                    self.violate("well-definedness", why.clone(), trace);
+                }
+                _ if entry.verdict == "violated" => {
+                    let property = format!("{}   {}", entry.text, entry.why);
+                    self.violate("assertion", property, &entry.trace);
+                }
+                _ => {}
+            }
+            if let Some(list) = &mut self.out.asserts {
+                list.push(entry);
+            }
+        }
+        self.out.seconds.temporal += judging.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Counts a finding, and keeps it if it is the first.
+    fn violate(&mut self, kind: &str, property: String, trace: &[String]) {
+        *self.out.found.entry(kind.to_string()).or_default() += 1;
+        if self.out.violation.is_none() {
+            self.out.violation = Some(Violation {
+                kind: kind.to_string(),
+                property,
+                explanation: Vec::new(),
+                trace: trace.iter().map(|event| step(event)).collect(),
+                loop_start: None,
+            });
+        }
+    }
+}
+
+/// The process that an expression means, ready to be explored.
+pub(super) fn term_machine(
+    eval: &mut Eval,
+    main: &Ex,
+    sources: &Sources,
+    budget: &Budget,
+) -> Result<Machine, Failure> {
+    let made = eval.term(main, &Env::default()).and_then(|term| composition(eval, term, budget));
+    match made {
+        Ok(composition) => Ok(Machine::new(composition, eval, sources)),
+        Err(fault) => {
+            let mut fault = told(&fault);
+            if fault.labels.first().is_some_and(|(span, _)| *span == Span::default()) {
+                fault.labels.clear();
+            }
+            Err(reject(sources, vec![fault]))
+        }
+    }
+}
+
+fn step(event: &str) -> TraceStep {
+    TraceStep { event: event.to_string(), ..TraceStep::default() }
+}
+
+fn asserted(text: String, negated: bool, judged: &Judgement) -> Asserted {
+    let (holds, trace, why) = match judged {
+        Judgement::Holds => (Some(true), Vec::new(), String::new()),
+        Judgement::Fails(trace, why) => (Some(false), trace.clone(), reason(trace, why)),
+        Judgement::Incomplete(why) => (None, Vec::new(), why.clone()),
+        Judgement::Faulty(trace, why) => (None, trace.clone(), why.clone()),
+    };
+    let verdict = match holds {
+        None => "incomplete",
+        Some(holds) if holds != negated => "holds",
+        Some(_) => "violated",
+    };
+    let why = if negated && holds == Some(true) { "the negated assertion holds".to_string() } else { why };
+    Asserted { text, verdict, trace, why }
+}
+
+fn reason(trace: &[String], why: &Why) -> String {
+    let set = |events: &[String]| format!("{{{}}}", events.join(", "));
+    let after = format!("after <{}>", trace.join(", "));
+    match why {
+        Why::Trace => format!("the trace <{}> is not one of the specification", trace.join(", ")),
+        Why::Refusal { accepted, required } => {
+            let required: Vec<String> = required.iter().map(|r| set(r)).collect();
+            format!(
+                "{after} only {} is accepted, the specification asks for {}",
+                set(accepted),
+                required.join(" or ")
+            )
+        }
+        Why::Divergence => format!("{after} the process diverges"),
+        Why::Deadlock => format!("{after} the process is deadlocked"),
+        Why::Nondeterminism(event) => format!("{after} the event {event} may happen and may be refused"),
+        Why::NoTrace => format!("the process has this trace only as far as <{}>", trace.join(", ")),
+    }
+}
+
+/// The counterexample of a formula.
+fn shown(machine: &Machine, graph: &Frozen<'_>, formula: &Formula, path: &Lasso) -> Violation {
+    let events = path.edges.iter().map(|e| step(machine.event_text(graph.label(*e) as u32)));
+    let end = match path.end {
+        End::Loop(_) => "the last step closes the loop: the path goes round for ever",
+        End::Deadlock => "the path ends where nothing is possible any more",
+        End::Open => "the formula fails; the path shows it as far as one path can",
+    };
+    Violation {
+        kind: if formula.ctl { "ctl" } else { "ltl" }.to_string(),
+        property: formula.text.clone(),
+        explanation: vec![end.to_string()],
+        trace: events.collect(),
+        loop_start: match path.end {
+            End::Loop(entry) => Some(entry),
+            _ => None,
+        },
+    }
+}

@@ -1,0 +1,229 @@
+//! CSP scripts as a user checks them: verdicts, counterexamples, bad input, formulas, processes that guide machines.
+//!
+//! Expected counts are worked out by hand in the comments.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Folder {
+        let folder = Folder(tempfile::tempdir().unwrap());
+        for (name, text) in files {
+            std::fs::write(folder.path(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        Path::new(self.0.path()).join(name)
+    }
+
+    fn run(&self, command: &str, file: &str, options: &[&str]) -> Output {
+        let mut bombus = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        bombus.arg(command).arg(self.path(file)).args(options).current_dir(self.0.path());
+        bombus.output().unwrap()
+    }
+
+    /// The JSON result and the exit status.
+    fn check(&self, file: &str, options: &[&str]) -> (Value, i32) {
+        let out = self.run("check", file, &[options, &["--json"]].concat());
+        let result = serde_json::from_slice(&out.stdout)
+            .unwrap_or_else(|_| panic!("no result: {}", String::from_utf8_lossy(&out.stderr)));
+        (result, out.status.code().unwrap())
+    }
+}
+
+/// The message that rejects a script.
+fn rejection(text: &str, options: &[&str]) -> String {
+    let folder = Folder::new(&[("s.csp", text)]);
+    let out = folder.run("check", "s.csp", options);
+    assert_eq!(out.status.code(), Some(2), "{text}: {}", String::from_utf8_lossy(&out.stdout));
+    String::from_utf8_lossy(&out.stderr).into_owned()
+}
+
+#[test]
+fn a_failed_assertion_is_a_violation_with_its_trace() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "channel a, b : {0..1}\nMAIN = a?x -> b!x -> MAIN\n\
+         assert a.0 -> STOP [T= MAIN\nassert MAIN :[deadlock free]\nassert not MAIN :[deterministic]",
+    )]);
+    let (result, status) = folder.check("s.csp", &[]);
+    assert_eq!((status, result["verdict"].as_str()), (1, Some("violated")));
+    let verdicts: Vec<&str> =
+        result["asserts"].as_array().unwrap().iter().map(|a| a["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["violated", "holds", "violated"]);
+    assert_eq!(result["asserts"][0]["trace"], serde_json::json!(["a.1"]));
+    assert_eq!(result["violation"]["kind"], "assertion");
+    // The process before and after each input: 3 states, 2 inputs and 2 outputs.
+    assert_eq!((result["states"].as_u64(), result["transitions"].as_u64()), (Some(3), Some(4)));
+    // ProB adds the root, the start and the process before it is unfolded, which has 2 successors.
+    assert_eq!(result["prob"], serde_json::json!({"states": 5, "transitions": 7}));
+}
+
+#[test]
+fn the_result_is_the_same_for_any_number_of_workers() {
+    let text = "channel a : {0..3}.{0..2}\nP(i, k) = a.i.k -> P(i, (k + 1) % 3)\n\
+                MAIN = ||| i : {0..3} @ P(i, 0)\nassert STOP [F= MAIN \\ {| a.0 |}\nassert RUN({| a |}) [FD= MAIN";
+    let folder = Folder::new(&[("s.csp", text)]);
+    let results: Vec<Value> = ["1", "2", "4"]
+        .iter()
+        .map(|n| {
+            let (mut result, _) = folder.check("s.csp", &["--workers", n]);
+            for field in ["workers", "seconds", "peak_memory_bytes"] {
+                result.as_object_mut().unwrap().remove(field);
+            }
+            result
+        })
+        .collect();
+    assert_eq!(results[0]["states"], 81);
+    assert_eq!(results[0]["transitions"], 4 * 81);
+    assert!(results.windows(2).all(|two| two[0] == two[1]));
+}
+
+#[test]
+fn a_process_that_terminates_is_not_deadlocked() {
+    let folder =
+        Folder::new(&[("s.csp", "channel a\nMAIN = a -> SKIP ||| SKIP\nP = a -> STOP"), ("e.csp", "x = 1")]);
+    assert_eq!(folder.check("s.csp", &[]).1, 0);
+    let (result, status) = folder.check("s.csp", &["--main", "P"]);
+    assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("deadlock")));
+    assert_eq!(result["violation"]["trace"][0]["event"], "a");
+    assert_eq!(folder.run("check", "e.csp", &[]).status.code(), Some(2));
+}
+
+#[test]
+fn bad_scripts_are_rejected_with_the_place() {
+    let rows = [
+        ("MAIN = a -> STOP", "`a` is not defined"),
+        ("channel a\nMAIN = a -> ", "an expression is expected"),
+        ("channel a\nMAIN = MAIN [] a -> STOP", "unguarded recursion"),
+        ("channel a\nP(n) = P(n + 1) [] a -> STOP\nMAIN = P(0)", "does not come to an end"),
+        ("MAIN = if 1 / 0 == 1 then STOP else SKIP", "division by zero"),
+        ("MAIN = |~| x : {} @ STOP", "an internal choice of no processes"),
+        ("external prioritise\nMAIN = prioritise(STOP, <>)", "`prioritise` is not supported"),
+        ("transparent chase\nMAIN = chase(STOP)", "`chase` is not supported"),
+        ("module M\nexports\nendmodule\nMAIN = STOP", "modules are not supported"),
+        ("Timed { P = STOP }\nMAIN = STOP", "timed sections"),
+        ("MAIN = STOP\nassert MAIN [V= MAIN", "`[V=` is not supported"),
+        ("channel a\nchannel a\nMAIN = STOP", "declared more than once"),
+        ("f(0) = 1\nf(x, y) = 2\nMAIN = STOP", "different numbers of parameters"),
+    ];
+    for (text, message) in rows {
+        let said = rejection(text, &["--no-deadlock"]);
+        assert!(said.contains(message), "{text}\n{said}");
+        assert!(said.contains("s.csp:") && said.contains('^'), "{text}\n{said}");
+    }
+}
+
+#[test]
+fn an_error_that_a_process_runs_into_is_a_finding_with_a_trace() {
+    let folder = Folder::new(&[("s.csp", "channel c : {0..2}\nP(n) = c.n -> P(n + 1)\nMAIN = P(0)")]);
+    let (result, status) = folder.check("s.csp", &[]);
+    assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("well-definedness")));
+    assert_eq!(result["violation"]["trace"].as_array().unwrap().len(), 3);
+    assert!(result["violation"]["property"].as_str().unwrap().contains("s.csp:2"));
+}
+
+#[test]
+fn an_error_of_the_first_communication_is_a_finding_too() {
+    let rows = [
+        ("channel c : {0..1}\nMAIN = c.2 -> STOP", "outside of the type"),
+        ("channel c : Int\nMAIN = c?x -> STOP", "has no end and cannot be listed"),
+    ];
+    for (text, message) in rows {
+        let folder = Folder::new(&[("s.csp", text)]);
+        let (result, status) = folder.check("s.csp", &[]);
+        assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("well-definedness")));
+        let said = result["violation"]["property"].as_str().unwrap();
+        assert!(said.contains(message) && said.contains("s.csp:2:"), "{said}");
+    }
+}
+
+#[test]
+fn options_without_a_meaning_for_processes_are_refused() {
+    for options in [&["--goal", "x = 1"][..], &["--symmetry", "exact"], &["--por", "on"], &["--set", "S=2"]] {
+        assert!(rejection("MAIN = SKIP", options).contains("has no meaning for a CSP script"));
+    }
+}
+
+#[test]
+fn formulas_speak_of_events() {
+    let text = "channel c : {0..1}\nchannel d\nMAIN = c?x -> (if x == 0 then d -> MAIN else MAIN)\n\
+                {-# assert_ltl \"G([c.0] => X [d])\" \"an answer\" #-}";
+    let folder = Folder::new(&[("s.csp", text)]);
+    let options = ["--ltl-assertions", "--ltl", "G F [d]", "--ltl", "G(e(d) => [d])", "--ctl", "EF(e(d))"];
+    let (result, status) = folder.check("s.csp", &options);
+    let verdicts: Vec<&str> =
+        result["temporal"].as_array().unwrap().iter().map(|t| t["verdict"].as_str().unwrap()).collect();
+    // With x = 1 for ever d never happens.
+    assert_eq!((verdicts, status), (vec!["holds", "violated", "holds", "holds"], 1));
+    assert_eq!(result["violation"]["trace"][0]["event"], "c.1");
+    let said = rejection(text, &["--ltl", "G {x = 1}"]);
+    assert!(said.contains("a process has no variables"), "{said}");
+}
+
+const MACHINE: &str = "MACHINE Counter\nVARIABLES n\nINVARIANT n : 0..2\nINITIALISATION n := 0\n\
+    OPERATIONS\n  inc(k) = PRE k : 1..2 & n + k <= 3 THEN n := n + k END;\n  r <-- get = r := n;\n\
+    reset = n := 0\nEND\n";
+
+#[test]
+fn a_process_guides_a_machine() {
+    let polite = "channel inc : {1..5}\nchannel get : {0..9}\nchannel reset, ring\n\
+                  MAIN = inc.1 -> get?x -> ring -> (if x == 2 then reset -> MAIN else MAIN)";
+    let rude = "channel inc : {1..5}\nMAIN = inc?k -> MAIN";
+    let stuck = "channel inc : {1..5}\nchannel get : {0..9}\nMAIN = inc.2 -> get.1 -> MAIN";
+    let folder =
+        Folder::new(&[("m.mch", MACHINE), ("polite.csp", polite), ("rude.csp", rude), ("stuck.csp", stuck)]);
+    // Two rounds: inc, get, ring, inc, get, ring, reset; one state before each.
+    let (result, status) = folder.check("m.mch", &["--csp", "polite.csp"]);
+    assert_eq!((status, result["states"].as_u64(), result["transitions"].as_u64()), (0, Some(7), Some(7)));
+    // Nothing keeps the counter from 3: after 1 and 2.
+    let (result, status) = folder.check("m.mch", &["--csp", "rude.csp"]);
+    assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("invariant")));
+    let trace = result["violation"]["trace"].as_array().unwrap();
+    assert_eq!(trace.len(), 3);
+    assert_eq!(trace[2]["state"]["n"], "3");
+    // The process waits for a value that the machine does not have.
+    let (result, status) = folder.check("m.mch", &["--csp", "stuck.csp"]);
+    assert_eq!((status, result["violation"]["kind"].as_str()), (1, Some("deadlock")));
+    assert!(result["violation"]["explanation"][0].as_str().unwrap().contains("it offers get.1"));
+    // An operation that is set free moves the machine alone: after reset the value is 0, still not 1.
+    let (result, _) = folder.check("m.mch", &["--csp", "stuck.csp", "--csp-free", "reset", "--no-deadlock"]);
+    // (0, start), (2, waiting), (0, waiting): reset keeps or makes 0 in each.
+    assert_eq!((result["states"].as_u64(), result["transitions"].as_u64()), (Some(3), Some(4)));
+    assert!(result["warnings"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_a_guided_machine_cannot_have_is_refused() {
+    let folder =
+        Folder::new(&[("m.mch", MACHINE), ("p.csp", "channel inc : {1}.{1}\nMAIN = inc.1.1 -> STOP")]);
+    let out = folder.run("check", "m.mch", &["--csp", "p.csp"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("has 2 values"));
+    let out = folder.run("check", "m.mch", &["--csp", "p.csp", "--symmetry", "exact"]);
+    assert_eq!(out.status.code(), Some(2));
+    let out = folder.run("check", "m.mch", &["--main", "P"]);
+    assert_eq!(out.status.code(), Some(2));
+}
+
+#[test]
+fn expressions_of_a_script_can_be_evaluated() {
+    let folder =
+        Folder::new(&[("s.csp", "channel c : {0..1}\nf(<>) = 0\nf(<x>^xs) = x + f(xs)\nMAIN = STOP")]);
+    let eval = |formula: &str| {
+        let mut bombus = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        let out = bombus.args(["eval", formula, "--model"]).arg(folder.path("s.csp")).output().unwrap();
+        (String::from_utf8_lossy(&out.stdout).trim().to_string(), out.status.code())
+    };
+    assert_eq!(eval("f(<1,2,3>)"), ("6".to_string(), Some(0)));
+    assert_eq!(eval("{| c |}"), ("{c.0, c.1}".to_string(), Some(0)));
+    assert_eq!(eval("head(<>)").1, Some(2));
+    let info = folder.run("info", "s.csp", &[]);
+    assert!(String::from_utf8_lossy(&info.stdout).contains("channel     c : {0..1}"));
+}
