@@ -281,7 +281,7 @@ impl System for Machine {
 
     fn check(&self, _: &mut Scratch, _: &[u64], _: Option<EventId>, _: &mut dyn Sink) {}
 
-    fn terminated(&self, state: &[u64]) -> bool {
+    fn terminated(&self, _: &mut Scratch, state: &[u64]) -> bool {
         let ends = &self.composition.ends;
         !ends.is_empty() && ends.iter().all(|(slot, end)| self.local(state, *slot as usize) == *end)
     }

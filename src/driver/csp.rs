@@ -258,6 +258,7 @@ fn formulas_read(list: Vec<Formula>, sources: &mut Sources) -> Result<Vec<(Formu
 /// An outcome that says nothing yet.
 pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome {
     Outcome {
+        figures: Vec::new(),
         file: path.display().to_string(),
         machine: name.to_string(),
         scope: Scope::default(),
@@ -372,6 +373,7 @@ impl Run<'_> {
         if let Some(first) = found.findings.first() {
             let trace = first.trace.iter().flatten();
             out.violation = Some(Violation {
+                confirmed_by: None,
                 kind: first.finding.kind.word().to_string(),
                 property: machine.property(&first.finding),
                 explanation: Vec::new(),
@@ -479,6 +481,7 @@ impl Run<'_> {
         *self.out.found.entry(kind.to_string()).or_default() += 1;
         if self.out.violation.is_none() {
             self.out.violation = Some(Violation {
+                confirmed_by: None,
                 kind: kind.to_string(),
                 property,
                 explanation: Vec::new(),
@@ -558,6 +561,7 @@ fn shown(machine: &Machine, graph: &Frozen<'_>, formula: &Formula, path: &Lasso)
         End::Open => "the formula fails; the path shows it as far as one path can",
     };
     Violation {
+        confirmed_by: None,
         kind: if formula.ctl { "ctl" } else { "ltl" }.to_string(),
         property: formula.text.clone(),
         explanation: vec![end.to_string()],

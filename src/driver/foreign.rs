@@ -102,6 +102,7 @@ pub fn check<S: Client>(
     warnings.extend(por.iter().flat_map(|(_, notes)| notes.iter().cloned()));
     warnings.extend(searched.warnings.iter().cloned());
     Ok(Outcome {
+        asserts: None,
         file: subject.file.clone(),
         machine: subject.name.clone(),
         scope: Scope::default(),

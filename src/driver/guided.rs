@@ -15,10 +15,10 @@ use crate::csp::machine::{Machine as Process, Scratch};
 use crate::csp::plain::Plain;
 use crate::csp::scope::{Scoped, expression};
 use crate::csp::{parser, term};
+use crate::evaluate::{Interpreter, State};
 use crate::explore::{self, Options, Reason, Store};
-use crate::model::reference::{Interpreter, State};
-use crate::model::typed::{Machine, VarId};
-use crate::model::value::Value;
+use crate::lang::typed::{Machine, VarId};
+use crate::lang::value::Value;
 use crate::program::{self, Program};
 use crate::report::{Counts, EventCoverage, INITIALISE, Outcome, TraceStep, Violation};
 use crate::system::{EventId, Finding, FindingKind, Sink, System};
@@ -228,8 +228,8 @@ impl<'p, 'm> System for Guided<'p, 'm> {
         self.program.check(&mut hand.program, self.split(state).0, by, sink);
     }
 
-    fn terminated(&self, state: &[u64]) -> bool {
-        self.process.terminated(self.split(state).1)
+    fn terminated(&self, hand: &mut Self::Worker, state: &[u64]) -> bool {
+        self.process.terminated(&mut hand.scratch, self.split(state).1)
     }
 
     fn fingerprint(&self, hand: &mut Self::Worker, state: &[u64]) -> Option<u128> {
@@ -566,6 +566,7 @@ fn violation(system: &Guided<'_, '_>, found: &explore::Outcome) -> Result<Option
         }
     }
     Ok(Some(Violation {
+        confirmed_by: None,
         kind: first.finding.kind.word().to_string(),
         property: system.property(&first.finding),
         explanation,

@@ -183,7 +183,10 @@ fn every_model_has_a_row_and_every_row_a_source() {
             let path = entry.path();
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|e| ["csp", "mch", "pnml", "tex"].iter().any(|own| e == *own)) {
+            } else if path
+                .extension()
+                .is_some_and(|e| ["csp", "mch", "pnml", "tex"].iter().any(|own| e == *own))
+            {
                 let name = path.strip_prefix(folder()).unwrap().to_string_lossy().into_owned();
                 assert!(listed.contains(&name), "{name} is not in the manifest");
             }
