@@ -180,7 +180,7 @@ fn the_judge_confirms_what_the_search_finds_and_refutes_altered_traces() {
 }
 
 #[test]
-fn the_crate_is_small_and_depends_on_none_of_ours() {
+fn the_library_is_small_and_depends_on_none_of_ours() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut lines = 0;
     for entry in std::fs::read_dir(root.join("src")).expect("the sources are there") {

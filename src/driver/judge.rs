@@ -1,10 +1,11 @@
 //! The judge: every finding is shown to the oracle before a user sees it.
 //!
 //! In: a typed machine, the path to a finding as values, what is claimed at its end. Out: confirmed, refuted, or
-//! too long for the oracle's plain enumeration. This file and `convert` are the only ones in `src` that
+//! too long for the oracle's plain enumeration. This file and those below `judge/` are the only ones in `src` that
 //! name the oracle. Never here: how a finding was made.
 
 pub mod convert;
+pub(super) mod reference;
 
 use crate::base::finding::FindingKind;
 use crate::evaluate::{State, Transition};

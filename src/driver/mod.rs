@@ -13,7 +13,7 @@ mod foreign;
 mod guided;
 pub mod judge;
 mod reduction;
-mod reference;
+
 mod refinement;
 mod replay;
 mod symmetry;
@@ -284,7 +284,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let exploring = Instant::now();
     let explore = |options: &CheckOptions| -> Result<Explored, Failure> {
         Ok(match options.engine {
-            Engine::Reference => reference::explore(machine, options, budget)?,
+            Engine::Reference => judge::reference::explore(machine, options, budget)?,
             Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
             Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
         })

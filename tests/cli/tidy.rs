@@ -137,7 +137,7 @@ fn a_module_names_only_what_stands_upstream() {
 #[test]
 fn every_file_opens_with_what_it_is() {
     let mut bare = Vec::new();
-    for dir in ["src", "kernels/src", "perf/src", "pins/src", "examples", "tests"] {
+    for dir in ["src", "kernels/src", "oracle/src", "perf/src", "pins/src", "examples", "tests"] {
         for file in rust_files(&root().join(dir)) {
             let text = fs::read_to_string(&file).unwrap();
             if !text.starts_with("//! ") {
@@ -154,18 +154,85 @@ fn unsafe_stands_only_in_kernels_and_pins() {
     assert!(lib.contains("#![forbid(unsafe_code)]"));
 }
 
+/// Documents for readers; `perf/lessons.md` tells of what was, so only its links are followed.
+fn documents() -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench-models/README.md"]
+        .iter()
+        .map(|name| root().join(name))
+        .collect();
+    let docs = fs::read_dir(root().join("docs")).expect("there are documents");
+    all.extend(docs.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "md")));
+    all.sort();
+    all
+}
+
 #[test]
 fn files_that_documents_point_to_exist() {
     let mut missing = Vec::new();
-    for doc in ["README.md", "perf/lessons.md", "bench-models/README.md"] {
-        let Ok(text) = fs::read_to_string(root().join(doc)) else { continue };
-        let base = root().join(doc).parent().unwrap().to_path_buf();
+    for doc in documents().into_iter().chain([root().join("perf/lessons.md")]) {
+        let text = fs::read_to_string(&doc).expect("a document");
+        let base = doc.parent().expect("a folder").to_path_buf();
         for (at, _) in text.match_indices("](") {
-            let link: String = text[at + 2..].chars().take_while(|c| *c != ')').collect();
-            if !link.contains("://") && !link.starts_with('#') && !base.join(&link).exists() {
-                missing.push(format!("{doc}: {link}"));
+            let link: String = text[at + 2..].chars().take_while(|c| *c != ')' && *c != '#').collect();
+            if !link.contains("://") && !link.is_empty() && !base.join(&link).exists() {
+                missing.push(format!("{}: {link}", doc.display()));
             }
         }
     }
     assert!(missing.is_empty(), "links to nowhere:\n{}", missing.join("\n"));
+}
+
+/// Paths of this repository that a text names, by the folders they begin with.
+fn named_paths(text: &str) -> Vec<String> {
+    const FOLDERS: [&str; 8] =
+        ["src/", "docs/", "tests/", "kernels/", "oracle/", "examples/", "bench-models/", "pins/"];
+    let path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+    text.split(|c: char| !path(c))
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder) && word.len() > folder.len()))
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn paths_that_prose_names_exist() {
+    let mut missing = Vec::new();
+    let mut check = |file: &Path, text: &str, bases: &[PathBuf]| {
+        for path in named_paths(text) {
+            if !bases.iter().any(|base| base.join(&path).exists()) {
+                missing.push(format!("{}: {path}", file.display()));
+            }
+        }
+    };
+    for doc in documents() {
+        let text = fs::read_to_string(&doc).expect("a document");
+        let beside = doc.parent().expect("a folder").to_path_buf();
+        check(&doc, &text, &[root(), beside]);
+    }
+    for dir in ["src", "kernels/src", "oracle/src", "perf/src", "pins/src", "tests"] {
+        for file in rust_files(&root().join(dir)) {
+            let text = fs::read_to_string(&file).expect("a source");
+            let prose: Vec<&str> = text.lines().filter(|l| l.trim_start().starts_with("//")).collect();
+            let package = root().join(dir.split('/').next().unwrap_or(dir));
+            check(&file, &prose.join("\n"), &[root(), package]);
+        }
+    }
+    assert!(missing.is_empty(), "paths to nowhere:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn only_the_judge_names_the_oracle() {
+    let src = root().join("src");
+    let mut wrong = Vec::new();
+    for file in rust_files(&src) {
+        let rel = file.strip_prefix(&src).expect("a file of src").display().to_string();
+        let code = code_of(&fs::read_to_string(&file).expect("a source"));
+        if code.contains("bombus_oracle") && !rel.starts_with("driver/judge") {
+            wrong.push(rel);
+        }
+    }
+    assert!(wrong.is_empty(), "named the oracle: {wrong:?}");
+    let manifest = fs::read_to_string(root().join("oracle/Cargo.toml")).expect("the manifest of the oracle");
+    let depends = manifest.split("[dependencies]").nth(1).expect("a list of dependencies");
+    assert!(!depends.contains("path") && !depends.contains("bombus"), "the oracle depends on us");
 }

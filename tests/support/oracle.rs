@@ -237,7 +237,7 @@ impl Comparison<'_> {
     }
 
     fn clauses(&self, state: &State, look: Look, compared: &mut Compared) -> Result<(), String> {
-        let Ok(broken) = self.interpreter.check_state(state, false) else { return Ok(()) };
+        let Ok(broken) = self.interpreter.check_state(state, true) else { return Ok(()) };
         if !look.incomplete.is_empty() || !broken.incomplete.is_empty() {
             compared.too_big += 1;
             return Ok(());

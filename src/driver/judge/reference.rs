@@ -4,10 +4,10 @@
 //! plain enumeration could not answer is a reason of incompleteness.
 //! Never here: a second opinion; the oracle is the judge of all the others.
 
-use super::judge::convert::Converter;
-use super::{CheckOptions, Explored};
+use super::convert::Converter;
 use crate::base::budget::{Budget, Stop};
 use crate::base::finding::FindingKind;
+use crate::driver::{CheckOptions, Explored};
 use crate::lang::typed::Machine;
 use crate::report::{
     Counts, EventCoverage, INITIALISE, Judge, Ledger, Reductions, SETUP_CONSTANTS, TraceStep, Violation,
