@@ -46,10 +46,10 @@ impl Near {
     }
 
     pub(super) fn join(&mut self, other: Near) {
-        if let Some(rank) = other.rank {
-            if self.nearer(rank, other.words, other.span) {
-                self.itself = other.itself;
-            }
+        if let Some(rank) = other.rank
+            && self.nearer(rank, other.words, other.span)
+        {
+            self.itself = other.itself;
         }
         self.unknown = self.unknown.take().or(other.unknown);
         self.part |= other.part;
