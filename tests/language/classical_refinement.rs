@@ -108,9 +108,9 @@ fn a_strengthened_precondition_is_a_fault_and_a_weakened_one_is_not() {
 #[test]
 fn a_precondition_may_fail_where_the_abstraction_has_no_step() {
     let abstraction = "MACHINE Pool VARIABLES s INVARIANT s <: 1..2 INITIALISATION s := {}
-        OPERATIONS n <-- pick = ANY m WHERE m : 1..2 - s THEN n := m || s := s \\/ {m} END END";
+        OPERATIONS n <-- pick = ANY m WHERE m : (1..2) - s THEN n := m || s := s \\/ {m} END END";
     let refinement = "REFINEMENT Pool_r REFINES Pool VARIABLES s INITIALISATION s := {}
-        OPERATIONS n <-- pick = PRE 1..2 - s /= {} THEN n := min(1..2 - s) || s := s \\/ {min(1..2 - s)} END END";
+        OPERATIONS n <-- pick = PRE (1..2) - s /= {} THEN n := min((1..2) - s) || s := s \\/ {min((1..2) - s)} END END";
     verified(&[("Pool_r.ref", refinement), ("Pool.mch", abstraction)]);
 }
 
