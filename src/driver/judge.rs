@@ -132,9 +132,11 @@ fn trace(machine: &Machine, converter: &Converter, path: &[Stop]) -> Option<Trac
             });
         };
         let op = machine.op(machine.events[t.event]);
-        let result = |(v, x): (&VarId, &Value)| {
-            let missing = *x == Value::unassigned() && machine.var(*v).ty != Type::String;
-            if missing { Some(None) } else { converter.value(x, &machine.var(*v).ty).map(Some) }
+        // A missing result is marked by a text, which no result of another type can be.
+        let result = |(v, x): (&VarId, &Value)| match (*x == Value::unassigned(), &machine.var(*v).ty) {
+            (true, Type::String) => None,
+            (true, _) => Some(None),
+            (false, ty) => converter.value(x, ty).map(Some),
         };
         Some(Step {
             event: converter.event(t.event),

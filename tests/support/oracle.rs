@@ -5,7 +5,7 @@ use bombus::driver::judge::convert::Converter;
 use bombus::evaluate::search;
 use bombus::evaluate::search::SearchOptions;
 use bombus::evaluate::{ErrorKind, Interpreter, State};
-use bombus::lang::typed::{Machine, Type, VarId};
+use bombus::lang::typed::{Machine, VarId};
 use bombus::lang::value::Value;
 use bombus_oracle::eval::Oracle;
 use bombus_oracle::exec::{Kind, Writes};
@@ -178,14 +178,17 @@ impl Comparison<'_> {
             .into_iter()
             .map(|(event, t)| {
                 let target = oracle.state_after(Some(values), &t.writes).expect("every variable has a value");
-                (event, t.params, t.results, target)
+                // The evaluator marks a missing result by a text, which the generator never makes.
+                let results =
+                    t.results.into_iter().map(|r| r.filter(|v| *v != Plain::Str("?".into()))).collect();
+                (event, t.params, results, target)
             })
             .collect();
         let mut ours: BTreeSet<Step> = BTreeSet::new();
         for t in &steps.transitions {
             let op = self.machine.op(self.machine.events[t.event]);
             let result = |(v, x): (&VarId, &Value)| {
-                let missing = *x == Value::unassigned() && self.machine.var(*v).ty != Type::String;
+                let missing = *x == Value::unassigned();
                 if missing { Some(None) } else { self.converter.value(x, &self.machine.var(*v).ty).map(Some) }
             };
             let (Some(params), Some(results), Some(target)) = (
