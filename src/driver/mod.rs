@@ -35,6 +35,7 @@ pub use temporal::Asked;
 use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::base::finding::FindingKind;
 use crate::base::text::one_line;
 use crate::explore::{Order, Progress, Store};
 use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
@@ -295,8 +296,15 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             explore(&CheckOptions { keep_going: true, ..options.clone() })
         })?;
     warnings.append(&mut explored.reductions.notes);
+    // A machine without operations deadlocks whatever stands in for a function.
+    let inevitable = machine.events.is_empty()
+        && explored.violation.as_ref().is_some_and(|v| v.kind == FindingKind::Deadlock.word());
     for d in diagnostics.iter().filter(|d| d.approximates) {
-        explored.ledger.enter_stand_in(d.message.clone());
+        if inevitable {
+            explored.ledger.enter(d.message.clone());
+        } else {
+            explored.ledger.enter_stand_in(d.message.clone());
+        }
         // What a formula says of the model cannot be told from a model with a stand-in in it.
         explored.temporal.iter_mut().for_each(|t| t.verdict = "incomplete");
     }
