@@ -1,4 +1,4 @@
-//! LTL[e] with past and fairness, and CTL, on the frozen graph.
+//! LTL\[e\] with past and fairness, and CTL, on the frozen graph.
 //!
 //! In: a graph, formulas as text, and callbacks that evaluate their parts in other languages once. Out: a verdict for
 //! each formula, with a lasso or a finite path when it is violated. Never here: B itself, exploration.
