@@ -158,14 +158,20 @@ impl<'m> Oracle<'m> {
         self.steps.set(self.budget);
     }
     pub(crate) fn tick(&self) -> Res<()> {
-        let left = self.steps.get().checked_sub(1);
+        self.charge(1)
+    }
+    /// Counts work on so many elements.
+    fn charge(&self, elements: u64) -> Res<()> {
+        let left = self.steps.get().checked_sub(elements);
         self.steps.set(left.unwrap_or(0));
         left.map(|_| ()).ok_or_else(|| Stop::TooBig(format!("more than {} steps", self.budget)))
     }
 
     /// The value of an expression.
     pub fn eval(&self, env: &Env, e: &Expr) -> Res<Value> {
-        self.value_of(self.val(env, e)?)
+        let value = self.value_of(self.val(env, e)?)?;
+        self.charge(value.elements().map_or(0, |elements| elements.len() as u64))?;
+        Ok(value)
     }
 
     pub(crate) fn value_of(&self, v: Val) -> Res<Value> {

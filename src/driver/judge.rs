@@ -21,9 +21,9 @@ use bombus_oracle::value::Value as Plain;
 use convert::Converter;
 
 /// Steps of evaluation that the judgement of a whole path may take.
-const BUDGET: u64 = 20_000_000;
+const BUDGET: u64 = 5_000_000;
 /// Steps of evaluation that every step of a path is granted at least; longer paths are the evaluator's.
-const LEAST: u64 = 20_000;
+const LEAST: u64 = 5_000;
 
 /// What a path is claimed to show.
 pub struct Finding<'a> {

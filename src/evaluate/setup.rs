@@ -11,8 +11,9 @@ use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
 use crate::evaluate::exec::Outcomes;
 use crate::evaluate::memo::SETUP;
 use crate::evaluate::{Constants, Interpreter, State};
-use crate::lang::typed::{Clause, Machine, Pred, VarId};
+use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, VarId};
 use crate::lang::value::Value;
+use crate::lang::walk::{Visit, visit_pred};
 use crate::solve::plan::{Conjunct, Plan};
 use std::sync::Arc;
 
@@ -162,9 +163,13 @@ impl Interpreter<'_> {
             let group = Plan::of_conjuncts(vars.clone(), conjuncts);
             let mut solutions: Vec<Vec<(VarId, Value)>> = Vec::new();
             let mut seen = HashSet::new();
+            // A partial function among the constants is chosen among those that are defined where they are applied.
+            let chosen = applications_of(&vars, &group);
             let run = self.run_plan(&mut env, &group, &mut |env, error| {
                 if let Some(e) = error {
-                    found.note(e.clone())?;
+                    if !(e.is_finding() && chosen.contains(&e.span())) {
+                        found.note(e.clone())?;
+                    }
                     return Ok(Flow::Go);
                 }
                 let mut solution = Vec::with_capacity(vars.len());
@@ -293,4 +298,21 @@ impl Interpreter<'_> {
         }
         Ok(broken)
     }
+}
+
+/// Where functions that are themselves searched for are applied.
+fn applications_of(vars: &[VarId], plan: &Plan) -> HashSet<Span> {
+    struct Applied<'a>(&'a [VarId], HashSet<Span>);
+    impl Visit for Applied<'_> {
+        fn expr(&mut self, e: &Expr) {
+            if let ExprKind::Apply(f, _) = &e.kind
+                && matches!(f.kind, ExprKind::Var(v) if self.0.contains(&v))
+            {
+                self.1.insert(e.span);
+            }
+        }
+    }
+    let mut applied = Applied(vars, HashSet::default());
+    plan.conjuncts.iter().for_each(|c| visit_pred(&c.pred, &mut applied));
+    applied.1
 }
