@@ -378,8 +378,9 @@ impl<'m> Oracle<'m> {
                 Ok(self.list(&Set::of(both))?.to_vec())
             }
             other => {
-                let pairs = self.pairs(other)?.into_iter();
-                Ok(pairs.filter(|p| &p.0 == x).map(|p| p.1).collect())
+                let pairs = self.pairs(other)?;
+                self.charge(pairs.len() as u64)?;
+                Ok(pairs.into_iter().filter(|p| &p.0 == x).map(|p| p.1).collect())
             }
         }
     }
