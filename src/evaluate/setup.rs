@@ -165,9 +165,12 @@ impl Interpreter<'_> {
             let mut seen = HashSet::new();
             // A partial function among the constants is chosen among those that are defined where they are applied.
             let chosen = applications_of(&vars, &group);
+            let mut passed_over: Option<Error> = None;
             let run = self.run_plan(&mut env, &group, &mut |env, error| {
                 if let Some(e) = error {
-                    if !(e.is_finding() && chosen.contains(&e.span())) {
+                    if e.is_finding() && chosen.contains(&e.span()) {
+                        passed_over.get_or_insert_with(|| e.clone());
+                    } else {
                         found.note(e.clone())?;
                     }
                     return Ok(Flow::Go);
@@ -186,6 +189,12 @@ impl Interpreter<'_> {
                 Ok(Flow::Go)
             });
             if let Err(e) = run {
+                found.note(e)?;
+            }
+            // No function at all is defined wherever it is applied: that is what is wrong.
+            if solutions.is_empty()
+                && let Some(e) = passed_over
+            {
                 found.note(e)?;
             }
             if partial.len().saturating_mul(solutions.len()) > VALUATIONS {

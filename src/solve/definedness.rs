@@ -16,7 +16,7 @@ use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, Flow, Res};
 use crate::evaluate::pred::worse;
 use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::typed::{BinOp, Expr, ExprKind, FreeId, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::Value;
 use crate::solve::order::{Item, Sink, items_among};
 use crate::solve::plan::{Conjunct, Plan};
@@ -177,6 +177,9 @@ impl Interpreter<'_> {
                     && self.has_value(env, unknown, sequences, b)?)
             }
             ExprKind::Unary(UnOp::Neg | UnOp::Inverse, a) => self.has_value(env, unknown, sequences, a),
+            ExprKind::Construct(id, c, Some(a)) if self.takes_everything(*id, *c) => {
+                self.has_value(env, unknown, sequences, a)
+            }
             ExprKind::Rec(es) | ExprKind::SeqExt(es) | ExprKind::SetExt(es) => {
                 for e in es {
                     if !self.has_value(env, unknown, sequences, e)? {
@@ -201,6 +204,13 @@ impl Interpreter<'_> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Whether a constructor takes every argument of its type.
+    fn takes_everything(&self, id: FreeId, c: u32) -> bool {
+        let freetype = &self.machine.freetypes[id.0 as usize];
+        self.is_generic(id, c)
+            || matches!(freetype.domains.get(c as usize), Some(Some(domain)) if is_whole_type(domain))
     }
 
     /// Whether a relation has a truth value whatever the unknown variables are.
@@ -283,6 +293,16 @@ pub(crate) fn sequences_among(open: &[Item]) -> Vec<VarId> {
             _ => None,
         })
         .collect()
+}
+
+/// Whether a set holds all values of its type, by its form.
+fn is_whole_type(set: &Expr) -> bool {
+    match &set.kind {
+        ExprKind::TypeSet(_) => true,
+        ExprKind::Compr(_, p) => matches!(p.kind, PredKind::True),
+        ExprKind::Binary(BinOp::Cartesian, a, b) => is_whole_type(a) && is_whole_type(b),
+        _ => false,
+    }
 }
 
 fn parts_of_sequence(e: &Expr) -> bool {

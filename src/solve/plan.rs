@@ -246,11 +246,12 @@ impl Plan {
             }
             PredKind::Partition(whole, parts) => {
                 self.push(p.clone(), false);
+                let from = (span, pred_may_be_undefined(p));
                 for part in parts {
                     if let ExprKind::SetExt(es) = &part.kind {
-                        es.iter().for_each(|e| self.derive(RelOp::In, e, whole, p));
+                        es.iter().for_each(|e| self.derive(RelOp::In, e, whole, from));
                     } else {
-                        self.derive(RelOp::Subset, part, whole, p);
+                        self.derive(RelOp::Subset, part, whole, from);
                     }
                 }
             }
@@ -259,10 +260,10 @@ impl Plan {
         }
     }
 
-    /// `a op b` follows from `whole`.
-    fn derive(&mut self, op: RelOp, a: &Expr, b: &Expr, whole: &Pred) {
-        let pred = Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span: whole.span };
-        self.push_from(pred, true, pred_may_be_undefined(whole));
+    /// `a op b` follows from a conjunct that stands at `from.0` and may be undefined if `from.1`.
+    fn derive(&mut self, op: RelOp, a: &Expr, b: &Expr, from: (Span, bool)) {
+        let pred = Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span: from.0 };
+        self.push_from(pred, true, from.1);
     }
 
     fn add_relation(&mut self, op: RelOp, a: &Expr, b: &Expr, p: &Pred) {
@@ -300,7 +301,8 @@ impl Plan {
                 ExprKind::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm, s),
             ) => {
                 self.push(p.clone(), false);
-                es.iter().for_each(|e| self.derive(RelOp::In, e, s, p));
+                let from = (span, pred_may_be_undefined(p));
+                es.iter().for_each(|e| self.derive(RelOp::In, e, s, from));
             }
             (RelOp::Subset, ExprKind::SetExt(es), _) if !es.is_empty() => {
                 let parts: Vec<Pred> = es.iter().map(|e| rel(RelOp::In, e, b)).collect();
@@ -308,14 +310,15 @@ impl Plan {
             }
             (RelOp::Equal, _, _) => {
                 self.push(p.clone(), false);
+                let from = (span, self.conjuncts.last().is_some_and(|whole| whole.partial));
                 for (x, y) in [(a, b), (b, a)] {
                     match &x.kind {
                         ExprKind::SetExt(es) if es.len() > 1 => {
-                            es.iter().for_each(|e| self.derive(RelOp::In, e, y, p));
+                            es.iter().for_each(|e| self.derive(RelOp::In, e, y, from));
                         }
                         ExprKind::Binary(BinOp::Union, s, t) => {
-                            self.derive_subset(s, y, p);
-                            self.derive_subset(t, y, p);
+                            self.derive_subset(s, y, from);
+                            self.derive_subset(t, y, from);
                         }
                         _ => {}
                     }
@@ -326,21 +329,21 @@ impl Plan {
             }
             (RelOp::StrictSubset, _, _) => {
                 self.push(p.clone(), false);
-                self.derive(RelOp::Subset, a, b, p);
+                self.derive(RelOp::Subset, a, b, (span, pred_may_be_undefined(p)));
             }
             _ => self.push(p.clone(), false),
         }
     }
 
-    /// `s <: y` follows from `whole`.
-    fn derive_subset(&mut self, s: &Expr, y: &Expr, whole: &Pred) {
+    /// `s <: y` follows from a conjunct.
+    fn derive_subset(&mut self, s: &Expr, y: &Expr, from: (Span, bool)) {
         match &s.kind {
-            ExprKind::SetExt(es) => es.iter().for_each(|e| self.derive(RelOp::In, e, y, whole)),
+            ExprKind::SetExt(es) => es.iter().for_each(|e| self.derive(RelOp::In, e, y, from)),
             ExprKind::Binary(BinOp::Union, a, b) => {
-                self.derive_subset(a, y, whole);
-                self.derive_subset(b, y, whole);
+                self.derive_subset(a, y, from);
+                self.derive_subset(b, y, from);
             }
-            _ => self.derive(RelOp::Subset, s, y, whole),
+            _ => self.derive(RelOp::Subset, s, y, from),
         }
     }
 
@@ -351,15 +354,48 @@ impl Plan {
             PredKind::Not(r) => self.add(r),
             PredKind::Label(_, r) => self.add(&not(r)),
             PredKind::Or(ps) => {
-                let parts: Vec<Pred> = ps.iter().map(not).collect();
-                self.split_into(p, &parts);
+                // A disjunct behind one that is always defined is looked at only where that one is false.
+                let total = ps.iter().take_while(|p| !pred_may_be_undefined(p)).count();
+                ps[..total].iter().for_each(|p| self.add(&not(p)));
+                match &ps[total..] {
+                    [] => {}
+                    [last] => self.add(&not(last)),
+                    rest => {
+                        let whole =
+                            not(&Pred { kind: PredKind::Or(rest.to_vec()), span: q.span });
+                        let parts: Vec<Pred> = rest.iter().map(not).collect();
+                        self.split_into(&whole, &parts);
+                    }
+                }
             }
-            PredKind::Implies(a, b) => self.split_into(p, &[(**a).clone(), not(b)]),
+            PredKind::Implies(a, b) => {
+                // Hypotheses that are always defined hold wherever the implication fails; with them, it is about the rest.
+                let mut hypotheses = Vec::new();
+                conjuncts_of(a, &mut hypotheses);
+                let (partial, total): (Vec<&Pred>, Vec<&Pred>) =
+                    hypotheses.into_iter().partition(|p| pred_may_be_undefined(p));
+                total.into_iter().for_each(|p| self.add(p));
+                if partial.is_empty() {
+                    return self.add(&not(b));
+                }
+                let rest = Pred { kind: PredKind::And(partial.into_iter().cloned().collect()), span: a.span };
+                let parts = [rest.clone(), not(b)];
+                let whole = Pred { kind: PredKind::Implies(Box::new(rest), b.clone()), span: q.span };
+                self.split_into(&not(&whole), &parts);
+            }
             PredKind::Rel(op, a, b) => {
                 self.add(&Pred { kind: PredKind::Rel(complement(*op), a.clone(), b.clone()), span: p.span })
             }
             _ => self.push(p.clone(), false),
         }
+    }
+}
+
+/// The conjuncts of a predicate, those of conjunctions inside it included.
+fn conjuncts_of<'a>(p: &'a Pred, out: &mut Vec<&'a Pred>) {
+    match &p.kind {
+        PredKind::And(ps) => ps.iter().for_each(|q| conjuncts_of(q, out)),
+        _ => out.push(p),
     }
 }
 
