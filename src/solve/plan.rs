@@ -361,8 +361,7 @@ impl Plan {
                     [] => {}
                     [last] => self.add(&not(last)),
                     rest => {
-                        let whole =
-                            not(&Pred { kind: PredKind::Or(rest.to_vec()), span: q.span });
+                        let whole = not(&Pred { kind: PredKind::Or(rest.to_vec()), span: q.span });
                         let parts: Vec<Pred> = rest.iter().map(not).collect();
                         self.split_into(&whole, &parts);
                     }
