@@ -65,6 +65,45 @@ fn a_failed_assertion_is_a_violation_with_its_trace() {
     assert_eq!(result["prob"], serde_json::json!({"states": 5, "transitions": 7}));
 }
 
+/// States and transitions of a script of the bench set with other numbers in its definitions.
+fn bench_counts(name: &str, definitions: &[(&str, &str)]) -> (u64, u64) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench-models/csp").join(name);
+    let mut text = std::fs::read_to_string(path).unwrap();
+    for (from, to) in definitions {
+        assert!(text.contains(from), "{name} has no line {from}");
+        text = text.replacen(from, to, 1);
+    }
+    let (result, status) = Folder::new(&[("s.csp", &text)]).check("s.csp", &[]);
+    assert_eq!(status, 0, "{name} holds");
+    (result["states"].as_u64().unwrap(), result["transitions"].as_u64().unwrap())
+}
+
+#[test]
+fn families_of_processes_have_the_counts_of_their_closed_forms() {
+    for (n, k) in [(2, 3), (3, 4), (5, 2)] {
+        let all = (k as u64).pow(n);
+        let counts =
+            bench_counts("cycles.csp", &[("N = 6", &format!("N = {n}")), ("K = 4", &format!("K = {k}"))]);
+        assert_eq!(counts, (all, n as u64 * all), "{n} cycles of {k} steps");
+    }
+    // The token is in one of N places and in one of three phases there; each other cell is busy or not. In every
+    // state the busy ones among the others may end, half of them on average, and one step is left to the holder.
+    for n in 2..=6_u64 {
+        let all = 3 * n * (1 << (n - 1));
+        let counts = bench_counts("scheduler.csp", &[("N = 8", &format!("N = {n}"))]);
+        assert_eq!(counts, (all, all * (n + 1) / 2), "{n} cells");
+    }
+}
+
+#[test]
+fn peterson_has_the_counts_of_the_paper_on_model_checking_by_tarjan() {
+    assert_eq!(bench_counts("peterson.csp", &[]), (56, 112));
+    let text = include_str!("../../bench-models/csp/peterson.csp");
+    let (result, _) = Folder::new(&[("s.csp", text)]).check("s.csp", &[]);
+    // The paper counts the root and the process that is not yet unfolded, with its two steps and the step to it.
+    assert_eq!(result["prob"], serde_json::json!({"states": 58, "transitions": 115}));
+}
+
 #[test]
 fn the_result_is_the_same_for_any_number_of_workers() {
     let text = "channel a : {0..3}.{0..2}\nP(i, k) = a.i.k -> P(i, (k + 1) % 3)\n\
