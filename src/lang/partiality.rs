@@ -35,24 +35,41 @@ pub fn is_partial_unary(op: UnOp) -> bool {
 /// Whether a binary operator has a condition that depends on more than types.
 pub fn is_partial_binary(op: BinOp) -> bool {
     use BinOp::*;
-    matches!(
-        op,
-        Div | Mod
-            | Power
-            | Iterate
-            | Concat
-            | Prepend
-            | Append
-            | Take
-            | Drop
-            | TreeConst
-            | Rank
-            | Father
-            | Subtree
-            | Arity
-            | Son
-            | Bin3
-    )
+    match op {
+        Div | Mod | Power | Iterate | Concat | Prepend | Append | Take | Drop | TreeConst | Rank | Father
+        | Subtree | Arity | Son | Bin3 => true,
+        Add
+        | Sub
+        | Mul
+        | Interval
+        | Union
+        | Inter
+        | SetMinus
+        | Cartesian
+        | Relation
+        | TotalRelation
+        | SurjectiveRelation
+        | TotalSurjectiveRelation
+        | PartialFunction
+        | TotalFunction
+        | PartialInjection
+        | TotalInjection
+        | PartialSurjection
+        | TotalSurjection
+        | PartialBijection
+        | TotalBijection
+        | Compose
+        | ParallelProduct
+        | DirectProduct
+        | Override
+        | DomRestrict
+        | DomSubtract
+        | RanRestrict
+        | RanSubtract
+        | Image
+        | Prj1
+        | Prj2 => false,
+    }
 }
 
 struct Partial(bool);

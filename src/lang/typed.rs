@@ -273,7 +273,54 @@ impl BinOp {
     }
 }
 
+impl BinOp {
+    /// The operator of classical B that an operator is written with; `None` for what is written as a function.
+    pub fn written(self) -> Option<Written> {
+        use BinOp::*;
+        Some(match self {
+            Add => Written::Add,
+            Sub | SetMinus => Written::Sub,
+            Mul | Cartesian => Written::Mul,
+            Div => Written::Div,
+            Mod => Written::Mod,
+            Power => Written::Power,
+            Interval => Written::Interval,
+            Union => Written::Union,
+            Inter => Written::Inter,
+            Relation => Written::Relation,
+            TotalRelation => Written::TotalRelation,
+            SurjectiveRelation => Written::SurjectiveRelation,
+            TotalSurjectiveRelation => Written::TotalSurjectiveRelation,
+            PartialFunction => Written::PartialFunction,
+            TotalFunction => Written::TotalFunction,
+            PartialInjection => Written::PartialInjection,
+            TotalInjection => Written::TotalInjection,
+            PartialSurjection => Written::PartialSurjection,
+            TotalSurjection => Written::TotalSurjection,
+            PartialBijection => Written::PartialBijection,
+            TotalBijection => Written::TotalBijection,
+            Compose => Written::Compose,
+            ParallelProduct => Written::ParallelProduct,
+            DirectProduct => Written::DirectProduct,
+            Override => Written::Override,
+            DomRestrict => Written::DomRestrict,
+            DomSubtract => Written::DomSubtract,
+            RanRestrict => Written::RanRestrict,
+            RanSubtract => Written::RanSubtract,
+            Concat => Written::Concat,
+            Prepend => Written::Prepend,
+            Append => Written::Append,
+            Take => Written::Take,
+            Drop => Written::Drop,
+            Image | Iterate | Prj1 | Prj2 | TreeConst | Rank | Father | Subtree | Arity | Son | Bin3 => {
+                return None;
+            }
+        })
+    }
+}
+
 pub use crate::syntax::ast::{BigOp, Obligation};
+use crate::syntax::op::BinOp as Written;
 
 /// A function the tool provides (`LibraryStrings.def` and its kin); the name says which.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

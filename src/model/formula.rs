@@ -11,7 +11,7 @@ use crate::base::{Int, Name, Span};
 use crate::lang::typed::{Expr, Machine, Pred, Stmt, StmtKind, VarId};
 use crate::lang::walk::{change_expr, change_pred};
 use crate::syntax;
-use crate::syntax::ast::{self, BinOp, Builtin, Const, ExprKind};
+use crate::syntax::ast::{self, Builtin, Const, ExprKind};
 use std::collections::HashMap;
 
 /// A formula with its types.
@@ -152,7 +152,7 @@ impl FormulaScope {
                 }
                 ExprKind::Const(c) => return matches!(c, Const::BTrue | Const::BFalse),
                 ExprKind::Builtin(b, _) => return matches!(b, Builtin::Finite | Builtin::Partition),
-                ExprKind::Binary(op, _, _) => return is_comparison(*op),
+                ExprKind::Binary(op, _, _) => return op.is_predicate(),
                 ExprKind::If(_, other) => tree = other,
                 ExprKind::Let(_, _, body) => tree = body,
                 ExprKind::Label(_, p) => tree = p,
@@ -181,10 +181,6 @@ impl FormulaScope {
             ast::DefBody::Stmt(_) => None,
         }
     }
-}
-
-fn is_comparison(op: BinOp) -> bool {
-    super::elaborate::is_predicate(op)
 }
 
 /// A machine of nothing, for formulas without a model.

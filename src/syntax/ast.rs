@@ -178,77 +178,7 @@ pub enum Builtin {
     Infix,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BinOp {
-    // Predicates over predicates.
-    Implies,
-    Iff,
-    // Predicates over expressions.
-    Equal,
-    NotEqual,
-    In,
-    NotIn,
-    Subset,
-    NotSubset,
-    StrictSubset,
-    NotStrictSubset,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    // Arithmetic; `-`, `*`, `+`, `/` are overloaded and settled by types.
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    Power,
-    Interval,
-    // Pairs and sets.
-    /// `a|->b`, and `(a,b)`.
-    Maplet,
-    /// `\`, sets only.
-    SetMinus,
-    /// `×`, sets only.
-    Cartesian,
-    Union,
-    Inter,
-    // Sets of relations and functions.
-    Relation,
-    TotalRelation,
-    SurjectiveRelation,
-    TotalSurjectiveRelation,
-    PartialFunction,
-    TotalFunction,
-    PartialInjection,
-    TotalInjection,
-    PartialSurjection,
-    TotalSurjection,
-    PartialBijection,
-    TotalBijection,
-    // Relations.
-    /// `r;s`
-    Compose,
-    /// `r∘s`
-    ComposeBack,
-    /// `r||s`
-    ParallelProduct,
-    /// `r><s`
-    DirectProduct,
-    Override,
-    DomRestrict,
-    DomSubtract,
-    RanRestrict,
-    RanSubtract,
-    // Sequences.
-    Concat,
-    Prepend,
-    Append,
-    Take,
-    Drop,
-    /// `E ⦂ T`
-    OfType,
-}
+pub use super::op::BinOp;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quant {

@@ -10,7 +10,7 @@ use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident};
 use super::builtins;
 use super::lexer::unescape;
 use super::parser::{Node, Parse, Parser, Sort};
-use super::precedence::{Infix, Level, infix, is_predicate, joins_predicates, operand_levels};
+use super::precedence::{Infix, Level, infix, operand_levels};
 use super::token::Tok;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Name, Span};
@@ -96,7 +96,7 @@ impl<'t> Parser<'t> {
     fn binary(&mut self, left: Node, op: BinOp, swapped: bool) -> Parse<Node> {
         let right = self.formula(operand_levels(op).1)?;
         for side in [&left, &right] {
-            if joins_predicates(op) {
+            if op.joins_predicates() {
                 self.want_predicate(side);
             } else {
                 self.want_expression(side);
@@ -104,7 +104,7 @@ impl<'t> Parser<'t> {
         }
         let span = left.expr.span.to(right.expr.span);
         let below = left.depth.max(right.depth);
-        let sort = if is_predicate(op) { Sort::Predicate } else { Sort::Expression };
+        let sort = if op.is_predicate() { Sort::Predicate } else { Sort::Expression };
         let (first, second) = if swapped { (right.expr, left.expr) } else { (left.expr, right.expr) };
         self.node(ExprKind::Binary(op, Box::new(first), Box::new(second)), span, sort, below)
     }

@@ -5,7 +5,7 @@
 //! and reading goes on behind it.
 
 use super::builtins::contextual_function;
-use super::token::{Tok, Token, keyword, name_length};
+use super::token::{Tok, Token, keyword, letter, name_length, symbol};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Span};
 
@@ -255,7 +255,7 @@ impl<'t> Lexer<'t> {
         let joins = |b: &u8| b"<>-+=|/\\*.:".contains(b);
         let run = self.rest().bytes().take(5).take_while(|b| joins(b)).count();
         for length in (1..=run.max(1)).rev() {
-            if let Some(tok) = ascii_symbol(&self.rest()[..length]) {
+            if let Some(tok) = symbol(&self.rest()[..length]) {
                 if tok == Tok::SetMinus {
                     return self.backslash();
                 }
@@ -300,7 +300,7 @@ impl<'t> Lexer<'t> {
         if self.rest().starts_with("⁻¹") {
             return self.push(Tok::Inverse, "⁻¹".len());
         }
-        if let Some(tok) = unicode_symbol(c) {
+        if let Some(tok) = letter(c) {
             return self.push(tok, length);
         }
         if name_length(self.rest()) > 0 {
@@ -325,159 +325,6 @@ impl<'t> Lexer<'t> {
         }
         self.at += length;
     }
-}
-
-fn ascii_symbol(text: &str) -> Option<Tok> {
-    Some(match text {
-        "<<->>" => Tok::TotalSurjectiveRelation,
-        "+->>" => Tok::PartialSurjection,
-        "-->>" => Tok::TotalSurjection,
-        ">+>>" => Tok::PartialBijection,
-        ">->>" => Tok::TotalBijection,
-        "<<->" => Tok::TotalRelation,
-        "<->>" => Tok::SurjectiveRelation,
-        "/<<:" => Tok::NotStrictSubset,
-        "<->" => Tok::Relation,
-        "+->" => Tok::PartialFunction,
-        "-->" => Tok::TotalFunction,
-        ">+>" => Tok::PartialInjection,
-        ">->" => Tok::TotalInjection,
-        "|->" => Tok::Maplet,
-        "<<|" => Tok::DomSubtract,
-        "|>>" => Tok::RanSubtract,
-        "/|\\" => Tok::Take,
-        "\\|/" => Tok::Drop,
-        "<=>" => Tok::Iff,
-        "<--" => Tok::Results,
-        "<<:" => Tok::StrictSubset,
-        "/<:" => Tok::NotSubset,
-        "=>" => Tok::Implies,
-        ".." => Tok::Interval,
-        "**" => Tok::Power,
-        "|>" => Tok::RanRestrict,
-        "<|" => Tok::DomRestrict,
-        "<+" => Tok::Override,
-        "><" => Tok::DirectProduct,
-        "->" => Tok::Prepend,
-        "<-" => Tok::Append,
-        "\\/" => Tok::Union,
-        "/\\" => Tok::Inter,
-        ":=" => Tok::Assign,
-        "::" => Tok::BecomesIn,
-        "==" => Tok::Defines,
-        "/=" => Tok::NotEqual,
-        "/:" => Tok::NotIn,
-        "<:" => Tok::Subset,
-        "<=" => Tok::LessEqual,
-        ">=" => Tok::GreaterEqual,
-        "||" => Tok::Parallel,
-        "<>" => Tok::EmptySeq,
-        "(" => Tok::ParOpen,
-        ")" => Tok::ParClose,
-        "{" => Tok::BraceOpen,
-        "}" => Tok::BraceClose,
-        "[" => Tok::BracketOpen,
-        "]" => Tok::BracketClose,
-        "," => Tok::Comma,
-        ";" => Tok::Semicolon,
-        "." => Tok::Dot,
-        "|" => Tok::Bar,
-        "'" => Tok::Quote,
-        "!" => Tok::Forall,
-        "#" => Tok::Exists,
-        "%" => Tok::Lambda,
-        "&" => Tok::And,
-        "=" => Tok::Equal,
-        ":" => Tok::Colon,
-        "<" => Tok::Less,
-        ">" => Tok::Greater,
-        "^" => Tok::Concat,
-        "+" => Tok::Plus,
-        "-" => Tok::Minus,
-        "\\" => Tok::SetMinus,
-        "*" => Tok::Times,
-        "/" => Tok::Div,
-        "~" => Tok::Inverse,
-        _ => return None,
-    })
-}
-
-fn unicode_symbol(c: char) -> Option<Tok> {
-    Some(match c {
-        '⇒' | '⟹' => Tok::Implies,
-        '∧' => Tok::And,
-        '∨' => Tok::Or,
-        '⇔' | '⟺' => Tok::Iff,
-        '∥' | '‖' => Tok::Parallel,
-        '⦂' => Tok::OfType,
-        '↔' => Tok::Relation,
-        '⇸' => Tok::PartialFunction,
-        '→' => Tok::TotalFunction,
-        '⤔' => Tok::PartialInjection,
-        '↣' => Tok::TotalInjection,
-        '⤀' => Tok::PartialSurjection,
-        '↠' => Tok::TotalSurjection,
-        '⤖' => Tok::TotalBijection,
-        '\u{E100}' => Tok::TotalRelation,
-        '\u{E101}' => Tok::SurjectiveRelation,
-        '\u{E102}' => Tok::TotalSurjectiveRelation,
-        '↦' => Tok::Maplet,
-        '⋖' | '\u{E103}' => Tok::Override,
-        '⊗' => Tok::DirectProduct,
-        '∘' => Tok::ComposeBack,
-        '⌒' => Tok::Concat,
-        '◁' => Tok::DomRestrict,
-        '⩤' | '◀' => Tok::DomSubtract,
-        '▷' => Tok::RanRestrict,
-        '⩥' | '▶' => Tok::RanSubtract,
-        '⇾' => Tok::Prepend,
-        '⇽' => Tok::Append,
-        '∪' => Tok::Union,
-        '∩' => Tok::Inter,
-        '↑' => Tok::Take,
-        '↓' => Tok::Drop,
-        '‥' => Tok::Interval,
-        '−' => Tok::Minus,
-        '∖' => Tok::SetMinus,
-        '∗' => Tok::Times,
-        '×' | '⨯' => Tok::Cartesian,
-        '÷' => Tok::Div,
-        '˄' => Tok::Power,
-        '∼' => Tok::Inverse,
-        '∀' => Tok::Forall,
-        '∃' => Tok::Exists,
-        'λ' | '\u{1D706}' => Tok::Lambda,
-        '∈' => Tok::Colon,
-        '∉' => Tok::NotIn,
-        '∋' => Tok::Contains,
-        '∌' => Tok::NotContains,
-        '⊆' => Tok::Subset,
-        '⊈' => Tok::NotSubset,
-        '⊂' | '⊊' => Tok::StrictSubset,
-        '⊄' => Tok::NotStrictSubset,
-        '⊇' => Tok::Superset,
-        '⊉' => Tok::NotSuperset,
-        '⊃' => Tok::StrictSuperset,
-        // ProB reads U+228B as the negation, and so do we, surprising as it is.
-        '⊅' | '⊋' => Tok::NotStrictSuperset,
-        '≠' => Tok::NotEqual,
-        '≤' => Tok::LessEqual,
-        '≥' => Tok::GreaterEqual,
-        '≔' => Tok::Assign,
-        '←' | '⟵' => Tok::Results,
-        '≜' => Tok::Defines,
-        '∅' => Tok::EmptySet,
-        '⋃' => Tok::BigUnion,
-        '⋂' => Tok::BigInter,
-        '∑' => Tok::Sigma,
-        '∏' => Tok::Pi,
-        '⊤' => Tok::BTrue,
-        '⊥' => Tok::BFalse,
-        '¬' => Tok::Not,
-        '∣' => Tok::Bar,
-        '·' | '⋅' | '•' => Tok::MiddleDot,
-        _ => return None,
-    })
 }
 
 /// The content of a string, back-quoted name or text of a template, escapes resolved.

@@ -12,6 +12,7 @@ mod expression;
 pub mod lexer;
 mod literal;
 mod machine;
+pub mod op;
 mod parser;
 pub mod precedence;
 pub mod printer;

@@ -9,7 +9,7 @@
 use super::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident};
 use super::builtins::{contextual_function, yields_predicate};
 use super::lexer::{Lexed, lex, unescape};
-use super::precedence::{Level, is_predicate, level_of};
+use super::precedence::{Level, level_of};
 use super::token::{Tok, Token};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Name, Span};
@@ -336,7 +336,7 @@ impl<'t> Parser<'t> {
             Diagnostic::error(node.expr.span, "this is a predicate, but an expression is expected here");
         d = match &node.expr.kind {
             ExprKind::Binary(op, ..) if level_of(&node.expr.kind) == Level::COMPARISON => {
-                let op = super::precedence::token(*op).spelling();
+                let op = op.spelling();
                 d.help(format!("`{op}` does not chain; the value of a predicate is written bool(…)"))
             }
             _ => d.help("the value of a predicate is written bool(…)"),
@@ -420,7 +420,7 @@ pub fn sort_of(expr: &Expr) -> Sort {
         | ExprKind::After(..)
         | ExprKind::Label(..)
         | ExprKind::Const(Const::BTrue | Const::BFalse) => Sort::Predicate,
-        ExprKind::Binary(op, ..) if is_predicate(*op) => Sort::Predicate,
+        ExprKind::Binary(op, ..) if op.is_predicate() => Sort::Predicate,
         ExprKind::Builtin(function, _) if yields_predicate(*function) => Sort::Predicate,
         ExprKind::If(branches, otherwise) => branches
             .iter()

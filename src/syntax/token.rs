@@ -1,6 +1,6 @@
 //! The words and symbols of classical B.
 //!
-//! In: nothing. Out: the kinds of tokens with their ASCII spelling, and the table of reserved words.
+//! In: nothing. Out: the kinds of tokens with their ASCII spelling and the Unicode letters that stand for them.
 //! Never here: reading of text (that is `lexer`), priorities (those are in `precedence`).
 
 use std::sync::LazyLock;
@@ -14,7 +14,8 @@ pub struct Token {
 }
 
 macro_rules! tokens {
-    (keywords { $($kw:ident $kw_text:literal,)* } others { $($name:ident $text:literal,)* }) => {
+    (keywords { $($kw:ident $kw_text:literal $([$($kw_letter:literal)*])?,)* }
+     others { $($name:ident $text:literal $([$($letter:literal)*])?,)* }) => {
         /// The kind of a token. Unicode alternatives are the same kind as their ASCII form.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Tok { $($kw,)* $($name,)* }
@@ -27,6 +28,16 @@ macro_rules! tokens {
         }
 
         const KEYWORDS: &[Tok] = &[$(Tok::$kw,)*];
+        const OTHERS: &[Tok] = &[$(Tok::$name,)*];
+
+        /// The token that a letter of Unicode stands for.
+        pub fn letter(c: char) -> Option<Tok> {
+            match c {
+                $($($($kw_letter => Some(Tok::$kw),)*)?)*
+                $($($($letter => Some(Tok::$name),)*)?)*
+                _ => None,
+            }
+        }
     };
 }
 
@@ -49,13 +60,13 @@ tokens! {
         BoolSet "BOOL", True "TRUE", False "FALSE", Bool "bool", IntSet "INT", Integer "INTEGER",
         Nat "NAT", Nat1 "NAT1", Natural "NATURAL", Natural1 "NATURAL1", Maxint "MAXINT", Minint "MININT",
         RealSet "REAL", Float "FLOAT", StringSet "STRING", Fin "FIN", Fin1 "FIN1", Pow "POW",
-        Pow1 "POW1", BigUnion "UNION", BigInter "INTER", Sigma "SIGMA", Pi "PI", GenUnion "union",
+        Pow1 "POW1", BigUnion "UNION" ['⋃'], BigInter "INTER" ['⋂'], Sigma "SIGMA" ['∑'], Pi "PI" ['∏'], GenUnion "union",
         GenInter "inter", Card "card", Min "min", Max "max", Mod "mod",
         Closure "closure", Closure1 "closure1", Iterate "iterate",
         Conc "conc", Dom "dom", Ran "ran", Id "id", Prj1 "prj1", Prj2 "prj2", Rel "rel", Fnc "fnc",
         Rec "rec", Struct "struct", Seq "seq", Seq1 "seq1", Iseq "iseq", Iseq1 "iseq1", Perm "perm",
         Size "size", First "first", Last "last", Front "front", Tail "tail", Rev "rev", Succ "succ",
-        Pred "pred", Not "not", Or "or", BTrue "btrue", BFalse "bfalse",
+        Pred "pred", Not "not" ['¬'], Or "or" ['∨'], BTrue "btrue" ['⊤'], BFalse "bfalse" ['⊥'],
     }
     others {
         Eof "the end of the text",
@@ -64,33 +75,44 @@ tokens! {
         Label "a label pragma", Symbolic "/*@symbolic*/", File "a file pragma", Package "a package pragma",
         AtFinite "@finite", AtPartition "@partition", AtPrj1 "@prj1", AtPrj2 "@prj2",
         ParOpen "(", ParClose ")", BraceOpen "{", BraceClose "}", BracketOpen "[", BracketClose "]",
-        Comma ",", Semicolon ";", Dot ".", MiddleDot "·", Bar "|", Parallel "||", Old "$0",
-        Quote "'", Assign ":=", BecomesIn "::", Results "<--", Defines "==",
-        Forall "!", Exists "#", Lambda "%", EmptySet "∅", EmptySeq "<>",
-        Implies "=>", And "&", Iff "<=>",
-        Equal "=", NotEqual "/=", Colon ":", NotIn "/:", Subset "<:", NotSubset "/<:",
-        StrictSubset "<<:", NotStrictSubset "/<<:", Less "<", LessEqual "<=", Greater ">",
-        GreaterEqual ">=", Contains "∋", NotContains "∌", Superset "⊇", NotSuperset "⊉",
-        StrictSuperset "⊃", NotStrictSuperset "⊅",
-        OfType "⦂",
-        Relation "<->", PartialFunction "+->", TotalFunction "-->", PartialInjection ">+>",
-        TotalInjection ">->", PartialSurjection "+->>", TotalSurjection "-->>", PartialBijection ">+>>",
-        TotalBijection ">->>", TotalRelation "<<->", SurjectiveRelation "<->>",
-        TotalSurjectiveRelation "<<->>",
-        Maplet "|->", Override "<+", DirectProduct "><", ComposeBack "∘", Concat "^",
-        DomRestrict "<|", DomSubtract "<<|", RanRestrict "|>", RanSubtract "|>>",
-        Prepend "->", Append "<-", Union "\\/", Inter "/\\", Take "/|\\", Drop "\\|/",
-        Interval "..", Plus "+", Minus "-", SetMinus "\\", Times "*", Cartesian "×", Div "/",
-        Power "**", Inverse "~",
+        Comma ",", Semicolon ";", Dot ".", MiddleDot "·" ['·' '⋅' '•'], Bar "|" ['∣'], Parallel "||" ['∥' '‖'], Old "$0",
+        Quote "'", Assign ":=" ['≔'], BecomesIn "::", Results "<--" ['←' '⟵'], Defines "==" ['≜'],
+        Forall "!" ['∀'], Exists "#" ['∃'], Lambda "%" ['λ' '\u{1D706}'], EmptySet "∅" ['∅'], EmptySeq "<>",
+        Implies "=>" ['⇒' '⟹'], And "&" ['∧'], Iff "<=>" ['⇔' '⟺'],
+        Equal "=", NotEqual "/=" ['≠'], Colon ":" ['∈'], NotIn "/:" ['∉'], Subset "<:" ['⊆'], NotSubset "/<:" ['⊈'],
+        StrictSubset "<<:" ['⊂' '⊊'], NotStrictSubset "/<<:" ['⊄'], Less "<", LessEqual "<=" ['≤'], Greater ">",
+        GreaterEqual ">=" ['≥'], Contains "∋" ['∋'], NotContains "∌" ['∌'], Superset "⊇" ['⊇'], NotSuperset "⊉" ['⊉'],
+        StrictSuperset "⊃" ['⊃'],
+        // ProB reads U+228B as the negation, and so do we, surprising as it is.
+        NotStrictSuperset "⊅" ['⊅' '⊋'],
+        OfType "⦂" ['⦂'],
+        Relation "<->" ['↔'], PartialFunction "+->" ['⇸'], TotalFunction "-->" ['→'], PartialInjection ">+>" ['⤔'],
+        TotalInjection ">->" ['↣'], PartialSurjection "+->>" ['⤀'], TotalSurjection "-->>" ['↠'], PartialBijection ">+>>",
+        TotalBijection ">->>" ['⤖'], TotalRelation "<<->" ['\u{E100}'], SurjectiveRelation "<->>" ['\u{E101}'],
+        TotalSurjectiveRelation "<<->>" ['\u{E102}'],
+        Maplet "|->" ['↦'], Override "<+" ['⋖' '\u{E103}'], DirectProduct "><" ['⊗'], ComposeBack "∘" ['∘'], Concat "^" ['⌒'],
+        DomRestrict "<|" ['◁'], DomSubtract "<<|" ['⩤' '◀'], RanRestrict "|>" ['▷'], RanSubtract "|>>" ['⩥' '▶'],
+        Prepend "->" ['⇾'], Append "<-" ['⇽'], Union "\\/" ['∪'], Inter "/\\" ['∩'], Take "/|\\" ['↑'], Drop "\\|/" ['↓'],
+        Interval ".." ['‥'], Plus "+", Minus "-" ['−'], SetMinus "\\" ['∖'], Times "*" ['∗'], Cartesian "×" ['×' '⨯'], Div "/" ['÷'],
+        Power "**" ['˄'], Inverse "~" ['∼'],
     }
 }
 
-/// Reserved words, sorted for binary search.
-static RESERVED: LazyLock<Vec<(&'static str, Tok)>> = LazyLock::new(|| {
-    let mut words: Vec<_> = KEYWORDS.iter().map(|&tok| (tok.spelling(), tok)).collect();
+/// Tokens with their spelling, sorted for binary search.
+fn sorted(tokens: &[Tok]) -> Vec<(&'static str, Tok)> {
+    let mut words: Vec<_> = tokens.iter().map(|&tok| (tok.spelling(), tok)).collect();
     words.sort_unstable_by_key(|(word, _)| *word);
     words
-});
+}
+
+static RESERVED: LazyLock<Vec<(&'static str, Tok)>> = LazyLock::new(|| sorted(KEYWORDS));
+static SYMBOLS: LazyLock<Vec<(&'static str, Tok)>> = LazyLock::new(|| sorted(OTHERS));
+
+/// The symbol with this text.
+pub fn symbol(text: &str) -> Option<Tok> {
+    let at = SYMBOLS.binary_search_by_key(&text, |(symbol, _)| symbol).ok()?;
+    Some(SYMBOLS[at].1)
+}
 
 /// The reserved word with this text, Unicode letters that stand for one included.
 pub fn keyword(word: &str) -> Option<Tok> {

@@ -199,7 +199,7 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut String) {
             };
             out.push('(');
             show(a, m, &left, out);
-            out.push_str(operator(*op));
+            out.push_str(op.written().map_or(" ∘ ", |op| op.spelling()));
             show(b, m, &right, out);
             out.push(')');
         }
@@ -208,36 +208,6 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut String) {
                 c.code.vars.iter().filter_map(|v| m.vars.get(v.0 as usize)).map(|d| &*d.name).collect();
             let _ = write!(out, "/*@symbolic*/ {{{}|…}}", names.join(","));
         }
-    }
-}
-
-fn operator(op: BinOp) -> &'static str {
-    match op {
-        BinOp::Union => "\\/",
-        BinOp::Inter => "/\\",
-        BinOp::SetMinus => "-",
-        BinOp::Cartesian => "*",
-        BinOp::Relation => "<->",
-        BinOp::TotalRelation => "<<->",
-        BinOp::SurjectiveRelation => "<->>",
-        BinOp::TotalSurjectiveRelation => "<<->>",
-        BinOp::PartialFunction => "+->",
-        BinOp::TotalFunction => "-->",
-        BinOp::PartialInjection => ">+>",
-        BinOp::TotalInjection => ">->",
-        BinOp::PartialSurjection => "+->>",
-        BinOp::TotalSurjection => "-->>",
-        BinOp::PartialBijection => ">+>>",
-        BinOp::TotalBijection => ">->>",
-        BinOp::Compose => ";",
-        BinOp::ParallelProduct => "||",
-        BinOp::DirectProduct => "><",
-        BinOp::Override => "<+",
-        BinOp::DomRestrict => "<|",
-        BinOp::DomSubtract => "<<|",
-        BinOp::RanRestrict => "|>",
-        BinOp::RanSubtract => "|>>",
-        _ => " ∘ ",
     }
 }
 

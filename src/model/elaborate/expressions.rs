@@ -10,6 +10,7 @@ use crate::lang::typed::{
 use crate::model::overload::Constraint;
 use crate::model::scope::Access;
 use crate::syntax::ast::{self, BigOp, Builtin, Const, TemplatePart};
+use crate::syntax::builtins;
 
 /// Bound variables of quantifiers and their kin cannot be assigned to.
 pub(super) const BOUND: Access = Access::Read("a bound variable");
@@ -446,32 +447,11 @@ impl Elaborator {
 
 /// Tree functions are built in only as long as the model does not use their name otherwise.
 pub(super) fn contextual_name(b: Builtin) -> Option<&'static str> {
-    Some(match b {
-        Builtin::Tree => "tree",
-        Builtin::Btree => "btree",
-        Builtin::TreeConst => "const",
-        Builtin::Top => "top",
-        Builtin::Sons => "sons",
-        Builtin::Prefix => "prefix",
-        Builtin::Postfix => "postfix",
-        Builtin::Sizet => "sizet",
-        Builtin::Mirror => "mirror",
-        Builtin::Rank => "rank",
-        Builtin::Father => "father",
-        Builtin::Son => "son",
-        Builtin::Subtree => "subtree",
-        Builtin::Arity => "arity",
-        Builtin::Bin => "bin",
-        Builtin::Left => "left",
-        Builtin::Right => "right",
-        Builtin::Infix => "infix",
-        Builtin::Floor => "floor",
-        Builtin::Ceiling => "ceiling",
-        Builtin::ToReal => "real",
-        Builtin::Finite => "finite",
-        Builtin::Partition => "partition",
-        _ => return None,
-    })
+    match b {
+        Builtin::Finite => Some("finite"),
+        Builtin::Partition => Some("partition"),
+        _ => Some(builtins::spelling(b)).filter(|name| builtins::contextual_function(name) == Some(b)),
+    }
 }
 
 /// The conjuncts of a predicate, through parentheses and labels of nothing.

@@ -22,7 +22,6 @@ use std::collections::BTreeSet;
 
 pub use expressions::OPEN_FIELD;
 pub use externals::IMPLEMENTED;
-pub use operators::is_predicate;
 
 /// How many nodes the expansion of definitions may make in one model: more is a macro bomb.
 const EXPANSION_LIMIT: u64 = 4_000_000;
@@ -167,7 +166,7 @@ impl Elaborator {
                     | ast::ExprKind::Or(_)
                     | ast::ExprKind::Not(_)
                     | ast::ExprKind::Quant(..) => true,
-                    ast::ExprKind::Binary(op, _, _) => operators::is_predicate(*op),
+                    ast::ExprKind::Binary(op, _, _) => op.is_predicate(),
                     _ => false,
                 },
             };

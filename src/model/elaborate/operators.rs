@@ -7,6 +7,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::lang::typed::{BinOp, Expr, ExprKind, Type, UnOp};
 use crate::model::overload::Constraint;
 use crate::syntax::ast::{self, Builtin};
+use crate::syntax::builtins;
 use ast::BinOp as B;
 
 /// A tree is a function from paths, which are sequences of numbers, to labels.
@@ -18,71 +19,12 @@ fn path() -> Type {
     Type::seq(Type::Integer)
 }
 
-/// How an operator is written in messages.
-pub(super) fn symbol(op: B) -> &'static str {
-    match op {
-        B::Implies => "=>",
-        B::Iff => "<=>",
-        B::Equal => "=",
-        B::NotEqual => "/=",
-        B::In => ":",
-        B::NotIn => "/:",
-        B::Subset => "<:",
-        B::NotSubset => "/<:",
-        B::StrictSubset => "<<:",
-        B::NotStrictSubset => "/<<:",
-        B::Less => "<",
-        B::LessEqual => "<=",
-        B::Greater => ">",
-        B::GreaterEqual => ">=",
-        B::Add => "+",
-        B::Sub => "-",
-        B::Mul => "*",
-        B::Div => "/",
-        B::Mod => "mod",
-        B::Power => "**",
-        B::Interval => "..",
-        B::Maplet => "|->",
-        B::SetMinus => "\\",
-        B::Cartesian => "×",
-        B::Union => "\\/",
-        B::Inter => "/\\",
-        B::Relation => "<->",
-        B::TotalRelation => "<<->",
-        B::SurjectiveRelation => "<->>",
-        B::TotalSurjectiveRelation => "<<->>",
-        B::PartialFunction => "+->",
-        B::TotalFunction => "-->",
-        B::PartialInjection => ">+>",
-        B::TotalInjection => ">->",
-        B::PartialSurjection => "+->>",
-        B::TotalSurjection => "-->>",
-        B::PartialBijection => ">+>>",
-        B::TotalBijection => ">->>",
-        B::Compose => ";",
-        B::ComposeBack => "∘",
-        B::ParallelProduct => "||",
-        B::DirectProduct => "><",
-        B::Override => "<+",
-        B::DomRestrict => "<|",
-        B::DomSubtract => "<<|",
-        B::RanRestrict => "|>",
-        B::RanSubtract => "|>>",
-        B::Concat => "^",
-        B::Prepend => "->",
-        B::Append => "<-",
-        B::Take => "/|\\",
-        B::Drop => "\\|/",
-        B::OfType => "⦂",
-    }
-}
-
 /// Type of the left side, of the right side, of the result.
 struct Row(BinOp, Type, Type, Type);
 
 impl Elaborator {
     pub(super) fn binary(&mut self, op: B, left: &ast::Expr, right: &ast::Expr, span: Span) -> Expr {
-        if is_predicate(op) {
+        if op.is_predicate() {
             return self.predicate_as_value(span);
         }
         let (a, b) = (self.expr(left), self.expr(right));
@@ -135,7 +77,7 @@ impl Elaborator {
                     e.span,
                     format!(
                         "type clash: the {side} side of `{}` must be of type {want}, not {found}",
-                        symbol(op)
+                        op.spelling()
                     ),
                 )
                 .note(format!("this is of type {found}"))
@@ -215,7 +157,7 @@ impl Elaborator {
 
     /// A keyword function applied to its arguments.
     pub(super) fn function(&mut self, b: Builtin, args: &[ast::Expr], span: Span) -> Expr {
-        let name = spelling(b);
+        let name = builtins::spelling(b);
         let n = args.len();
         let wanted = match b {
             Builtin::Iterate
@@ -343,63 +285,5 @@ impl Elaborator {
             (Some(first), Some(second)) => binary(op, first, second, to, span),
             _ => self.poison(span),
         }
-    }
-}
-
-pub fn is_predicate(op: B) -> bool {
-    matches!(
-        op,
-        B::Implies
-            | B::Iff
-            | B::Equal
-            | B::NotEqual
-            | B::In
-            | B::NotIn
-            | B::Subset
-            | B::NotSubset
-            | B::StrictSubset
-            | B::NotStrictSubset
-            | B::Less
-            | B::LessEqual
-            | B::Greater
-            | B::GreaterEqual
-    )
-}
-
-fn spelling(b: Builtin) -> &'static str {
-    match b {
-        Builtin::Bool => "bool",
-        Builtin::Pow => "POW",
-        Builtin::Pow1 => "POW1",
-        Builtin::Fin => "FIN",
-        Builtin::Fin1 => "FIN1",
-        Builtin::Card => "card",
-        Builtin::Min => "min",
-        Builtin::Max => "max",
-        Builtin::Union => "union",
-        Builtin::Inter => "inter",
-        Builtin::Dom => "dom",
-        Builtin::Ran => "ran",
-        Builtin::Id => "id",
-        Builtin::Closure => "closure",
-        Builtin::Closure1 => "closure1",
-        Builtin::Iterate => "iterate",
-        Builtin::Rel => "rel",
-        Builtin::Fnc => "fnc",
-        Builtin::Prj1 => "prj1",
-        Builtin::Prj2 => "prj2",
-        Builtin::Seq => "seq",
-        Builtin::Seq1 => "seq1",
-        Builtin::Iseq => "iseq",
-        Builtin::Iseq1 => "iseq1",
-        Builtin::Perm => "perm",
-        Builtin::Size => "size",
-        Builtin::First => "first",
-        Builtin::Last => "last",
-        Builtin::Front => "front",
-        Builtin::Tail => "tail",
-        Builtin::Rev => "rev",
-        Builtin::Conc => "conc",
-        other => super::expressions::contextual_name(other).unwrap_or("function"),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Elaborator;
 use super::expressions::BOUND;
-use super::operators::is_predicate;
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
 use crate::lang::typed::{Pred, PredKind, RelOp, Type, VarKind};
@@ -41,7 +40,7 @@ impl Elaborator {
             ast::ExprKind::Binary(B::Iff, a, b) => {
                 PredKind::Iff(Box::new(self.pred(a)), Box::new(self.pred(b)))
             }
-            ast::ExprKind::Binary(op, a, b) if is_predicate(*op) => self.comparison(*op, a, b),
+            ast::ExprKind::Binary(op, a, b) if op.is_predicate() => self.comparison(*op, a, b),
             ast::ExprKind::Quant(q, ids, p) => {
                 let (vars, p) = self.bind(ids, VarKind::Local, BOUND, |this, _| this.pred(p));
                 match q {
@@ -120,7 +119,7 @@ impl Elaborator {
             _ => RelOp::GreaterEqual,
         };
         match op {
-            B::Equal | B::NotEqual => self.same(&a, &b, super::operators::symbol(op)),
+            B::Equal | B::NotEqual => self.same(&a, &b, op.spelling()),
             B::In | B::NotIn => {
                 // The set first: the message then names what the element is measured against.
                 let element = self.unifier.fresh();
@@ -128,7 +127,7 @@ impl Elaborator {
                 if self.expect(
                     &b,
                     &Type::pow(element.clone()),
-                    &format!("the right side of `{}`", super::operators::symbol(op)),
+                    &format!("the right side of `{}`", op.spelling()),
                     Some((a.span, format!("the left side is of type {shown}"))),
                 ) {
                     self.operands(op, &a, &b, &element, &Type::pow(element.clone()));

@@ -329,23 +329,7 @@ pub(super) fn is_predicate(e: &Expr, predicates: &BTreeSet<Name>) -> bool {
         ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) | ExprKind::Quant(..) => true,
         ExprKind::Const(c) => matches!(c, Const::BTrue | Const::BFalse),
         ExprKind::Builtin(b, _) => matches!(b, Builtin::Finite | Builtin::Partition),
-        ExprKind::Binary(op, ..) => matches!(
-            op,
-            BinOp::Implies
-                | BinOp::Iff
-                | BinOp::Equal
-                | BinOp::NotEqual
-                | BinOp::In
-                | BinOp::NotIn
-                | BinOp::Subset
-                | BinOp::NotSubset
-                | BinOp::StrictSubset
-                | BinOp::NotStrictSubset
-                | BinOp::Less
-                | BinOp::LessEqual
-                | BinOp::Greater
-                | BinOp::GreaterEqual
-        ),
+        ExprKind::Binary(op, ..) => op.is_predicate(),
         ExprKind::Apply(f, _) => matches!(&f.kind, ExprKind::Ident(name) if predicates.contains(name)),
         ExprKind::Label(_, x) => is_predicate(x, predicates),
         _ => false,

@@ -68,7 +68,7 @@ fn sort(e: &Expr) -> Sort {
         ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) | ExprKind::Quant(..) => Sort::Predicate,
         ExprKind::Const(Const::BTrue | Const::BFalse) => Sort::Predicate,
         ExprKind::Builtin(Builtin::Finite | Builtin::Partition, _) => Sort::Predicate,
-        ExprKind::Binary(op, ..) if operators::of(*op).is_some_and(|row| row.level <= Level::Relational) => {
+        ExprKind::Binary(op, ..) if op.rodin().is_some_and(|row| row.level <= Level::Relational) => {
             Sort::Predicate
         }
         ExprKind::Apply(..) => Sort::Either,

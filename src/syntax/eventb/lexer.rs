@@ -2,7 +2,6 @@
 //!
 //! In: the text of one formula. Out: its tokens with their bytes. Never here: precedence.
 
-use super::operators::BINARY;
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{FileId, Int, Name, Span};
 use crate::syntax::ast::{BinOp, Builtin, Const};
@@ -188,8 +187,8 @@ fn unreadable(file: FileId, at: usize, length: usize) -> Diagnostic {
 
 /// The longest sign that the text begins with.
 fn symbol(rest: &str) -> Option<(Token, usize)> {
-    let operators = BINARY.iter().flat_map(|row| [(row.symbol, row.op), (row.ascii, row.op)]);
-    let operators = operators.map(|(spelling, op)| (spelling, Token::Op(op)));
+    let rows = BinOp::ALL.iter().filter_map(|op| Some((op, op.rodin()?)));
+    let operators = rows.flat_map(|(op, row)| [(row.symbol, Token::Op(*op)), (row.ascii, Token::Op(*op))]);
     SYMBOLS
         .iter()
         .cloned()

@@ -126,7 +126,7 @@ impl Printer {
             ExprKind::And(parts) => self.junction(parts, " ∧ "),
             ExprKind::Or(parts) => self.junction(parts, " ∨ "),
             ExprKind::Binary(op, left, right) => {
-                let (symbol, level) = match operators::of(*op) {
+                let (symbol, level) = match op.rodin() {
                     Some(row) => (row.symbol, row.level),
                     None => ("?", Level::Relational),
                 };
@@ -241,7 +241,7 @@ impl Printer {
 
 fn level(e: &Expr) -> Level {
     match &e.kind {
-        ExprKind::Binary(op, ..) => operators::of(*op).map_or(Level::Relational, |row| row.level),
+        ExprKind::Binary(op, ..) => op.rodin().map_or(Level::Relational, |row| row.level),
         ExprKind::And(_) | ExprKind::Or(_) => Level::Junction,
         ExprKind::Not(_) => Level::Negation,
         ExprKind::Neg(_) => Level::Additive,

@@ -72,7 +72,7 @@ fn part(term: &Term) -> Result<Expr, Diagnostic> {
     {
         return Ok(expr_of(ExprKind::Builtin(b, vec![part(arg)?])));
     }
-    if let Some(op) = binary(name)
+    if let Some(op) = BinOp::of_functor(name)
         && let [left, right] = args
     {
         return Ok(expr_of(ExprKind::Binary(op, Box::new(part(left)?), Box::new(part(right)?))));
@@ -284,59 +284,6 @@ fn unary(name: &str) -> Option<Builtin> {
         "range" => Builtin::Ran,
         "identity" => Builtin::Id,
         "finite" => Builtin::Finite,
-        _ => return None,
-    })
-}
-
-fn binary(name: &str) -> Option<BinOp> {
-    Some(match name {
-        "implication" => BinOp::Implies,
-        "equivalence" => BinOp::Iff,
-        "equal" => BinOp::Equal,
-        "not_equal" => BinOp::NotEqual,
-        "member" => BinOp::In,
-        "not_member" => BinOp::NotIn,
-        "subset" => BinOp::Subset,
-        "not_subset" => BinOp::NotSubset,
-        "subset_strict" => BinOp::StrictSubset,
-        "not_subset_strict" => BinOp::NotStrictSubset,
-        "less" => BinOp::Less,
-        "less_equal" => BinOp::LessEqual,
-        "greater" => BinOp::Greater,
-        "greater_equal" => BinOp::GreaterEqual,
-        "typeof" => BinOp::OfType,
-        "relations" => BinOp::Relation,
-        "total_relation" => BinOp::TotalRelation,
-        "surjection_relation" => BinOp::SurjectiveRelation,
-        "total_surjection_relation" => BinOp::TotalSurjectiveRelation,
-        "partial_function" => BinOp::PartialFunction,
-        "total_function" => BinOp::TotalFunction,
-        "partial_injection" => BinOp::PartialInjection,
-        "total_injection" => BinOp::TotalInjection,
-        "partial_surjection" => BinOp::PartialSurjection,
-        "total_surjection" => BinOp::TotalSurjection,
-        "partial_bijection" => BinOp::PartialBijection,
-        "total_bijection" => BinOp::TotalBijection,
-        "union" => BinOp::Union,
-        "intersection" => BinOp::Inter,
-        "set_subtraction" => BinOp::SetMinus,
-        "cartesian_product" => BinOp::Cartesian,
-        "overwrite" => BinOp::Override,
-        "ring" => BinOp::ComposeBack,
-        "composition" => BinOp::Compose,
-        "parallel_product" => BinOp::ParallelProduct,
-        "direct_product" => BinOp::DirectProduct,
-        "domain_restriction" => BinOp::DomRestrict,
-        "domain_subtraction" => BinOp::DomSubtract,
-        "range_restriction" => BinOp::RanRestrict,
-        "range_subtraction" => BinOp::RanSubtract,
-        "interval" => BinOp::Interval,
-        "add" => BinOp::Add,
-        "minus" => BinOp::Sub,
-        "multiplication" => BinOp::Mul,
-        "div" => BinOp::Div,
-        "modulo" => BinOp::Mod,
-        "power_of" => BinOp::Power,
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@
 use super::Printer;
 use crate::syntax::ast::{BigOp, BinOp, Expr, ExprKind, Ident, Quant, TemplatePart};
 use crate::syntax::builtins::{spelling, value_spelling};
-use crate::syntax::precedence::{Level, level_of, operand_levels, token};
+use crate::syntax::precedence::{Level, level_of, operand_levels};
 use std::fmt::Write;
 
 impl Printer {
@@ -154,7 +154,7 @@ impl Printer {
         match op {
             BinOp::Interval => self.text(".."),
             _ => {
-                let _ = write!(self.out, " {} ", token(op).spelling());
+                let _ = write!(self.out, " {} ", op.spelling());
             }
         }
         self.formula(right, for_right);
