@@ -175,7 +175,7 @@ fn command(animation: &mut Animation, line: &str) -> Done {
             }
         }
         "history" | "h" => {
-            let steps: Vec<TraceStep> = animation.steps().cloned().collect();
+            let steps: Vec<TraceStep> = animation.steps().collect();
             let mut words = String::new();
             text::trace(&mut words, &steps, None);
             Done::Said(words)
@@ -211,10 +211,10 @@ fn save(animation: &Animation, path: &Path) -> Done {
 
 /// What the last step changed.
 fn after(animation: &Animation) -> String {
-    let steps: Vec<&TraceStep> = animation.steps().collect();
-    let Some(last) = steps.last() else { return String::new() };
-    let before = steps.iter().rev().nth(1).map_or(&[][..], |s| &s.state);
-    let mut words = format!("did {}\n", text::label(last));
+    let Some(last) = animation.last().map(|choice| animation.step(choice)) else { return String::new() };
+    let before = animation.position().checked_sub(2).and_then(|n| animation.step_at(n));
+    let before = before.map(|choice| animation.step(choice).state).unwrap_or_default();
+    let mut words = format!("did {}\n", text::label(&last));
     for (name, value) in last.state.iter().filter(|pair| !before.contains(pair)) {
         words.push_str(&format!("  {name} = {}\n", cut(value)));
     }
@@ -236,8 +236,9 @@ fn choices(animation: &Animation, limit: usize) -> String {
     if count == 0 {
         words.push_str("nothing can be done here\n");
     }
-    for (i, step) in animation.choices().take(limit).enumerate() {
-        words.push_str(&format!("{:>4}  {}", i + 1, cut(&text::label(step))));
+    for (i, choice) in animation.choices().iter().take(limit).enumerate() {
+        let step = animation.step(choice);
+        words.push_str(&format!("{:>4}  {}", i + 1, cut(&text::label(&step))));
         // The beginning has no parameters: its values tell the choices apart.
         if step.event.starts_with('$') {
             let values: Vec<String> = step.state.iter().map(|(n, v)| format!("{n}={}", cut(v))).collect();

@@ -31,6 +31,8 @@ pub enum Command {
     Replay(super::animate::Replay),
     /// Step through a model by hand, on stdin and stdout
     Animate(super::animate::Animate),
+    /// Look at a model in the browser: states, steps, history, formulas, pictures
+    Serve(super::serve::Serve),
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.
@@ -230,6 +232,9 @@ pub struct Check {
     /// Write the counterexample: .prob2trace, .json, .txt or .html by extension
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Open the counterexample in the browser, as `bombus serve` shows it
+    #[arg(long)]
+    pub open: bool,
     /// Save the search there now and then, to go on after a crash
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,

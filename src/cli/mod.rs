@@ -8,6 +8,7 @@ pub mod batch;
 pub mod progress;
 pub mod run;
 pub mod scale;
+pub mod serve;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).
 pub mod status {

@@ -37,6 +37,7 @@ pub fn main() -> u8 {
         Command::Scale(args) => super::scale::run(&args),
         Command::Replay(args) => super::animate::replay(&args),
         Command::Animate(args) => super::animate::animate(&args),
+        Command::Serve(args) => super::serve::run(&args),
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }
@@ -245,6 +246,9 @@ fn check(mut args: args::Check) -> u8 {
             // Temporal formulas may have been left undecided by a limit, after the search.
             if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
                 options.checkpoint.clear();
+            }
+            if args.open {
+                super::serve::open_outcome(&args, &outcome, &budget);
             }
             status
         }

@@ -16,12 +16,13 @@ mod reduction;
 
 mod refinement;
 mod replay;
+mod space;
 mod symmetry;
 mod temporal;
 mod values;
 
 pub use crate::program::symmetry::Mode as SymmetryMode;
-pub use animate::Animation;
+pub use animate::{Animation, Branch, Choice, Judged};
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
@@ -29,8 +30,10 @@ pub use eval::eval;
 pub use foreign::check_via;
 pub use judge::core_text;
 pub use reduction::Reduce;
-pub use replay::{Replayed, replay};
+pub use replay::{Replayed, follow, replay};
+pub use space::{Edge, Projected, Space};
 pub use temporal::Asked;
+pub use values::Typed;
 
 use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};

@@ -5,6 +5,7 @@
 
 pub mod explain;
 pub mod json;
+pub mod layers;
 pub mod ledger;
 pub mod outcome;
 pub mod text;

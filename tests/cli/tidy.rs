@@ -37,11 +37,13 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("api", &["system", "explore", "graph", "ltl", "report"]),
     // Many checks as processes of their own: stands beside `driver`, knows a check by its JSON alone.
     ("runs", &["report"]),
+    // A model as a local web page: what a user of the page asks for is done by `driver`.
+    ("serve", &["source", "syntax", "lang", "model", "evaluate", "report", "driver"]),
     (
         "cli",
         &[
             "source", "syntax", "lang", "model", "system", "program", "net", "pins", "via", "explore",
-            "graph", "ltl", "csp", "report", "driver", "runs",
+            "graph", "ltl", "csp", "report", "driver", "runs", "serve",
         ],
     ),
 ];
