@@ -7,7 +7,6 @@ pub mod diagnostic;
 pub mod finding;
 pub mod hash;
 pub mod int;
-pub mod random;
 pub mod sealed;
 pub mod span;
 pub mod text;

@@ -30,15 +30,22 @@ pub struct Animate {
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Exit status: 0 every step can be made, 1 one cannot, 2 trace or model rejected, 3 it could not be found out."
+    after_help = "A log may leave out parameters, states and steps; docs/logs.md says how a map is written.\n\
+Exit status: 0 every step can be made, 1 one cannot, 2 trace or model rejected, 3 it could not be found out."
 )]
 pub struct Replay {
     /// The trace: .prob2trace, the .json of --trace, or the JSON result of a check
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    #[arg(value_name = "TRACE", required_unless_present = "log", conflicts_with = "log")]
+    pub trace: Option<PathBuf>,
     /// The model [default: the one that the trace names]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Instead of a trace, a log of a real system, one JSON object on each line (- is stdin): does the model allow it?
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub log: Option<PathBuf>,
+    /// With --log: a TOML file that says what the fields of the log mean in the model
+    #[arg(long, value_name = "FILE", requires = "log")]
+    pub map: Option<PathBuf>,
     /// Give up after so many seconds
     #[arg(long, value_name = "S")]
     pub time_limit: Option<f64>,
@@ -58,11 +65,14 @@ pub fn replay(args: &Replay) -> u8 {
         }
         limit => budget.time_limit = limit.map(Duration::from_secs_f64),
     }
+    let Some(trace) = &args.trace else {
+        return args.log.as_ref().map_or(status::REJECTED, |log| super::logs::run(args, log));
+    };
     watch_signals(&budget);
-    match driver::replay(&args.trace, args.model.as_deref(), &loading(&args.loading), &budget) {
+    match driver::replay(trace, args.model.as_deref(), &loading(&args.loading), &budget) {
         Err(r) => rejected(&r),
         Ok(replayed) => {
-            say(&if args.json { replay_json(&replayed) } else { replay_text(&replayed) });
+            say(&if args.json { replay_json(&replayed).to_string() } else { replay_text(&replayed) });
             replayed.exit_status()
         }
     }
@@ -84,7 +94,7 @@ fn replay_text(r: &Replayed) -> String {
     lines.join("\n")
 }
 
-fn replay_json(r: &Replayed) -> String {
+pub(super) fn replay_json(r: &Replayed) -> serde_json::Value {
     let failed = r.failed.as_ref().map(|(step, why)| json!({"step": r.made, "event": step, "because": why}));
     json!({
         "bombus": env!("CARGO_PKG_VERSION"),
@@ -96,7 +106,6 @@ fn replay_json(r: &Replayed) -> String {
         "incomplete_because": r.incomplete,
         "notes": r.notes,
     })
-    .to_string()
 }
 
 /// Choices shown before `all` is asked for.

@@ -33,6 +33,12 @@ pub enum Command {
     Animate(super::animate::Animate),
     /// Look at a model in the browser: states, steps, history, formulas, pictures
     Serve(super::serve::Serve),
+    /// Walk through a model at random, on all cores
+    Simulate(super::simulate::Simulate),
+    /// Write shortest traces that reach every event, every part of a guard, or given predicates
+    Tests(super::test_traces::Tests),
+    /// Serve check, eval, replay and simulate to an agent: Model Context Protocol on stdin and stdout
+    Mcp(super::mcp::Mcp),
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.
@@ -229,12 +235,14 @@ pub struct Check {
     /// Print one JSON object on stdout (text goes to stderr), or write it to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub json: Option<Option<PathBuf>>,
-    /// Write the counterexample: .prob2trace, .json, .txt or .html by extension
+    /// Write the counterexample: .prob2trace, .json, .txt, .html, or as a sequence diagram .mmd or .svg, by extension
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Open the counterexample in the browser, as `bombus serve` shows it
     #[arg(long)]
     pub open: bool,
+    #[command(flatten)]
+    pub pictures: super::pictures::Pictures,
     /// Save the search there now and then, to go on after a crash
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
@@ -378,7 +386,7 @@ pub enum Progress {
     Off,
 }
 
-fn parse_set(text: &str) -> Result<(String, u32), String> {
+pub(super) fn parse_set(text: &str) -> Result<(String, u32), String> {
     let (name, size) = text.split_once('=').ok_or("expected NAME=N, such as PID=3")?;
     let size: u32 = size.trim().parse().map_err(|_| format!("'{size}' is not a size"))?;
     if size == 0 {
@@ -390,7 +398,7 @@ fn parse_set(text: &str) -> Result<(String, u32), String> {
     Ok((name.trim().to_string(), size))
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s.is_finite() && s > 0.0 && s < 1e9 => Ok(s),
         _ => Err("expected a positive number of seconds".into()),

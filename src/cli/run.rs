@@ -38,11 +38,14 @@ pub fn main() -> u8 {
         Command::Replay(args) => super::animate::replay(&args),
         Command::Animate(args) => super::animate::animate(&args),
         Command::Serve(args) => super::serve::run(&args),
+        Command::Simulate(args) => super::simulate::run(&args),
+        Command::Tests(args) => super::test_traces::run(&args),
+        Command::Mcp(args) => super::mcp::run(&args),
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }
 
-fn internal(message: &str) -> u8 {
+pub(super) fn internal(message: &str) -> u8 {
     complain(&format!(
         "internal error: {message}
 This is a fault of Bombus, not of the model. No verdict is given."
@@ -60,7 +63,7 @@ pub(super) fn say(text: &str) {
 }
 
 /// Prints to stdout; whether whoever listens can have it all. A reader that went away wanted no more.
-fn said(text: &str) -> bool {
+pub(super) fn said(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -139,13 +142,18 @@ fn check(mut args: args::Check) -> u8 {
     if args.via_limit.is_some() && args.via.is_none() {
         return reject("--via-limit: limits the answers of a process that --via starts");
     }
+    let of_b = args.csp.is_none() && args.model.as_deref().is_some_and(|m| !driver::is_csp(m));
+    if let Some(message) = args.pictures.refusal(of_b) {
+        return reject(&message);
+    }
     if let Some(message) = not_available(&args) {
         return reject(&message);
     }
     if let Some(trace) = &args.trace {
         let extension = trace.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if !["prob2trace", "json", "txt", "html"].contains(&extension) {
-            return reject(&format!("--trace {}: use .prob2trace, .json, .txt or .html", trace.display()));
+        if !trace_file::EXTENSIONS.contains(&extension) {
+            let known = trace_file::EXTENSIONS.join(", .");
+            return reject(&format!("--trace {}: use one of .{known}", trace.display()));
         }
     }
     let ltl_file = match &args.ltl_file {
@@ -247,6 +255,13 @@ fn check(mut args: args::Check) -> u8 {
             if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
                 options.checkpoint.clear();
             }
+            let status = match &args.model {
+                Some(model) => {
+                    let json_on_stdout = args.json == Some(None);
+                    args.pictures.write(model, &args.loading, json_on_stdout, status, &budget)
+                }
+                None => status,
+            };
             if args.open {
                 super::serve::open_outcome(&args, &outcome, &budget);
             }
@@ -257,7 +272,7 @@ fn check(mut args: args::Check) -> u8 {
     }
 }
 
-fn cores() -> usize {
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
@@ -342,7 +357,7 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
     }
 }
 
-fn write_file(path: &Path, content: &str) -> bool {
+pub(super) fn write_file(path: &Path, content: &str) -> bool {
     match std::fs::write(path, content) {
         Ok(()) => true,
         Err(e) => {

@@ -228,7 +228,7 @@ impl<'m> Animation<'m> {
             if self.choices.is_empty() || self.budget.check().is_err() {
                 return done;
             }
-            let choice = self.choices[random(self.choices.len()) % self.choices.len()].clone();
+            let choice = self.choices[random(self.choices.len())].clone();
             self.go(choice);
             if done + 1 < steps {
                 self.look_for_choices();
@@ -432,8 +432,12 @@ impl<'m> Animation<'m> {
         match self.interpreter.transitions(state) {
             Err(e) => self.remarks.push(e.to_string()),
             Ok(steps) => {
-                let said =
-                    steps.errors.iter().chain(&steps.undefined_guards).chain(&steps.incomplete).chain(&steps.sampled);
+                let said = steps
+                    .errors
+                    .iter()
+                    .chain(&steps.undefined_guards)
+                    .chain(&steps.incomplete)
+                    .chain(&steps.sampled);
                 for (event, e) in said {
                     self.remarks.push(format!("{}: {e}", machine.op(machine.events[*event]).name));
                 }

@@ -6,33 +6,45 @@
 mod animate;
 mod checkpoint;
 mod compiled;
+mod coverage;
 mod csp;
 mod eval;
 mod evaluate;
 mod foreign;
 mod guided;
 pub mod judge;
+mod log_map;
+mod log_values;
+mod logs;
 mod reduction;
 
 mod refinement;
 mod replay;
+mod simulate;
 mod space;
+mod state_graph;
 mod symmetry;
 mod temporal;
+mod test_traces;
 mod values;
 
 pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::{Animation, Branch, Choice, Judged};
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
+pub use coverage::{Coverage, Part, coverage};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
 pub use eval::eval;
 pub use foreign::check_via;
 pub use judge::core_text;
+pub use logs::{Followed, follow_log};
 pub use reduction::Reduce;
 pub use replay::{Replayed, follow, replay};
+pub use simulate::{SimulateOptions, simulate};
 pub use space::{Edge, Projected, Space};
+pub use state_graph::state_graph;
 pub use temporal::Asked;
+pub use test_traces::{Goals, TestTrace, TestTraces, test_traces};
 pub use values::Typed;
 
 use crate::analyse::distinguishable::{Apart, sets_of};

@@ -11,8 +11,8 @@ use super::values::Texts;
 use super::{Rejected, load};
 use crate::base::budget::{Budget, Stop};
 use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::text::one_line;
 use crate::base::hash::HashSet;
+use crate::base::text::one_line;
 use crate::evaluate::{Error, Interpreter, State};
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
@@ -95,11 +95,8 @@ pub fn follow(
 
 fn attempt(model: &Model, trace: &ReadTrace, texts: Texts, budget: &Budget) -> (Replayed, Vec<Choice>) {
     let replay = Replay { interpreter: Interpreter::new(&model.machine, budget), texts };
-    let mut replayed = Replayed {
-        machine: model.machine.name.to_string(),
-        steps: trace.steps.len(),
-        ..Replayed::default()
-    };
+    let mut replayed =
+        Replayed { machine: model.machine.name.to_string(), steps: trace.steps.len(), ..Replayed::default() };
     let mut fronts = Vec::new();
     match replay.run(trace, &mut replayed, &mut fronts) {
         Ok(()) => {}
@@ -215,7 +212,8 @@ impl Replay<'_> {
             }
             replayed.made += 1;
         }
-        let states = |front: &Front| -> Vec<State> { front.iter().filter_map(|(_, c)| c.state().cloned()).collect() };
+        let states =
+            |front: &Front| -> Vec<State> { front.iter().filter_map(|(_, c)| c.state().cloned()).collect() };
         let last = fronts.last().map(states).unwrap_or_default();
         if let Some(at) = trace.loop_start.filter(|_| !fronts.is_empty()) {
             let closes = fronts.get(at + untold).is_some_and(|f| states(f).iter().any(|s| last.contains(s)));

@@ -207,8 +207,12 @@ impl Space {
             }
         }
         match (undefined, self.missing.first()) {
-            (Some(why), _) => Err(format!("no state is known to satisfy it, but in some it has no value: {why}")),
-            (None, Some(why)) => Err(format!("none of the {looked} states that were met satisfies it, but: {why}")),
+            (Some(why), _) => {
+                Err(format!("no state is known to satisfy it, but in some it has no value: {why}"))
+            }
+            (None, Some(why)) => {
+                Err(format!("none of the {looked} states that were met satisfies it, but: {why}"))
+            }
             (None, None) => Ok(None),
         }
     }

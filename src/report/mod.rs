@@ -3,13 +3,18 @@
 //! In: figures and findings of an engine, already in the words of the model. Out: texts.
 //! Never here: threads, evaluation, printing.
 
+pub mod coverage_file;
 pub mod explain;
+pub mod graph_file;
 pub mod json;
 pub mod layers;
 pub mod ledger;
 pub mod outcome;
+pub mod page_style;
+pub mod sequence;
 pub mod text;
 pub mod trace_file;
+pub mod trace_page;
 pub mod trace_read;
 
 pub use ledger::{Ledger, Verdict};

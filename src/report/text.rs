@@ -43,8 +43,9 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
     }
     let never: Vec<&str> = o.events.iter().filter(|e| e.transitions == 0).map(|e| e.name.as_str()).collect();
     if !never.is_empty() && o.counts.states > 0 {
-        // A reduced search may leave out all transitions of an event.
-        let word = if o.reductions.por == "on" { "never taken" } else { "never enabled" };
+        // A reduced search may leave out all transitions of an event, and so may random walks.
+        let word =
+            if o.reductions.por == "on" || o.engine == "simulate" { "never taken" } else { "never enabled" };
         let _ = writeln!(out, "  {word}  {}", never.join(", "));
     }
     for w in &o.warnings {

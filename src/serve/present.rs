@@ -102,8 +102,11 @@ fn nth_part(value: &Value, ty: &Type, n: usize) -> Option<(Option<String>, Value
             elements.get(n).map(|value| (None, value.clone(), element))
         }
         (Value::Pair(sides), ty) => {
-            let (left, right) =
-                if let Type::Prod(a, b) = ty { ((**a).clone(), (**b).clone()) } else { (Type::Any, Type::Any) };
+            let (left, right) = if let Type::Prod(a, b) = ty {
+                ((**a).clone(), (**b).clone())
+            } else {
+                (Type::Any, Type::Any)
+            };
             match n {
                 0 => Some((None, sides.0.clone(), left)),
                 1 => Some((None, sides.1.clone(), right)),

@@ -80,7 +80,9 @@ impl Reasons<'_, '_> {
 
     /// A part of an expression that is shown with its value alone.
     fn leaf(&self, e: &Expr) -> Option<Json> {
-        if matches!(e.kind, ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Elem(..)) || e.span == Span::default() {
+        if matches!(e.kind, ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Elem(..))
+            || e.span == Span::default()
+        {
             return None;
         }
         let value = self.interpreter.eval_expr(e, self.state).ok()?;

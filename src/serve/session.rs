@@ -8,7 +8,6 @@ use super::pictures::{self, StateSpace};
 use super::present;
 use super::reasons::Reasons;
 use crate::base::budget::Budget;
-use crate::base::random::Random;
 use crate::base::text::one_line;
 use crate::driver::{self, Animation, Choice, Space, Typed};
 use crate::evaluate::Interpreter;
@@ -17,6 +16,7 @@ use crate::lang::value::Value;
 use crate::model::{Formula, Model, types};
 use crate::report::trace_read::{self, ReadTrace};
 use crate::report::{INITIALISE, SETUP_CONSTANTS};
+use bombus_kernels::random::Random;
 use serde_json::{Value as Json, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -145,7 +145,8 @@ impl<'m> Session<'m> {
         // The model may have constants that the trace does not mention.
         let untold = steps.len().saturating_sub(replayed.made);
         self.loop_start = trace.loop_start.filter(|_| replayed.failed.is_none()).map(|n| n + untold);
-        self.finding = trace.violation.as_ref().map(|(kind, property)| json!({"kind": kind, "property": property}));
+        self.finding =
+            trace.violation.as_ref().map(|(kind, property)| json!({"kind": kind, "property": property}));
         self.animation.follow(0, steps);
     }
 
@@ -232,7 +233,9 @@ impl<'m> Session<'m> {
             vars.iter().zip(values).map(one).collect::<Vec<_>>().join(", ")
         };
         match choice {
-            Choice::Setup(constants) => format!("SETUP_CONSTANTS {}", list(&machine.constants, constants, true)),
+            Choice::Setup(constants) => {
+                format!("SETUP_CONSTANTS {}", list(&machine.constants, constants, true))
+            }
             Choice::Initialise(state) => {
                 format!("INITIALISATION {}", list(&machine.variables, &state.variables, true))
             }
@@ -303,9 +306,9 @@ impl<'m> Session<'m> {
     fn random(&mut self, steps: usize, seed: Option<usize>) -> Result<Json, String> {
         let mut bytes = [0u8; 8];
         getrandom::fill(&mut bytes).map_err(|e| format!("no random numbers: {e}"))?;
-        let mut numbers = Random::new(seed.map_or(u64::from_le_bytes(bytes), |n| n as u64));
+        let mut numbers = Random(seed.map_or(u64::from_le_bytes(bytes), |n| n as u64));
         let wanted = steps.min(RANDOM_STEPS);
-        let done = self.animation.wander(wanted, |n| numbers.below(n));
+        let done = self.animation.wander(wanted, |n| numbers.below(n as u64) as usize);
         // The last state is looked at in full, whatever ended the walk.
         self.animation.goto(self.animation.position());
         if done < wanted {
@@ -343,8 +346,7 @@ impl<'m> Session<'m> {
         let judged = self.animation.judged();
         let state = self.animation.here();
         let sources = self.animation.sources();
-        let reasons =
-            Reasons { interpreter: self.animation.interpreter(), sources, state: state.as_ref() };
+        let reasons = Reasons { interpreter: self.animation.interpreter(), sources, state: state.as_ref() };
         let row = |j: &driver::Judged| {
             let word = match &j.truth {
                 Ok(true) => "true",
@@ -396,9 +398,10 @@ impl<'m> Session<'m> {
     fn graph(&mut self, project: &str, states: usize) -> Result<Json, String> {
         let typed = if project.is_empty() { None } else { Some(self.typed(project)?) };
         let interpreter = self.animation.interpreter();
-        let space = self.space.get_or_insert_with(|| Space::of_machine(interpreter));
         let states = states.min(DRAWN);
-        // A space that was cut short in time grows again; one that is larger than asked for is shown as it is.
+        // A space that was cut short in time grows on; one that is larger than asked for is made anew.
+        let space = self.space.take().filter(|space| space.states.len() <= states);
+        let space = self.space.insert(space.unwrap_or_else(|| Space::of_machine(interpreter)));
         let complete = space.grow(interpreter, states);
         let here = self.animation.last().and_then(Choice::state).and_then(|state| space.find(state));
         let (projected, ty) = match typed.as_ref() {
@@ -429,7 +432,10 @@ impl<'m> Session<'m> {
             let goal = format!("--goal={predicate}");
             let options = [&*goal, "--no-invariant", "--no-deadlock", "--no-assertions"];
             let result = (self.checker)(&options, budget)?;
-            return self.found(&result, budget, "no reachable state satisfies it");
+            self.found(&result, budget, "no reachable state satisfies it")?;
+            // Who looks for a state found no fault.
+            self.finding = None;
+            return Ok(self.view());
         };
         let interpreter = Interpreter::new(&typed.machine, budget);
         let mut space = Space::from_state(state);

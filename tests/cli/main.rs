@@ -3,6 +3,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod browser;
 mod command_line;
+mod coverage;
+mod logs;
 mod replay;
+mod serve;
 mod tidy;

@@ -6,7 +6,7 @@
 
 mod bags;
 mod compact;
-mod copy;
+pub mod copy;
 mod elaborate;
 mod expressions;
 mod functions;
