@@ -20,6 +20,7 @@ use crate::base::{Int, Name};
 use crate::lang::typed::{FreeId, SetId};
 use dashu_ratio::RBig;
 use std::sync::Arc;
+pub use show::operator_text;
 pub use symbolic::{Base, Closure, ClosureCode, ClosureKind, Symbolic};
 
 #[derive(Clone, Debug)]

@@ -199,7 +199,7 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut String) {
             };
             out.push('(');
             show(a, m, &left, out);
-            out.push_str(operator(*op));
+            out.push_str(operator_text(*op));
             show(b, m, &right, out);
             out.push(')');
         }
@@ -211,7 +211,8 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut String) {
     }
 }
 
-fn operator(op: BinOp) -> &'static str {
+/// The sign of an operator on sets and relations.
+pub fn operator_text(op: BinOp) -> &'static str {
     match op {
         BinOp::Union => "\\/",
         BinOp::Inter => "/\\",
