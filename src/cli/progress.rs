@@ -3,6 +3,7 @@
 //! In: figures that the explorer updates. Out: one line on stderr, rewritten twice a second and wiped
 //! at the end. In a pipe nothing is written.
 
+use crate::base::text::grouped;
 use crate::explore::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -71,29 +72,5 @@ fn show(figures: &Progress, stop: &AtomicBool) {
         );
         let _ = err.flush();
         shown = true;
-    }
-}
-
-/// Digits in groups of three.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn digits_are_grouped_by_three() {
-        assert_eq!(super::grouped(0), "0");
-        assert_eq!(super::grouped(999), "999");
-        assert_eq!(super::grouped(1_000), "1,000");
-        assert_eq!(super::grouped(12_345_678), "12,345,678");
     }
 }

@@ -10,6 +10,7 @@ mod coverage;
 mod csp;
 mod eval;
 mod evaluate;
+mod explain;
 mod foreign;
 mod guided;
 pub mod judge;
@@ -164,6 +165,8 @@ struct Explored {
     workers: usize,
     ledger: Ledger,
     violation: Option<Violation>,
+    /// The first finding of every other property.
+    others: Vec<Violation>,
     found: BTreeMap<String, u64>,
     counts: Counts,
     events: Vec<EventCoverage>,
@@ -281,7 +284,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         asked =
             Question::read(path, options, &LoadOptions { all_constants: true, ..options.loading.clone() })?;
     }
-    let Question { model, sources, diagnostics, formulas } = asked;
+    let Question { model, mut sources, diagnostics, formulas } = asked;
     warnings.extend(warnings_of(&sources, &diagnostics));
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
@@ -341,12 +344,17 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         ));
     }
     warnings.extend(explored.notes);
+    let (name, scope) = (machine.name.to_string(), scope_of(machine));
+    let explained =
+        explain::findings(path, model, &mut sources, options, explored.violation, explored.others);
     Ok(Outcome {
         file: path.display().to_string(),
-        machine: machine.name.to_string(),
-        scope: scope_of(machine),
+        machine: name,
+        scope,
         ledger: explored.ledger,
-        violation: explored.violation,
+        violation: explained.violation,
+        why: explained.why,
+        others: explained.others,
         found: explored.found,
         warnings,
         counts: explored.counts,

@@ -14,12 +14,13 @@ use crate::base::hash::HashSet;
 use crate::base::text::one_line;
 use crate::evaluate::search::kind_of;
 use crate::evaluate::{Constants, Error, Interpreter, State, Transition};
+use crate::explain::{Explainer, Explanation, Finding};
 use crate::lang::typed::{Machine, OpId, VarId};
 use crate::lang::value::Value;
 use crate::model::LoadOptions;
 use crate::report::{
     Counts, EventCoverage, INITIALISE, Ledger, Outcome, Reductions, SETUP_CONSTANTS, Seconds, TraceStep,
-    Violation, explain,
+    Violation,
 };
 use bombus_kernels::hash::mix;
 use bombus_kernels::random::Random;
@@ -32,6 +33,8 @@ use std::time::Instant;
 pub const ENGINE: &str = "simulate";
 /// So many walks are made to their ends before a finding ends the simulation.
 const BLOCK: u64 = 256;
+/// Values in lines of an explanation are cut.
+const LONGEST: usize = 300;
 /// Distinct states are counted up to this many for each worker; beyond, the count is a lower bound.
 const COUNTED: usize = 2_000_000;
 
@@ -110,9 +113,9 @@ pub fn simulate(path: &Path, options: &SimulateOptions, budget: &Budget) -> Resu
     for d in diagnostics.iter().filter(|d| d.approximates) {
         ledger.enter_stand_in(d.message.clone());
     }
-    let violation = match &seen.first {
-        None => None,
-        Some(found) => Some(violation(machine, &sources, found)?),
+    let (violation, why) = match &seen.first {
+        None => (None, Explanation::default()),
+        Some(found) => violation(machine, &sources, found).map(|(v, why)| (Some(v), why))?,
     };
     let coverage = |(op, (states, steps)): (&OpId, &(u64, u64))| EventCoverage {
         name: machine.op(*op).name.to_string(),
@@ -125,6 +128,8 @@ pub fn simulate(path: &Path, options: &SimulateOptions, budget: &Budget) -> Resu
         scope: scope_of(machine),
         ledger,
         violation,
+        why,
+        others: Vec::new(),
         found: seen.found.iter().map(|(kind, n)| (kind.word().to_string(), *n)).collect(),
         warnings,
         counts: Counts {
@@ -367,7 +372,11 @@ impl Walker<'_> {
 }
 
 /// The finding with its trace, confirmed by the judge.
-fn violation(machine: &Machine, sources: &Sources, found: &Found) -> Result<Violation, String> {
+fn violation(
+    machine: &Machine,
+    sources: &Sources,
+    found: &Found,
+) -> Result<(Violation, Explanation), String> {
     let last = found.steps.last().map_or(&found.first, |t| &t.target);
     let mut explanation = Vec::new();
     if let Some(event) = found.fault.event {
@@ -376,7 +385,13 @@ fn violation(machine: &Machine, sources: &Sources, found: &Found) -> Result<Viol
     if let Some(e) = found.fault.error.as_ref().filter(|e| e.span() != Span::default()) {
         explanation.push(format!("at {}: {}", sources.locate(e.span()), one_line(sources.slice(e.span()))));
     }
-    explanation.extend(explain::state(machine, sources, found.fault.kind.word(), last));
+    let why = Explainer::new(machine, sources, &Budget::moment()).explain(&Finding {
+        kind: found.fault.kind.word(),
+        property: &found.fault.property,
+        state: Some(last),
+        strict_guards: false,
+    });
+    explanation.extend(why.lines(LONGEST));
     let mut stops = vec![judge::Stop { by: None, state: &found.first }];
     stops.extend(found.steps.iter().map(|t| judge::Stop { by: Some(t), state: &t.target }));
     let claim = judge::Finding {
@@ -386,14 +401,15 @@ fn violation(machine: &Machine, sources: &Sources, found: &Found) -> Result<Viol
         broken: None,
         strict_guards: false,
     };
-    Ok(Violation {
+    let violation = Violation {
         kind: found.fault.kind.word().into(),
         property: found.fault.property.clone(),
         explanation,
         confirmed_by: Some(judge::confirm(machine, &stops, &claim)?),
         trace: trace(machine, &found.first, &found.steps),
         loop_start: None,
-    })
+    };
+    Ok((violation, why))
 }
 
 /// A path from nothing, in words.

@@ -19,6 +19,7 @@ pub mod symbolic;
 use crate::base::{Int, Name};
 use crate::lang::typed::{FreeId, SetId};
 use dashu_ratio::RBig;
+pub use show::operator_text;
 use std::sync::Arc;
 pub use symbolic::{Base, Closure, ClosureCode, ClosureKind, Symbolic};
 

@@ -3,8 +3,9 @@
 //! In: figures and findings of an engine, already in the words of the model. Out: texts.
 //! Never here: threads, evaluation, printing.
 
+pub mod changes;
 pub mod coverage_file;
-pub mod explain;
+pub mod finding_text;
 pub mod graph_file;
 pub mod json;
 pub mod layers;
@@ -12,6 +13,7 @@ pub mod ledger;
 pub mod outcome;
 pub mod page_style;
 pub mod sequence;
+pub mod style;
 pub mod text;
 pub mod trace_file;
 pub mod trace_page;
@@ -19,3 +21,4 @@ pub mod trace_read;
 
 pub use ledger::{Ledger, Verdict};
 pub use outcome::*;
+pub use style::Style;

@@ -3,6 +3,7 @@
 //! In: steps in words. Out: HTML. What a step changed is marked, in sets element by element; long values are folded; the arrow
 //! keys go from step to step. Whatever comes from a model is escaped.
 
+use super::changes::{elements, items};
 use super::outcome::{SETUP_CONSTANTS, TraceStep};
 use super::page_style::STYLE;
 use super::text;
@@ -163,7 +164,8 @@ fn folded(text: &str, markup: String) -> String {
 /// A value that changed: of two sets, the elements that are new and those that are gone.
 fn changed(before: &str, now: &str) -> String {
     let short = before.len() + now.len() <= COMPARED;
-    let (Some(old), Some(new)) = (elements(before).filter(|_| short), elements(now)) else {
+    let parts = |text| elements(text).or_else(|| items(text)).filter(|_| short);
+    let (Some(old), Some(new)) = (parts(before), parts(now)) else {
         return format!("<ins>{}</ins>", escape(now));
     };
     let mark = |list: &[&str], other: &[&str], tag: &str| -> Vec<String> {
@@ -181,45 +183,9 @@ fn changed(before: &str, now: &str) -> String {
     format!("{open}{kept}{close}{gone}")
 }
 
-/// The elements of a set or sequence as it is written, if the text is one.
-fn elements(text: &str) -> Option<Vec<&str>> {
-    let inner = text
-        .strip_prefix('{')
-        .and_then(|t| t.strip_suffix('}'))
-        .or_else(|| text.strip_prefix('[').and_then(|t| t.strip_suffix(']')))?;
-    let (mut parts, mut depth, mut from, mut quoted, mut escaped) = (Vec::new(), 0i64, 0, false, false);
-    for (at, c) in inner.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '{' | '[' | '(' => depth += 1,
-            '}' | ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&inner[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !inner.is_empty() {
-        parts.push(&inner[from..]);
-    }
-    (depth == 0 && !quoted).then_some(parts)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn elements_are_split_at_their_own_commas_alone() {
-        let text = r#"{(1|->{2,3}),"a,\"b}",[4,5]}"#;
-        assert_eq!(elements(text), Some(vec!["(1|->{2,3})", r#""a,\"b}""#, "[4,5]"]));
-        assert_eq!(elements("{}"), Some(vec![]));
-        assert_eq!(elements("7"), None);
-    }
 
     #[test]
     fn what_a_step_adds_and_removes_is_marked_and_nothing_opens_a_tag() {

@@ -6,11 +6,12 @@
 
 use super::pictures::{self, StateSpace};
 use super::present;
-use super::reasons::Reasons;
+use super::reasons;
 use crate::base::budget::Budget;
 use crate::base::text::one_line;
 use crate::driver::{self, Animation, Choice, Space, Typed};
 use crate::evaluate::Interpreter;
+use crate::explain::Explainer;
 use crate::lang::typed::{Type, VarId};
 use crate::lang::value::Value;
 use crate::model::{Formula, Model, types};
@@ -103,6 +104,7 @@ impl<'m> Session<'m> {
             "random" => self.random(number("steps").unwrap_or(1), number("seed")),
             "evaluate" => self.evaluate(text("formula")),
             "conjuncts" => Ok(self.conjuncts(true)),
+            "why" => self.why_disabled(text("event")),
             "value" => self.value(body),
             "relation" => self.relation(text("name")),
             "graph" => self.graph(text("project"), number("states").unwrap_or(ROWS)),
@@ -321,10 +323,12 @@ impl<'m> Session<'m> {
         let typed = self.typed(text)?;
         let state = self.animation.here();
         let interpreter = Interpreter::new(&typed.machine, self.animation.interpreter().budget());
-        let reasons = Reasons { interpreter: &interpreter, sources: &typed.sources, state: state.as_ref() };
         let tree = match &typed.formula {
-            Formula::Pred(p) => reasons.predicate(p, 0),
-            Formula::Expr(e) => reasons.expression(e).unwrap_or(Json::Null),
+            Formula::Pred(p) => {
+                let explainer = Explainer::new(&typed.machine, &typed.sources, interpreter.budget());
+                reasons::tree(&explainer.predicate_in(p, state.as_ref()))
+            }
+            Formula::Expr(_) => Json::Null,
         };
         let value = typed.value(&interpreter, state.as_ref())?;
         let mut answer = present::short(&typed.machine, &typed.ty(), &value);
@@ -345,21 +349,34 @@ impl<'m> Session<'m> {
     fn conjuncts(&self, with_parts: bool) -> Json {
         let judged = self.animation.judged();
         let state = self.animation.here();
-        let sources = self.animation.sources();
-        let reasons = Reasons { interpreter: self.animation.interpreter(), sources, state: state.as_ref() };
+        let machine = &self.animation.model().machine;
+        let budget = self.animation.interpreter().budget();
+        let explainer = Explainer::new(machine, self.animation.sources(), budget);
         let row = |j: &driver::Judged| {
             let word = match &j.truth {
                 Ok(true) => "true",
                 Ok(false) => "false",
                 Err(_) => "unknown",
             };
-            let tree = if with_parts { reasons.predicate(&j.clause.pred, 0) } else { Json::Null };
+            let explain = || reasons::tree(&explainer.predicate_in(&j.clause.pred, state.as_ref()));
+            let tree = if with_parts { explain() } else { Json::Null };
             json!({
                 "text": one_line(&j.clause.text), "label": j.clause.label.as_ref().map(|l| l.to_string()),
                 "assertion": j.assertion, "truth": word, "why": j.truth.as_ref().err(), "tree": tree,
             })
         };
         judged.iter().map(row).collect::<Vec<_>>().into()
+    }
+
+    /// Why an event cannot happen here.
+    fn why_disabled(&self, name: &str) -> Result<Json, String> {
+        let machine = &self.animation.model().machine;
+        let event = machine.events.iter().position(|op| *machine.op(*op).name == *name);
+        let event = event.ok_or_else(|| format!("the model has no event {name}"))?;
+        let state = self.animation.last().and_then(Choice::state).ok_or("there is no state yet")?;
+        let budget = self.animation.interpreter().budget();
+        let node = Explainer::new(machine, self.animation.sources(), budget).why_disabled(state, event);
+        node.map(|node| reasons::tree(&node)).ok_or_else(|| format!("{name} can happen here"))
     }
 
     /// A page of the parts of a value: of a variable or constant by its name, or of any formula.

@@ -240,7 +240,7 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut Page) {
             };
             out.push('(');
             show(a, m, &left, out);
-            out.push_str(operator(*op));
+            out.push_str(operator_text(*op));
             show(b, m, &right, out);
             out.push(')');
         }
@@ -252,7 +252,8 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut Page) {
     }
 }
 
-fn operator(op: BinOp) -> &'static str {
+/// The sign of an operator on sets and relations.
+pub fn operator_text(op: BinOp) -> &'static str {
     match op {
         BinOp::Union => "\\/",
         BinOp::Inter => "/\\",

@@ -84,8 +84,14 @@
     }
     const note = operations.total === 0 ? "nothing can be done here" : operations.fitting < operations.total ? `${Bombus.count(operations.fitting)} of ${Bombus.count(operations.total)}` : Bombus.count(operations.total);
     $("operation-count").textContent = note;
-    $("disabled").textContent = operations.disabled.length ? `not enabled: ${operations.disabled.join(", ")}` : "";
+    const names = operations.disabled.map((event) => el("button", { class: "plain", type: "button", title: `Why is ${event} not enabled?`, onclick: () => whyNot(event) }, event));
+    $("disabled").replaceChildren(...(names.length ? ["not enabled: ", ...names, el("ul", { class: "tree", id: "why" })] : []));
     choose(Math.min(chosen, Math.max(list.children.length - 1, 0)));
+  };
+  const whyNot = async (event) => {
+    const answer = await ask("why", { event });
+    if (answer.error && !answer.text) complain(answer.error);
+    else $("why").replaceChildren(Bombus.tree(answer, true));
   };
   const moreOperations = async (from) => {
     const answer = await ask("operations", { from, filter: $("filter").value });

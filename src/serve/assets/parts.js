@@ -93,7 +93,9 @@ Bombus.tree = (node, open) => {
   const { el } = Bombus;
   const words = [Bombus.truth(node), el("code", {}, node.text)];
   if (node.value !== undefined) words.push(" = ", el("code", {}, node.value));
+  if (node.witness) words.push(" ", el("span", { class: "small muted" }, `for ${node.witness}`));
   if (node.error) words.push(" ", el("span", { class: "small doubt" }, node.error));
+  (node.notes || []).forEach((note) => words.push(el("div", { class: "small muted" }, note)));
   if (!node.parts || node.parts.length === 0) return el("li", {}, el("div", { class: "leaf" }, ...words));
   const list = el("ul", { class: "tree" }, ...node.parts.map((part) => Bombus.tree(part, part.truth === false)));
   return el("li", {}, el("details", { open: open }, el("summary", {}, ...words), list));
