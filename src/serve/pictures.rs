@@ -14,12 +14,21 @@ use std::collections::BTreeMap;
 
 /// More pairs than these make no picture.
 const PAIRS: usize = 400;
+/// What an arrow back to its own node takes on both sides.
+const LOOP: f64 = 110.0;
 /// Labels of nodes are about this long.
 const LABEL: usize = 36;
 
 /// The width of a node by the length of its label.
 fn width(label: &str) -> f64 {
     label.chars().count().min(LABEL + LABEL / 2) as f64 * 7.4 + 20.0
+}
+
+/// Widths with room for arrows that lead back to their own node.
+fn room(widths: &[f64], edges: &[(usize, usize)]) -> Vec<f64> {
+    let mut room = widths.to_vec();
+    edges.iter().filter(|(a, b)| a == b).for_each(|(a, _)| room[*a] = widths[*a] + LOOP);
+    room
 }
 
 /// A relation: an arrow for each of its pairs.
@@ -51,7 +60,7 @@ pub fn relation(machine: &Machine, ty: &Type, value: &Value) -> Result<Json, Str
     edges.iter().filter(|(a, b)| a != b).for_each(|(_, b)| pointed_at[*b] = true);
     let roots: Vec<usize> = (0..nodes.len()).filter(|n| !pointed_at[*n]).collect();
     let widths: Vec<f64> = nodes.iter().map(|label| width(label)).collect();
-    let places = Layers::place(&widths, &edges, &roots);
+    let places = Layers::place(&room(&widths, &edges), &edges, &roots);
     let nodes: Vec<Json> = nodes
         .iter()
         .enumerate()
@@ -84,7 +93,7 @@ impl StateSpace<'_, '_> {
         let mut roots: Vec<usize> = self.projected.of[..self.space.initial].to_vec();
         roots.sort_unstable();
         roots.dedup();
-        let places = Layers::place(&widths, &ends, &roots);
+        let places = Layers::place(&room(&widths, &ends), &ends, &roots);
         let here = self.here.map(|n| self.projected.of[n]);
         let mut leaves = vec![false; self.space.states.len()];
         self.space.edges.iter().for_each(|e| leaves[e.from] = true);

@@ -144,8 +144,14 @@ impl Chromium {
             key if key.chars().count() == 1 => key,
             _ => "",
         };
-        self.call("Input.dispatchKeyEvent", json!({"type": "keyDown", "key": key, "text": text}));
-        self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+        let code = match key {
+            "Enter" => 13,
+            "Escape" => 27,
+            _ => 0,
+        };
+        let down = json!({"type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code});
+        self.call("Input.dispatchKeyEvent", down);
+        self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key, "windowsVirtualKeyCode": code}));
     }
 
     /// Types a text into the field that has the focus.

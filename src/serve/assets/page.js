@@ -56,7 +56,9 @@
     badge.textContent = view.conjuncts.length === 0 ? "" : wrong ? `${wrong} of ${view.conjuncts.length} conjuncts false here` : unknown ? `${unknown} conjuncts without a value` : "invariant holds here";
     badge.hidden = badge.textContent === "";
     const finding = view.finding ? [`${view.finding.kind}: ${view.finding.property}`] : [];
-    $("messages").replaceChildren(...say(finding, "bad"), ...say(view.said, "doubt"), ...say(view.remarks, wrong ? "bad" : "doubt"));
+    // What the finding says already is not said again.
+    const remarks = view.remarks.filter((remark) => !view.finding || !remark.endsWith(view.finding.property));
+    $("messages").replaceChildren(...say(finding, "bad"), ...say(view.said, "doubt"), ...say(remarks, wrong ? "bad" : "doubt"));
     $("undo").disabled = view.position === 0;
     $("redo").disabled = view.position >= view.length;
     $("random").disabled = view.operations.total === 0;
@@ -328,6 +330,7 @@
   for (let n = 1; n <= 9; n += 1) keys[String(n)] = () => perform(n - 1);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      if ($("keys").open) $("keys").close();
       if (waiting > 0) cancel();
       document.activeElement?.blur();
       return;
