@@ -39,6 +39,8 @@ pub enum Command {
     Tests(super::test_traces::Tests),
     /// Serve check, eval, replay and simulate to an agent: Model Context Protocol on stdin and stdout
     Mcp(super::mcp::Mcp),
+    /// Serve an editor: Language Server Protocol on stdin and stdout
+    Lsp(super::lsp::Lsp),
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.

@@ -6,6 +6,7 @@ pub mod animate;
 pub mod args;
 pub mod batch;
 pub mod logs;
+pub mod lsp;
 pub mod mcp;
 pub mod pictures;
 pub mod progress;

@@ -41,6 +41,7 @@ pub fn main() -> u8 {
         Command::Simulate(args) => super::simulate::run(&args),
         Command::Tests(args) => super::test_traces::run(&args),
         Command::Mcp(args) => super::mcp::run(&args),
+        Command::Lsp(args) => super::lsp::run(&args),
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }
@@ -97,6 +98,7 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         variants: args.variants,
         operations: args.operations.clone(),
         all_constants: args.all_constants,
+        unsaved: Default::default(),
     }
 }
 

@@ -90,7 +90,15 @@ impl Door {
             scope.spawn(|| {
                 let questions = questions;
                 while !stop.load(Ordering::SeqCst) {
-                    let Ok(Some(request)) = self.http.recv_timeout(LOOK) else { continue };
+                    let request = match self.http.recv_timeout(LOOK) {
+                        Ok(Some(request)) => request,
+                        Ok(None) => continue,
+                        Err(_) => {
+                            // A system without a free file has one later.
+                            std::thread::sleep(LOOK);
+                            continue;
+                        }
+                    };
                     if visitors.fetch_add(1, Ordering::SeqCst) >= VISITORS {
                         // Its connection is closed without a word.
                         visitors.fetch_sub(1, Ordering::SeqCst);

@@ -7,6 +7,8 @@ mod browser;
 mod command_line;
 mod coverage;
 mod logs;
+mod lsp;
+mod mcp;
 mod replay;
 mod serve;
 mod tidy;
