@@ -215,6 +215,9 @@ struct Wanted {
     results: Vec<(usize, VarId, Value)>,
 }
 
+/// Values that a line tells, by the numbers of their expressions.
+type ToldState = Vec<(usize, Value)>;
+
 /// Steps that fitted the name of a line but not what it tells: how many things differ, and in what words.
 type Near = Vec<(usize, String)>;
 
@@ -282,7 +285,7 @@ impl Follower<'_> {
     }
 
     /// What a line asks for: one of several events, and values of expressions after it.
-    fn wanted(&self, name: &str, line: &Json) -> Result<(Vec<Wanted>, Vec<(usize, Value)>), String> {
+    fn wanted(&self, name: &str, line: &Json) -> Result<(Vec<Wanted>, ToldState), String> {
         let named = self.meaning.events.get(name).ok_or_else(|| {
             format!("the model has no event {name}: name one in [events.{name}] of the map, or list it in `ignore`")
         })?;

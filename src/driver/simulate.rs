@@ -272,7 +272,7 @@ impl Walker<'_> {
                 *self.seen.found.entry(fault.kind).or_default() += 1;
                 return Some(Found { walk: number, first, steps, fault });
             }
-            let Some(next) = next.filter(|_| (steps.len() as u64) < self.options.steps) else { return None };
+            let next = next.filter(|_| (steps.len() as u64) < self.options.steps)?;
             state = next.target.clone();
             self.seen.events[next.event].1 += 1;
             self.seen.steps += 1;

@@ -129,7 +129,7 @@ fn traces(machine: &Machine, space: &Space, wanted: Vec<(String, Option<Way>)>) 
             Some((path, first, goal))
         })
         .collect();
-    found.sort_by(|a, b| b.0.len().cmp(&a.0.len()));
+    found.sort_by_key(|(path, ..)| std::cmp::Reverse(path.len()));
     for (path, first, goal) in found {
         match paths.iter_mut().find(|(longer, from, _)| *from == first && longer.starts_with(&path)) {
             Some((.., goals)) => goals.push(goal),

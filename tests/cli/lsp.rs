@@ -20,7 +20,8 @@ impl Session {
         let to = child.stdin.take().expect("a pipe");
         let from = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut session = Session { child, to, from, last: 0 };
-        let answer = session.ask("initialize", json!({"capabilities": {}, "processId": null, "rootUri": null}));
+        let answer =
+            session.ask("initialize", json!({"capabilities": {}, "processId": null, "rootUri": null}));
         assert_eq!(answer["capabilities"]["hoverProvider"], true);
         session.tell("initialized", json!({}));
         session
