@@ -5,6 +5,11 @@
 pub mod animate;
 pub mod args;
 pub mod batch;
+pub mod colour;
+pub mod info_json;
+pub mod models;
+pub mod options;
+pub mod outputs;
 pub mod progress;
 pub mod run;
 pub mod scale;

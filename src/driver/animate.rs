@@ -7,11 +7,15 @@ use super::values;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::evaluate::{Constants, Interpreter, State, Transition};
+use crate::explain::Explainer;
 use crate::lang::typed::VarId;
 use crate::lang::value::Value;
 use crate::model::Model;
 use crate::report::trace_file::{self, Traced};
 use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep};
+
+/// Values in lines of an explanation are cut.
+const LONGEST: usize = 300;
 
 /// One thing that can be done next.
 enum Choice {
@@ -36,6 +40,8 @@ pub struct Animation<'m> {
     interpreter: Interpreter<'m>,
     path: Vec<(TraceStep, At)>,
     choices: Vec<(TraceStep, Choice)>,
+    /// Steps that were taken back, the last one first; any other step forgets them.
+    undone: Vec<(TraceStep, At)>,
     /// What went wrong or could not be computed while the choices were looked for.
     remarks: Vec<String>,
 }
@@ -51,6 +57,7 @@ impl<'m> Animation<'m> {
             interpreter,
             path: Vec::new(),
             choices: Vec::new(),
+            undone: Vec::new(),
             remarks: Vec::new(),
         };
         animation.look();
@@ -84,17 +91,94 @@ impl<'m> Animation<'m> {
             Choice::Event(t) => At::State(t.target),
         };
         self.path.push((step, at));
+        self.undone.clear();
         self.look();
         true
     }
 
+    /// Does the step that the texts name: an event with values of some of its parameters, in their order or by name.
+    pub fn choose_named(&mut self, event: &str, values: &[(Option<String>, String)]) -> Result<(), String> {
+        let fits = |step: &TraceStep| {
+            let plain = |text: &str| text.split_whitespace().collect::<String>();
+            step.event == event
+                && values.iter().enumerate().all(|(i, (name, value))| {
+                    let known = match name {
+                        Some(name) => step.params.iter().find(|(n, _)| n == name),
+                        None => step.params.get(i),
+                    };
+                    known.is_some_and(|(_, v)| plain(v) == plain(value))
+                })
+        };
+        let fitting: Vec<usize> =
+            self.choices.iter().enumerate().filter(|(_, (step, _))| fits(step)).map(|(i, _)| i).collect();
+        match fitting[..] {
+            [one] => {
+                self.choose(one);
+                Ok(())
+            }
+            [] => Err(format!("{event} is not possible here with these values; `why {event}` says why")),
+            _ => {
+                let numbers: Vec<String> = fitting.iter().take(20).map(|i| (i + 1).to_string()).collect();
+                Err(format!("several steps fit; choose one of {}", numbers.join(", ")))
+            }
+        }
+    }
+
+    /// Does the step that a trace tells: its event, its parameters, and the values that the trace names.
+    pub fn follow(&mut self, step: &TraceStep) -> bool {
+        let holds = |list: &[(String, String)], all: &[(String, String)]| list.iter().all(|pair| all.contains(pair));
+        let fits = |known: &TraceStep| {
+            known.event == step.event
+                && holds(&step.params, &known.params)
+                && holds(&step.results, &known.results)
+                && step.state.iter().all(|(n, v)| known.state.iter().all(|(m, w)| m != n || w == v))
+        };
+        match self.choices.iter().position(|(known, _)| fits(known)) {
+            Some(n) => self.choose(n),
+            None => false,
+        }
+    }
+
+    /// Whether the model has an event of this name.
+    pub fn has_event(&self, name: &str) -> bool {
+        let machine = self.interpreter.machine();
+        machine.events.iter().any(|op| *machine.op(*op).name == *name)
+    }
+
+    /// Why an event is not possible in the present state, as lines of text.
+    pub fn why_not(&self, name: &str) -> Result<Vec<String>, String> {
+        let machine = self.interpreter.machine();
+        let At::State(state) = self.at() else { return Err("nothing is initialised yet".into()) };
+        let event = machine.events.iter().position(|op| *machine.op(*op).name == *name);
+        let event = event.ok_or_else(|| format!("the model has no event {name}"))?;
+        let explainer = Explainer::new(machine, self.sources, &Budget::moment());
+        Ok(match explainer.why_disabled(&state, event) {
+            Some(node) => node.lines(LONGEST),
+            None => vec![format!("{name} is possible here")],
+        })
+    }
+
+    /// Does again what was taken back last; false if nothing was.
+    pub fn redo(&mut self) -> bool {
+        let Some(step) = self.undone.pop() else { return false };
+        self.path.push(step);
+        self.look();
+        true
+    }
+
+    /// Goes back, or forth through steps that were taken back, until the path has so many steps.
+    pub fn go_to(&mut self, steps: usize) -> bool {
+        while self.path.len() > steps && self.undo() {}
+        while self.path.len() < steps && self.redo() {}
+        self.path.len() == steps
+    }
+
     /// Takes the last step back; false at the beginning.
     pub fn undo(&mut self) -> bool {
-        let undone = self.path.pop().is_some();
-        if undone {
-            self.look();
-        }
-        undone
+        let Some(step) = self.path.pop() else { return false };
+        self.undone.push(step);
+        self.look();
+        true
     }
 
     /// Names and values of the present state.

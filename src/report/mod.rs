@@ -4,6 +4,7 @@
 //! Never here: threads, evaluation, printing.
 
 pub mod changes;
+pub mod diagnostics;
 pub mod finding_text;
 pub mod json;
 pub mod ledger;

@@ -131,12 +131,15 @@ fn html(o: &Traced, steps: &[TraceStep], loop_start: Option<usize>) -> String {
         ));
         before = &s.state;
     }
+    let lines = o.violation.iter().flat_map(|v| &v.explanation);
+    let why: String = lines.map(|line| format!("{}\n", escape(line))).collect();
+    let why = if why.is_empty() { why } else { format!("<pre>{why}</pre>\n") };
     let title = match &o.violation {
         Some(v) => format!("{}: {}", v.kind, v.property),
         None => "trace".into(),
     };
     format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>\nbody{{font:15px/1.5 sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{border-top:1px solid #ccc;padding:.4em .8em;text-align:left;vertical-align:top}}.same{{color:#888}}.new{{color:#a00}}\n</style></head><body>\n<h1>{1}</h1>\n<p>{0}</p>\n<table><tr><th>step</th><th>event</th><th>state (changed values in red)</th></tr>\n{rows}</table>\n</body></html>\n",
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>\nbody{{font:15px/1.5 sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{border-top:1px solid #ccc;padding:.4em .8em;text-align:left;vertical-align:top}}.same{{color:#888}}.new{{color:#a00}}\n</style></head><body>\n<h1>{1}</h1>\n<p>{0}</p>\n{why}<table><tr><th>step</th><th>event</th><th>state (changed values in red)</th></tr>\n{rows}</table>\n</body></html>\n",
         escape(&title),
         escape(o.machine)
     )

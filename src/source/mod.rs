@@ -34,7 +34,9 @@ pub enum Found {
 }
 
 pub struct Reader {
-    /// Directories that may be read, resolved.
+    /// The directory of the main file, as the user named it.
+    home: PathBuf,
+    /// Directories that may be read, resolved; the first one is that of the main file.
     roots: Vec<PathBuf>,
     include: Vec<PathBuf>,
     known: HashMap<PathBuf, FileId>,
@@ -51,7 +53,15 @@ impl Reader {
         };
         // The main file itself may be a link; what it refers to is looked for beside the link.
         let roots = std::iter::once(&home).chain(include).filter_map(|dir| dir.canonicalize().ok()).collect();
-        Reader { roots, include: include.to_vec(), known: HashMap::new(), library: HashMap::new(), bytes: 0 }
+        let home = main.parent().map(Path::to_path_buf).unwrap_or_default();
+        let include = include.to_vec();
+        Reader { home, roots, include, known: HashMap::new(), library: HashMap::new(), bytes: 0 }
+    }
+
+    /// A path as the user would name it: what lies beside the main file is named as the main file was.
+    fn shown(&self, path: &Path) -> String {
+        let beside = self.roots.first().and_then(|root| path.strip_prefix(root).ok());
+        beside.map_or_else(|| path.to_path_buf(), |rest| self.home.join(rest)).display().to_string()
     }
 
     /// Reads a file once; later calls give the same id.
@@ -84,7 +94,7 @@ impl Reader {
         let bytes = fs::read(&key)
             .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
         let text = decode(bytes);
-        let id = sources.add(path.display().to_string(), Some(&key), text);
+        let id = sources.add(self.shown(path), Some(&key), text);
         self.known.insert(key, id);
         Ok(id)
     }

@@ -4,5 +4,8 @@
 mod support;
 
 mod command_line;
+mod explanations;
+mod people;
 mod replay;
+mod schema;
 mod tidy;
