@@ -159,8 +159,14 @@ fn call(name: &str, arguments: &Value) -> Result<Value, Wrong> {
     match name {
         "check" => check(wanted("model")?, arguments, &given, seconds, &budget),
         "eval" => {
-            match driver::eval(wanted("formula")?, text("model").map(Path::new), &loading(&given), &budget) {
-                Ok(Ok(value)) => Ok(Value::String(value)),
+            match driver::eval(
+                wanted("formula")?,
+                text("model").map(Path::new),
+                None,
+                &loading(&given),
+                &budget,
+            ) {
+                Ok(Ok(value)) => Ok(Value::String(value.text())),
                 Ok(Err(message)) => Err(message.into()),
                 Err(rejected) => Err(rejected.text().into()),
             }

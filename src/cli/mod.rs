@@ -5,9 +5,14 @@
 pub mod animate;
 pub mod args;
 pub mod batch;
+pub mod colour;
+pub mod info_json;
 pub mod logs;
 pub mod lsp;
 pub mod mcp;
+pub mod models;
+pub mod options;
+pub mod outputs;
 pub mod pictures;
 pub mod progress;
 pub mod run;

@@ -4,8 +4,8 @@
 //! in. Both look at the states on their own, on values, and say how far they got.
 
 use super::args;
-use super::run::{complain, loading, rejected, said, write_file};
-use super::status;
+use super::run::{complain, loading, rejected, said};
+use super::{outputs, status};
 use crate::base::FileId;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -20,7 +20,7 @@ const DRAWN: usize = 1_000;
 const COVERED: usize = 100_000;
 
 /// Options of `check` that look at the states once more.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Clone, Default)]
 pub struct Pictures {
     /// Write the states and steps as a graph: .dot, .graphml or .json by extension
     #[arg(long, value_name = "FILE")]
@@ -58,12 +58,18 @@ impl Pictures {
         if let Some(file) = self.graph.as_deref().filter(|f| !known(f, &graph_file::EXTENSIONS)) {
             return Some(format!("--graph {}: use .dot, .graphml or .json", file.display()));
         }
+        let unwritable = self.files().find_map(|file| outputs::refused("output", file));
         match &self.coverage {
             Some(Some(file)) if !known(file, &["txt", "json", "html"]) => {
                 Some(format!("--coverage={}: use .txt, .json or .html", file.display()))
             }
-            _ => None,
+            _ => unwritable,
         }
+    }
+
+    /// The files that will be written.
+    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.graph.iter().chain(self.coverage.iter().flatten())
     }
 
     /// Writes what was asked for; the status of the whole.
@@ -85,7 +91,7 @@ impl Pictures {
                         complain(&format!("{}: missing: {reason}", file.display()));
                     }
                     let content = drawn.render(extension(file)).unwrap_or_default();
-                    if !write_file(file, &content) {
+                    if !outputs::write(file, &content) {
                         status = status::INTERNAL;
                     }
                 }
@@ -112,7 +118,7 @@ impl Pictures {
     fn show(&self, covered: &Covered, quiet_out: bool) -> bool {
         match &self.coverage {
             None => true,
-            Some(Some(file)) => write_file(file, &covered.render(extension(file)).unwrap_or_default()),
+            Some(Some(file)) => outputs::write(file, &covered.render(extension(file)).unwrap_or_default()),
             // The JSON of the check has the output for itself.
             Some(None) if quiet_out => {
                 complain(&covered.text());

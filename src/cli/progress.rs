@@ -59,9 +59,8 @@ fn show(figures: &Progress, stop: &AtomicBool) {
         let expanded = figures.expanded.load(Ordering::Relaxed);
         let rate = (states - before) as f64 / at.elapsed().as_secs_f64().max(1e-3);
         (before, at) = (states, Instant::now());
-        let _ = write!(
-            err,
-            "\r\x1b[K{:.0} s  {} states  {}/s  frontier {}  depth {}  {} MiB  findings {}",
+        let line = format!(
+            "{:.0} s  {} states  {}/s  frontier {}  depth {}  {} MiB  findings {}",
             started.elapsed().as_secs_f64(),
             grouped(states),
             grouped(rate as u64),
@@ -70,6 +69,10 @@ fn show(figures: &Progress, stop: &AtomicBool) {
             figures.bytes.load(Ordering::Relaxed) >> 20,
             figures.findings.load(Ordering::Relaxed),
         );
+        // A line that is wider than the terminal would leave its head behind.
+        let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| w.0 as usize);
+        let shown: String = line.chars().take(width.saturating_sub(1)).collect();
+        let _ = write!(err, "\r\x1b[K{shown}");
         let _ = err.flush();
         shown = true;
     }

@@ -1,8 +1,8 @@
 //! `bombus simulate`: random walks as asked for, and what they found in print.
 
 use super::args::Loading;
-use super::run::{complain, cores, internal, loading, rejected, said, watch_signals, write_file};
-use super::status;
+use super::run::{complain, cores, internal, loading, rejected, said, watch_signals};
+use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::driver::{self, Failure, SimulateOptions};
 use crate::report::{Outcome, json, text, trace_file};
@@ -99,12 +99,12 @@ fn show(args: &Simulate, outcome: &Outcome) -> u8 {
             complain(&words);
             said(&result.to_string())
         }
-        Some(Some(file)) => said(&words) & write_file(file, &format!("{result:#}\n")),
+        Some(Some(file)) => said(&words) & outputs::write(file, &outputs::pretty(&result)),
     };
     if let Some(file) = args.trace.as_ref().filter(|_| outcome.violation.is_some()) {
         let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
         written &= match trace_file::render(outcome, extension) {
-            Ok(content) => write_file(file, &content),
+            Ok(content) => outputs::write(file, &content),
             Err(message) => {
                 complain(&format!("error: {message}"));
                 false

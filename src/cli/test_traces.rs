@@ -1,8 +1,8 @@
 //! `bombus tests`: traces that reach what is worth testing, as files.
 
 use super::args::Loading;
-use super::run::{complain, loading, rejected, said, watch_signals, write_file};
-use super::status;
+use super::run::{complain, loading, rejected, said, watch_signals};
+use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::driver::{self, Goals, TestTraces};
 use clap::Args;
@@ -70,7 +70,7 @@ pub fn run(args: &Tests) -> u8 {
         }
         for (n, trace) in traces.traces.iter().enumerate() {
             let file = folder.join(format!("test{}.{}", n + 1, args.kind));
-            if !write_file(&file, &traces.render(trace, &args.kind).unwrap_or_default()) {
+            if !outputs::write(&file, &traces.render(trace, &args.kind).unwrap_or_default()) {
                 return status::INTERNAL;
             }
             files.push(file.display().to_string());

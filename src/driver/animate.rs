@@ -9,11 +9,15 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::base::text::one_line;
 use crate::evaluate::{Constants, Interpreter, State, Transition};
+use crate::explain::{self, Explainer};
 use crate::lang::typed::{Clause, VarId};
 use crate::lang::value::Value;
 use crate::model::Model;
 use crate::report::trace_file::{self, Traced};
 use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep};
+
+/// Values in lines of an explanation are cut.
+const LONGEST: usize = 300;
 
 /// One thing that can be done, with where it leads.
 #[derive(Clone, Debug, PartialEq)]
@@ -168,18 +172,90 @@ impl<'m> Animation<'m> {
         true
     }
 
+    /// Does the step that the texts name: an event with values of some of its parameters, in their order or by name.
+    pub fn choose_named(&mut self, event: &str, values: &[(Option<String>, String)]) -> Result<(), String> {
+        let fits = |step: &TraceStep| {
+            let plain = |text: &str| text.split_whitespace().collect::<String>();
+            step.event == event
+                && values.iter().enumerate().all(|(i, (name, value))| {
+                    let known = match name {
+                        Some(name) => step.params.iter().find(|(n, _)| n == name),
+                        None => step.params.get(i),
+                    };
+                    known.is_some_and(|(_, v)| plain(v) == plain(value))
+                })
+        };
+        let fitting: Vec<usize> = self.fitting(fits).collect();
+        match fitting[..] {
+            [one] => {
+                self.choose(one);
+                Ok(())
+            }
+            [] => Err(format!("{event} is not possible here with these values; `why {event}` says why")),
+            _ => {
+                let numbers: Vec<String> = fitting.iter().take(20).map(|i| (i + 1).to_string()).collect();
+                Err(format!("several steps fit; choose one of {}", numbers.join(", ")))
+            }
+        }
+    }
+
+    /// Does the step that a trace tells: its event, its parameters, and the values that the trace names.
+    pub fn follow(&mut self, step: &TraceStep) -> bool {
+        let holds =
+            |list: &[(String, String)], all: &[(String, String)]| list.iter().all(|pair| all.contains(pair));
+        let fits = |known: &TraceStep| {
+            known.event == step.event
+                && holds(&step.params, &known.params)
+                && holds(&step.results, &known.results)
+                && step.state.iter().all(|(n, v)| known.state.iter().all(|(m, w)| m != n || w == v))
+        };
+        let first = self.fitting(fits).next();
+        first.is_some_and(|n| self.choose(n))
+    }
+
+    /// The numbers of the choices that fit, in words.
+    fn fitting<'a>(&'a self, fits: impl Fn(&TraceStep) -> bool + 'a) -> impl Iterator<Item = usize> + 'a {
+        (0..self.choices.len()).filter(move |n| fits(&self.step(&self.choices[*n])))
+    }
+
+    /// Whether the model has an event of this name.
+    pub fn has_event(&self, name: &str) -> bool {
+        self.event(name).is_some()
+    }
+
+    fn event(&self, name: &str) -> Option<usize> {
+        let machine = self.interpreter.machine();
+        machine.events.iter().position(|op| *machine.op(*op).name == *name)
+    }
+
+    /// Why an event is not possible in the present state; none if it is possible.
+    pub fn why_disabled(&self, name: &str) -> Result<Option<explain::Node>, String> {
+        let state = self.last().and_then(Choice::state).ok_or("nothing is initialised yet")?;
+        let event = self.event(name).ok_or_else(|| format!("the model has no event {name}"))?;
+        let explainer = Explainer::new(self.interpreter.machine(), self.sources, &Budget::moment());
+        Ok(explainer.why_disabled(state, event))
+    }
+
+    /// The same as lines of text.
+    pub fn why_not(&self, name: &str) -> Result<Vec<String>, String> {
+        Ok(match self.why_disabled(name)? {
+            Some(node) => node.lines(LONGEST),
+            None => vec![format!("{name} is possible here")],
+        })
+    }
+
     /// Takes the last step back; false at the beginning.
     pub fn undo(&mut self) -> bool {
-        self.position > 0 && self.goto(self.position - 1)
+        self.position > 0 && self.go_to(self.position - 1)
     }
 
     /// Does again what was undone; false if nothing was.
     pub fn redo(&mut self) -> bool {
-        self.position < self.line.len() && self.goto(self.position + 1)
+        self.position < self.line.len() && self.go_to(self.position + 1)
     }
 
     /// Goes to the place after so many steps of the line; false if the line is shorter.
-    pub fn goto(&mut self, position: usize) -> bool {
+    pub fn go_to(&mut self, position: usize) -> bool {
         if position > self.line.len() {
             return false;
         }
@@ -240,7 +316,7 @@ impl<'m> Animation<'m> {
     }
 
     /// Does the given steps, after so many of the present line.
-    pub fn follow(&mut self, after: usize, steps: impl IntoIterator<Item = Choice>) {
+    pub fn go_along(&mut self, after: usize, steps: impl IntoIterator<Item = Choice>) {
         self.position = after.min(self.line.len());
         steps.into_iter().for_each(|choice| self.go(choice));
         self.look();

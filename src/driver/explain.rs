@@ -11,7 +11,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::evaluate::State;
 use crate::explain::{Explainer, Explanation, Finding};
-use crate::lang::typed::{Machine, OWN, SetKind, SizeOrigin, VarId};
+use crate::lang::typed::{Machine, OWN, Pred, SetKind, SizeOrigin, VarId};
 use crate::lang::value::Value;
 use crate::model::{self, LoadOptions, Loaded, Model};
 use crate::report::{TraceStep, Violation};
@@ -28,14 +28,14 @@ pub struct Explained {
     pub others: Vec<(Violation, Explanation)>,
 }
 
-/// Explains the finding that is shown and the others.
+/// Explains the finding that is shown and the others. `always` tells what a temporal formula demands of every state.
 pub fn findings(
     path: &Path,
     model: Model,
     sources: &mut Sources,
     options: &CheckOptions,
-    violation: Option<Violation>,
-    others: Vec<Violation>,
+    always: &dyn Fn(&str) -> Option<Pred>,
+    (violation, others): (Option<Violation>, Vec<Violation>),
 ) -> Explained {
     let Some(violation) = violation else { return Explained::default() };
     let budget = Budget::moment();
@@ -48,6 +48,7 @@ pub fn findings(
     for (violation, state) in all.iter_mut().zip(&states) {
         // A trace that cannot be read back has a state, but none that can be looked at.
         let unread = state.is_none() && !violation.trace.is_empty();
+        let broken = always(&violation.property).filter(|_| violation.kind == "ltl");
         let mut why = match unread {
             true => Explanation::default(),
             false => explainer.explain(&Finding {
@@ -55,6 +56,7 @@ pub fn findings(
                 property: &violation.property,
                 state: state.as_ref(),
                 strict_guards: options.strict_wd,
+                broken: broken.as_ref(),
             }),
         };
         if violation.kind == "properties" && !why.nodes.is_empty() {
@@ -74,31 +76,30 @@ pub fn findings(
     Explained { violation: Some(violation), why, others: pairs.collect() }
 }
 
-/// The last state of a trace, read back from its text.
-fn last_state(
+/// The last state of a trace, read back from its text; none if a value has no text that can be read.
+pub(super) fn last_state(
     model: &mut Model,
     sources: &mut Sources,
     trace: &[TraceStep],
     budget: &Budget,
 ) -> Option<State> {
-    let last = trace.last()?;
-    let text_of = |name: &str, steps: &[TraceStep]| -> Option<String> {
-        steps.iter().find_map(|s| s.state.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone()))
+    // Some traces name only what a step changed: the last mention counts.
+    let text_of = |name: &str| -> Option<String> {
+        let mention = |s: &TraceStep| s.state.iter().find(|(n, _)| n == name).map(|(_, text)| text.clone());
+        trace.iter().rev().find_map(mention)
     };
-    let wanted = |machine: &Machine, vars: &[VarId], last_only: bool| -> Option<Vec<(VarId, String)>> {
-        let one = |v: &VarId| {
-            let name = &machine.var(*v).name;
-            let text = text_of(name, if last_only { std::slice::from_ref(last) } else { trace });
-            text.map(|text| (*v, text))
-        };
-        vars.iter().map(one).collect()
+    let wanted = |machine: &Machine, vars: &[VarId]| -> Option<Vec<(VarId, String)>> {
+        vars.iter().map(|v| text_of(&machine.var(*v).name).map(|text| (*v, text))).collect()
     };
     let machine = &model.machine;
+    if trace.is_empty() {
+        return None;
+    }
     if machine.constants.iter().any(|v| machine.var(*v).name.starts_with(OWN)) {
         return None;
     }
-    let constants = wanted(machine, &machine.constants, false)?;
-    let variables = wanted(machine, &machine.variables, true)?;
+    let constants = wanted(machine, &machine.constants)?;
+    let variables = wanted(machine, &machine.variables)?;
     let all = constants.iter().chain(&variables).map(|(v, text)| (*v, text.as_str()));
     let texts = Texts::read(model, sources, all, budget);
     let values = |list: &[(VarId, String)]| -> Option<Vec<Value>> {

@@ -37,7 +37,7 @@ pub use compiled::{Relate, code, layouts, relations};
 pub use coverage::{Coverage, Part, coverage};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
 pub use editor::{Document, Message, Range, Symbol};
-pub use eval::eval;
+pub use eval::{Evaluated, eval};
 pub use foreign::check_via;
 pub use judge::core_text;
 pub use logs::{Followed, follow_log};
@@ -54,7 +54,7 @@ use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::finding::FindingKind;
-use crate::base::text::one_line;
+use crate::base::text::{many, one_line};
 use crate::explore::{Order, Progress, Store};
 use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
@@ -340,15 +340,18 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         warnings.push("no set is symmetric, so --symmetry has no effect (bombus info says why)".into());
     }
     for (event, n) in explored.events.iter().zip(&explored.undefined_guards).filter(|(_, n)| **n > 0) {
+        let times = many(*n, "time");
+        let reports = if options.strict_wd { "" } else { " (--strict-wd reports it)" };
         warnings.push(format!(
-            "the guard of {} was undefined {n} times and counted as false there (--strict-wd reports it)",
+            "the guard of {} was undefined {times} and counted as false there{reports}",
             event.name
         ));
     }
     warnings.extend(explored.notes);
     let (name, scope) = (machine.name.to_string(), scope_of(machine));
-    let explained =
-        explain::findings(path, model, &mut sources, options, explored.violation, explored.others);
+    let always = |text: &str| formulas.always(text).cloned();
+    let found = (explored.violation, explored.others);
+    let explained = explain::findings(path, model, &mut sources, options, &always, found);
     Ok(Outcome {
         file: path.display().to_string(),
         machine: name,

@@ -155,6 +155,7 @@ fn violation(sources: &Sources, finding: &Finding) -> Violation {
     if finding.span != Span::default() {
         let text = one_line(sources.slice(finding.span));
         explanation.push(format!("at {}: {text}", sources.locate(finding.span)));
+        explanation.extend(sources.quote(finding.span));
     }
     let step = |s: &crate::evaluate::search::TraceStep| TraceStep {
         event: s.event.clone(),

@@ -129,7 +129,8 @@ impl Explainer<'_> {
             (PredKind::Exists(vars, body), true) => {
                 if let Some(values) = self.first_solution(env, vars, &conjuncts(body)) {
                     self.with_witness(env, vars, values, node, &mut |env, node| {
-                        node.parts.extend(self.hypotheses(env, body, span));
+                        let parts = conjuncts(body).into_iter().take(HYPOTHESES);
+                        node.parts.extend(parts.map(|q| self.predicate(env, q, span, depth)));
                     });
                 }
             }
@@ -201,7 +202,7 @@ impl Explainer<'_> {
     /// The value of an expression as a part of `node`, unless the expression shows its value already.
     pub(super) fn side(&self, env: &mut Env, e: &Expr, node: &mut Node, whole: Span) {
         let is_told = matches!(e.kind, ExprKind::Var(v) if self.told.borrow().contains(&v));
-        if is_obvious(e) || is_space(e) || is_told {
+        if is_obvious(e) || is_told || is_space(e) && !matches!(e.kind, ExprKind::Compr(..)) {
             return;
         }
         let text = self.expr_text(e, whole);
@@ -214,7 +215,8 @@ impl Explainer<'_> {
             Err(error) => Node::new(text, self.failed(error)),
         };
         part.place = Place::of(self.sources, e.span);
-        if matches!(&part.worth, Worth::Value(v) if *v == part.text) {
+        let says_nothing = matches!(&part.worth, Worth::Value(v) if *v == part.text);
+        if says_nothing || part.worth == Worth::Unknown {
             return;
         }
         self.count();

@@ -15,7 +15,7 @@ mod substitution;
 mod tree;
 mod undefined;
 
-pub use spelling::without_comments;
+pub use spelling::{unwrapped, without_comments};
 pub use tree::{Call, Claim, Explanation, FailingStep, Formula, Node, Place, Worth, bindings, cut};
 
 use crate::base::budget::Budget;
@@ -43,6 +43,8 @@ pub struct Finding<'a> {
     pub state: Option<&'a State>,
     /// An undefined guard is a finding.
     pub strict_guards: bool,
+    /// For temporal formulas: the predicate that the last state breaks, if a single one tells.
+    pub broken: Option<&'a Pred>,
 }
 
 /// Explains findings of one machine within one budget.
@@ -83,6 +85,13 @@ impl<'a> Explainer<'a> {
                 self.broken(&self.machine.assertions, finding.property, state)
             }
             (Some(FindingKind::Goal), Some(state)) => self.reached(state),
+            (Some(FindingKind::Ltl), state) => match (finding.broken, state) {
+                (Some(p), Some(state)) => {
+                    let nodes = vec![self.predicate(&mut self.env(Some(state)), p, Span::default(), 0)];
+                    Explanation { nodes, ..Explanation::default() }
+                }
+                _ => Explanation::default(),
+            },
             (Some(FindingKind::Deadlock), Some(state)) => self.deadlock(state),
             (Some(FindingKind::Properties), None) => self.no_start(),
             (Some(kind), Some(state)) => self.failing(kind, finding, state),
@@ -247,14 +256,10 @@ impl<'a> Explainer<'a> {
             let mut node = if ground {
                 self.predicate(&mut env, &clause.pred, Span::default(), 0)
             } else {
-                Node::new(self.pred_text(&clause.pred, Span::default()), Worth::Unknown)
+                Node::new(self.pred_text(&clause.pred, Span::default()), Worth::Required)
             };
             if !ground {
-                node.worth = Worth::False;
                 node.place = Place::of(self.sources, clause.pred.span);
-                if core.len() > 1 {
-                    node.worth = Worth::Unknown;
-                }
             }
             out.place = out.place.or_else(|| node.place.clone());
             out.nodes.push(node);

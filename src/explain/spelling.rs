@@ -19,7 +19,17 @@ impl Explainer<'_> {
     /// The text of a predicate. `whole` is the span of the formula around it: a part that has the same span comes out
     /// of a definition, and is printed.
     pub(super) fn pred_text(&self, p: &Pred, whole: Span) -> String {
-        self.written(p.span, whole).unwrap_or_else(|| Printer { machine: self.machine }.pred(p, 0, 0))
+        // A predicate that no user wrote has the place of one of its sides, or of none.
+        let covers = |e: &Expr| {
+            e.span == Span::default()
+                || e.span.file == p.span.file
+                    && p.span.start <= e.span.start
+                    && e.span.end <= p.span.end
+                    && p.span != e.span
+        };
+        let made = matches!(&p.kind, PredKind::Rel(_, a, b) if !covers(a) || !covers(b));
+        let written = if made { None } else { self.written(p.span, whole) };
+        written.unwrap_or_else(|| Printer { machine: self.machine }.pred(p, 0, 0))
     }
 
     pub(super) fn expr_text(&self, e: &Expr, whole: Span) -> String {
@@ -37,7 +47,7 @@ impl Explainer<'_> {
 }
 
 /// The text without brackets around all of it.
-fn unwrapped(text: &str) -> &str {
+pub fn unwrapped(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) else { return text };
     let mut depth = 0i64;
     for c in inner.chars() {

@@ -19,6 +19,8 @@ pub enum Worth {
     Value(String),
     /// An operation that cannot happen.
     Disabled,
+    /// One of several formulas that cannot hold together.
+    Required,
     /// The value was not computed.
     Unknown,
 }
@@ -32,6 +34,7 @@ impl Worth {
             Worth::Undefined(_) => "undefined",
             Worth::Value(_) => "value",
             Worth::Disabled => "disabled",
+            Worth::Required => "required",
             Worth::Unknown => "unknown",
         }
     }
@@ -64,8 +67,11 @@ impl Place {
         Some(Place { file: sources.get(span.file).name.clone(), line, column, end_line, end_column, excerpt })
     }
 
-    /// `file:line:column`.
+    /// `file:line:column`; formulas of Event-B are named by component and label alone.
     pub fn words(&self) -> String {
+        if self.file.contains(" / ") {
+            return self.file.clone();
+        }
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
 }
@@ -111,6 +117,7 @@ impl Node {
             Worth::Undefined(why) => format!("{indent}undefined: {text}   ({why})"),
             Worth::Value(value) => format!("{indent}{text} = {}", cut(value, longest)),
             Worth::Disabled => format!("{indent}disabled: {text}"),
+            Worth::Required => format!("{indent}required: {text}"),
             Worth::Unknown => format!("{indent}not computed: {text}"),
         });
         if !self.witness.is_empty() {

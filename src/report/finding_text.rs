@@ -7,7 +7,7 @@ use super::outcome::{TraceStep, Violation};
 use super::style::Style;
 use super::text::label;
 use crate::base::text::one_line;
-use crate::explain::{Explanation, FailingStep, Worth, bindings, cut, without_comments};
+use crate::explain::{Explanation, FailingStep, Worth, bindings, cut, unwrapped, without_comments};
 use std::fmt::Write;
 
 /// Longer values are told by what changed in them.
@@ -74,7 +74,12 @@ pub fn property_text(v: &Violation, why: &Explanation) -> String {
     {
         return node.text.clone();
     }
-    one_line(&without_comments(&v.property))
+    let property = one_line(&without_comments(&v.property));
+    match why.nodes.first() {
+        // The same with the label of the conjunct, and without brackets around all of it.
+        Some(node) if node.text.ends_with(unwrapped(&property)) => node.text.clone(),
+        _ => property,
+    }
 }
 
 /// The step that fails, as the last row of the trace.

@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod coverage_file;
+pub mod diagnostics;
 pub mod finding_text;
 pub mod graph_file;
 pub mod json;

@@ -95,7 +95,7 @@ impl<'m> Session<'m> {
             "redo" => self.moved(Animation::redo, "nothing was undone"),
             "goto" => {
                 let position = number("position").ok_or("after how many steps?")?;
-                self.moved(|a| a.goto(position), "the history is not that long")
+                self.moved(|a| a.go_to(position), "the history is not that long")
             }
             "branch" => {
                 let leaf = number("leaf").ok_or("which branch?")?;
@@ -149,7 +149,7 @@ impl<'m> Session<'m> {
         self.loop_start = trace.loop_start.filter(|_| replayed.failed.is_none()).map(|n| n + untold);
         self.finding =
             trace.violation.as_ref().map(|(kind, property)| json!({"kind": kind, "property": property}));
-        self.animation.follow(0, steps);
+        self.animation.go_along(0, steps);
     }
 
     fn moved(&mut self, go: impl FnOnce(&mut Animation<'m>) -> bool, failed: &str) -> Result<Json, String> {
@@ -312,7 +312,7 @@ impl<'m> Session<'m> {
         let wanted = steps.min(RANDOM_STEPS);
         let done = self.animation.wander(wanted, |n| numbers.below(n as u64) as usize);
         // The last state is looked at in full, whatever ended the walk.
-        self.animation.goto(self.animation.position());
+        self.animation.go_to(self.animation.position());
         if done < wanted {
             self.said.push(format!("{done} of {wanted} steps were done"));
         }
@@ -370,12 +370,7 @@ impl<'m> Session<'m> {
 
     /// Why an event cannot happen here.
     fn why_disabled(&self, name: &str) -> Result<Json, String> {
-        let machine = &self.animation.model().machine;
-        let event = machine.events.iter().position(|op| *machine.op(*op).name == *name);
-        let event = event.ok_or_else(|| format!("the model has no event {name}"))?;
-        let state = self.animation.last().and_then(Choice::state).ok_or("there is no state yet")?;
-        let budget = self.animation.interpreter().budget();
-        let node = Explainer::new(machine, self.animation.sources(), budget).why_disabled(state, event);
+        let node = self.animation.why_disabled(name)?;
         node.map(|node| reasons::tree(&node)).ok_or_else(|| format!("{name} can happen here"))
     }
 
@@ -436,7 +431,7 @@ impl<'m> Session<'m> {
     fn visit(&mut self, state: usize) -> Result<Json, String> {
         let space = self.space.as_ref().filter(|s| state < s.states.len()).ok_or("there is no such state")?;
         let steps = space.steps(state, true);
-        self.animation.follow(0, steps);
+        self.animation.go_along(0, steps);
         Ok(self.view())
     }
 
@@ -461,7 +456,7 @@ impl<'m> Session<'m> {
             Some(found) => {
                 let steps = space.steps(found, false);
                 self.said.push(format!("found after {} steps", steps.len()));
-                self.animation.follow(self.animation.position(), steps);
+                self.animation.go_along(self.animation.position(), steps);
                 Ok(self.view())
             }
         }

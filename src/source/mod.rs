@@ -35,7 +35,9 @@ pub enum Found {
 }
 
 pub struct Reader {
-    /// Directories that may be read, resolved.
+    /// The directory of the main file, as the user named it.
+    home: PathBuf,
+    /// Directories that may be read, resolved; the first one is that of the main file.
     roots: Vec<PathBuf>,
     include: Vec<PathBuf>,
     known: HashMap<PathBuf, FileId>,
@@ -54,20 +56,22 @@ impl Reader {
         };
         // The main file itself may be a link; what it refers to is looked for beside the link.
         let roots = std::iter::once(&home).chain(include).filter_map(|dir| dir.canonicalize().ok()).collect();
-        Reader {
-            roots,
-            include: include.to_vec(),
-            known: HashMap::new(),
-            library: HashMap::new(),
-            bytes: 0,
-            unsaved: BTreeMap::new(),
-        }
+        let home = main.parent().map(Path::to_path_buf).unwrap_or_default();
+        let include = include.to_vec();
+        let (known, library) = (HashMap::new(), HashMap::new());
+        Reader { home, roots, include, known, library, bytes: 0, unsaved: BTreeMap::new() }
     }
 
     /// Reads these texts instead of the files they belong to.
     pub fn with_unsaved(mut self, texts: &BTreeMap<PathBuf, Arc<str>>) -> Self {
         self.unsaved.clone_from(texts);
         self
+    }
+
+    /// A path as the user would name it: what lies beside the main file is named as the main file was.
+    fn shown(&self, path: &Path) -> String {
+        let beside = self.roots.first().and_then(|root| path.strip_prefix(root).ok());
+        beside.map_or_else(|| path.to_path_buf(), |rest| self.home.join(rest)).display().to_string()
     }
 
     /// Reads a file once; later calls give the same id.
@@ -104,7 +108,7 @@ impl Reader {
                     .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?,
             ),
         };
-        let id = sources.add(path.display().to_string(), Some(&key), text);
+        let id = sources.add(self.shown(path), Some(&key), text);
         self.known.insert(key, id);
         Ok(id)
     }
