@@ -58,7 +58,9 @@ impl Pictures {
         if let Some(file) = self.graph.as_deref().filter(|f| !known(f, &graph_file::EXTENSIONS)) {
             return Some(format!("--graph {}: use .dot, .graphml or .json", file.display()));
         }
-        let unwritable = self.files().find_map(|file| outputs::refused("output", file));
+        let graph = self.graph.iter().map(|file| ("--graph", file));
+        let coverage = self.coverage.iter().flatten().map(|file| ("--coverage", file));
+        let unwritable = graph.chain(coverage).find_map(|(option, file)| outputs::refused(option, file));
         match &self.coverage {
             Some(Some(file)) if !known(file, &["txt", "json", "html"]) => {
                 Some(format!("--coverage={}: use .txt, .json or .html", file.display()))
