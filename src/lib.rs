@@ -10,8 +10,10 @@
 //!
 //! `base` is below all. `lang` is what front ends agree on and engines start from: typed trees and values, without
 //! behaviour. `analyse` runs nothing of a machine. `evaluate` says what formulas and substitutions yield on values, and
-//! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `system` is the seam on
-//! which `csp`, `net`, `pins` and `via` stand beside `program`. `driver` composes the line. The crate `oracle` stands beside
+//! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `explain` says on the
+//! same tier, after the search, why a finding is one. `system` is the seam on
+//! which `csp`, `net`, `pins` and `via` stand beside `program`. `driver` composes the line; `serve` shows a model as a web
+//! page. The crate `oracle` stands beside
 //! all: it shares no code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
 //! Invariants of the architecture:
@@ -35,6 +37,7 @@ pub mod cli;
 pub mod csp;
 pub mod driver;
 pub mod evaluate;
+pub mod explain;
 pub mod explore;
 pub mod graph;
 pub mod lang;
@@ -45,6 +48,7 @@ pub mod pins;
 pub mod program;
 pub mod report;
 pub mod runs;
+pub mod serve;
 pub mod solve;
 pub mod source;
 pub mod syntax;

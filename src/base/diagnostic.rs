@@ -162,9 +162,19 @@ impl Sources {
         out
     }
 
+    /// The line of a place with a caret below, without the name of the file.
+    pub fn quote(&self, span: Span) -> Vec<String> {
+        if span.file.0 as usize >= self.files.len() {
+            return Vec::new();
+        }
+        let mut out = String::new();
+        self.excerpt(&mut out, span, "", '^');
+        out.lines().skip(1).map(|line| line.trim_end().to_string()).collect()
+    }
+
     fn excerpt(&self, out: &mut String, span: Span, text: &str, mark: char) {
         /// Longer lines are shown as a window round the caret: some models are one line of a megabyte.
-        const WINDOW: usize = 100;
+        const WINDOW: usize = 120;
         let (line, column) = self.position(span);
         let file = self.get(span.file);
         let start = floor_boundary(&file.text, span.start as usize);
@@ -174,9 +184,17 @@ impl Sources {
             .take_while(|c| *c != '\n' && *c != '\r')
             .take(column + WINDOW)
             .collect();
-        let from = (column - 1).saturating_sub(WINDOW / 2);
-        let shown: String =
-            full.iter().skip(from).take(WINDOW).map(|c| if c.is_control() { ' ' } else { *c }).collect();
+        let from = if full.len() <= WINDOW { 0 } else { (column - 1).saturating_sub(WINDOW / 2) };
+        let window = full.iter().enumerate().skip(from).take(WINDOW);
+        // Where the line goes on to the left or right of the window, a mark says so.
+        let cut = |at: usize| from > 0 && at == from || at + 1 == from + WINDOW && at + 1 < full.len();
+        let shown: String = window
+            .map(|(at, c)| match *c {
+                _ if cut(at) => '…',
+                c if c.is_control() => ' ',
+                c => c,
+            })
+            .collect();
         let end = floor_boundary(&file.text, (span.end as usize).max(start));
         let width = file.text[start..end].chars().take_while(|c| *c != '\n').count();
         let caret_at = column - 1 - from;

@@ -7,6 +7,41 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Digits in groups of three.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A number of things: `1 state`, `2,000 states`.
+pub fn many(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// How many letters have to be changed, left out or added to make one word of the other; case does not count.
+pub fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
 /// Text for XML and HTML; characters that XML cannot hold become the replacement character.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -46,6 +81,23 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_grouped_by_three_and_one_thing_is_singular() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(12_345_678), "12,345,678");
+        assert_eq!(many(1, "state"), "1 state");
+        assert_eq!(many(2000, "state"), "2,000 states");
+    }
+
+    #[test]
+    fn the_distance_of_words_counts_changes_of_letters() {
+        assert_eq!(distance("Lock.mch", "lock.mch"), 0);
+        assert_eq!(distance("Lok.mch", "Lock.mch"), 1);
+        assert_eq!(distance("", "abc"), 3);
+    }
 
     #[test]
     fn sizes_take_units_of_1024() {

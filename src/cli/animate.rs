@@ -6,39 +6,54 @@ use super::args::Loading;
 use super::run::{complain, loading, rejected, say, watch_signals};
 use super::status;
 use crate::base::budget::Budget;
+use crate::base::text::many;
 use crate::driver::{self, Animation, Replayed};
-use crate::report::{TraceStep, text};
+use crate::report::{TraceStep, text, trace_read};
 use clap::Args;
 use serde_json::json;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Commands: a number does that step; list, state, undo, history, eval FORMULA, save FILE,\n\
-all (list everything), help, quit. Empty lines and lines that begin with # are skipped.\n\
+    after_help = "Commands: a number does that step, and so does its name with values, such as ask(p2) or ask x=p2;\n\
+list, state, undo, redo, goto N, random N, why OPERATION, history, eval FORMULA, save FILE, all (list everything),\n\
+help, quit. Empty lines and lines that begin with # are skipped.\n\
 Exit status: 0, or 1 if stdin is no terminal and a command failed; 2 the model was rejected."
 )]
 pub struct Animate {
     /// The model
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
+    /// Make the steps of this trace first: .prob2trace, .json, or the JSON result of a check
+    #[arg(long, value_name = "TRACE")]
+    pub trace: Option<PathBuf>,
+    /// Where the choices of `random` begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     #[command(flatten)]
     pub loading: Loading,
 }
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Exit status: 0 every step can be made, 1 one cannot, 2 trace or model rejected, 3 it could not be found out."
+    after_help = "A log may leave out parameters, states and steps; docs/logs.md says how a map is written.\n\
+Exit status: 0 every step can be made, 1 one cannot, 2 trace or model rejected, 3 it could not be found out."
 )]
 pub struct Replay {
     /// The trace: .prob2trace, the .json of --trace, or the JSON result of a check
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    #[arg(value_name = "TRACE", required_unless_present = "log", conflicts_with = "log")]
+    pub trace: Option<PathBuf>,
     /// The model [default: the one that the trace names]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Instead of a trace, a log of a real system, one JSON object on each line (- is stdin): does the model allow it?
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub log: Option<PathBuf>,
+    /// With --log: a TOML file that says what the fields of the log mean in the model
+    #[arg(long, value_name = "FILE", requires = "log")]
+    pub map: Option<PathBuf>,
     /// Give up after so many seconds
     #[arg(long, value_name = "S")]
     pub time_limit: Option<f64>,
@@ -58,11 +73,14 @@ pub fn replay(args: &Replay) -> u8 {
         }
         limit => budget.time_limit = limit.map(Duration::from_secs_f64),
     }
+    let Some(trace) = &args.trace else {
+        return args.log.as_ref().map_or(status::REJECTED, |log| super::logs::run(args, log));
+    };
     watch_signals(&budget);
-    match driver::replay(&args.trace, args.model.as_deref(), &loading(&args.loading), &budget) {
+    match driver::replay(trace, args.model.as_deref(), &loading(&args.loading), &budget) {
         Err(r) => rejected(&r),
         Ok(replayed) => {
-            say(&if args.json { replay_json(&replayed) } else { replay_text(&replayed) });
+            say(&if args.json { replay_json(&replayed).to_string() } else { replay_text(&replayed) });
             replayed.exit_status()
         }
     }
@@ -84,7 +102,7 @@ fn replay_text(r: &Replayed) -> String {
     lines.join("\n")
 }
 
-fn replay_json(r: &Replayed) -> String {
+pub(super) fn replay_json(r: &Replayed) -> serde_json::Value {
     let failed = r.failed.as_ref().map(|(step, why)| json!({"step": r.made, "event": step, "because": why}));
     json!({
         "bombus": env!("CARGO_PKG_VERSION"),
@@ -96,7 +114,6 @@ fn replay_json(r: &Replayed) -> String {
         "incomplete_because": r.incomplete,
         "notes": r.notes,
     })
-    .to_string()
 }
 
 /// Choices shown before `all` is asked for.
@@ -114,33 +131,82 @@ pub fn animate(args: &Animate) -> u8 {
         complain(&sources.render(d));
     }
     let mut animation = Animation::new(&model, &sources, args.model.display().to_string(), &budget);
-    let stdin = std::io::stdin();
-    let asks = stdin.is_terminal();
+    if let Some(trace) = &args.trace
+        && let Err(message) = start_from(&mut animation, trace)
+    {
+        complain(&format!("error: {message}"));
+        return status::REJECTED;
+    }
+    let asks = std::io::stdin().is_terminal();
     let mut failed = false;
+    let mut dice = Dice(args.seed);
     say(&choices(&animation, SHOWN));
-    prompt(asks);
-    for line in stdin.lock().lines() {
-        let Ok(line) = line else { break };
-        match command(&mut animation, line.trim()) {
+    let mut lines = Lines::new(asks);
+    while let Some(line) = lines.next() {
+        match command(&mut animation, &mut dice, line.trim()) {
             Done::Said(words) if words.is_empty() => {}
             Done::Said(words) => say(&words),
             Done::Failed(words) => {
                 failed = true;
-                complain(&format!("error: {words}"));
+                let head = if words.starts_with("error:") { "" } else { "error: " };
+                complain(&format!("{head}{words}"));
             }
             Done::Quit => break,
         }
-        prompt(asks);
     }
     if failed && !asks { 1 } else { status::OK }
 }
 
-fn prompt(asks: bool) {
-    if asks {
-        let mut out = std::io::stdout().lock();
-        let _ = write!(out, "> ");
-        let _ = out.flush();
+/// Lines as they are typed, with editing and a history on a terminal, or as a pipe brings them.
+enum Lines {
+    Edited(Box<rustyline::DefaultEditor>),
+    Plain,
+}
+
+impl Lines {
+    fn new(asks: bool) -> Lines {
+        match rustyline::DefaultEditor::new() {
+            Ok(editor) if asks => Lines::Edited(Box::new(editor)),
+            _ => Lines::Plain,
+        }
     }
+
+    fn next(&mut self) -> Option<String> {
+        match self {
+            Lines::Edited(editor) => {
+                let line = editor.readline("> ").ok()?;
+                let _ = editor.add_history_entry(&line);
+                Some(line)
+            }
+            Lines::Plain => std::io::stdin().lock().lines().next()?.ok(),
+        }
+    }
+}
+
+/// Numbers that look random and are the same in every run with the same seed (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
+    }
+}
+
+/// Makes the steps of a trace file.
+fn start_from(animation: &mut Animation, trace: &Path) -> Result<(), String> {
+    let shown = trace.display();
+    let content = std::fs::read_to_string(trace).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let read = trace_read::read(&content).map_err(|e| format!("{shown} is no trace: {e}"))?;
+    for (i, step) in read.steps.iter().enumerate() {
+        if !animation.follow(step) {
+            return Err(format!("{shown}: step {i}, {}, cannot be made", text::label(step)));
+        }
+    }
+    Ok(())
 }
 
 enum Done {
@@ -149,7 +215,7 @@ enum Done {
     Quit,
 }
 
-fn command(animation: &mut Animation, line: &str) -> Done {
+fn command(animation: &mut Animation, dice: &mut Dice, line: &str) -> Done {
     let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(w, r)| (w, r.trim()));
     if line.is_empty() || line.starts_with('#') {
         return Done::Said(String::new());
@@ -174,8 +240,31 @@ fn command(animation: &mut Animation, line: &str) -> Done {
                 Done::Failed("nothing was done yet".into())
             }
         }
+        "redo" | "r" => {
+            if animation.redo() {
+                Done::Said(format!("{}{}", after(animation), choices(animation, SHOWN)))
+            } else {
+                Done::Failed("nothing was taken back".into())
+            }
+        }
+        "goto" | "g" => match rest.parse::<usize>() {
+            Ok(n) if animation.go_to(n) => {
+                Done::Said(format!("after {n} steps\n{}", choices(animation, SHOWN)))
+            }
+            Ok(_) => Done::Failed("the path is not that long".into()),
+            Err(_) => Done::Failed("goto wants a number of steps".into()),
+        },
+        "random" => random(animation, dice, rest),
+        "why" | "w" if rest.is_empty() => Done::Failed("why wants the name of an operation".into()),
+        "why" | "w" => {
+            let name = rest.strip_prefix("not ").unwrap_or(rest).trim();
+            match animation.why_not(name) {
+                Ok(lines) => Done::Said(lines.join("\n")),
+                Err(message) => Done::Failed(message),
+            }
+        }
         "history" | "h" => {
-            let steps: Vec<TraceStep> = animation.steps().cloned().collect();
+            let steps: Vec<TraceStep> = animation.steps().collect();
             let mut words = String::new();
             text::trace(&mut words, &steps, None);
             Done::Said(words)
@@ -189,13 +278,70 @@ fn command(animation: &mut Animation, line: &str) -> Done {
         "save" => save(animation, Path::new(rest)),
         "help" | "?" => Done::Said(
             "NUMBER  do that step      list, l  what can be done     all  without a limit\n\
-             undo, u the last step     state, s the present state    history, h the path so far\n\
+             NAME(VALUES)  that step   why, w NAME  why it cannot be done\n\
+             undo, u the last step     redo, r what was undone       goto, g N  after N steps\n\
+             random N  N steps         state, s the present state    history, h the path so far\n\
              eval, e FORMULA           save FILE (.prob2trace .json .txt .html)    quit, q"
                 .into(),
         ),
         "quit" | "q" | "exit" => Done::Quit,
-        other => Done::Failed(format!("unknown command {other}; `help` lists them")),
+        _ => by_name(animation, line),
     }
+}
+
+/// `event`, `event(v, w)`, `event x=v`.
+fn by_name(animation: &mut Animation, line: &str) -> Done {
+    let end = line.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(line.len());
+    let (name, rest) = line.split_at(end);
+    if !animation.has_event(name) {
+        return Done::Failed(format!("unknown command {name}; `help` lists them"));
+    }
+    let rest = rest.trim();
+    let inner = rest.strip_prefix('(').and_then(|r| r.strip_suffix(')')).unwrap_or(rest);
+    let named = |text: &str| match text.split_once('=') {
+        Some((name, value)) if name.trim().chars().all(|c| c.is_alphanumeric() || c == '_') => {
+            (Some(name.trim().to_string()), value.trim().to_string())
+        }
+        _ => (None, text.trim().to_string()),
+    };
+    let values: Vec<_> = arguments(inner).into_iter().map(named).collect();
+    match animation.choose_named(name, &values) {
+        Ok(()) => Done::Said(format!("{}{}", after(animation), choices(animation, SHOWN))),
+        Err(message) => Done::Failed(message),
+    }
+}
+
+/// The parts of a list between commas that stand in no brackets.
+fn arguments(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
+    for (at, c) in text.char_indices() {
+        depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+        if c == ',' && depth == 0 {
+            parts.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        parts.push(&text[start..]);
+    }
+    parts
+}
+
+/// Makes some steps by the toss of a coin; ends where nothing can be done.
+fn random(animation: &mut Animation, dice: &mut Dice, rest: &str) -> Done {
+    let wanted = if rest.is_empty() { Ok(1) } else { rest.parse::<usize>() };
+    let Ok(wanted) = wanted else { return Done::Failed("random wants a number of steps".into()) };
+    let mut words = String::new();
+    for _ in 0..wanted {
+        let count = animation.choices().len();
+        if count == 0 {
+            break;
+        }
+        animation.choose(dice.below(count));
+        words.push_str(&after(animation));
+    }
+    words.push_str(&choices(animation, SHOWN));
+    Done::Said(words)
 }
 
 fn save(animation: &Animation, path: &Path) -> Done {
@@ -204,17 +350,20 @@ fn save(animation: &Animation, path: &Path) -> Done {
         .file(extension)
         .and_then(|content| std::fs::write(path, content).map_err(|e| format!("{}: {e}", path.display())));
     match saved {
-        Ok(()) => Done::Said(format!("{} steps written to {}", animation.steps().len(), path.display())),
+        Ok(()) => {
+            let steps = many(animation.steps().len() as u64, "step");
+            Done::Said(format!("{steps} written to {}", path.display()))
+        }
         Err(message) => Done::Failed(message),
     }
 }
 
 /// What the last step changed.
 fn after(animation: &Animation) -> String {
-    let steps: Vec<&TraceStep> = animation.steps().collect();
-    let Some(last) = steps.last() else { return String::new() };
-    let before = steps.iter().rev().nth(1).map_or(&[][..], |s| &s.state);
-    let mut words = format!("did {}\n", text::label(last));
+    let Some(last) = animation.last().map(|choice| animation.step(choice)) else { return String::new() };
+    let before = animation.position().checked_sub(2).and_then(|n| animation.step_at(n));
+    let before = before.map(|choice| animation.step(choice).state).unwrap_or_default();
+    let mut words = format!("did {}\n", text::label(&last));
     for (name, value) in last.state.iter().filter(|pair| !before.contains(pair)) {
         words.push_str(&format!("  {name} = {}\n", cut(value)));
     }
@@ -236,11 +385,16 @@ fn choices(animation: &Animation, limit: usize) -> String {
     if count == 0 {
         words.push_str("nothing can be done here\n");
     }
-    for (i, step) in animation.choices().take(limit).enumerate() {
-        words.push_str(&format!("{:>4}  {}", i + 1, cut(&text::label(step))));
-        // The beginning has no parameters: its values tell the choices apart.
-        if step.event.starts_with('$') {
-            let values: Vec<String> = step.state.iter().map(|(n, v)| format!("{n}={}", cut(v))).collect();
+    let now = animation.state();
+    let labels: Vec<String> = animation.choices().iter().map(|c| text::label(&animation.step(c))).collect();
+    for (i, choice) in animation.choices().iter().take(limit).enumerate() {
+        let step = animation.step(choice);
+        words.push_str(&format!("{:>4}  {}", i + 1, cut(&labels[i])));
+        // The beginning has no parameters, and choices inside of an action have no name: values tell them apart.
+        let alike = labels.iter().filter(|l| **l == labels[i]).count() > 1;
+        if step.event.starts_with('$') || alike {
+            let new = step.state.iter().filter(|pair| !now.contains(pair));
+            let values: Vec<String> = new.map(|(n, v)| format!("{n}={}", cut(v))).collect();
             words.push_str(&format!("  {}", values.join(", ")));
         }
         words.push('\n');

@@ -31,6 +31,24 @@ pub enum Command {
     Replay(super::animate::Replay),
     /// Step through a model by hand, on stdin and stdout
     Animate(super::animate::Animate),
+    /// Look at a model in the browser: states, steps, history, formulas, pictures
+    Serve(super::serve::Serve),
+    /// Walk through a model at random, on all cores
+    Simulate(super::simulate::Simulate),
+    /// Write shortest traces that reach every event, every part of a guard, or given predicates
+    Tests(super::test_traces::Tests),
+    /// Serve check, eval, replay and simulate to an agent: Model Context Protocol on stdin and stdout
+    Mcp(super::mcp::Mcp),
+    /// Serve an editor: Language Server Protocol on stdin and stdout
+    Lsp(super::lsp::Lsp),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in roff
+    Manual,
 }
 
 /// Where names and sizes come from; shared by all commands that load a model.
@@ -123,12 +141,15 @@ impl Loading {
     }
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Clone)]
 pub struct Check {
     /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, Z in
     /// LaTeX (.tex), a Petri net (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// More models, checked one after the other. A folder stands for every model in it, - for standard input
+    #[arg(value_name = "MODELS")]
+    pub more: Vec<PathBuf>,
     /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of
     /// reading a model (the protocol stands in the documentation of the module `via`)
     #[arg(long, value_name = "CMD", conflicts_with = "model")]
@@ -211,7 +232,7 @@ pub struct Check {
     #[arg(long = "csp-free", value_name = "OP")]
     pub csp_free: Vec<String>,
 
-    /// Explore everything, count all findings, show the first
+    /// Explore everything, count all findings, show the first one of each property
     #[arg(long)]
     pub keep_going: bool,
     /// Stop after so many states (the verdict is then incomplete)
@@ -227,9 +248,18 @@ pub struct Check {
     /// Print one JSON object on stdout (text goes to stderr), or write it to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub json: Option<Option<PathBuf>>,
-    /// Write the counterexample: .prob2trace, .json, .txt or .html by extension
+    /// Write the counterexample: .prob2trace, .json, .txt, .html, or as a sequence diagram .mmd or .svg, by extension
+    /// (repeatable)
     #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
+    pub trace: Vec<PathBuf>,
+    /// Write findings, or the messages that reject a model, in the SARIF format
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Open the counterexample in the browser, as `bombus serve` shows it
+    #[arg(long)]
+    pub open: bool,
+    #[command(flatten)]
+    pub pictures: super::pictures::Pictures,
     /// Save the search there now and then, to go on after a crash
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
@@ -248,6 +278,9 @@ pub struct Check {
     /// A live line while exploring
     #[arg(long, value_enum, default_value_t = Progress::Auto)]
     pub progress: Progress,
+    /// Whether the result is coloured
+    #[arg(long, value_enum, alias = "color", default_value = "auto")]
+    pub colour: super::colour::Colour,
 }
 
 #[derive(Args, Debug)]
@@ -258,9 +291,15 @@ pub struct Eval {
     /// Names of this model may be used; its variables have the values of the first initial state
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// With --model: in the last state of this trace instead of the first initial state
+    #[arg(long, value_name = "TRACE", requires = "model")]
+    pub at: Option<PathBuf>,
     /// Give up after so many seconds
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub time_limit: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub loading: Loading,
 }
@@ -281,6 +320,9 @@ pub struct Info {
     /// The machine in the core language that the oracle reads (`bombus-oracle explore FILE`)
     #[arg(long, conflicts_with_all = ["relations", "code"])]
     pub core: bool,
+    /// Print one JSON object
+    #[arg(long, conflicts_with_all = ["relations", "code", "core"])]
+    pub json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -373,7 +415,7 @@ pub enum Progress {
     Off,
 }
 
-fn parse_set(text: &str) -> Result<(String, u32), String> {
+pub(super) fn parse_set(text: &str) -> Result<(String, u32), String> {
     let (name, size) = text.split_once('=').ok_or("expected NAME=N, such as PID=3")?;
     let size: u32 = size.trim().parse().map_err(|_| format!("'{size}' is not a size"))?;
     if size == 0 {
@@ -385,7 +427,7 @@ fn parse_set(text: &str) -> Result<(String, u32), String> {
     Ok((name.trim().to_string(), size))
 }
 
-fn parse_seconds(text: &str) -> Result<f64, String> {
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s.is_finite() && s > 0.0 && s < 1e9 => Ok(s),
         _ => Err("expected a positive number of seconds".into()),

@@ -5,13 +5,26 @@
 pub mod animate;
 pub mod args;
 pub mod batch;
+pub mod colour;
+pub mod info_json;
+pub mod logs;
+pub mod lsp;
+pub mod mcp;
+pub mod models;
+pub mod options;
+pub mod outputs;
+pub mod pictures;
 pub mod progress;
 pub mod run;
 pub mod scale;
+pub mod serve;
+pub mod simulate;
+pub mod test_traces;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).
 pub mod status {
     pub const OK: u8 = 0;
     pub const REJECTED: u8 = 2;
+    pub const INCOMPLETE: u8 = 3;
     pub const INTERNAL: u8 = 4;
 }

@@ -3,6 +3,7 @@
 //! In: figures that the explorer updates. Out: one line on stderr, rewritten twice a second and wiped
 //! at the end. In a pipe nothing is written.
 
+use crate::base::text::grouped;
 use crate::explore::Progress;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -58,9 +59,8 @@ fn show(figures: &Progress, stop: &AtomicBool) {
         let expanded = figures.expanded.load(Ordering::Relaxed);
         let rate = (states - before) as f64 / at.elapsed().as_secs_f64().max(1e-3);
         (before, at) = (states, Instant::now());
-        let _ = write!(
-            err,
-            "\r\x1b[K{:.0} s  {} states  {}/s  frontier {}  depth {}  {} MiB  findings {}",
+        let line = format!(
+            "{:.0} s  {} states  {}/s  frontier {}  depth {}  {} MiB  findings {}",
             started.elapsed().as_secs_f64(),
             grouped(states),
             grouped(rate as u64),
@@ -69,31 +69,11 @@ fn show(figures: &Progress, stop: &AtomicBool) {
             figures.bytes.load(Ordering::Relaxed) >> 20,
             figures.findings.load(Ordering::Relaxed),
         );
+        // A line that is wider than the terminal would leave its head behind.
+        let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| w.0 as usize);
+        let shown: String = line.chars().take(width.saturating_sub(1)).collect();
+        let _ = write!(err, "\r\x1b[K{shown}");
         let _ = err.flush();
         shown = true;
-    }
-}
-
-/// Digits in groups of three.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn digits_are_grouped_by_three() {
-        assert_eq!(super::grouped(0), "0");
-        assert_eq!(super::grouped(999), "999");
-        assert_eq!(super::grouped(1_000), "1,000");
-        assert_eq!(super::grouped(12_345_678), "12,345,678");
     }
 }

@@ -1,8 +1,9 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
 use super::args::{self, Cli, Command, Engine, LtlEngine, Order, Por, Store, Symmetry};
-use super::{progress, status};
+use super::{colour, models, options, outputs, progress, status};
 use crate::base::budget::{Budget, GRACE};
+use crate::base::text::many;
 use crate::base::{Int, Name};
 use crate::driver::{self, CheckOptions, Failure, Rejected, SymmetryMode};
 use crate::explore;
@@ -10,22 +11,26 @@ use crate::lang::typed::{Machine, SetKind, VarId};
 use crate::ltl;
 use crate::model::refinement::Refinement;
 use crate::model::{LoadOptions, types};
-use crate::report::{Outcome, Verdict, json, text, trace_file};
+use crate::report::{Outcome, Verdict, diagnostics, json, text, trace_file};
 use crate::syntax::eventb::{Proof, ProofStatus};
-use clap::Parser;
+use clap::FromArgMatches;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 /// Runs the command line and gives the exit status.
 pub fn main() -> u8 {
-    let cli = match Cli::try_parse() {
+    let matches = options::command().try_get_matches();
+    let cli = match matches.and_then(|m| Cli::from_arg_matches(&m)) {
         Ok(cli) => cli,
         Err(e) => {
             let _ = e.print();
+            if let Some(tip) = forgotten_command(&e) {
+                complain(&tip);
+            }
             return if e.use_stderr() { status::REJECTED } else { status::OK };
         }
     };
@@ -37,11 +42,34 @@ pub fn main() -> u8 {
         Command::Scale(args) => super::scale::run(&args),
         Command::Replay(args) => super::animate::replay(&args),
         Command::Animate(args) => super::animate::animate(&args),
+        Command::Serve(args) => super::serve::run(&args),
+        Command::Simulate(args) => super::simulate::run(&args),
+        Command::Tests(args) => super::test_traces::run(&args),
+        Command::Mcp(args) => super::mcp::run(&args),
+        Command::Lsp(args) => super::lsp::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut options::command(), "bombus", &mut std::io::stdout());
+            status::OK
+        }
+        Command::Manual => match options::manual() {
+            Ok(page) if said(&page) => status::OK,
+            _ => status::INTERNAL,
+        },
     });
     result.unwrap_or_else(|panic| internal(&panic))
 }
 
-fn internal(message: &str) -> u8 {
+/// A way out for `bombus MODEL`.
+fn forgotten_command(e: &clap::Error) -> Option<String> {
+    if e.kind() != clap::error::ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let given = std::env::args().nth(1)?;
+    let path = Path::new(&given);
+    (path.exists() || models::is_source(path)).then(|| format!("  tip: bombus check {given}"))
+}
+
+pub(super) fn internal(message: &str) -> u8 {
     complain(&format!(
         "internal error: {message}
 This is a fault of Bombus, not of the model. No verdict is given."
@@ -59,7 +87,7 @@ pub(super) fn say(text: &str) {
 }
 
 /// Prints to stdout; whether whoever listens can have it all. A reader that went away wanted no more.
-fn said(text: &str) -> bool {
+pub(super) fn said(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -93,13 +121,30 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         variants: args.variants,
         operations: args.operations.clone(),
         all_constants: args.all_constants,
+        unsaved: Default::default(),
     }
+}
+
+/// What a signal does now.
+static ON_SIGNAL: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
+
+/// Signals do this from now on.
+fn on_signal(action: impl FnMut() + Send + 'static) {
+    static WATCHED: Once = Once::new();
+    *ON_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
+    WATCHED.call_once(|| {
+        let _ = ctrlc::set_handler(|| {
+            if let Some(action) = &mut *ON_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner) {
+                action();
+            }
+        });
+    });
 }
 
 /// Interrupts set the budget's flag; a second one ends the process at once.
 pub(super) fn watch_signals(budget: &Budget) {
     let flag = budget.interrupt_flag();
-    let _ = ctrlc::set_handler(move || {
+    on_signal(move || {
         if flag.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
@@ -109,7 +154,7 @@ pub(super) fn watch_signals(budget: &Budget) {
 /// The first signal asks for the search to be saved and to end; if that takes long, it is cut.
 fn watch_signals_gently(budget: &Budget, end: Arc<AtomicBool>) {
     let flag = budget.interrupt_flag();
-    let _ = ctrlc::set_handler(move || {
+    on_signal(move || {
         if end.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
@@ -135,16 +180,72 @@ fn check(mut args: args::Check) -> u8 {
     if args.model.is_none() && args.via.is_none() {
         return reject("no model is given: bombus check MODEL");
     }
+    if let Some(message) = outputs::refused_of(&args) {
+        return reject(&message);
+    }
+    let paths: Vec<_> = args.model.take().into_iter().chain(std::mem::take(&mut args.more)).collect();
+    let named = match models::named(&paths) {
+        Ok(named) => named,
+        Err(message) => return reject(&message),
+    };
+    match &named.models[..] {
+        [] => check_one(args),
+        [model] => {
+            args.model = Some(model.clone());
+            check_one(args)
+        }
+        several => check_several(&args, several),
+    }
+}
+
+/// Checks models one after the other; the worst status is the answer.
+fn check_several(args: &args::Check, models: &[std::path::PathBuf]) -> u8 {
+    let pictures = args.pictures.files();
+    let one_file = args.json.iter().flatten().chain(&args.trace).chain(&args.sarif).chain(pictures).next();
+    if let Some(file) = one_file {
+        return reject(&format!("{}: one file cannot hold the results of several models", file.display()));
+    }
+    if args.checkpoint.is_some() || args.resume.is_some() {
+        return reject("--checkpoint and --resume are for one model");
+    }
+    let mut statuses = Vec::new();
+    for model in models {
+        if !args.quiet {
+            complain(&format!("== {}", model.display()));
+        }
+        statuses.push(check_one(args::Check { model: Some(model.clone()), ..args.clone() }));
+        if statuses.last() == Some(&130) {
+            break;
+        }
+    }
+    let of = |status: u8| statuses.iter().filter(|s| **s == status).count();
+    let words = [(0, "verified"), (1, "violated"), (3, "incomplete"), (2, "rejected"), (4, "failed")];
+    let told: Vec<String> = words
+        .iter()
+        .filter(|(status, _)| of(*status) > 0)
+        .map(|(status, word)| format!("{} {word}", of(*status)))
+        .collect();
+    complain(&format!("{}: {}", many(models.len() as u64, "model"), told.join(", ")));
+    [130, 4, 2, 1, 3].into_iter().find(|status| of(*status) > 0).unwrap_or(status::OK)
+}
+
+/// Checks one model, or the process of --via.
+fn check_one(args: args::Check) -> u8 {
     if args.via_limit.is_some() && args.via.is_none() {
         return reject("--via-limit: limits the answers of a process that --via starts");
+    }
+    let of_b = args.csp.is_none() && args.model.as_deref().is_some_and(|m| !driver::is_csp(m));
+    if let Some(message) = args.pictures.refusal(of_b) {
+        return reject(&message);
     }
     if let Some(message) = not_available(&args) {
         return reject(&message);
     }
-    if let Some(trace) = &args.trace {
+    for trace in &args.trace {
         let extension = trace.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if !["prob2trace", "json", "txt", "html"].contains(&extension) {
-            return reject(&format!("--trace {}: use .prob2trace, .json, .txt or .html", trace.display()));
+        if !trace_file::EXTENSIONS.contains(&extension) {
+            let known = trace_file::EXTENSIONS.join(", .");
+            return reject(&format!("--trace {}: use one of .{known}", trace.display()));
         }
     }
     let ltl_file = match &args.ltl_file {
@@ -242,18 +343,48 @@ fn check(mut args: args::Check) -> u8 {
     match result {
         Ok(outcome) => {
             let status = show(&args, &outcome);
+            tell_how_to_go_on(&args, &outcome, &options.checkpoint);
             // Temporal formulas may have been left undecided by a limit, after the search.
             if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
                 options.checkpoint.clear();
             }
+            let status = match &args.model {
+                Some(model) => {
+                    let json_on_stdout = args.json == Some(None);
+                    args.pictures.write(model, &args.loading, json_on_stdout, status, &budget)
+                }
+                None => status,
+            };
+            if args.open {
+                super::serve::open_outcome(&args, &outcome, &budget);
+            }
             status
         }
-        Err(Failure::Rejected(r)) => rejected(&r),
+        Err(Failure::Rejected(r)) => {
+            let file = args.model.as_deref().unwrap_or(Path::new("")).display().to_string();
+            outputs::rejected(&args, &file, &r);
+            let style = args.colour.of_messages();
+            complain(&colour::messages(&r.text(), style));
+            status::REJECTED
+        }
         Err(Failure::Internal(message)) => internal(&message),
     }
 }
 
-fn cores() -> usize {
+/// After a limit or a signal: the command that goes on with a saved search.
+fn tell_how_to_go_on(args: &args::Check, outcome: &Outcome, checkpoint: &driver::Checkpoint) {
+    let (Some(dir), Some(model)) = (&checkpoint.save, &args.model) else { return };
+    if outcome.verdict() != Verdict::Incomplete || checkpoint.ended.load(Ordering::Relaxed) {
+        return;
+    }
+    complain(&format!(
+        "the search is saved; to go on: bombus check {} --resume {} and the same options",
+        model.display(),
+        dir.display()
+    ));
+}
+
+pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
@@ -305,7 +436,11 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
         (_, true) => text::Detail::Verbose,
         _ => text::Detail::Normal,
     };
-    let words = text::render(outcome, detail);
+    let style = match &args.json {
+        Some(None) => args.colour.of_messages(),
+        _ => args.colour.of_output(),
+    };
+    let words = text::render_in(outcome, detail, style);
     let mut failed = false;
     match &args.json {
         None => failed |= !said(&words),
@@ -315,16 +450,16 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
         }
         Some(Some(file)) => {
             failed |= !said(&words);
-            let content = serde_json::to_string_pretty(&json::render(outcome)).unwrap_or_default() + "\n";
-            failed |= !write_file(file, &content);
+            failed |= !outputs::write(file, &outputs::pretty(&json::render(outcome)));
         }
     }
-    if let Some(file) = &args.trace
-        && outcome.violation.is_some()
-    {
+    if let Some(file) = &args.sarif {
+        failed |= !outputs::write(file, &outputs::pretty(&diagnostics::sarif(outcome)));
+    }
+    for file in args.trace.iter().filter(|_| outcome.violation.is_some()) {
         let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
         match trace_file::render(outcome, extension) {
-            Ok(content) => failed |= !write_file(file, &content),
+            Ok(content) => failed |= !outputs::write(file, &content),
             Err(message) => {
                 complain(&format!("error: {message}"));
                 failed = true;
@@ -335,16 +470,6 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
     match outcome.exit_status() {
         0 if failed => status::INTERNAL,
         status => status,
-    }
-}
-
-fn write_file(path: &Path, content: &str) -> bool {
-    match std::fs::write(path, content) {
-        Ok(()) => true,
-        Err(e) => {
-            complain(&format!("error: cannot write {}: {e}", path.display()));
-            false
-        }
     }
 }
 
@@ -359,19 +484,25 @@ fn eval(args: &args::Eval) -> u8 {
             Err(r) => rejected(&r),
         };
     }
-    match driver::eval(&args.formula, args.model.as_deref(), &loading(&args.loading), &budget) {
-        Ok(Ok(value)) => {
-            if said(&value) {
-                status::OK
-            } else {
-                status::INTERNAL
-            }
+    let at = args.at.as_deref();
+    match driver::eval(&args.formula, args.model.as_deref(), at, &loading(&args.loading), &budget) {
+        Ok(Ok(evaluated)) => {
+            let words = if args.json { evaluated.json(&args.formula).to_string() } else { evaluated.text() };
+            if said(&words) { status::OK } else { status::INTERNAL }
         }
         Ok(Err(message)) => {
+            if args.json {
+                say(&serde_json::json!({"formula": args.formula, "error": message}).to_string());
+            }
             complain(&format!("error: {message}"));
             1
         }
-        Err(r) => rejected(&r),
+        Err(r) => {
+            if args.json {
+                say(&diagnostics::rejected("", &r.sources, &r.diagnostics).to_string());
+            }
+            rejected(&r)
+        }
     }
 }
 
@@ -416,6 +547,10 @@ fn info(args: &args::Info) -> u8 {
                     }
                 };
             }
+            if args.json {
+                say(&super::info_json::describe(&args.model, &model, &sources, &diagnostics).to_string());
+                return status::OK;
+            }
             let layouts = driver::layouts(&model.machine, &budget);
             let notes: String = model.notes.iter().map(|n| format!("note        {n}\n")).collect();
             say(&format!(
@@ -430,7 +565,13 @@ fn info(args: &args::Info) -> u8 {
             }
             status::OK
         }
-        Err(r) => rejected(&r),
+        Err(r) => {
+            if args.json {
+                let file = args.model.display().to_string();
+                say(&diagnostics::rejected(&file, &r.sources, &r.diagnostics).to_string());
+            }
+            rejected(&r)
+        }
     }
 }
 

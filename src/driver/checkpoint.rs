@@ -228,6 +228,17 @@ fn model(machine: &Machine, sources: &Sources) -> String {
     format!("{:032x}", hash::bytes(&all))
 }
 
+/// The parts of a list of settings that changed, in words.
+fn changed(before: &str, now: &str) -> String {
+    let plain = |text: &str| text.replace("Some(", "").replace("None", "not given").replace([')', '"'], "");
+    let (then, since): (Vec<&str>, Vec<&str>) = (before.split("; ").collect(), now.split("; ").collect());
+    if then.len() != since.len() {
+        return format!("\n  then: {before}\n  now:  {now}");
+    }
+    let differ = then.iter().zip(&since).filter(|(a, b)| a != b);
+    differ.map(|(a, b)| format!("\n  then: {}\n  now:  {}", plain(a), plain(b))).collect()
+}
+
 /// Opens a saved search and compares what it depends on; `None` if there is none and `may_lack` it.
 fn open(dir: &Path, facts: &[Fact], may_lack: bool) -> Result<Option<(PathBuf, Unsealer<File>)>, String> {
     let path = dir.join(NAME);
@@ -243,11 +254,8 @@ fn open(dir: &Path, facts: &[Fact], may_lack: bool) -> Result<Option<(PathBuf, U
     for (what, now) in facts {
         let before = read_text(&mut from).map_err(|e| format!("{}: {e}", path.display()))?;
         if before != *now {
-            let values = if now.len() < 600 && before.len() < 600 {
-                format!("\n  then: {before}\n  now:  {now}")
-            } else {
-                String::new()
-            };
+            let values =
+                if now.len() < 600 && before.len() < 600 { changed(&before, now) } else { String::new() };
             return Err(format!(
                 "{}: {what} changed since this search was saved, so it cannot go on{values}",
                 path.display()

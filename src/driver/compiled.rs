@@ -17,7 +17,6 @@ use crate::program::native::Wanted;
 use crate::program::{self, Program};
 use crate::report::{
     Counts, EventCoverage, INITIALISE, Ledger, Reductions, SETUP_CONSTANTS, TimeShares, TraceStep, Violation,
-    explain,
 };
 use crate::system::{Finding, FindingKind, System};
 use std::time::Instant;
@@ -145,12 +144,13 @@ pub fn explore(
     if let Some((_, notes)) = &por {
         settled.notes.extend(notes.iter().cloned());
     }
-    let mut violation = match found.findings.first() {
-        None => None,
-        Some(v) => {
-            Some(violation(&program, sources, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?)
-        }
-    };
+    let mut findings = Vec::new();
+    for v in found.findings.iter().enumerate().filter(|(i, v)| *i == 0 || v.trace.is_some()).map(|(_, v)| v) {
+        findings.push(violation(&program, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?);
+    }
+    let mut findings = findings.into_iter();
+    let mut violation = findings.next();
+    let mut others: Vec<Violation> = findings.collect();
     let mut counts: Vec<u64> = FindingKind::ALL.iter().map(|k| found.counts.of(*k)).collect();
     if violation.is_some() && !keep_going {
         ledger.enter("the search stopped at the first finding");
@@ -159,8 +159,11 @@ pub fn explore(
         late.reasons.iter().for_each(|n| ledger.enter(program.reason(*n)));
         late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
         late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
-        if let (None, Some(finding)) = (&violation, late.findings.first()) {
-            violation = Some(self::violation(&program, sources, formulas, options.strict_wd, finding, None)?);
+        for finding in &late.findings {
+            others.push(self::violation(&program, formulas, options.strict_wd, finding, None)?);
+        }
+        if violation.is_none() && !others.is_empty() {
+            violation = Some(others.remove(0));
         }
     }
     if ended_early || until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted
@@ -205,6 +208,7 @@ pub fn explore(
         workers: options.workers,
         ledger,
         violation,
+        others,
         found: FindingKind::ALL
             .iter()
             .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)
@@ -327,6 +331,7 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
         workers: options.workers,
         ledger,
         violation: None,
+        others: Vec::new(),
         found: Default::default(),
         counts: Counts::default(),
         events: machine
@@ -364,7 +369,6 @@ fn is_limited(found: &explore::Outcome) -> bool {
 /// The finding with its trace, confirmed.
 fn violation(
     program: &Program,
-    sources: &Sources,
     formulas: &Formulas,
     strict_guards: bool,
     finding: &Finding,
@@ -400,7 +404,6 @@ fn violation(
                 explanation.push(temporal::OPEN.into());
             }
             confirm_finding(&interpreter, finding, last)?;
-            explanation.extend(explain::state(machine, sources, finding.kind.word(), last));
         }
     } else {
         confirmed_by = Some(judge::confirm(machine, &[], &claim)?);

@@ -258,6 +258,8 @@ fn formulas_read(list: Vec<Formula>, sources: &mut Sources) -> Result<Vec<(Formu
 /// An outcome that says nothing yet.
 pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome {
     Outcome {
+        why: Default::default(),
+        others: Vec::new(),
         figures: Vec::new(),
         file: path.display().to_string(),
         machine: name.to_string(),

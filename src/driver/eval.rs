@@ -1,20 +1,56 @@
-//! The value of a formula, alone or in the first initial state of a model.
+//! The value of a formula: alone, in the first initial state of a model, or in the last state of a trace.
+//!
+//! In: a formula as text. Out: its value; for a predicate with names that nobody declared, values that make it true,
+//! as for a quantified one the witness. Never here: commands as typed, printing.
 
+use super::explain::last_state;
 use super::{Rejected, load, one_line};
 use crate::base::budget::Budget;
-use crate::base::diagnostic::Sources;
+use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{Int, Span};
 use crate::evaluate::{Interpreter, State};
+use crate::explain::{Explainer, bindings};
+use crate::lang::typed::Pred;
 use crate::model::{self, Formula, LoadOptions, Model};
+use crate::report::trace_read;
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The value of a formula as text, or what went wrong while it was evaluated.
+/// What a formula comes to.
+pub struct Evaluated {
+    pub value: String,
+    /// Values of free or quantified variables that show it.
+    pub witness: Vec<(String, String)>,
+}
+
+impl Evaluated {
+    /// For people: the value, and the witness below.
+    pub fn text(&self) -> String {
+        match self.witness.is_empty() {
+            true => self.value.clone(),
+            false => format!("{}\n  {}", self.value, bindings(&self.witness)),
+        }
+    }
+
+    pub fn json(&self, formula: &str) -> Value {
+        let witness: Map<String, Value> = self.witness.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
+        json!({
+            "bombus": env!("CARGO_PKG_VERSION"),
+            "formula": formula,
+            "value": self.value,
+            "witness": witness,
+        })
+    }
+}
+
+/// The value of a formula, or what went wrong while it was evaluated. `at` is a trace of the model.
 pub fn eval(
     formula: &str,
     model: Option<&Path>,
+    at: Option<&Path>,
     options: &LoadOptions,
     budget: &Budget,
-) -> Result<Result<String, String>, Rejected> {
+) -> Result<Result<Evaluated, String>, Rejected> {
     let maxint = options.maxint.clone().unwrap_or(Int::from(3i64));
     let minint = options.minint.clone().unwrap_or(Int::from(-1i64));
     let (mut model, mut sources) = match model {
@@ -29,23 +65,32 @@ pub fn eval(
             (Model { machine, scope, proofs: Vec::new(), refinement: None, notes }, Sources::default())
         }
     };
-    let typed = match model.scope.parse(&mut model.machine, &mut sources, "<formula>", formula) {
+    let reached = match at.map(|trace| state_of(trace, &mut model, &mut sources, budget)) {
+        Some(Err(message)) => {
+            return Err(Rejected { sources, diagnostics: vec![Diagnostic::plain(message)] });
+        }
+        Some(Ok(state)) => Some(state),
+        None => None,
+    };
+    let typed = match parse(&mut model, &mut sources, formula) {
         Ok(typed) => typed,
         Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
     };
     let machine = &model.machine;
     let interpreter = Interpreter::new(machine, budget);
-    let state = match first_state(&interpreter) {
+    let state = match reached.map(|state| Ok(Some(state))).unwrap_or_else(|| first_state(&interpreter)) {
         Ok(state) => state,
         Err(why) => return Ok(Err(why)),
     };
+    let mut witness = Vec::new();
     let result = match &typed {
         Formula::Expr(e) => interpreter.eval_expr(e, state.as_ref()).map(|v| v.show(machine, &e.ty)),
-        Formula::Pred(p) => {
-            interpreter.eval_pred(p, state.as_ref()).map(|b| if b { "TRUE" } else { "FALSE" }.to_string())
-        }
+        Formula::Pred(p) => interpreter.eval_pred(p, state.as_ref()).map(|b| {
+            witness = witness_of(&model, &sources, p, state.as_ref(), budget);
+            if b { "TRUE" } else { "FALSE" }.to_string()
+        }),
     };
-    Ok(result.map_err(|e| {
+    Ok(result.map(|value| Evaluated { value, witness }).map_err(|e| {
         let mut text = e.message().to_string();
         if e.span() != Span::default() {
             let (line, column) = sources.position(e.span());
@@ -53,6 +98,68 @@ pub fn eval(
         }
         text
     }))
+}
+
+/// Values that show why a quantified predicate is true, or false.
+fn witness_of(
+    model: &Model,
+    sources: &Sources,
+    p: &Pred,
+    state: Option<&State>,
+    budget: &Budget,
+) -> Vec<(String, String)> {
+    let node = Explainer::new(&model.machine, sources, budget).predicate_in(p, state);
+    node.witness
+}
+
+/// The most names that are solved for.
+const UNKNOWNS: usize = 20;
+
+/// A formula; a predicate that names what nobody declared is asked for values of these names.
+fn parse(model: &mut Model, sources: &mut Sources, text: &str) -> Result<Formula, Vec<Diagnostic>> {
+    let mut unknown: Vec<String> = Vec::new();
+    let mut first = None;
+    loop {
+        let asked = match unknown.is_empty() {
+            true => text.to_string(),
+            false => format!("#({}).({text})", unknown.join(",")),
+        };
+        let diagnostics = match model.scope.parse(&mut model.machine, sources, "<formula>", &asked) {
+            Ok(typed) => return Ok(typed),
+            Err(diagnostics) => diagnostics,
+        };
+        let before = unknown.len();
+        for name in diagnostics.iter().filter_map(unknown_name) {
+            if !unknown.contains(&name) {
+                unknown.push(name);
+            }
+        }
+        let errors = first.get_or_insert(diagnostics);
+        if unknown.len() == before || unknown.len() > UNKNOWNS {
+            return Err(std::mem::take(errors));
+        }
+    }
+}
+
+/// The name that a message says is not declared.
+fn unknown_name(d: &Diagnostic) -> Option<String> {
+    let name = d.message.strip_prefix("unknown identifier `")?.strip_suffix('`')?;
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    plain.then(|| name.to_string())
+}
+
+/// The last state of a trace file.
+fn state_of(
+    trace: &Path,
+    model: &mut Model,
+    sources: &mut Sources,
+    budget: &Budget,
+) -> Result<State, String> {
+    let shown = trace.display();
+    let content = std::fs::read_to_string(trace).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let read = trace_read::read(&content).map_err(|e| format!("{shown} is no trace: {e}"))?;
+    last_state(model, sources, &read.steps, budget)
+        .ok_or_else(|| format!("{shown}: its last state is no state of this model"))
 }
 
 /// The first initial state; `None` for a model without constants and variables.

@@ -8,7 +8,7 @@ use crate::evaluate::search;
 use crate::evaluate::search::{Exploration, Finding, SearchOptions};
 use crate::lang::typed::Machine;
 use crate::lang::value::identity::{BY_FORM, Forms};
-use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation, explain};
+use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation};
 
 pub fn explore(
     machine: &Machine,
@@ -30,10 +30,13 @@ pub fn explore(
     for reason in &found.incomplete {
         ledger.enter(reason.clone());
     }
-    let violation = match found.findings.first() {
-        Some(f) => Some(violation(machine, sources, options, &found, f)?),
-        None => None,
-    };
+    let mut findings = Vec::new();
+    for finding in &found.findings {
+        findings.push(violation(machine, sources, options, &found, finding)?);
+    }
+    let mut findings = findings.into_iter();
+    let violation = findings.next();
+    let others = findings.collect();
     if violation.is_some() && !options.keep_going {
         ledger.enter("the search stopped at the first finding");
     }
@@ -47,6 +50,7 @@ pub fn explore(
         workers: 1,
         ledger,
         violation,
+        others,
         found: found.found.iter().map(|(k, n)| (k.word().to_string(), *n)).collect(),
         counts: Counts {
             states: found.states.len() as u64,
@@ -104,9 +108,6 @@ fn violation(
     {
         let text = one_line(sources.slice(error.span()));
         explanation.push(format!("at {}: {text}", sources.locate(error.span())));
-    }
-    if let Some(at) = finding.state {
-        explanation.extend(explain::state(machine, sources, finding.kind.word(), &found.states[at]));
     }
     let path = finding.state.map_or_else(Vec::new, |at| found.path(at));
     let stops: Vec<judge::Stop> = path

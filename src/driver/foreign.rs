@@ -102,6 +102,8 @@ pub fn check<S: Client>(
     warnings.extend(por.iter().flat_map(|(_, notes)| notes.iter().cloned()));
     warnings.extend(searched.warnings.iter().cloned());
     Ok(Outcome {
+        why: Default::default(),
+        others: Vec::new(),
         asserts: None,
         file: subject.file.clone(),
         machine: subject.name.clone(),

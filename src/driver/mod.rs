@@ -6,37 +6,55 @@
 mod animate;
 mod checkpoint;
 mod compiled;
+mod coverage;
 mod csp;
+mod editor;
 mod eval;
 mod evaluate;
+mod explain;
 mod foreign;
 mod guided;
 pub mod judge;
+mod log_map;
+mod log_values;
+mod logs;
 mod reduction;
 
 mod refinement;
 mod replay;
+mod simulate;
+mod space;
+mod state_graph;
 mod symmetry;
 mod temporal;
+mod test_traces;
 mod values;
 
 pub use crate::program::symmetry::Mode as SymmetryMode;
-pub use animate::Animation;
+pub use animate::{Animation, Branch, Choice, Judged};
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
+pub use coverage::{Coverage, Part, coverage};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
-pub use eval::eval;
+pub use editor::{Document, Message, Range, Symbol};
+pub use eval::{Evaluated, eval};
 pub use foreign::check_via;
 pub use judge::core_text;
+pub use logs::{Followed, follow_log};
 pub use reduction::Reduce;
-pub use replay::{Replayed, replay};
+pub use replay::{Replayed, follow, replay};
+pub use simulate::{SimulateOptions, simulate};
+pub use space::{Edge, Projected, Space};
+pub use state_graph::state_graph;
 pub use temporal::Asked;
+pub use test_traces::{Goals, TestTrace, TestTraces, test_traces};
+pub use values::Typed;
 
 use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::finding::FindingKind;
-use crate::base::text::one_line;
+use crate::base::text::{many, one_line};
 use crate::explore::{Order, Progress, Store};
 use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
@@ -149,6 +167,8 @@ struct Explored {
     workers: usize,
     ledger: Ledger,
     violation: Option<Violation>,
+    /// The first finding of every other property.
+    others: Vec<Violation>,
     found: BTreeMap<String, u64>,
     counts: Counts,
     events: Vec<EventCoverage>,
@@ -266,7 +286,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         asked =
             Question::read(path, options, &LoadOptions { all_constants: true, ..options.loading.clone() })?;
     }
-    let Question { model, sources, diagnostics, formulas } = asked;
+    let Question { model, mut sources, diagnostics, formulas } = asked;
     warnings.extend(warnings_of(&sources, &diagnostics));
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
@@ -320,18 +340,26 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         warnings.push("no set is symmetric, so --symmetry has no effect (bombus info says why)".into());
     }
     for (event, n) in explored.events.iter().zip(&explored.undefined_guards).filter(|(_, n)| **n > 0) {
+        let times = many(*n, "time");
+        let reports = if options.strict_wd { "" } else { " (--strict-wd reports it)" };
         warnings.push(format!(
-            "the guard of {} was undefined {n} times and counted as false there (--strict-wd reports it)",
+            "the guard of {} was undefined {times} and counted as false there{reports}",
             event.name
         ));
     }
     warnings.extend(explored.notes);
+    let (name, scope) = (machine.name.to_string(), scope_of(machine));
+    let always = |text: &str| formulas.always(text).cloned();
+    let found = (explored.violation, explored.others);
+    let explained = explain::findings(path, model, &mut sources, options, &always, found);
     Ok(Outcome {
         file: path.display().to_string(),
-        machine: machine.name.to_string(),
-        scope: scope_of(machine),
+        machine: name,
+        scope,
         ledger: explored.ledger,
-        violation: explored.violation,
+        violation: explained.violation,
+        why: explained.why,
+        others: explained.others,
         found: explored.found,
         warnings,
         counts: explored.counts,

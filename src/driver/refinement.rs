@@ -74,6 +74,7 @@ pub fn judge(
     } else if doubtful && !followup.findings.is_empty() {
         // A client can meet this fault; the way to the other one may be closed to clients.
         explored.violation = None;
+        explored.others.clear();
     }
     merge(&mut explored, sources, options, &followup);
     Ok(explored)
@@ -107,6 +108,7 @@ fn inside(explored: Explored, model: &Model, followup: &Followup) -> Explored {
 }
 
 fn warn_of_outside(explored: &mut Explored) {
+    explored.others.clear();
     if let Some(violation) = explored.violation.take() {
         explored.warnings.push(format!(
             "only for calls that the precondition of the abstraction does not allow: {}: {}",
@@ -153,6 +155,7 @@ fn violation(sources: &Sources, finding: &Finding) -> Violation {
     if finding.span != Span::default() {
         let text = one_line(sources.slice(finding.span));
         explanation.push(format!("at {}: {text}", sources.locate(finding.span)));
+        explanation.extend(sources.quote(finding.span));
     }
     let step = |s: &crate::evaluate::search::TraceStep| TraceStep {
         event: s.event.clone(),

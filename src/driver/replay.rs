@@ -6,10 +6,12 @@
 //! A trace may leave things open (ProB's lists only what changed, other tools may leave parameters out),
 //! so all states that fit what was told so far are kept, not one.
 
+use super::animate::Choice;
 use super::values::Texts;
 use super::{Rejected, load};
 use crate::base::budget::{Budget, Stop};
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::hash::HashSet;
 use crate::base::text::one_line;
 use crate::evaluate::{Error, Interpreter, State};
 use crate::lang::typed::{Machine, VarId};
@@ -71,15 +73,32 @@ pub fn replay(
         (None, None) => return Err(wrong(format!("{shown} does not name its model: give --model MODEL"))),
     };
     let (mut model, mut sources, _) = load(&path, options)?;
-    let texts = read_texts(&mut model, &mut sources, &trace, budget);
+    let replayed = follow(&mut model, &mut sources, &trace, budget).0;
+    Ok(Replayed { file: path.display().to_string(), ..replayed })
+}
+
+/// Re-runs a trace, and gives one of the paths that fit it as far as it can be made.
+pub fn follow(
+    model: &mut Model,
+    sources: &mut Sources,
+    trace: &ReadTrace,
+    budget: &Budget,
+) -> (Replayed, Vec<Choice>) {
+    // What this tool wrote is text for text what it writes again. Only the texts of others must be read as values.
+    let (replayed, path) = attempt(model, trace, Texts::default(), budget);
+    if replayed.exit_status() == 0 || replayed.interrupted {
+        return (replayed, path);
+    }
+    let texts = read_texts(model, sources, trace, budget);
+    attempt(model, trace, texts, budget)
+}
+
+fn attempt(model: &Model, trace: &ReadTrace, texts: Texts, budget: &Budget) -> (Replayed, Vec<Choice>) {
     let replay = Replay { interpreter: Interpreter::new(&model.machine, budget), texts };
-    let mut replayed = Replayed {
-        machine: model.machine.name.to_string(),
-        file: path.display().to_string(),
-        steps: trace.steps.len(),
-        ..Replayed::default()
-    };
-    match replay.run(&trace, &mut replayed) {
+    let mut replayed =
+        Replayed { machine: model.machine.name.to_string(), steps: trace.steps.len(), ..Replayed::default() };
+    let mut fronts = Vec::new();
+    match replay.run(trace, &mut replayed, &mut fronts) {
         Ok(()) => {}
         Err(Halt::Failed(why)) => {
             let step = &trace.steps[replayed.made];
@@ -90,8 +109,19 @@ pub fn replay(
             replayed.incomplete = Some(e.to_string());
         }
     }
-    Ok(replayed)
+    let mut path = Vec::new();
+    let mut at = 0;
+    for front in fronts.iter().rev() {
+        let (before, by) = &front[at];
+        path.push(by.clone());
+        at = *before;
+    }
+    path.reverse();
+    (replayed, path)
 }
+
+/// The steps that fit what was told so far, each with the number of the one before it. Never empty.
+type Front = Vec<(usize, Choice)>;
 
 /// Why a replay stops.
 enum Halt {
@@ -139,65 +169,83 @@ struct Replay<'m> {
 }
 
 impl Replay<'_> {
-    fn run(&self, trace: &ReadTrace, replayed: &mut Replayed) -> Result<(), Halt> {
+    fn run(&self, trace: &ReadTrace, replayed: &mut Replayed, fronts: &mut Vec<Front>) -> Result<(), Halt> {
         let machine = self.interpreter.machine();
-        // States that fit, after each step that left the machine initialised.
-        let mut path: Vec<Vec<State>> = Vec::new();
-        let mut valuations: Option<Vec<_>> = None;
+        // A trace may begin with the initialisation although there are constants.
+        let mut untold = 0;
         for step in &trace.steps {
+            let initialised = fronts.last().is_some_and(|front| front[0].1.state().is_some());
             match step.event.as_str() {
                 SETUP_CONSTANTS => {
-                    if valuations.is_some() || !path.is_empty() {
+                    if !fronts.is_empty() {
                         return Err(failed("constants are set up once, at the beginning"));
                     }
-                    let all = self.valuations()?;
-                    let fits = self.filter(all, step, &machine.constants, |c| c.clone())?;
-                    path.push(Vec::new());
-                    valuations = Some(fits);
+                    let fits = self.filter(self.valuations()?, step, &machine.constants, |(_, c)| {
+                        c.constants().clone()
+                    })?;
+                    fronts.push(fits);
                 }
                 INITIALISE => {
-                    if path.iter().any(|states| !states.is_empty()) {
+                    if initialised {
                         return Err(failed("a machine is initialised once"));
                     }
-                    let (mut initial, mut open) = (Vec::new(), None);
-                    for constants in valuations.take().map_or_else(|| self.valuations(), Ok)? {
-                        let found = self.interpreter.initial_states(&constants)?;
-                        open = open.or(found.incomplete.into_iter().chain(found.sampled).next());
-                        initial.extend(found.values);
+                    if fronts.is_empty() && !machine.constants.is_empty() {
+                        let all = self.valuations()?;
+                        if all.is_empty() {
+                            return Err(failed("the model has no such beginning at all"));
+                        }
+                        fronts.push(all);
+                        untold = 1;
                     }
+                    let (initial, open) = self.initial(fronts.last())?;
                     // What was found is real; only that a state is missing cannot be said if not all were tried.
-                    let fits = self.filter(initial, step, &machine.variables, |s| s.variables.clone());
-                    path.push(fits.map_err(|halt| open.map_or(halt, Halt::Error))?);
+                    let fits = self.filter(initial, step, &machine.variables, |(_, c)| {
+                        c.state().map_or_else(|| [].into(), |s| s.variables.clone())
+                    });
+                    fronts.push(fits.map_err(|halt| open.map_or(halt, Halt::Error))?);
                 }
+                _ if !initialised => return Err(failed("the machine is not initialised")),
                 _ => {
-                    let from = path.last().map_or(&[][..], Vec::as_slice);
-                    if from.is_empty() {
-                        return Err(failed("the machine is not initialised"));
-                    }
-                    path.push(self.event(from, step)?);
+                    let fits = self.event(fronts.last().map_or(&[][..], Vec::as_slice), step)?;
+                    fronts.push(fits);
                 }
             }
             replayed.made += 1;
         }
-        if let (Some(at), Some(last)) = (trace.loop_start, path.last()) {
-            let closes = path.get(at).is_some_and(|states| states.iter().any(|s| last.contains(s)));
+        let states =
+            |front: &Front| -> Vec<State> { front.iter().filter_map(|(_, c)| c.state().cloned()).collect() };
+        let last = fronts.last().map(states).unwrap_or_default();
+        if let Some(at) = trace.loop_start.filter(|_| !fronts.is_empty()) {
+            let closes = fronts.get(at + untold).is_some_and(|f| states(f).iter().any(|s| last.contains(s)));
             replayed.notes.push(if closes {
                 format!("the last step leads back to the state after step {at}: the path goes round for ever")
             } else {
                 format!("the last step does not lead back to the state after step {at}")
             });
         }
-        if let Some(state) = path.last().and_then(|states| states.first()) {
+        if let Some(state) = last.first() {
             self.judge(state, &mut replayed.notes)?;
         }
         Ok(())
     }
 
-    fn valuations(&self) -> Result<Vec<crate::evaluate::Constants>, Halt> {
+    /// The initial states after valuations of the constants, and whether some may be missing.
+    fn initial(&self, valuations: Option<&Front>) -> Result<(Front, Option<Error>), Halt> {
+        let (mut initial, mut open) = (Vec::new(), None);
+        let none = vec![(0, Choice::Setup([].into()))];
+        for (n, (_, valuation)) in valuations.unwrap_or(&none).iter().enumerate() {
+            let found = self.interpreter.initial_states(valuation.constants())?;
+            open = open.or(found.incomplete.into_iter().chain(found.sampled).next());
+            initial.extend(found.values.into_iter().map(|state| (n, Choice::Initialise(state))));
+        }
+        Ok((initial, open))
+    }
+
+    fn valuations(&self) -> Result<Front, Halt> {
         let found = self.interpreter.constants()?;
         match found.incomplete.into_iter().next() {
             Some(e) if found.values.is_empty() => Err(e.into()),
-            _ => Ok(found.values),
+            _ => Ok(found.values.into_iter().map(|constants| (0, Choice::Setup(constants))).collect()),
         }
     }
 
@@ -254,7 +302,7 @@ impl Replay<'_> {
     }
 
     /// The transitions of an event that are as the step says.
-    fn event(&self, from: &[State], step: &TraceStep) -> Result<Vec<State>, Halt> {
+    fn event(&self, from: &[(usize, Choice)], step: &TraceStep) -> Result<Front, Halt> {
         let machine = self.interpreter.machine();
         let Some(event) = machine.events.iter().position(|op| *machine.op(*op).name == *step.event) else {
             return Err(failed(format!("the model has no event {}", step.event)));
@@ -270,13 +318,14 @@ impl Replay<'_> {
         };
         let params = arguments(&step.params, &op.params)?;
         let results = arguments(&step.results, &op.results)?;
-        let mut fits: Vec<State> = Vec::new();
+        let mut fits: Front = Vec::new();
+        let mut seen: HashSet<State> = HashSet::new();
         let mut enabled = 0;
         let mut called = 0;
         let mut nearest: Option<Vec<String>> = None;
         let mut errors = Vec::new();
         let mut open = None;
-        for state in from {
+        for (n, state) in from.iter().enumerate().filter_map(|(n, (_, c))| Some((n, c.state()?))) {
             let steps = self.interpreter.steps_of(state, event)?;
             open = open.or(steps.incomplete.into_iter().chain(steps.sampled).next());
             errors.extend(steps.errors.iter().chain(&steps.undefined_guards).map(|(_, e)| e.to_string()));
@@ -295,8 +344,8 @@ impl Replay<'_> {
                     if nearest.as_ref().is_none_or(|n| differences.len() < n.len()) {
                         nearest = Some(differences);
                     }
-                } else if !fits.contains(&t.target) {
-                    fits.push(t.target);
+                } else if seen.insert(t.target.clone()) {
+                    fits.push((n, Choice::Event(t)));
                 }
             }
         }

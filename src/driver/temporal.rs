@@ -103,6 +103,12 @@ impl Formulas {
         &self.warnings
     }
 
+    /// What a formula, by its text, demands of every state, if it demands nothing else.
+    pub fn always(&self, text: &str) -> Option<&Pred> {
+        let number = self.list.iter().find(|one| one.text == text)?.always?;
+        self.pieces.observed.get(number)
+    }
+
     /// The state predicates of all formulas, if all are the same up to stuttering and can be decided
     /// on a graph that lacks transitions; else why not.
     pub fn propositions(&self) -> Result<Vec<&Pred>, String> {

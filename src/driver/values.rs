@@ -7,7 +7,7 @@
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::evaluate::{Interpreter, State};
-use crate::lang::typed::{Expr, PredKind, VarId};
+use crate::lang::typed::{Expr, Machine, Pred, PredKind, Type, VarId};
 use crate::lang::value::Value;
 use crate::model::{Formula, Model};
 use std::collections::BTreeMap;
@@ -54,6 +54,52 @@ fn expression(model: &mut Model, sources: &mut Sources, var: VarId, text: &str) 
     }
 }
 
+/// A formula with all that is needed to ask for its value in one state after the other: the machine holds the
+/// variables that the formula binds.
+pub struct Typed {
+    pub machine: Machine,
+    pub sources: Sources,
+    pub formula: Formula,
+}
+
+impl Typed {
+    /// Reads a formula in the scope of a model; messages if it is none.
+    pub fn read(model: &Model, sources: &Sources, text: &str) -> Result<Typed, String> {
+        let mut sources = sources.clone();
+        let mut machine = model.machine.clone();
+        match model.scope.parse(&mut machine, &mut sources, "<formula>", text) {
+            Ok(formula) => Ok(Typed { machine, sources, formula }),
+            Err(diagnostics) => {
+                Err(diagnostics.iter().map(|d| sources.render(d)).collect::<Vec<_>>().join("\n"))
+            }
+        }
+    }
+
+    /// The same, where a predicate is wanted.
+    pub fn predicate(&self) -> Result<&Pred, String> {
+        match &self.formula {
+            Formula::Pred(p) => Ok(p),
+            Formula::Expr(_) => Err("a predicate is wanted here, this is an expression".into()),
+        }
+    }
+
+    /// The value in a state; a truth value is a value of BOOL.
+    pub fn value(&self, interpreter: &Interpreter, state: Option<&State>) -> Result<Value, String> {
+        let result = match &self.formula {
+            Formula::Expr(e) => interpreter.eval_expr(e, state),
+            Formula::Pred(p) => interpreter.eval_pred(p, state).map(Value::Bool),
+        };
+        result.map_err(|e| e.message().to_string())
+    }
+
+    pub fn ty(&self) -> Type {
+        match &self.formula {
+            Formula::Expr(e) => e.ty.clone(),
+            Formula::Pred(_) => Type::Bool,
+        }
+    }
+}
+
 /// The value of a formula in a state, as text.
 pub fn evaluate(
     model: &Model,
@@ -62,16 +108,7 @@ pub fn evaluate(
     state: Option<&State>,
     budget: &Budget,
 ) -> Result<String, String> {
-    let mut sources = sources.clone();
-    let mut machine = model.machine.clone();
-    let formula =
-        model.scope.parse(&mut machine, &mut sources, "<formula>", text).map_err(|diagnostics| {
-            diagnostics.iter().map(|d| sources.render(d)).collect::<Vec<_>>().join("\n")
-        })?;
-    let interpreter = Interpreter::new(&machine, budget);
-    let result = match &formula {
-        Formula::Expr(e) => interpreter.eval_expr(e, state).map(|v| v.show(&machine, &e.ty)),
-        Formula::Pred(p) => interpreter.eval_pred(p, state).map(|b| if b { "TRUE" } else { "FALSE" }.into()),
-    };
-    result.map_err(|e| e.message().to_string())
+    let typed = Typed::read(model, sources, text)?;
+    let value = typed.value(&Interpreter::new(&typed.machine, budget), state)?;
+    Ok(value.show(&typed.machine, &typed.ty()))
 }

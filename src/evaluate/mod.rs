@@ -49,7 +49,7 @@ use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
 pub use fragment::{Pieces, Wanted};
-pub use operation::Steps;
+pub use operation::{Steps, guards_of};
 pub use state_cursor::Standing;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;

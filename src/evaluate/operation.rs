@@ -11,6 +11,7 @@ use crate::evaluate::constant_part::Apart;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
 use crate::evaluate::exec::Outcomes;
+use crate::evaluate::inclusion::conjuncts;
 use crate::evaluate::{Interpreter, State, Transition};
 use crate::lang::partiality::may_be_undefined;
 use crate::lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
@@ -210,13 +211,37 @@ impl Interpreter<'_> {
 
 /// The guarded alternatives of a substitution; `params` are bound by the guards.
 pub(crate) fn alternatives_of(body: &Stmt, params: Vec<VarId>) -> Vec<Alternative> {
-    let mut alternatives = Vec::new();
-    expand(body, true, params, Vec::new(), &mut alternatives);
-    alternatives
+    let mut branches = Vec::new();
+    expand(body, true, params, Vec::new(), &mut branches);
+    let alternative = |branch: Branch| {
+        let refs: Vec<&Pred> = branch.preds.iter().collect();
+        let plan = Plan::staged(&branch.vars, &refs);
+        Alternative { plan, apart: None, body: branch.body.clone(), inert: Vec::new() }
+    };
+    branches.into_iter().map(alternative).collect()
+}
+
+/// The guards of an operation, one for each alternative: the variables that they bind, and their conjuncts in the
+/// order of the text.
+pub fn guards_of(body: &Stmt, params: &[VarId]) -> Vec<(Vec<VarId>, Vec<Pred>)> {
+    let mut branches = Vec::new();
+    expand(body, true, params.to_vec(), Vec::new(), &mut branches);
+    let guard = |branch: Branch| {
+        let parts = branch.preds.iter().flat_map(conjuncts).cloned().collect();
+        (branch.vars, parts)
+    };
+    branches.into_iter().map(guard).collect()
+}
+
+/// One way through the guards in front of a substitution.
+struct Branch<'s> {
+    vars: Vec<VarId>,
+    preds: Vec<Pred>,
+    body: &'s Stmt,
 }
 
 /// Peels the guards off a substitution. A PRE is a guard only as long as nothing else stands before it.
-fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &mut Vec<Alternative>) {
+fn expand<'s>(s: &'s Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &mut Vec<Branch<'s>>) {
     let with = |p: &Pred| {
         let mut preds = preds.clone();
         preds.push(p.clone());
@@ -264,11 +289,7 @@ fn expand(s: &Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, out: &m
         StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
             expand(&one[0], outermost, vars, preds, out);
         }
-        _ => {
-            let refs: Vec<&Pred> = preds.iter().collect();
-            let plan = Plan::staged(&vars, &refs);
-            out.push(Alternative { plan, apart: None, body: s.clone(), inert: Vec::new() });
-        }
+        _ => out.push(Branch { vars, preds, body: s }),
     }
 }
 

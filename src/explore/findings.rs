@@ -1,6 +1,7 @@
 //! What was found wrong: counts by kind, and the least findings in an order that no schedule changes.
 //!
-//! In: findings of single states. Out: the first finding, some more of them, and the counts.
+//! In: findings of single states. Out: the first finding, some more of them, the first of every property, and the
+//! counts.
 //! Never here: traces.
 
 use crate::system::{Finding, FindingKind};
@@ -41,6 +42,8 @@ pub struct Findings {
     /// The id of the state comes with it but does not take part in the order: ids depend on the
     /// schedule.
     least: BTreeMap<(Place, Finding), Option<u32>>,
+    /// The least place of every finding; of more findings than are kept, those with the least places.
+    first: BTreeMap<Finding, (Place, Option<u32>)>,
 }
 
 impl Findings {
@@ -54,8 +57,19 @@ impl Findings {
                 self.counts.0[kind] += 1;
             }
             self.least.insert((place.clone(), finding.clone()), id);
+            self.note_first(place, finding, id);
         }
         self.trim();
+    }
+
+    fn note_first(&mut self, place: &Place, finding: &Finding, id: Option<u32>) {
+        match self.first.get_mut(finding) {
+            Some((known, known_id)) if place < known => (*known, *known_id) = (place.clone(), id),
+            Some(_) => {}
+            None => {
+                self.first.insert(finding.clone(), (place.clone(), id));
+            }
+        }
     }
 
     pub fn merge(&mut self, other: Findings) {
@@ -63,6 +77,9 @@ impl Findings {
             *sum += more;
         }
         self.least.extend(other.least);
+        for (finding, (place, id)) in &other.first {
+            self.note_first(place, finding, *id);
+        }
         self.trim();
     }
 
@@ -72,22 +89,39 @@ impl Findings {
 
     /// The findings of a search that was saved: how many of each kind, and the least.
     pub fn restored(counts: [u64; FindingKind::COUNT], least: Vec<(Place, Finding, Option<u32>)>) -> Self {
-        let least = least.into_iter().map(|(place, finding, id)| ((place, finding), id)).collect();
-        Findings { counts: Counts(counts), least }
+        let mut all = Findings { counts: Counts(counts), ..Findings::default() };
+        for (place, finding, id) in least {
+            all.note_first(&place, &finding, id);
+            all.least.insert((place, finding), id);
+        }
+        all.trim();
+        all
     }
 
+    /// The least findings and the first one of every property, in order.
     pub fn least(&self) -> impl Iterator<Item = (&Place, &Finding, Option<u32>)> {
-        self.least.iter().map(|((place, finding), id)| (place, finding, *id))
+        let mut all: BTreeMap<(&Place, &Finding), Option<u32>> =
+            self.least.iter().map(|((place, finding), id)| ((place, finding), *id)).collect();
+        all.extend(self.first.iter().map(|(finding, (place, id))| ((place, finding), *id)));
+        all.into_iter().map(|((place, finding), id)| (place, finding, id))
     }
 
-    /// The least findings, in order.
+    /// The same, owned.
     pub fn into_least(self) -> impl Iterator<Item = (Place, Finding, Option<u32>)> {
-        self.least.into_iter().map(|((place, finding), id)| (place, finding, id))
+        let mut all = self.least;
+        all.extend(self.first.into_iter().map(|(finding, (place, id))| ((place, finding), id)));
+        all.into_iter().map(|((place, finding), id)| (place, finding, id))
     }
 
     fn trim(&mut self) {
         while self.least.len() > KEPT {
             self.least.pop_last();
+        }
+        while self.first.len() > KEPT {
+            let last = self.first.iter().max_by_key(|(finding, (place, _))| (place, *finding));
+            let Some((last, _)) = last else { break };
+            let last = last.clone();
+            self.first.remove(&last);
         }
     }
 }
@@ -127,5 +161,17 @@ mod tests {
         assert_eq!(f.counts().of(FindingKind::Goal), 1000);
         let kept: Vec<u128> = f.into_least().map(|(p, _, _)| p.print).collect();
         assert_eq!(kept, (0..KEPT as u128).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_first_finding_of_every_property_is_kept_however_many_come_before_it() {
+        let mut f = Findings::default();
+        f.enter(&place(9, 1), Some(7), &[finding(FindingKind::Invariant, 3)]);
+        f.enter(&place(8, 1), Some(6), &[finding(FindingKind::Invariant, 3)]);
+        for n in 0..1000 {
+            f.enter(&place(0, n), None, &[finding(FindingKind::Goal, 0)]);
+        }
+        let last = f.into_least().last().unwrap();
+        assert_eq!((last.0.depth, last.1.kind, last.2), (8, FindingKind::Invariant, Some(6)));
     }
 }

@@ -473,7 +473,10 @@ fn on_threads<'a, S: System>(
     });
 }
 
-/// Adds up what the workers did, checks the books, rebuilds the trace.
+/// Findings that get a trace of their own.
+const TRACES: usize = 20;
+
+/// Adds up what the workers did, checks the books, rebuilds the traces.
 fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
     if let Some(message) = shared.panicked() {
         return Err(InternalError(format!("a worker failed: {message}")));
@@ -562,9 +565,13 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
         Order::Dfs | Order::Mixed => Vec::new(),
     };
+    let mut shown: Vec<Finding> = Vec::new();
     for (place, mut finding, id) in findings.into_least() {
-        let trace = match (id, outcome.findings.is_empty()) {
+        let first = outcome.findings.is_empty()
+            || shared.options.keep_going && shown.len() < TRACES && !shown.contains(&finding);
+        let trace = match (id, first) {
             (Some(id), true) => {
+                shown.push(finding.clone());
                 let path = trace::rebuild(shared.system, &shared.visited, &levels, id, &finding)?;
                 finding = path.finding;
                 Some(path.trace)

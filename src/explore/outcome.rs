@@ -48,7 +48,7 @@ pub struct Violation {
     pub depth: u32,
     /// `None` if it was found before there was a state.
     pub state: Option<Vec<u64>>,
-    /// How to get there; only the first finding has one.
+    /// How to get there; the first finding of every property has one.
     pub trace: Option<Trace>,
 }
 

@@ -1,4 +1,5 @@
-//! Counterexamples out of an accepting product: the shortest prefix, then a loop that meets everything.
+//! Counterexamples out of an accepting product: the shortest prefix, then a loop that meets everything; then shorter
+//! ones (`shorten`).
 //!
 //! In: the product, its accepting components. Out: a path. Never here: whether the path refutes the
 //! formula; `evaluate` confirms that independently.
@@ -12,6 +13,7 @@ use super::fairness::{Judge, offered};
 use super::path::{End, Path};
 use super::product::{Product, Step};
 use super::reach::Layers;
+use super::shorten::{Accepting, shorten};
 use super::view::{Graph, State};
 use crate::base::budget::{Budget, Stop};
 use crate::base::hash::HashMap;
@@ -36,24 +38,23 @@ pub(super) fn shortest<G: Graph>(
     let is_accepting = |node: u32| nodes.is_some_and(|nodes| accepts(nodes, node as usize));
     let (layers, found) =
         Layers::search(product, budget, |node, visit| visit.stop.is_some() || is_accepting(node))?;
-    let path = found.map(|node| {
-        let (start, mut steps) = layers.way(product, node);
-        match (product.visit(node).stop, accepting) {
-            (Some(end), _) => path_of(product, start, &steps, end),
-            (None, Some((components, _, judge))) => {
-                let entry = steps.len();
-                steps.extend(round_trip(product, components, judge, node));
-                let mut path = path_of(product, start, &steps, End::Loop(entry));
-                path.states.pop();
-                path
-            }
-            (None, None) => unreachable!("only components make a cycle"),
+    let Some(node) = found else { return Ok(Found { path: None, unsure: layers.unsure }) };
+    let (start, mut steps) = layers.way(product, node);
+    let path = match (product.visit(node).stop, accepting) {
+        (Some(end), _) => path_of(product, start, &steps, end),
+        (None, Some((components, nodes, judge))) => {
+            let entry = steps.len();
+            steps.extend(round_trip(product, components, judge, node));
+            let mut path = path_of(product, start, &steps, End::Loop(entry));
+            path.states.pop();
+            shorten(product, &Accepting { components, nodes, judge }, path, budget)?
         }
-    });
-    Ok(Found { path, unsure: layers.unsure })
+        (None, None) => unreachable!("only components make a cycle"),
+    };
+    Ok(Found { path: Some(path), unsure: layers.unsure })
 }
 
-fn path_of<G: Graph>(product: &Product<'_, G>, start: u32, steps: &[Step], end: End) -> Path {
+pub(super) fn path_of<G: Graph>(product: &Product<'_, G>, start: u32, steps: &[Step], end: End) -> Path {
     let nodes = std::iter::once(start).chain(steps.iter().map(|s| s.node));
     Path {
         states: nodes.map(|n| product.state(n)).collect(),
@@ -167,7 +168,7 @@ impl<'a, G: Graph> Duties<'a, G> {
 
 /// A loop from `start` to itself inside its component that meets every until and every constraint: the
 /// nearest step that settles something, again and again, then the way back.
-fn round_trip<G: Graph>(
+pub(super) fn round_trip<G: Graph>(
     product: &Product<'_, G>,
     components: &Components,
     judge: &Judge<'_, G>,

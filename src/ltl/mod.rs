@@ -28,6 +28,7 @@ pub mod pattern;
 mod product;
 pub mod propositions;
 mod reach;
+mod shorten;
 mod tableau;
 mod token;
 pub mod view;

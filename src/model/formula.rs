@@ -71,6 +71,22 @@ impl FormulaScope {
         self.scope.names.insert(name.clone(), entry);
     }
 
+    /// Where a name or a definition was declared.
+    pub fn place_of(&self, name: &str) -> Option<Span> {
+        let declared = self.scope.names.get(name).map(|entry| entry.span);
+        declared.or_else(|| self.scope.definitions.get(name).map(|definition| definition.name.span))
+    }
+
+    /// The text of a definition, from its name to the end of its body.
+    pub fn definition_of(&self, name: &str) -> Option<Span> {
+        let definition = self.scope.definitions.get(name)?;
+        let body = match &definition.body {
+            ast::DefBody::Expr(body) => body.span,
+            ast::DefBody::Stmt(body) => body.span,
+        };
+        Some(Span { end: body.end.max(definition.name.span.end), ..definition.name.span })
+    }
+
     /// Parses and types a text; its spans point to a new entry of `sources` called `name`.
     pub fn parse(
         &self,

@@ -73,7 +73,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
         return z::load(path, options);
     }
     let mut sources = Sources::default();
-    let reader = Reader::new(path, &options.include);
+    let reader = Reader::new(path, &options.include).with_unsaved(&options.unsaved);
     let (project, main, diagnostics) = Loader::new(reader, &mut sources).load(path);
     finish(sources, project, main, diagnostics, options)
 }

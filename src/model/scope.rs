@@ -4,6 +4,7 @@
 //! name, or the nearest name for a message. Never here: types.
 
 use super::definitions::Definitions;
+use crate::base::text::distance;
 use crate::base::{Name, Span};
 use crate::lang::typed::{FreeId, OpId, SetId, VarId};
 use crate::syntax::ast;
@@ -95,7 +96,9 @@ impl Scope {
 /// The candidate with the smallest edit distance; ties go to the alphabet, so the choice is stable.
 pub fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a Name>) -> Option<&'a Name> {
     let limit = match wanted.chars().count() {
-        0..=2 => 1,
+        // Any other name of one letter is as near as the right one.
+        0..=1 => 0,
+        2 => 1,
         3..=5 => 2,
         _ => 3,
     };
@@ -105,20 +108,4 @@ pub fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a Name>) -> 
         .filter(|(d, c)| *d <= limit && *d < c.chars().count())
         .min()
         .map(|(_, c)| c)
-}
-
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) =
-        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

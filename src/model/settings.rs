@@ -9,6 +9,7 @@ use crate::lang::typed::TemporalAssertion;
 use crate::syntax::ast::{BinOp, Builtin, Const, DefBody, Expr, ExprKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the user asks for when a model is loaded; everything has a default.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,8 @@ pub struct LoadOptions {
     pub variants: bool,
     /// `--operation NAME`: schemas of Z that are operations although others refer to them.
     pub operations: Vec<String>,
+    /// Texts that an editor holds and has not saved, by the resolved paths of their files.
+    pub unsaved: BTreeMap<PathBuf, Arc<str>>,
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{Judge, KINDS, Outcome, PorDetails, TraceStep};
+use super::outcome::{Judge, KINDS, Outcome, PorDetails, TraceStep, Violation};
+use crate::explain::{Explanation, FailingStep, Node, Place, Worth};
 use serde_json::{Map, Value, json};
 
 pub fn render(o: &Outcome) -> Value {
@@ -81,17 +82,71 @@ pub fn render(o: &Outcome) -> Value {
             .collect();
     }
     if let Some(v) = &o.violation {
-        // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
-        all["violation"] = object([
-            ("kind", json!(v.kind)),
-            ("property", json!(v.property)),
-            ("explanation", json!(v.explanation)),
-            ("trace", v.trace.iter().map(step).collect()),
-            ("loop_start", json!(v.loop_start)),
-        ]);
+        all["violation"] = violation(v, &o.why);
         all["confirmed_by"] = json!(v.confirmed_by.map(Judge::word));
     }
+    all["other_violations"] = o.others.iter().map(|(v, why)| violation(v, why)).collect();
     all
+}
+
+fn violation(v: &Violation, why: &Explanation) -> Value {
+    // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
+    object([
+        ("kind", json!(v.kind)),
+        ("property", json!(v.property)),
+        ("explanation", json!(v.explanation)),
+        ("place", json!(why.place.as_ref().map(place))),
+        ("failing_step", json!(why.step.as_ref().map(failing_step))),
+        ("formulas", why.nodes.iter().map(node).collect()),
+        ("notes", json!(why.notes)),
+        ("trace", v.trace.iter().map(step).collect()),
+        ("loop_start", json!(v.loop_start)),
+    ])
+}
+
+pub fn place(p: &Place) -> Value {
+    json!({
+        "file": p.file,
+        "line": p.line,
+        "column": p.column,
+        "end_line": p.end_line,
+        "end_column": p.end_column,
+    })
+}
+
+fn failing_step(s: &FailingStep) -> Value {
+    let call = |c: &crate::explain::Call| {
+        json!({
+            "operation": c.operation,
+            "arguments": pairs(&c.arguments),
+            "place": c.place.as_ref().map(place),
+        })
+    };
+    json!({
+        "event": s.event,
+        "params": pairs(&s.params),
+        "locals": pairs(&s.locals),
+        "calls": s.calls.iter().map(call).collect::<Vec<_>>(),
+    })
+}
+
+/// A formula with its truth or value, and the parts that decide it.
+pub fn node(n: &Node) -> Value {
+    let (value, why) = match &n.worth {
+        Worth::Value(value) => (Some(value), None),
+        Worth::Undefined(why) => (None, Some(why)),
+        _ => (None, None),
+    };
+    object([
+        ("text", json!(n.text)),
+        ("is", json!(n.worth.word())),
+        ("value", json!(value)),
+        ("why", json!(why)),
+        ("witness", pairs(&n.witness)),
+        ("notes", json!(n.notes)),
+        ("place", json!(n.place.as_ref().map(place))),
+        ("parts", n.parts.iter().map(node).collect()),
+    ])
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {

@@ -3,6 +3,7 @@
 //! In: filled by `driver`. Out: rendered by `text`, `json` and `trace_file`.
 
 use super::ledger::{Ledger, Verdict};
+use crate::explain::Explanation;
 use std::collections::BTreeMap;
 
 /// The words of the JSON result for each kind of finding in B. Other formalisms may have more.
@@ -25,6 +26,10 @@ pub struct Outcome {
     pub scope: Scope,
     pub ledger: Ledger,
     pub violation: Option<Violation>,
+    /// Why `violation` is one.
+    pub why: Explanation,
+    /// The first finding of every other property, with its own trace.
+    pub others: Vec<(Violation, Explanation)>,
     /// Findings by kind, in the words of `KINDS`, and further kinds of other formalisms than B.
     pub found: BTreeMap<String, u64>,
     pub warnings: Vec<String>,

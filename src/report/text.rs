@@ -1,8 +1,10 @@
-//! The result for people: the verdict first, then its scope, the figures, the counterexample.
+//! The result for people: the verdict first, then its scope, the figures, the findings.
 
+use super::finding_text::{self, Manner, property_text};
 use super::ledger::Verdict;
 use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
-use crate::base::text::one_line;
+use super::style::Style;
+use crate::base::text::{grouped, many, one_line};
 use std::fmt::Write;
 
 /// Longer values are cut where people read them; files and `--verbose` have them whole.
@@ -17,8 +19,13 @@ pub enum Detail {
 }
 
 pub fn render(o: &Outcome, detail: Detail) -> String {
+    render_in(o, detail, Style::Plain)
+}
+
+/// The result in a style.
+pub fn render_in(o: &Outcome, detail: Detail, style: Style) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}", headline(o));
+    let _ = writeln!(out, "{}", headline(o, style));
     if detail == Detail::Quiet {
         return out;
     }
@@ -36,19 +43,18 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
         let why = if a.why.is_empty() { String::new() } else { format!("   {}", a.why) };
         let _ = writeln!(out, "  assert       {:10} {}{why}", a.verdict, one_line(&a.text));
     }
-    if let Some(v) = &o.violation {
+    let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
+    let manner = Manner { longest, style };
+    let first = o.violation.iter().map(|v| (v, &o.why));
+    for (v, why) in first.chain(o.others.iter().map(|(v, why)| (v, why))) {
         out.push('\n');
-        let longest = if detail == Detail::Verbose { usize::MAX } else { LONGEST_VALUE };
-        violation_within(&mut out, v, longest);
+        finding_text::finding(&mut out, v, why, manner);
     }
-    let never: Vec<&str> = o.events.iter().filter(|e| e.transitions == 0).map(|e| e.name.as_str()).collect();
-    if !never.is_empty() && o.counts.states > 0 {
-        // A reduced search may leave out all transitions of an event.
-        let word = if o.reductions.por == "on" { "never taken" } else { "never enabled" };
-        let _ = writeln!(out, "  {word}  {}", never.join(", "));
+    if let Some(line) = never_enabled(o) {
+        let _ = writeln!(out, "  {line}");
     }
     for w in &o.warnings {
-        let _ = writeln!(out, "warning: {w}");
+        let _ = writeln!(out, "{} {w}", style.doubtful("warning:"));
     }
     if detail == Detail::Verbose {
         verbose(&mut out, o);
@@ -56,30 +62,54 @@ pub fn render(o: &Outcome, detail: Detail) -> String {
     out
 }
 
-fn headline(o: &Outcome) -> String {
+/// Events that were not seen to happen: never, if everything was seen.
+fn never_enabled(o: &Outcome) -> Option<String> {
+    // An event whose action fails was enabled.
+    let fails = |name: &str| {
+        let all = std::iter::once(&o.why).chain(o.others.iter().map(|(_, why)| why));
+        all.filter_map(|why| why.step.as_ref()).any(|step| step.event == name)
+    };
+    let silent = o.events.iter().filter(|e| e.transitions == 0 && !fails(&e.name));
+    let names: Vec<&str> = silent.map(|e| e.name.as_str()).collect();
+    if names.is_empty() || o.counts.states == 0 {
+        return None;
+    }
+    let complete = o.ledger.reasons().is_empty();
+    let words = match (o.reductions.por, complete) {
+        // A reduced search may leave out all transitions of an event.
+        ("on", _) => "never taken ",
+        (_, true) => "never enabled",
+        (_, false) => "not enabled so far:",
+    };
+    Some(format!("{words}  {}", names.join(", ")))
+}
+
+fn headline(o: &Outcome, style: Style) -> String {
     match o.verdict() {
-        Verdict::Verified => format!("VERIFIED    {}", o.machine),
+        Verdict::Verified => format!("{}    {}", style.good("VERIFIED"), o.machine),
         Verdict::Violated => {
             let what = match &o.violation {
-                Some(v) => format!("{}: {}", v.kind, one_line(&v.property)),
+                Some(v) => format!("{}: {}", v.kind, property_text(v, &o.why)),
                 None => "a temporal property".into(),
             };
-            format!("VIOLATED    {}   {what}", o.machine)
+            // Whoever looks for a goal wants to reach it.
+            if o.violation.as_ref().is_some_and(|v| v.kind == "goal") {
+                return format!("{}     {}   {what}", style.good("REACHED"), o.machine);
+            }
+            format!("{}    {}   {what}", style.bad("VIOLATED"), o.machine)
         }
         Verdict::Incomplete => {
+            let word = style.doubtful("INCOMPLETE");
             let mut text = match &o.violation {
                 // A violation of the model would be the verdict; this one rests on a stand-in, or may do so.
                 Some(v) => format!(
-                    "INCOMPLETE  {}   not known to be a fault of the model: {}: {}",
+                    "{word}  {}   not known to be a fault of the model: {}: {}",
                     o.machine,
                     v.kind,
                     one_line(&v.property)
                 ),
                 None => {
-                    format!(
-                        "INCOMPLETE  {}   nothing wrong was found, but not everything was seen:",
-                        o.machine
-                    )
+                    format!("{word}  {}   nothing wrong was found, but not everything was seen:", o.machine)
                 }
             };
             for r in o.ledger.reasons() {
@@ -112,13 +142,13 @@ fn figures(out: &mut String, o: &Outcome) {
     let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     let _ = writeln!(
         out,
-        "  explored     {} states, {} transitions, depth {} ({} initial{})",
-        c.states,
-        c.transitions,
+        "  explored     {}, {}, depth {} ({} initial{})",
+        many(c.states, "state"),
+        many(c.transitions, "transition"),
         c.depth,
-        c.initial,
+        grouped(c.initial),
         if c.constants > 0 {
-            format!(", {} valuations of the constants", c.constants)
+            format!(", {} of the constants", many(c.constants, "valuation"))
         } else {
             String::new()
         }
@@ -168,18 +198,17 @@ fn figures(out: &mut String, o: &Outcome) {
     }
     if o.verdict() == Verdict::Violated {
         for r in o.ledger.reasons() {
-            let _ = writeln!(out, "  not complete {r}");
+            let _ = writeln!(out, "  searched     not everything: {r}");
         }
     }
     let _ = writeln!(
         out,
-        "  time         {:.2} s ({:.0} states/s), {} MiB, {} engine, {} worker{}",
+        "  time         {:.2} s ({} states/s), {} MiB, {} engine, {}",
         o.seconds.load + o.seconds.setup + o.seconds.explore + o.seconds.temporal,
-        rate,
-        o.peak_memory_bytes >> 20,
+        grouped(rate as u64),
+        grouped(o.peak_memory_bytes >> 20),
         o.engine,
-        o.workers,
-        if o.workers == 1 { "" } else { "s" }
+        many(o.workers as u64, "worker")
     );
 }
 
@@ -196,43 +225,16 @@ fn verbose(out: &mut String, o: &Outcome) {
 
 /// The violation with its whole trace.
 pub fn violation(out: &mut String, v: &Violation) {
-    violation_within(out, v, usize::MAX);
-}
-
-fn violation_within(out: &mut String, v: &Violation, longest: usize) {
-    let _ = writeln!(out, "{}: {}", v.kind, one_line(&v.property));
-    for line in &v.explanation {
-        let _ = writeln!(out, "    {line}");
-    }
-    trace_within(out, &v.trace, v.loop_start, longest);
+    finding_text::finding(out, v, &Default::default(), WHOLE);
 }
 
 /// The trace, each state shown by what changed.
 pub fn trace(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
-    trace_within(out, steps, loop_start, usize::MAX);
+    finding_text::trace(out, steps, loop_start, WHOLE);
 }
 
-fn trace_within(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>, longest: usize) {
-    let mut before: &[(String, String)] = &[];
-    for (i, s) in steps.iter().enumerate() {
-        let mark = if loop_start == Some(i) { "  <- the loop starts here" } else { "" };
-        let _ = writeln!(out, "  {:>4}  {}{mark}", i, label(s));
-        for (name, value) in &s.state {
-            let same = before.iter().any(|(n, v)| n == name && v == value);
-            if !same {
-                match value.char_indices().nth(longest) {
-                    Some((cut, _)) => {
-                        let _ = writeln!(out, "          {name} = {}… (--verbose shows all)", &value[..cut]);
-                    }
-                    None => {
-                        let _ = writeln!(out, "          {name} = {value}");
-                    }
-                }
-            }
-        }
-        before = &s.state;
-    }
-}
+/// Nothing is cut.
+const WHOLE: Manner = Manner { longest: usize::MAX, style: Style::Plain };
 
 /// `r <-- event(a=1, b=2)`.
 pub fn label(s: &TraceStep) -> String {

@@ -1,10 +1,13 @@
-//! A counterexample as a file: `.prob2trace` (ProB2-UI), `.json`, `.txt`, `.html`, by extension.
+//! A counterexample as a file: `.prob2trace` (ProB2-UI), `.json`, `.txt`, `.html`, or a sequence diagram as `.mmd` or `.svg`, by extension.
 
 use super::json;
 use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep, Violation};
-use super::text;
-use crate::base::text::escape;
+use super::sequence::Sequence;
+use super::{text, trace_page};
 use serde_json::{Value, json};
+
+/// The kinds of trace files that can be written.
+pub const EXTENSIONS: [&str; 6] = ["prob2trace", "json", "txt", "html", "mmd", "svg"];
 
 /// A path of a model, and what it shows.
 pub struct Traced<'a> {
@@ -50,8 +53,12 @@ pub fn render_trace(o: &Traced, extension: &str) -> Result<String, String> {
             }
             Ok(out)
         }
-        "html" => Ok(html(o, steps, loop_start)),
-        other => Err(format!("unknown kind of trace file '.{other}': use .prob2trace, .json, .txt or .html")),
+        "html" => Ok(trace_page::page(o)),
+        "mmd" => Ok(Sequence::of(steps, None).mermaid()),
+        "svg" => Ok(Sequence::of(steps, None).svg()),
+        other => {
+            Err(format!("unknown kind of trace file '.{other}': use one of .{}", EXTENSIONS.join(", .")))
+        }
     }
 }
 
@@ -109,35 +116,4 @@ fn prob2trace(o: &Traced, steps: &[TraceStep]) -> Value {
             "modelName": o.machine,
         },
     })
-}
-
-fn html(o: &Traced, steps: &[TraceStep], loop_start: Option<usize>) -> String {
-    let mut rows = String::new();
-    let mut before: &[(String, String)] = &[];
-    for (i, s) in steps.iter().enumerate() {
-        let mut cells = String::new();
-        for (name, value) in &s.state {
-            let class = if before.iter().any(|(n, v)| n == name && v == value) { "same" } else { "new" };
-            cells.push_str(&format!(
-                "<div class=\"{class}\"><b>{}</b> = {}</div>",
-                escape(name),
-                escape(value)
-            ));
-        }
-        let mark = if loop_start == Some(i) { " (loop starts here)" } else { "" };
-        rows.push_str(&format!(
-            "<tr><td>{i}</td><td><code>{}</code>{mark}</td><td>{cells}</td></tr>\n",
-            escape(&text::label(s))
-        ));
-        before = &s.state;
-    }
-    let title = match &o.violation {
-        Some(v) => format!("{}: {}", v.kind, v.property),
-        None => "trace".into(),
-    };
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>\nbody{{font:15px/1.5 sans-serif;margin:2em}}table{{border-collapse:collapse}}td,th{{border-top:1px solid #ccc;padding:.4em .8em;text-align:left;vertical-align:top}}.same{{color:#888}}.new{{color:#a00}}\n</style></head><body>\n<h1>{1}</h1>\n<p>{0}</p>\n<table><tr><th>step</th><th>event</th><th>state (changed values in red)</th></tr>\n{rows}</table>\n</body></html>\n",
-        escape(&title),
-        escape(o.machine)
-    )
 }

@@ -11,9 +11,10 @@ pub mod project;
 
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{FileId, Span};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A single text may not be larger; real models stay far below.
 const MAX_FILE_BYTES: u64 = 32 << 20;
@@ -34,12 +35,16 @@ pub enum Found {
 }
 
 pub struct Reader {
-    /// Directories that may be read, resolved.
+    /// The directory of the main file, as the user named it.
+    home: PathBuf,
+    /// Directories that may be read, resolved; the first one is that of the main file.
     roots: Vec<PathBuf>,
     include: Vec<PathBuf>,
     known: HashMap<PathBuf, FileId>,
     library: HashMap<&'static str, FileId>,
     bytes: u64,
+    /// Texts that stand in for the content of files, by resolved paths.
+    unsaved: BTreeMap<PathBuf, Arc<str>>,
 }
 
 impl Reader {
@@ -51,7 +56,22 @@ impl Reader {
         };
         // The main file itself may be a link; what it refers to is looked for beside the link.
         let roots = std::iter::once(&home).chain(include).filter_map(|dir| dir.canonicalize().ok()).collect();
-        Reader { roots, include: include.to_vec(), known: HashMap::new(), library: HashMap::new(), bytes: 0 }
+        let home = main.parent().map(Path::to_path_buf).unwrap_or_default();
+        let include = include.to_vec();
+        let (known, library) = (HashMap::new(), HashMap::new());
+        Reader { home, roots, include, known, library, bytes: 0, unsaved: BTreeMap::new() }
+    }
+
+    /// Reads these texts instead of the files they belong to.
+    pub fn with_unsaved(mut self, texts: &BTreeMap<PathBuf, Arc<str>>) -> Self {
+        self.unsaved.clone_from(texts);
+        self
+    }
+
+    /// A path as the user would name it: what lies beside the main file is named as the main file was.
+    fn shown(&self, path: &Path) -> String {
+        let beside = self.roots.first().and_then(|root| path.strip_prefix(root).ok());
+        beside.map_or_else(|| path.to_path_buf(), |rest| self.home.join(rest)).display().to_string()
     }
 
     /// Reads a file once; later calls give the same id.
@@ -81,10 +101,14 @@ impl Reader {
                 MAX_TOTAL_BYTES >> 20
             )));
         }
-        let bytes = fs::read(&key)
-            .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?;
-        let text = decode(bytes);
-        let id = sources.add(path.display().to_string(), Some(&key), text);
+        let text = match self.unsaved.get(&key) {
+            Some(text) => text.to_string(),
+            None => decode(
+                fs::read(&key)
+                    .map_err(|e| Diagnostic::plain(format!("cannot read `{shown}`: {}", reason(&e))))?,
+            ),
+        };
+        let id = sources.add(self.shown(path), Some(&key), text);
         self.known.insert(key, id);
         Ok(id)
     }

@@ -25,6 +25,11 @@ macro_rules! functions {
             }
         }
 
+        /// The words of all functions.
+        pub fn words() -> Vec<&'static str> {
+            vec![$(Tok::$kw.spelling(),)* $($text,)*]
+        }
+
         /// The smallest and the largest number of arguments.
         pub fn arity(function: Builtin) -> (usize, usize) {
             match function {

@@ -12,8 +12,27 @@ use super::lexer::{Lexed, lex, unescape};
 use super::precedence::{Level, level_of};
 use super::token::{Tok, Token};
 use crate::base::diagnostic::Diagnostic;
+use crate::base::text::distance;
 use crate::base::{FileId, Name, Span};
 use std::collections::HashMap;
+
+/// Words that open the clauses of a machine, as they are most often misspelt.
+const CLAUSES: [&str; 14] = [
+    "SETS",
+    "CONSTANTS",
+    "PROPERTIES",
+    "CONSTRAINTS",
+    "VARIABLES",
+    "INVARIANT",
+    "ASSERTIONS",
+    "INITIALISATION",
+    "OPERATIONS",
+    "DEFINITIONS",
+    "INCLUDES",
+    "EXTENDS",
+    "IMPORTS",
+    "PROMOTES",
+];
 
 /// Deeper trees and deeper brackets are refused, so that no later stage can run out of stack.
 pub const MAX_DEPTH: u32 = 2000;
@@ -208,10 +227,35 @@ impl<'t> Parser<'t> {
 
     pub fn unexpected<T>(&mut self, expected: &str) -> Parse<T> {
         let mut d = Diagnostic::error(self.span(), format!("expected {expected}, found {}", self.found()));
-        if let Some(help) = self.hint() {
+        if let Some(help) = self.misread(expected) {
+            d = d.help(help);
+        } else if let Some(help) = self.hint() {
             d = d.help(help);
         }
         self.fail(d)
+    }
+
+    /// What a word or sign at the place of an error was probably meant to be.
+    fn misread(&self, expected: &str) -> Option<String> {
+        let here = self.peek();
+        if here == Tok::Equal && expected.contains("the end of the block") {
+            return Some("a value is assigned by `:=`".into());
+        }
+        if here != Tok::Ident {
+            return None;
+        }
+        let word = self.slice(self.span());
+        if word.eq_ignore_ascii_case("and") {
+            return Some("«and» is written `&`".into());
+        }
+        if word.len() >= 4 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_') {
+            let near = CLAUSES.iter().map(|c| (distance(word, c), *c)).min().filter(|(d, _)| *d <= 2);
+            if let Some((_, clause)) = near {
+                return Some(format!("did you mean the clause {clause}?"));
+            }
+        }
+        (self.previous() == Tok::Ident && expected.contains("clause"))
+            .then(|| "names of a list are separated by commas".to_string())
     }
 
     /// The obvious way out, if the two tokens at the place of an error show one.

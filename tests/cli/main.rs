@@ -3,6 +3,15 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod browser;
 mod command_line;
+mod coverage;
+mod explanations;
+mod logs;
+mod lsp;
+mod mcp;
+mod people;
 mod replay;
+mod schema;
+mod serve;
 mod tidy;

@@ -15,6 +15,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     // The two ask each other: a search tests what it binds, and a quantifier is a search.
     ("evaluate", &["syntax", "lang", "analyse", "model", "solve"]),
     ("solve", &["syntax", "lang", "analyse", "model", "evaluate"]),
+    ("explain", &["syntax", "lang", "model", "solve", "evaluate"]),
     ("system", &[]),
     ("program", &["source", "syntax", "lang", "analyse", "model", "solve", "evaluate", "system"]),
     ("net", &["system"]),
@@ -25,23 +26,25 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("ltl", &["system", "graph"]),
     // The tables of a process are explored where they are made: an assertion is a question of its own.
     ("csp", &["source", "system", "explore", "graph", "ltl"]),
-    ("report", &["source", "syntax", "lang", "model", "evaluate", "system", "graph"]),
+    ("report", &["source", "syntax", "lang", "model", "evaluate", "explain", "system", "graph"]),
     (
         "driver",
         &[
-            "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "net", "pins",
-            "via", "explore", "graph", "ltl", "csp", "report",
+            "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "system", "program",
+            "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
     ("api", &["system", "explore", "graph", "ltl", "report"]),
     // Many checks as processes of their own: stands beside `driver`, knows a check by its JSON alone.
     ("runs", &["report"]),
+    // A model as a local web page: what a user of the page asks for is done by `driver`.
+    ("serve", &["source", "syntax", "lang", "model", "evaluate", "explain", "report", "driver"]),
     (
         "cli",
         &[
-            "source", "syntax", "lang", "model", "system", "program", "net", "pins", "via", "explore",
-            "graph", "ltl", "csp", "report", "driver", "runs",
+            "source", "syntax", "lang", "model", "explain", "system", "program", "net", "pins", "via",
+            "explore", "graph", "ltl", "csp", "report", "driver", "runs", "serve",
         ],
     ),
 ];

@@ -6,6 +6,7 @@ mod support;
 mod compiled;
 mod definedness;
 mod differential;
+mod explanations;
 mod generator;
 mod given_parameters;
 mod index;

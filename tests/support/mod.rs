@@ -4,6 +4,8 @@
 
 pub mod agreement;
 pub mod binary;
+pub mod chromium;
+pub mod http;
 pub mod machines;
 pub mod mutate;
 pub mod oracle;

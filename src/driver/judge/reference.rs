@@ -85,6 +85,7 @@ fn explored(
         workers: 1,
         ledger,
         violation,
+        others: Vec::new(),
         found: report.found.iter().map(|(kind, n)| (word(*kind).to_string(), *n)).collect(),
         counts: Counts {
             states,

@@ -12,13 +12,51 @@ use std::fmt::Write;
 impl Value {
     /// The value as a user reads it; `ty` names the fields of records.
     pub fn show(&self, machine: &Machine, ty: &Type) -> String {
-        let mut out = String::new();
+        self.show_within(machine, ty, usize::MAX).0
+    }
+
+    /// The same, but lists end after so many bytes with `…`; whether anything is missing.
+    pub fn show_within(&self, machine: &Machine, ty: &Type, limit: usize) -> (String, bool) {
+        let mut out = Page { text: String::new(), limit, cut: false };
         show(self, machine, ty, &mut out);
-        out
+        (out.text, out.cut)
     }
 }
 
-fn show(v: &Value, m: &Machine, ty: &Type, out: &mut String) {
+/// Text with a length after which lists end.
+struct Page {
+    text: String,
+    limit: usize,
+    cut: bool,
+}
+
+impl Page {
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Whether the text is long enough; a list then ends here.
+    fn full(&mut self) -> bool {
+        let full = self.text.len() >= self.limit;
+        if full {
+            self.cut = true;
+            self.text.push('…');
+        }
+        full
+    }
+}
+
+impl Write for Page {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.text.write_str(text)
+    }
+}
+
+fn show(v: &Value, m: &Machine, ty: &Type, out: &mut Page) {
     match v {
         Value::Bool(true) => out.push_str("TRUE"),
         Value::Bool(false) => out.push_str("FALSE"),
@@ -96,12 +134,15 @@ fn list<'a>(
     items: impl Iterator<Item = &'a Value>,
     m: &Machine,
     ty: &Type,
-    out: &mut String,
+    out: &mut Page,
 ) {
     out.push(open);
     for (i, v) in items.enumerate() {
         if i > 0 {
             out.push(',');
+        }
+        if out.full() {
+            break;
         }
         show(v, m, ty, out);
     }
@@ -123,7 +164,7 @@ fn parts(ty: &Type) -> (&Type, &Type) {
 }
 
 /// Symbolic sets in the notation that made them; closures are named by their bound variables.
-fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut String) {
+fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut Page) {
     match s {
         Symbolic::Base(b) => out.push_str(&match b {
             Base::Integer => "INTEGER".to_string(),
@@ -211,7 +252,7 @@ fn symbolic(s: &Symbolic, m: &Machine, ty: &Type, out: &mut String) {
     }
 }
 
-fn quote(s: &str, out: &mut String) {
+fn quote(s: &str, out: &mut Page) {
     out.push('"');
     for c in s.chars() {
         match c {

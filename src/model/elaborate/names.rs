@@ -2,11 +2,13 @@
 
 use super::{EXPANSION_DEPTH, Elaborator, pair_up};
 use crate::base::diagnostic::Diagnostic;
+use crate::base::text::distance;
 use crate::base::{Name, Span};
 use crate::lang::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
 use crate::model::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
 use crate::model::scope::Entity;
 use crate::syntax::ast::{self, DefBody, Definition};
+use crate::syntax::builtins;
 use std::sync::Arc;
 
 impl Elaborator {
@@ -106,6 +108,11 @@ impl Elaborator {
             d = d.help(format!("did you mean `{near}`?"));
         } else if self.scope().operations.contains_key(name) {
             d = d.help("an operation cannot be used as a value; call it as a substitution");
+        } else if let Some(word) = near_function(name) {
+            d = d.help(format!("did you mean `{word}`?"));
+        } else if name.chars().count() == 1 {
+            d = d
+                .help("a parameter is declared behind the name of its operation, a variable under VARIABLES");
         }
         self.error(d);
     }
@@ -276,4 +283,10 @@ impl Elaborator {
 /// `1 argument`, `2 arguments`.
 pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// The function of the language whose word is nearest, if it is near.
+fn near_function(name: &str) -> Option<&'static str> {
+    let (changes, word) = builtins::words().into_iter().map(|word| (distance(name, word), word)).min()?;
+    (changes <= 2 && changes + 1 < word.len()).then_some(word)
 }

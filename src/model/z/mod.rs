@@ -6,7 +6,7 @@
 
 mod bags;
 mod compact;
-mod copy;
+pub mod copy;
 mod elaborate;
 mod expressions;
 mod functions;
@@ -44,10 +44,11 @@ pub fn is_z(path: &Path) -> bool {
 
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
     let mut sources = Sources::default();
-    let file = match Reader::new(path, &options.include).read(path, &mut sources) {
-        Ok(file) => file,
-        Err(d) => return Loaded { sources, model: None, diagnostics: vec![d] },
-    };
+    let file =
+        match Reader::new(path, &options.include).with_unsaved(&options.unsaved).read(path, &mut sources) {
+            Ok(file) => file,
+            Err(d) => return Loaded { sources, model: None, diagnostics: vec![d] },
+        };
     let text = sources.get(file).text.clone();
     let parsed = parse(file, &text);
     let mut diagnostics = parsed.diagnostics;

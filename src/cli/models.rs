@@ -1,0 +1,146 @@
+//! Models as named on the command line: files, folders, standard input, names without their extension.
+//!
+//! In: paths as typed. Out: the models to check, one after the other, or a message with a way out.
+//! Never here: reading a model; a folder is looked at only to tell a Rodin project from a folder of models.
+
+use crate::base::text::distance;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Extensions of files that are models by themselves.
+const MODELS: [&str; 9] = ["mch", "ref", "imp", "sys", "eventb", "csp", "tex", "pnml", "etf"];
+
+/// Extensions of files that hold models or parts of them: no result is ever written over one.
+const SOURCES: [&str; 17] = [
+    "mch", "ref", "imp", "sys", "def", "eventb", "csp", "tex", "pnml", "etf", "bum", "buc", "bcm", "bcc",
+    "zip", "so", "spins",
+];
+
+/// The models that the user named.
+pub struct Named {
+    pub models: Vec<PathBuf>,
+    /// A text from standard input lies there; the folder goes when this is dropped.
+    _input: Option<Input>,
+}
+
+/// A folder for what standard input says.
+struct Input(PathBuf);
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// All models behind the paths of the command line.
+pub fn named(paths: &[PathBuf]) -> Result<Named, String> {
+    let mut models = Vec::new();
+    let mut input = None;
+    for path in paths {
+        if path.as_os_str() == "-" || path == Path::new("/dev/stdin") {
+            let (folder, file) = standard_input()?;
+            models.push(file);
+            input = Some(folder);
+        } else if path.is_dir() && !is_project(path) {
+            let found = models_in(path);
+            if found.is_empty() {
+                let known = MODELS.map(|e| format!(".{e}")).join(" ");
+                return Err(format!("{}: there is no model in this folder ({known})", path.display()));
+            }
+            models.extend(found);
+        } else {
+            models.push(existing(path)?);
+        }
+    }
+    Ok(Named { models, _input: input })
+}
+
+/// Whether a file is a model or a part of one, by its name.
+pub fn is_source(path: &Path) -> bool {
+    extension(path).is_some_and(|e| SOURCES.contains(&e.as_str()))
+}
+
+fn extension(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> =
+        std::fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    all.sort();
+    all
+}
+
+/// Whether a folder is, or holds, a Rodin project.
+fn is_project(dir: &Path) -> bool {
+    let rodin =
+        |path: &PathBuf| extension(path).is_some_and(|e| ["bum", "buc", "bcm", "bcc"].contains(&e.as_str()));
+    let own = entries(dir);
+    own.iter().any(rodin) || own.iter().filter(|p| p.is_dir()).any(|p| entries(p).iter().any(rodin))
+}
+
+fn models_in(dir: &Path) -> Vec<PathBuf> {
+    entries(dir)
+        .into_iter()
+        .filter(|p| p.is_file() && extension(p).is_some_and(|e| MODELS.contains(&e.as_str())))
+        .collect()
+}
+
+/// The path, or the path with an extension; else a message that names files like it.
+fn existing(path: &Path) -> Result<PathBuf, String> {
+    if path.exists() {
+        return Ok(path.to_path_buf());
+    }
+    if path.extension().is_none() {
+        for extension in MODELS {
+            let candidate = path.with_extension(extension);
+            if candidate.is_file() {
+                return Ok(candidate);
+            }
+        }
+    }
+    let folder = match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let like = models_in(folder)
+        .into_iter()
+        .filter_map(|p| Some((distance(name, p.file_name()?.to_str()?), p)))
+        .filter(|(distance, _)| *distance <= 2)
+        .min();
+    Err(match like {
+        Some((_, p)) => {
+            let shown = p.strip_prefix("./").unwrap_or(&p).display().to_string();
+            format!("cannot read `{}`: there is no such file; did you mean {shown}?", path.display())
+        }
+        None => format!("cannot read `{}`: there is no such file", path.display()),
+    })
+}
+
+/// What standard input says, as a file.
+fn standard_input() -> Result<(Input, PathBuf), String> {
+    let mut text = Vec::new();
+    let failed = |e: std::io::Error| format!("cannot read standard input: {e}");
+    std::io::stdin().lock().read_to_end(&mut text).map_err(failed)?;
+    let folder = std::env::temp_dir().join(format!("bombus-input-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let input = Input(folder.clone());
+    let starts = |word: &str| String::from_utf8_lossy(&text).trim_start().starts_with(word);
+    let is_eventb = starts("machine") || starts("context") || starts("package");
+    let file = folder.join(if is_eventb { "stdin.eventb" } else { "stdin.mch" });
+    std::fs::write(&file, &text).map_err(failed)?;
+    Ok((input, file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_source;
+    use std::path::Path;
+
+    #[test]
+    fn a_model_is_known_by_its_extension_in_any_case() {
+        assert!(is_source(Path::new("a.MCH")) && is_source(Path::new("p.zip")));
+        assert!(!is_source(Path::new("a.json")));
+    }
+}

@@ -1,0 +1,105 @@
+//! The states and steps of a model as a graph for other programs.
+//!
+//! In: a model, an expression to project onto, a limit. Out: nodes and edges in words, and whether anything is missing.
+//! Never here: the formats of files.
+
+use super::space::Space;
+use super::values::Typed;
+use super::{Rejected, load};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::Diagnostic;
+use crate::evaluate::{Interpreter, State};
+use crate::lang::typed::{Machine, VarId};
+use crate::lang::value::Value;
+use crate::model::{Formula, LoadOptions};
+use crate::report::graph_file::{Arrow, Dot, Drawn};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The graph of the first states of a model, in breadth-first order.
+pub fn state_graph(
+    path: &Path,
+    options: &LoadOptions,
+    project: Option<&str>,
+    states: usize,
+    budget: &Budget,
+) -> Result<Drawn, Rejected> {
+    let (model, sources, _) = load(path, options)?;
+    let refuse = |message: String| Rejected {
+        sources: sources.clone(),
+        diagnostics: vec![Diagnostic::plain(message)],
+    };
+    let typed = project.map(|text| Typed::read(&model, &sources, text)).transpose().map_err(refuse)?;
+    let expression = match typed.as_ref().map(|t| &t.formula) {
+        None => None,
+        Some(Formula::Expr(e)) => Some(e),
+        Some(Formula::Pred(_)) => {
+            return Err(refuse(
+                "--project: an expression is wanted; bool(P) makes one of a predicate".into(),
+            ));
+        }
+    };
+    let interpreter = Interpreter::new(&model.machine, budget);
+    let mut space = Space::of_machine(&interpreter);
+    if !space.grow(&interpreter, states) {
+        space.missing.insert(format!("only the first {} states were looked at", space.states.len()));
+    }
+    let machine = typed.as_ref().map_or(&model.machine, |t| &t.machine);
+    let projecting = Interpreter::new(machine, budget);
+    let projected = space.project(&projecting, expression);
+    let dots = projected
+        .nodes
+        .iter()
+        .map(|(value, states)| Dot {
+            values: match (value, expression) {
+                (Ok(value), Some(e)) => {
+                    vec![(project.unwrap_or("").to_string(), value.show(machine, &e.ty))]
+                }
+                (Err(why), _) => vec![(project.unwrap_or("").to_string(), format!("undefined: {why}"))],
+                (Ok(_), None) => named(machine, &space.states[states[0]]),
+            },
+            states: states.len(),
+            initial: states[0] < space.initial,
+            open: states.iter().any(|s| *s >= space.expanded),
+        })
+        .collect();
+    Ok(Drawn {
+        machine: machine.name.to_string(),
+        dots,
+        arrows: arrows(machine, &space, &projected.of, expression.is_some()),
+        states: space.states.len(),
+        missing: space.missing.into_iter().collect(),
+    })
+}
+
+fn named(machine: &Machine, state: &State) -> Vec<(String, String)> {
+    let one = |(v, x): (&VarId, &Value)| {
+        let var = machine.var(*v);
+        (var.name.to_string(), x.show(machine, &var.ty))
+    };
+    machine.variables.iter().zip(state.variables.iter()).map(one).collect()
+}
+
+/// Steps between states with their parameters; between values of an expression, events alone, each once.
+fn arrows(machine: &Machine, space: &Space, of: &[usize], projected: bool) -> Vec<Arrow> {
+    let mut seen: BTreeSet<(usize, usize, String)> = BTreeSet::new();
+    let mut all = Vec::new();
+    for edge in &space.edges {
+        let op = machine.op(machine.events[edge.by.event]);
+        let mut label = op.name.to_string();
+        if !projected && !op.params.is_empty() {
+            let values: Vec<String> = op
+                .params
+                .iter()
+                .zip(edge.by.params.iter())
+                .map(|(v, x)| x.show(machine, &machine.var(*v).ty))
+                .collect();
+            label = format!("{label}({})", values.join(", "));
+        }
+        let (from, to) = (of[edge.from], of[edge.to]);
+        if seen.insert((from, to, label.clone())) {
+            all.push(Arrow { from, to, label });
+        }
+    }
+    all
+}

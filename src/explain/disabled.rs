@@ -1,0 +1,67 @@
+//! Why an operation cannot happen: the conjuncts of its guard that are false, or that no parameter satisfies.
+//!
+//! In: a state and an operation. Out: a tree with the false parts of each branch of its guard.
+//! Never here: why a step that can happen fails (`substitution`).
+
+use super::{Explainer, Node, Place, Worth};
+use crate::base::Span;
+use crate::evaluate::State;
+use crate::evaluate::env::Env;
+use crate::evaluate::operation::Alternative;
+use crate::lang::typed::Pred;
+
+impl Explainer<'_> {
+    /// Why an event, by its number, is not enabled in a state; `None` if it is enabled.
+    pub fn why_disabled(&self, state: &State, event: usize) -> Option<Node> {
+        let steps = self.interpreter.steps_of(state, event).ok()?;
+        if !steps.transitions.is_empty() || !steps.errors.is_empty() {
+            return None;
+        }
+        let mut env = self.env(Some(state));
+        Some(self.disabled(&mut env, event))
+    }
+
+    /// The parts of the guard of an event that keep it from happening.
+    pub(super) fn disabled(&self, env: &mut Env, event: usize) -> Node {
+        let id = self.machine.events[event];
+        let op = self.machine.op(id);
+        let names: Vec<&str> = op.params.iter().map(|v| &*self.machine.var(*v).name).collect();
+        let text =
+            if names.is_empty() { op.name.to_string() } else { format!("{}({})", op.name, names.join(", ")) };
+        let mut node = Node::new(text, Worth::Disabled);
+        node.place = Place::of(self.sources, op.span);
+        let guarded = self.interpreter.guarded(id);
+        let several = guarded.alternatives.len() > 1;
+        for (i, alternative) in guarded.alternatives.iter().enumerate() {
+            let parts = self.closed(env, alternative);
+            let infeasible = parts.is_empty();
+            if several {
+                let mut branch = Node::new(format!("branch {}", i + 1), Worth::Disabled);
+                branch.parts = parts;
+                if infeasible {
+                    branch.notes.push(INFEASIBLE.into());
+                }
+                node.parts.push(branch);
+            } else {
+                node.parts.extend(parts);
+                if infeasible {
+                    node.notes.push(INFEASIBLE.into());
+                }
+            }
+        }
+        node
+    }
+
+    /// The conjuncts that close one branch.
+    fn closed(&self, env: &mut Env, alternative: &Alternative) -> Vec<Node> {
+        let plan = &alternative.plan;
+        let preds: Vec<&Pred> = plan.conjuncts.iter().filter(|c| !c.derived).map(|c| &c.pred).collect();
+        let saved = env.take(&plan.vars);
+        let parts = self.unsatisfiable(env, &plan.vars, &preds, Span::default(), 0);
+        env.restore(saved);
+        parts
+    }
+}
+
+/// What is said where no conjunct of the guard is to blame.
+const INFEASIBLE: &str = "the guard can hold, but the action has no outcome";

@@ -1,0 +1,157 @@
+//! Shorter lassos: breadth-first search over prefixes, and over loops behind each of them.
+//!
+//! In: the product, its accepting components, a first lasso. Out: a lasso that is no longer. Without fairness the loop
+//! behind an entry is a shortest one; with fairness each entry has the loop that meets its duties one after the other.
+//! Prefix and loop together are then as short as any in the product, unless the search gives up: its work is bounded.
+//! Never here: whether there is a lasso at all (`check`).
+
+use super::bits::Bits;
+use super::component::Components;
+use super::fairness::Judge;
+use super::lasso::{path_of, round_trip};
+use super::path::{End, Path};
+use super::product::{Product, Step};
+use super::view::Graph;
+use crate::base::budget::{Budget, Stop};
+use crate::base::hash::{HashMap, HashSet};
+
+/// Nodes that all searches together may look behind.
+const WORK: usize = 1 << 20;
+
+/// The accepting part of a product.
+pub(super) struct Accepting<'a, G> {
+    pub components: &'a Components,
+    pub nodes: &'a Bits,
+    pub judge: &'a Judge<'a, G>,
+}
+
+impl<G: Graph> Accepting<'_, G> {
+    fn contains(&self, node: u32) -> bool {
+        // Only nodes behind a cyclic control have a bit.
+        (node as usize) < self.nodes.len() && self.nodes.contains(node as usize)
+    }
+
+    /// Whether untils are all that a loop has to meet.
+    fn is_unfair(&self) -> bool {
+        self.judge.assumption.constraints.is_empty() && !self.judge.every()
+    }
+}
+
+/// A lasso, or a path that may stop, that is no longer than `first`.
+pub(super) fn shorten<G: Graph>(
+    product: &Product<'_, G>,
+    accepting: &Accepting<'_, G>,
+    first: Path,
+    budget: &Budget,
+) -> Result<Path, Stop> {
+    let mut bound = first.edges.len();
+    let mut best = first.reduced();
+    let mut work = 0;
+    let mut before: HashMap<u32, Option<(u32, Step)>> = HashMap::new();
+    let mut layer: Vec<u32> = product.initial().collect();
+    layer.sort_by_key(|n| product.rank(*n));
+    layer.dedup();
+    before.extend(layer.iter().map(|n| (*n, None)));
+    let mut depth = 0;
+    // A loop takes one step at least.
+    while depth + 1 < bound && !layer.is_empty() && work < WORK {
+        budget.check()?;
+        let mut next = Vec::new();
+        for &node in &layer {
+            work += 1;
+            let visit = product.visit(node);
+            if let Some(end) = visit.stop {
+                let (start, steps) = way(&before, node);
+                let path = path_of(product, start, &steps, end);
+                if path.edges.len() < best.edges.len() {
+                    bound = bound.min(path.edges.len());
+                    best = path;
+                }
+                continue;
+            }
+            if accepting.contains(node)
+                && let Some(round) = smallest_loop(product, accepting, node, bound - depth - 1, &mut work)
+            {
+                let (start, mut steps) = way(&before, node);
+                bound = bound.min(depth + round.len());
+                steps.extend(round);
+                let mut path = path_of(product, start, &steps, End::Loop(depth));
+                path.states.pop();
+                let path = path.reduced();
+                if path.edges.len() < best.edges.len() {
+                    best = path;
+                }
+            }
+            for step in product.successors(node) {
+                before.entry(step.node).or_insert_with(|| {
+                    next.push(step.node);
+                    Some((node, step))
+                });
+            }
+        }
+        next.sort_by_key(|n| product.rank(*n));
+        layer = next;
+        depth += 1;
+    }
+    Ok(best)
+}
+
+/// The steps that a search took to a node, and where it began.
+fn way(before: &HashMap<u32, Option<(u32, Step)>>, node: u32) -> (u32, Vec<Step>) {
+    let mut steps = Vec::new();
+    let mut here = node;
+    while let Some(Some((earlier, step))) = before.get(&here) {
+        steps.push(*step);
+        here = *earlier;
+    }
+    steps.reverse();
+    (here, steps)
+}
+
+/// A loop of at most `most` steps from a node to itself that puts nothing off for ever.
+fn smallest_loop<G: Graph>(
+    product: &Product<'_, G>,
+    accepting: &Accepting<'_, G>,
+    start: u32,
+    most: usize,
+    work: &mut usize,
+) -> Option<Vec<Step>> {
+    if !accepting.is_unfair() {
+        let round = round_trip(product, accepting.components, accepting.judge, start);
+        *work += round.len();
+        return (round.len() <= most).then_some(round);
+    }
+    // A node with the untils that every step so far put off.
+    let mut seen: HashSet<(u32, u64)> = HashSet::new();
+    let mut found: Vec<(u32, u64, usize, Option<Step>)> = vec![(start, !0, 0, None)];
+    let mut at = 0;
+    let mut end = 1;
+    for _ in 0..most {
+        while at < end {
+            let (node, postponed, _, _) = found[at];
+            *work += 1;
+            if *work >= WORK {
+                return None;
+            }
+            for step in product.successors(node).filter(|s| accepting.components.together(start, s.node)) {
+                let left = postponed & step.postponed;
+                if step.node == start && left == 0 {
+                    let mut round = vec![step];
+                    let mut back = at;
+                    while let (_, _, earlier, Some(step)) = found[back] {
+                        round.push(step);
+                        back = earlier;
+                    }
+                    round.reverse();
+                    return Some(round);
+                }
+                if seen.insert((step.node, left)) {
+                    found.push((step.node, left, at, Some(step)));
+                }
+            }
+            at += 1;
+        }
+        end = found.len();
+    }
+    None
+}

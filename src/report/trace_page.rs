@@ -1,0 +1,221 @@
+//! A trace as one HTML file that needs nothing else: a row for each step, a column for each variable.
+//!
+//! In: steps in words. Out: HTML. What a step changed is marked, in sets element by element; long values are folded; the arrow
+//! keys go from step to step. Whatever comes from a model is escaped.
+
+use super::changes::{elements, items};
+use super::outcome::{SETUP_CONSTANTS, TraceStep};
+use super::page_style::STYLE;
+use super::text;
+use super::trace_file::Traced;
+use crate::base::text::escape;
+use std::fmt::Write;
+
+/// Longer traces are shown by their beginning and their end.
+const MOST_STEPS: usize = 2_000;
+/// Longer values are folded.
+const LONG: usize = 240;
+/// Longer values are compared as a whole, not element by element.
+const COMPARED: usize = 20_000;
+
+/// The arrow keys, Home and End move the marked row.
+const SCRIPT: &str = "
+(() => {
+  const rows = [...document.querySelectorAll('tr.step')];
+  let at = rows.length - 1;
+  const show = (n) => {
+    if (n < 0 || n >= rows.length) return;
+    rows[at].classList.remove('here');
+    at = n;
+    rows[at].classList.add('here');
+    rows[at].scrollIntoView({ block: 'nearest' });
+  };
+  if (rows.length) rows[at].classList.add('here');
+  rows.forEach((row, n) => row.addEventListener('click', () => show(n)));
+  document.addEventListener('keydown', (event) => {
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    show(next);
+  });
+})();
+";
+
+/// The page of a trace.
+pub fn page(o: &Traced) -> String {
+    let title = match &o.violation {
+        Some(v) => format!("{}: {}", v.kind, v.property),
+        None => "trace".into(),
+    };
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{0}: {1}</title>\n\
+         <style>\n{STYLE}</style></head><body>\n<h1>{0}</h1>\n",
+        escape(o.machine),
+        escape(&title)
+    );
+    if o.violation.is_some() {
+        let _ = writeln!(out, "<p><span class=\"badge\">violated</span> {}</p>", escape(&title));
+    }
+    let _ = writeln!(
+        out,
+        "<p class=\"muted\">{}; {} steps; bombus {}</p>",
+        escape(o.file),
+        o.steps.len(),
+        env!("CARGO_PKG_VERSION")
+    );
+    if let Some(v) = o.violation.filter(|v| !v.explanation.is_empty()) {
+        let _ = writeln!(out, "<pre>{}</pre>", escape(&v.explanation.join("\n")));
+    }
+    constants(&mut out, o.steps);
+    table(&mut out, o);
+    let _ = writeln!(out, "<script>{SCRIPT}</script>\n</body></html>");
+    out
+}
+
+/// Constants have one value and a table of their own.
+fn constants(out: &mut String, steps: &[TraceStep]) {
+    let Some(setup) = steps.first().filter(|s| s.event == SETUP_CONSTANTS && !s.state.is_empty()) else {
+        return;
+    };
+    out.push_str("<h2>Constants</h2>\n<div class=\"wide\"><table>\n");
+    for (name, value) in &setup.state {
+        let _ = writeln!(
+            out,
+            "<tr><th>{}</th><td class=\"value\">{}</td></tr>",
+            escape(name),
+            folded(value, escape(value))
+        );
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn table(out: &mut String, o: &Traced) {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in o.steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    out.push_str("<h2>Steps</h2>\n<div class=\"wide\"><table>\n<tr><th>#</th><th>event</th>");
+    names.iter().for_each(|name| out.push_str(&format!("<th>{}</th>", escape(name))));
+    out.push_str("</tr>\n");
+    let hidden = o.steps.len().saturating_sub(MOST_STEPS);
+    let mut before: Vec<Option<&str>> = vec![None; names.len()];
+    for (i, step) in o.steps.iter().enumerate() {
+        let setup = step.event == SETUP_CONSTANTS;
+        if hidden > 0 && i == MOST_STEPS / 2 {
+            let _ = writeln!(
+                out,
+                "<tr><td colspan=\"{}\" class=\"muted\">{hidden} steps are left out</td></tr>",
+                names.len() + 2
+            );
+        }
+        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= o.steps.len() - MOST_STEPS / 2;
+        let mark =
+            if o.loop_start == Some(i) { " <span class=\"muted\">(loop starts here)</span>" } else { "" };
+        if shown {
+            let _ = write!(
+                out,
+                "<tr class=\"step\"><td class=\"n\">{i}</td><td class=\"event\">{}{mark}</td>",
+                escape(&text::label(step))
+            );
+        }
+        for (n, name) in names.iter().enumerate() {
+            // A trace may list what changed alone: a value that is not told is the one before.
+            let told = step.state.iter().find(|(m, _)| m == name).filter(|_| !setup).map(|(_, v)| v.as_str());
+            let now = told.or(before[n]);
+            if shown {
+                out.push_str(&cell(before[n], now));
+            }
+            before[n] = now;
+        }
+        if shown {
+            out.push_str("</tr>\n");
+        }
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn cell(before: Option<&str>, now: Option<&str>) -> String {
+    match (before, now) {
+        (_, None) => "<td></td>".into(),
+        (None, Some(now)) => format!("<td class=\"value\">{}</td>", folded(now, escape(now))),
+        (Some(before), Some(now)) if before == now => {
+            format!("<td class=\"value same\">{}</td>", folded(now, escape(now)))
+        }
+        (Some(before), Some(now)) => {
+            format!("<td class=\"value\">{}</td>", folded(now, changed(before, now)))
+        }
+    }
+}
+
+/// A long value shows its beginning until it is opened.
+fn folded(text: &str, markup: String) -> String {
+    match text.char_indices().nth(LONG) {
+        None => markup,
+        Some(_) => {
+            let start: String = text.chars().take(LONG / 3).collect();
+            format!("<details><summary>{}…</summary>{markup}</details>", escape(&start))
+        }
+    }
+}
+
+/// A value that changed: of two sets, the elements that are new and those that are gone.
+fn changed(before: &str, now: &str) -> String {
+    let short = before.len() + now.len() <= COMPARED;
+    let parts = |text| elements(text).or_else(|| items(text)).filter(|_| short);
+    let (Some(old), Some(new)) = (parts(before), parts(now)) else {
+        return format!("<ins>{}</ins>", escape(now));
+    };
+    let mark = |list: &[&str], other: &[&str], tag: &str| -> Vec<String> {
+        let known: std::collections::BTreeSet<&str> = other.iter().copied().collect();
+        let one = |e: &&str| {
+            let text = escape(e);
+            if known.contains(e) { text } else { format!("<{tag}>{text}</{tag}>") }
+        };
+        list.iter().map(one).collect()
+    };
+    let (open, close) = (escape(&now[..1]), escape(&now[now.len() - 1..]));
+    let kept = mark(&new, &old, "ins").join(",");
+    let gone: Vec<String> = mark(&old, &new, "del").into_iter().filter(|e| e.starts_with("<del>")).collect();
+    let gone = if gone.is_empty() { String::new() } else { format!(" {}", gone.join(" ")) };
+    format!("{open}{kept}{close}{gone}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_step_adds_and_removes_is_marked_and_nothing_opens_a_tag() {
+        assert_eq!(changed("{1,2}", "{2,3}"), "{2,<ins>3</ins>} <del>1</del>");
+        assert_eq!(changed("{\"<b>\"}", "{}"), "{} <del>&quot;&lt;b&gt;&quot;</del>");
+        assert_eq!(changed("1", "2"), "<ins>2</ins>");
+    }
+
+    #[test]
+    fn a_long_trace_shows_both_ends_and_a_long_value_is_folded() {
+        let long = "x".repeat(1000);
+        let steps: Vec<TraceStep> = (0..3000)
+            .map(|n| TraceStep {
+                event: format!("e{n}"),
+                state: vec![("v".into(), long.clone())],
+                ..TraceStep::default()
+            })
+            .collect();
+        let traced = Traced {
+            file: "m.mch",
+            machine: "M",
+            sets: vec![],
+            violation: None,
+            steps: &steps,
+            loop_start: None,
+        };
+        let page = page(&traced);
+        assert!(
+            page.contains("1000 steps are left out") && page.contains(">e2999<") && !page.contains(">e1500<")
+        );
+        assert!(page.contains("<details><summary>xxx") && !page.contains("http"));
+    }
+}

@@ -1,0 +1,124 @@
+// A graph as SVG: nodes have places already; here they are drawn, moved and picked.
+"use strict";
+Bombus.picture = (data, pick) => {
+  const space = "http://www.w3.org/2000/svg";
+  const make = (tag, attributes, text) => {
+    const element = document.createElementNS(space, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    if (text !== undefined) element.textContent = text;
+    return element;
+  };
+  const svg = make("svg", { class: "graph", tabindex: "0", role: "group", "aria-label": "graph" });
+  const tip = (i) => `tip${i}-${Math.round(data.width)}-${data.nodes.length}`;
+  const defs = make("defs", {});
+  const marker = make("marker", { id: tip(0), viewBox: "0 0 10 10", refX: "9", refY: "5", markerWidth: "7", markerHeight: "7", orient: "auto-start-reverse" });
+  marker.append(make("path", { d: "M 0 1 L 10 5 L 0 9 z" }));
+  defs.append(marker);
+  svg.append(defs);
+  const half = 14;
+  const labelled = data.edges.length <= 150;
+  const both = new Set(data.edges.map((e) => `${e.from} ${e.to}`));
+  for (const edge of data.edges) {
+    const a = data.nodes[edge.from];
+    const b = data.nodes[edge.to];
+    let d;
+    let at;
+    if (edge.from === edge.to) {
+      const x = a.x + a.w / 2;
+      d = `M ${x} ${a.y - 6} C ${x + 34} ${a.y - 26} ${x + 34} ${a.y + 26} ${x + 1} ${a.y + 6}`;
+      at = [x + 30, a.y];
+    } else {
+      const down = b.y > a.y;
+      const level = b.y === a.y;
+      // Edges that meet their reverse, and edges upwards or along a row, bend aside.
+      const bend = level ? 0 : both.has(`${edge.to} ${edge.from}`) || !down ? 26 : 0;
+      const from = level ? [a.x + Math.sign(b.x - a.x) * a.w / 2, a.y] : [a.x + bend / 2, a.y + (down ? half : -half)];
+      const to = level ? [b.x - Math.sign(b.x - a.x) * b.w / 2, b.y] : [b.x + bend / 2, b.y + (down ? -half : half)];
+      const rise = level ? -18 - Math.abs(b.x - a.x) / 12 : 0;
+      const middle = [(from[0] + to[0]) / 2 + bend * 2, (from[1] + to[1]) / 2 + rise * 2];
+      d = `M ${from[0]} ${from[1]} Q ${middle[0]} ${middle[1]} ${to[0]} ${to[1]}`;
+      at = [(from[0] + 2 * middle[0] + to[0]) / 4, (from[1] + 2 * middle[1] + to[1]) / 4];
+    }
+    const path = make("path", { class: "edge", d, "marker-end": `url(#${tip(0)})` });
+    if (edge.label) path.append(make("title", {}, edge.label));
+    svg.append(path);
+    if (edge.label && labelled) svg.append(make("text", { class: "label", x: at[0], y: at[1] }, edge.label.length > 28 ? `${edge.label.slice(0, 27)}…` : edge.label));
+  }
+  data.nodes.forEach((node, n) => {
+    const marks = [["initial", node.initial], ["here", node.here], ["broken", node.bad], ["dead", node.deadlock], ["open", node.open]];
+    const group = make("g", { class: ["node", ...marks.filter((m) => m[1]).map((m) => m[0])].join(" "), tabindex: "0", role: "button", "aria-label": node.label });
+    group.append(make("rect", { x: node.x - node.w / 2, y: node.y - half, width: node.w, height: 2 * half, rx: 6 }));
+    group.append(make("text", { x: node.x, y: node.y }, node.label));
+    const more = [node.title, node.states > 1 ? `${node.states} states` : null, node.bad ? "breaks the invariant or an assertion" : null, node.deadlock ? "deadlock" : null, node.open ? "not all steps are shown" : null];
+    group.append(make("title", {}, more.filter(Boolean).join("\n") || node.label));
+    if (pick) {
+      group.addEventListener("click", () => pick(node, n));
+      group.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") {
+          event.preventDefault();
+          event.stopPropagation();
+          pick(node, n);
+        }
+      });
+    }
+    svg.append(group);
+  });
+  Bombus.movable(svg, data.width, data.height);
+  return svg;
+};
+
+// Wheel, pinch-free drag and keys move the view box of a drawing.
+Bombus.movable = (svg, width, height) => {
+  const whole = { x: 0, y: 0, w: Math.max(width, 60), h: Math.max(height, 60) };
+  let view = { ...whole };
+  const show = () => svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
+  const zoom = (factor, x, y) => {
+    const w = Math.min(Math.max(view.w * factor, 40), whole.w * 8);
+    const scale = w / view.w;
+    view = { x: x - (x - view.x) * scale, y: y - (y - view.y) * scale, w, h: view.h * scale };
+    show();
+  };
+  const centre = () => [view.x + view.w / 2, view.y + view.h / 2];
+  // A small graph is not blown up, a large one begins where its text can be read.
+  requestAnimationFrame(() => {
+    const box = svg.getBoundingClientRect();
+    if (box.width < 1) return;
+    const natural = { w: box.width, h: box.height };
+    if (whole.w <= natural.w && whole.h <= natural.h) view = { x: (whole.w - natural.w) / 2, y: (whole.h - natural.h) / 2, ...natural };
+    else if (whole.w > natural.w * 2.2) {
+      const here = svg.querySelector(".here rect") || svg.querySelector(".initial rect") || svg.querySelector("rect");
+      const x = here ? Number(here.getAttribute("x")) + Number(here.getAttribute("width")) / 2 : whole.w / 2;
+      const y = here ? Number(here.getAttribute("y")) : 0;
+      const scale = 1.6;
+      view = { x: x - natural.w * scale / 2, y: y - natural.h * scale / 4, w: natural.w * scale, h: natural.h * scale };
+    }
+    show();
+  });
+  show();
+  svg.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const box = svg.getBoundingClientRect();
+    zoom(event.deltaY > 0 ? 1.15 : 1 / 1.15, view.x + (event.clientX - box.left) / box.width * view.w, view.y + (event.clientY - box.top) / box.height * view.h);
+  }, { passive: false });
+  let drag = null;
+  svg.addEventListener("pointerdown", (event) => { drag = { x: event.clientX, y: event.clientY, view: { ...view } }; });
+  svg.addEventListener("pointermove", (event) => {
+    if (!drag || event.buttons === 0) return;
+    const box = svg.getBoundingClientRect();
+    const scale = Math.max(drag.view.w / box.width, drag.view.h / box.height);
+    view = { ...drag.view, x: drag.view.x - (event.clientX - drag.x) * scale, y: drag.view.y - (event.clientY - drag.y) * scale };
+    show();
+  });
+  svg.addEventListener("pointerup", () => { drag = null; });
+  svg.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (step) view = { ...view, x: view.x + step[0] * view.w / 10, y: view.y + step[1] * view.h / 10 };
+    else if (event.key === "+") zoom(1 / 1.25, ...centre());
+    else if (event.key === "-") zoom(1.25, ...centre());
+    else if (event.key === "0") view = { ...whole };
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    show();
+  });
+};

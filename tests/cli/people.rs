@@ -1,0 +1,180 @@
+//! The command line as people use it: several models, folders, standard input, colours, refusals with a way out.
+
+use crate::support::binary::{Folder, bombus, json};
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+const GOOD: &str =
+    "MACHINE good VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS a = x := (x + 1) mod 4 END";
+const BAD: &str =
+    "MACHINE bad VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS a = x := x + 1 END";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("good.mch", GOOD);
+    folder.write("bad.mch", BAD);
+    folder
+}
+
+fn run(folder: &Folder, args: &[&str]) -> Output {
+    folder.bombus().args(args).output().expect("the binary runs")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn several_models_and_folders_are_checked_one_after_the_other_and_the_worst_status_counts() {
+    let folder = folder();
+    for args in [&["check", "good.mch", "bad.mch"][..], &["check", "."]] {
+        let output = run(&folder, args);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(out(&output).contains("VERIFIED    good") && out(&output).contains("VIOLATED    bad"));
+        assert!(err(&output).contains("2 models: 1 verified, 1 violated"), "{}", err(&output));
+    }
+    let output = run(&folder, &["check", "good.mch", "good.mch"]);
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_model_may_come_from_standard_input() {
+    let mut child = bombus()
+        .args(["check", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    child.stdin.take().expect("a pipe").write_all(BAD.as_bytes()).expect("the model is written");
+    let output = child.wait_with_output().expect("the binary ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).starts_with("VIOLATED    bad"));
+}
+
+#[test]
+fn a_result_is_never_written_over_a_model_and_what_cannot_be_written_is_refused_before_the_search() {
+    let folder = folder();
+    let output = run(&folder, &["check", "--json", "good.mch", "bad.mch"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(folder.path("good.mch")).expect("the model"), GOOD);
+    assert!(err(&output).contains("over a model"), "{}", err(&output));
+    for option in ["--trace", "--json", "--sarif"] {
+        let output = run(&folder, &["check", "bad.mch", option, "no/such/folder.json"]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(out(&output).is_empty() && err(&output).contains("cannot be written"), "{}", err(&output));
+    }
+}
+
+#[test]
+fn a_counterexample_may_be_written_in_several_forms_at_once() {
+    let folder = folder();
+    let output =
+        run(&folder, &["check", "bad.mch", "-t", "a.json", "--trace", "a.html", "--trace", "a.prob2trace"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(["a.json", "a.html", "a.prob2trace"].iter().all(|f| folder.path(f).exists()));
+    let page = std::fs::read_to_string(folder.path("a.html")).expect("the page");
+    assert!(page.contains("4 is greater than 3"), "the page says why: {page}");
+}
+
+#[test]
+fn a_forgotten_command_a_misspelt_file_and_a_missing_extension_have_a_way_out() {
+    let folder = folder();
+    assert!(err(&run(&folder, &["good.mch"])).contains("bombus check good.mch"));
+    assert!(err(&run(&folder, &["check", "god.mch"])).contains("did you mean good.mch?"));
+    assert_eq!(run(&folder, &["check", "good"]).status.code(), Some(0));
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let folder = folder();
+    assert!(!out(&run(&folder, &["check", "bad.mch"])).contains('\u{1b}'));
+    assert!(out(&run(&folder, &["check", "bad.mch", "--colour", "always"])).contains("\u{1b}[1;31mVIOLATED"));
+}
+
+#[test]
+fn an_event_is_never_enabled_only_if_everything_was_seen() {
+    let folder = Folder::new();
+    let text = "MACHINE m VARIABLES x INVARIANT x : 0..9 INITIALISATION x := 0 OPERATIONS
+        inc = x := (x + 1) mod 9; last = SELECT x = 8 THEN x := 0 END; none = SELECT x = 9 THEN x := 0 END END";
+    folder.write("m.mch", text);
+    let cut = out(&run(&folder, &["check", "m.mch", "--max-states", "3"]));
+    assert!(cut.contains("not enabled so far:  last, none"), "{cut}");
+    let whole = out(&run(&folder, &["check", "m.mch"]));
+    assert!(whole.contains("never enabled  none"), "{whole}");
+}
+
+#[test]
+fn a_rejected_model_is_told_to_programs_with_places_and_help() {
+    let folder = Folder::new();
+    folder.write("m.mch", "MACHINE m VARIABLES x INVARIANT x : 0..3 & y > 1 INITIALISATION x := 0 END");
+    let output = run(&folder, &["check", "m.mch", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let result = json(&output);
+    assert_eq!(result["verdict"], "rejected");
+    let first = &result["diagnostics"][0];
+    assert_eq!(first["severity"], "error");
+    assert!(first["message"].as_str().expect("a message").contains("unknown identifier `y`"));
+    assert_eq!((&first["place"]["line"], &first["place"]["column"]), (&Value::from(1), &Value::from(44)));
+    run(&folder, &["check", "m.mch", "--sarif", "out.sarif"]);
+    let sarif: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path("out.sarif")).expect("the file"))
+            .expect("JSON");
+    let region = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startColumn"], 44);
+}
+
+#[test]
+fn eval_solves_for_names_that_nobody_declared_and_shows_witnesses() {
+    let folder = folder();
+    let solved = out(&run(&folder, &["eval", "x:1..5 & x*x>10"]));
+    assert_eq!(solved.trim(), "TRUE\n  x = 4");
+    assert_eq!(out(&run(&folder, &["eval", "x:1..5 & x*x>100"])).trim(), "FALSE");
+    let witness = out(&run(&folder, &["eval", "#y.(y:1..9 & y mod 7 = 6)"]));
+    assert_eq!(witness.trim(), "TRUE\n  y = 6");
+    let told = json(&run(&folder, &["eval", "1+1", "--json"]));
+    assert_eq!(told["value"], "2");
+    run(&folder, &["check", "bad.mch", "--trace", "t.json"]);
+    let at = out(&run(&folder, &["eval", "x + 1", "--model", "bad.mch", "--at", "t.json"]));
+    assert_eq!(at.trim(), "5", "x is 4 in the last state of the trace");
+}
+
+#[test]
+fn the_animator_takes_steps_by_name_and_says_why_an_operation_is_not_possible() {
+    let folder = Folder::new();
+    let text = "MACHINE m SETS P = {p, q} VARIABLES s INVARIANT s <: P INITIALISATION s := {} OPERATIONS
+        put(x) = SELECT x : P - s THEN s := s \\/ {x} END; get = SELECT s = P THEN s := {} END END";
+    folder.write("m.mch", text);
+    let mut child = folder
+        .bombus()
+        .args(["animate", "m.mch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let commands = "1\nput(p)\nwhy get\nundo\nredo\nput x=q\nget\ngoto 2\nstate\nrandom 3\n";
+    child.stdin.take().expect("a pipe").write_all(commands.as_bytes()).expect("commands are written");
+    let output = child.wait_with_output().expect("the binary ends");
+    let said = out(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}\n{}", err(&output));
+    assert!(said.contains("did put(x=p)") && said.contains("did put(x=q)"), "{said}");
+    assert!(said.contains("false: s = P") && said.contains("only on the right: q"), "{said}");
+    assert!(said.contains("after 2 steps"), "{said}");
+}
+
+#[test]
+fn options_stand_under_headings_and_completions_and_a_manual_are_made_of_them() {
+    let folder = folder();
+    let help = out(&run(&folder, &["check", "--help"]));
+    for heading in ["Scope:", "What to check:", "Temporal formulas:", "Output:", "Examples:"] {
+        assert!(help.contains(heading), "{heading}");
+    }
+    assert!(out(&run(&folder, &["completions", "bash"])).contains("--keep-going"));
+    assert!(out(&run(&folder, &["manual"])).contains("BOMBUS CHECK"));
+    assert_eq!(run(&folder, &["check", "good.mch", "-q", "-j", "1"]).status.code(), Some(0));
+}
