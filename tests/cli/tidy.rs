@@ -15,6 +15,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     // The two ask each other: a search tests what it binds, and a quantifier is a search.
     ("evaluate", &["syntax", "lang", "analyse", "model", "solve"]),
     ("solve", &["syntax", "lang", "analyse", "model", "evaluate"]),
+    // Starts from typed trees, as `program` does; what it finds is replayed by `driver`.
+    ("symbolic", &["source", "syntax", "lang", "analyse", "model", "evaluate"]),
     ("system", &[]),
     ("program", &["source", "syntax", "lang", "analyse", "model", "solve", "evaluate", "system"]),
     ("net", &["system"]),
@@ -29,8 +31,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "driver",
         &[
-            "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "net", "pins",
-            "via", "explore", "graph", "ltl", "csp", "report",
+            "source", "syntax", "lang", "analyse", "model", "evaluate", "symbolic", "system", "program",
+            "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.

@@ -1,0 +1,12 @@
+//! Symbolic engines: a machine as clauses, checked by a SAT solver instead of by visiting its states.
+//!
+//! In: the typed machine. Out: verdicts with a certificate, or a sequence of events that is replayed elsewhere.
+//!
+//! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
+//!
+//! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
+//! keeps that.
+
+pub mod gates;
+pub mod integer;
+pub mod sat;
