@@ -3,6 +3,7 @@
 //! In: the typed machine. Out: verdicts with a certificate, or a sequence of events that is replayed elsewhere.
 //!
 //! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
+//! - `system` is a transition system over gates, the seam between a translation and the engines.
 //!
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
 //! keeps that.
@@ -10,3 +11,4 @@
 pub mod gates;
 pub mod integer;
 pub mod sat;
+pub mod system;
