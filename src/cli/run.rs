@@ -174,6 +174,9 @@ fn check(mut args: args::Check) -> u8 {
     let options = CheckOptions {
         loading: loading(&args.loading),
         engine: match args.engine {
+            Some(Engine::Bmc) => symbolic(&args, driver::Method::Bmc),
+            Some(Engine::BmcPath) => symbolic(&args, driver::Method::BmcPath),
+            Some(Engine::Kind) => symbolic(&args, driver::Method::Kind),
             Some(Engine::Reference) => driver::Engine::Reference,
             Some(Engine::Evaluate) => driver::Engine::Evaluate,
             Some(Engine::Explicit) | None => driver::Engine::Explicit,
@@ -251,6 +254,16 @@ fn check(mut args: args::Check) -> u8 {
         Err(Failure::Rejected(r)) => rejected(&r),
         Err(Failure::Internal(message)) => internal(&message),
     }
+}
+
+fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
+    driver::Engine::Symbolic(driver::SymbolicSettings {
+        method,
+        max_depth: args.max_depth,
+        max_k: args.max_k,
+        width: args.width as usize,
+        simple_path: !args.no_simple_path,
+    })
 }
 
 fn cores() -> usize {

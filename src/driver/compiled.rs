@@ -252,6 +252,7 @@ pub fn explore(
         temporal_seconds,
         warnings: searched.warnings,
         details,
+        symbolic: None,
     })
 }
 
@@ -344,6 +345,7 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
         temporal_seconds: 0.0,
         warnings: Vec::new(),
         details: Vec::new(),
+        symbolic: None,
     }
 }
 

@@ -16,6 +16,7 @@ mod reduction;
 
 mod refinement;
 mod replay;
+mod symbolic;
 mod symmetry;
 mod temporal;
 mod values;
@@ -30,6 +31,7 @@ pub use foreign::check_via;
 pub use judge::core_text;
 pub use reduction::Reduce;
 pub use replay::{Replayed, replay};
+pub use symbolic::{Method, Settings as SymbolicSettings};
 pub use temporal::Asked;
 
 use crate::analyse::distinguishable::{Apart, sets_of};
@@ -42,8 +44,8 @@ use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
-    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, TimeShares,
-    Violation,
+    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Symbolic, Temporal,
+    TimeShares, Violation,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -64,6 +66,8 @@ pub enum Engine {
     Evaluate,
     /// The oracle's own search.
     Reference,
+    /// Clauses and a SAT solver.
+    Symbolic(symbolic::Settings),
 }
 
 /// What to check, how, and how far to go.
@@ -164,6 +168,8 @@ struct Explored {
     temporal_seconds: f64,
     warnings: Vec<String>,
     details: Vec<String>,
+    /// What a symbolic engine counted.
+    symbolic: Option<Symbolic>,
 }
 
 /// Runs `work` on a thread with a stack for deep models. `Err` carries the message of a panic.
@@ -276,6 +282,14 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             return Err(Rejected { sources, diagnostics: refused }.into());
         }
     }
+    if let Engine::Symbolic(settings) = options.engine {
+        let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
+        let refused =
+            symbolic::refusals(machine, options, !formulas.is_empty(), followed, settings.method);
+        if !refused.is_empty() {
+            return Err(Rejected { sources, diagnostics: refused }.into());
+        }
+    }
     // Of classical B they are reasons in the ledger.
     for conjunct in machine.unchecked.iter().filter(|_| model.refinement.is_none()) {
         warnings.push(format!("not checked, speaks of variables of the abstraction: {}", one_line(conjunct)));
@@ -288,6 +302,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             Engine::Reference => judge::reference::explore(machine, options, budget)?,
             Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
             Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
+            Engine::Symbolic(settings) => {
+                symbolic::explore(machine, &sources, options, settings, budget)?
+            }
         })
     };
     let explored = explore(options)?;
@@ -341,6 +358,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         asserts: None,
         digest: explored.digest,
         engine: explored.engine,
+        symbolic: explored.symbolic,
         reductions: explored.reductions,
         workers: explored.workers,
         seconds,

@@ -8,7 +8,12 @@
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
 //! keeps that.
 
+pub mod bmc;
+pub mod encode;
 pub mod gates;
 pub mod integer;
+pub mod kind;
+pub mod path;
 pub mod sat;
 pub mod system;
+pub mod unroll;
