@@ -4,11 +4,18 @@
 //!
 //! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
 //! - `system` is a transition system over gates, the seam between a translation and the engines.
+//! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
+//! - `lrat` writes refutations that other programs can check; `lrat_check` is such a checker.
 //!
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
 //! keeps that.
 
 pub mod gates;
+pub mod ic3;
 pub mod integer;
+pub mod lrat;
+pub mod lrat_check;
 pub mod sat;
 pub mod system;
+#[cfg(test)]
+mod testing;
