@@ -272,7 +272,8 @@ impl Replay {
 
     /// Derives a lemma by refuting its negation; `None` if unit propagation does not refute it.
     fn derive(&mut self, clause: &[Lit]) -> Option<()> {
-        if clause.iter().any(|l| self.value(*l) == Some(true)) || clause.iter().any(|l| clause.contains(&!*l)) {
+        if clause.iter().any(|l| self.value(*l) == Some(true)) || clause.iter().any(|l| clause.contains(&!*l))
+        {
             return Some(());
         }
         let start = self.trail.len();
@@ -382,8 +383,7 @@ mod tests {
 
     fn pigeons(count: usize) -> Proof {
         let mut sat = Batsat::logging();
-        let sits: Vec<Vec<Lit>> =
-            (0..count).map(|_| (1..count).map(|_| sat.new_var()).collect()).collect();
+        let sits: Vec<Vec<Lit>> = (0..count).map(|_| (1..count).map(|_| sat.new_var()).collect()).collect();
         for row in &sits {
             sat.add_clause(row);
         }
@@ -413,9 +413,8 @@ mod tests {
             let variables: Vec<Lit> = (0..12).map(|_| sat.new_var()).collect();
             for _ in 0..70 {
                 let length = 2 + random.below(3);
-                let clause: Vec<Lit> = (0..length)
-                    .map(|_| variables[random.below(12)].signed(random.chance(50)))
-                    .collect();
+                let clause: Vec<Lit> =
+                    (0..length).map(|_| variables[random.below(12)].signed(random.chance(50))).collect();
                 sat.add_clause(&clause);
             }
             if sat.solve(&[], &Limit::none()) == Answer::Unsat {

@@ -82,7 +82,8 @@ fn refute(clause: &[i64], hints: &[i64], clauses: &BTreeMap<i64, Vec<i64>>) -> R
         if named.iter().any(|literal| holds.contains(literal)) {
             return Err(format!("clause {hint} holds already"));
         }
-        let open: BTreeSet<i64> = named.iter().copied().filter(|literal| !holds.contains(&-literal)).collect();
+        let open: BTreeSet<i64> =
+            named.iter().copied().filter(|literal| !holds.contains(&-literal)).collect();
         match open.len() {
             0 if at + 1 == hints.len() => return Ok(()),
             0 => return Err(format!("hints after the contradiction of clause {hint}")),

@@ -4,12 +4,14 @@
 //!
 //! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
 //! - `system` is a transition system over gates, the seam between a translation and the engines.
+//! - `bound` says which width of integers makes UNSAT a proof.
 //! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
 //! - `lrat` writes refutations that other programs can check; `lrat_check` is such a checker.
 //!
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
 //! keeps that.
 
+pub mod bound;
 pub mod gates;
 pub mod ic3;
 pub mod integer;

@@ -50,7 +50,13 @@ pub enum Finding {
 impl Frames {
     pub fn new(mut system: System, limit: Limit) -> Frames {
         let range = system.gates.range_assumption();
-        Frames { system, limit, range, levels: vec![Level { active: Lit::TRUE, blocked: Vec::new() }], suspect: 0 }
+        Frames {
+            system,
+            limit,
+            range,
+            levels: vec![Level { active: Lit::TRUE, blocked: Vec::new() }],
+            suspect: 0,
+        }
     }
 
     pub fn top(&self) -> usize {

@@ -48,7 +48,12 @@ fn differences_last(fact: &Fact) -> u8 {
 }
 
 /// Drops one fact after the other, those of low rank first, as long as the rest is not reached.
-fn drop_facts(frames: &mut Frames, mut cube: Cube, level: usize, rank: fn(&Fact) -> u8) -> Result<Cube, Stopped> {
+fn drop_facts(
+    frames: &mut Frames,
+    mut cube: Cube,
+    level: usize,
+    rank: fn(&Fact) -> u8,
+) -> Result<Cube, Stopped> {
     cube.sort_by_key(rank);
     let mut kept = 0;
     while kept < cube.len() {

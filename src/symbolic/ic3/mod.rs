@@ -96,7 +96,8 @@ pub fn prove(translation: &dyn Translation, options: &Options) -> Report {
         conflicts += report.conflicts;
         let mut next = None;
         if let Outcome::Invariant(cubes) = &report.outcome {
-            let checked = check_at_growing_width(translation, cubes, &mut report.width, options, &mut queries);
+            let checked =
+                check_at_growing_width(translation, cubes, &mut report.width, options, &mut queries);
             match checked {
                 Recheck::Proved => {}
                 Recheck::Refuted(part) if report.width == width => {

@@ -226,7 +226,8 @@ impl Machine {
     fn replays(&self, events: &[usize]) -> bool {
         let mut ring = self.initial();
         for event in events {
-            ring = ring.iter().flat_map(|s| self.successors(s)).filter(|s| s.0 == *event).map(|s| s.1).collect();
+            ring =
+                ring.iter().flat_map(|s| self.successors(s)).filter(|s| s.0 == *event).map(|s| s.1).collect();
             ring.sort();
             ring.dedup();
         }
@@ -236,7 +237,14 @@ impl Machine {
 
 /// The same as gates.
 impl Machine {
-    fn step(&self, gates: &mut Gates, event: &Event, bits: &[Lit], numbers: &[Integer], inputs: &[Lit]) -> Step {
+    fn step(
+        &self,
+        gates: &mut Gates,
+        event: &Event,
+        bits: &[Lit],
+        numbers: &[Integer],
+        inputs: &[Lit],
+    ) -> Step {
         let seen = [bits, inputs].concat();
         let mut next_bits = bits.to_vec();
         for (bit, value) in &event.bits {
