@@ -260,22 +260,31 @@ impl Frames {
         clause.push(!missed);
         self.system.gates.add_clause(&clause);
         let start = [&[self.range, missed][..], &inputs[..]].concat();
+        // Differences alone are more general than the numbers themselves, where they suffice.
+        if let Some(relational) = self.system.relational(&state)
+            && let Some(core) = self.core_of(&start, &relational)?
+        {
+            state = core;
+        }
         // The second round often finds a smaller core, because it starts from the first one.
         for _ in 0..2 {
-            let literals = self.system.literals(Moment::Current, &state);
-            let assumptions = [&start[..], &literals[..]].concat();
-            if self.ask(&assumptions)? {
-                break;
-            }
-            let core = self.system.gates.sat.core();
-            let before = state.len();
-            let mut kept = literals.iter().map(|l| core.contains(l));
-            state.retain(|_| kept.next().expect("a literal of each fact"));
-            if state.len() == before {
-                break;
+            match self.core_of(&start, &state)? {
+                Some(core) if core.len() < state.len() => state = core,
+                _ => break,
             }
         }
         self.system.gates.add_clause(&[!missed]);
         Ok(state)
+    }
+
+    /// The facts of the cube that contradict the assumptions of `start`, if the cube does.
+    fn core_of(&mut self, start: &[Lit], cube: &Cube) -> Result<Option<Cube>, Stopped> {
+        let literals = self.system.literals(Moment::Current, cube);
+        if self.ask(&[start, &literals[..]].concat())? {
+            return Ok(None);
+        }
+        let core = self.system.gates.sat.core();
+        let kept = cube.iter().zip(literals).filter(|(_, lit)| core.contains(lit));
+        Ok(Some(kept.map(|(fact, _)| fact.clone()).collect()))
     }
 }

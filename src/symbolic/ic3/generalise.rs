@@ -3,19 +3,21 @@
 //! In: a cube and the level at which the cube is blocked. Out: a cube with fewer facts and wider bounds, blocked at the
 //! same level. Never here: which cubes are blocked.
 //!
-//! Facts about differences and facts about single integers say the same of one state, so dropping either kind first keeps
-//! the other: both orders are tried and the shorter cube is taken, single integers on a tie.
+//! A relation between integers is often the better reason than their values, but a core prefers values. So besides the core
+//! itself the differences that follow from the cube are tried, without the bounds of their integers, and the shorter
+//! result is taken, bounds on a tie.
 
 use super::frames::{Frames, Stopped};
 use crate::symbolic::system::{Atom, Cube, Fact};
 use dashu_int::IBig;
 
-/// A cube that contains `cube` and is not reached from below `level`.
-pub fn generalise(frames: &mut Frames, cube: Cube, level: usize) -> Result<Cube, Stopped> {
-    let has = |wanted: fn(&Fact) -> bool| cube.iter().any(wanted);
-    let mut best = drop_facts(frames, cube.clone(), level, singles_last)?;
-    if has(is_difference) && has(is_bound) {
-        let other = drop_facts(frames, cube, level, differences_last)?;
+/// A cube that contains `cube` and is not reached from below `level`; `part` are facts of `cube` that suffice for that.
+pub fn generalise(frames: &mut Frames, cube: &Cube, part: Cube, level: usize) -> Result<Cube, Stopped> {
+    let mut best = drop_facts(frames, part, level)?;
+    if let Some(relational) = frames.system.relational(cube)
+        && let Some(part) = frames.unreached_part(&relational, level)?
+    {
+        let other = drop_facts(frames, part, level)?;
         if other.len() < best.len() {
             best = other;
         }
@@ -23,15 +25,8 @@ pub fn generalise(frames: &mut Frames, cube: Cube, level: usize) -> Result<Cube,
     widen(frames, best, level)
 }
 
-fn is_difference(fact: &Fact) -> bool {
-    matches!(fact.atom, Atom::Difference(..))
-}
-
-fn is_bound(fact: &Fact) -> bool {
-    matches!(fact.atom, Atom::AtMost(..))
-}
-
-fn singles_last(fact: &Fact) -> u8 {
+/// What is dropped first.
+fn rank(fact: &Fact) -> u8 {
     match fact.atom {
         Atom::Difference(..) => 0,
         Atom::AtMost(..) => 1,
@@ -39,21 +34,8 @@ fn singles_last(fact: &Fact) -> u8 {
     }
 }
 
-fn differences_last(fact: &Fact) -> u8 {
-    match fact.atom {
-        Atom::AtMost(..) => 0,
-        Atom::Difference(..) => 1,
-        Atom::Bit(_) => 2,
-    }
-}
-
 /// Drops one fact after the other, those of low rank first, as long as the rest is not reached.
-fn drop_facts(
-    frames: &mut Frames,
-    mut cube: Cube,
-    level: usize,
-    rank: fn(&Fact) -> u8,
-) -> Result<Cube, Stopped> {
+fn drop_facts(frames: &mut Frames, mut cube: Cube, level: usize) -> Result<Cube, Stopped> {
     cube.sort_by_key(rank);
     let mut kept = 0;
     while kept < cube.len() {

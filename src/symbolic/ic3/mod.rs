@@ -211,7 +211,7 @@ impl Search {
                     self.obligations.push(Obligation { cube: from, then });
                 }
                 Reached::Never(part) => {
-                    let wide = generalise::generalise(&mut self.frames, part, level)?;
+                    let wide = generalise::generalise(&mut self.frames, &cube, part, level)?;
                     let mut highest = level;
                     while highest < self.frames.top()
                         && self.frames.unreached_part(&wide, highest + 1)?.is_some()
@@ -259,5 +259,7 @@ impl Search {
 
 #[cfg(test)]
 mod random_tests;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;

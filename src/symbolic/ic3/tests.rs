@@ -4,186 +4,13 @@
 //! In: linear machines. The bound of a query comes from its comparisons by `bound`. Never here: random systems.
 
 use super::certificate::{self, Recheck};
+use super::testing::{Compare, Event, Linear, at_least, at_most, differs, sum};
 use super::{Options, Outcome, Why, prove};
-use crate::symbolic::bound::{self, Comparison};
-use crate::symbolic::gates::Gates;
-use crate::symbolic::integer::Integer;
 use crate::symbolic::lrat_check;
-use crate::symbolic::sat::{Batsat, Limit, Lit, Sat};
-use crate::symbolic::system::{Atom, Cell, Cube, Fact, Part, Step, System, Translation};
+use crate::symbolic::sat::{Batsat, Limit, Sat};
+use crate::symbolic::system::{Atom, Cube, Fact, Part, System, Translation};
+use crate::symbolic::testing::Random;
 use dashu_int::IBig;
-
-/// `sum of factors * unknowns + constant`; the unknowns are the cells and then the choices of an event.
-#[derive(Clone)]
-struct Sum {
-    factors: Vec<i64>,
-    constant: i64,
-}
-
-/// `sum <= 0`, or its negation.
-#[derive(Clone)]
-struct Compare(Sum, bool);
-
-struct Event {
-    guard: Vec<Compare>,
-    updates: Vec<(usize, Sum)>,
-}
-
-/// Integers without bounds. All comparisons and assignments are linear.
-struct Linear {
-    cells: usize,
-    choices: usize,
-    init: Vec<i64>,
-    events: Vec<Event>,
-    /// A conjunction of disjunctions.
-    property: Vec<Vec<Compare>>,
-    pairs: bool,
-    /// Whether the bound is told.
-    bounded: bool,
-}
-
-fn sum(factors: &[i64], constant: i64) -> Sum {
-    Sum { factors: factors.to_vec(), constant }
-}
-
-fn at_most(factors: &[i64], limit: i64) -> Compare {
-    Compare(sum(factors, -limit), true)
-}
-
-fn at_least(factors: &[i64], limit: i64) -> Compare {
-    Compare(sum(factors, -limit + 1), false)
-}
-
-fn differs(factors: &[i64], value: i64) -> Vec<Compare> {
-    vec![at_most(factors, value - 1), at_least(factors, value + 1)]
-}
-
-impl Sum {
-    fn factor(&self, unknown: usize) -> i64 {
-        self.factors.get(unknown).copied().unwrap_or(0)
-    }
-
-    fn integer(&self, gates: &mut Gates, unknowns: &[Integer]) -> Integer {
-        let mut out = Integer::constant(IBig::from(self.constant));
-        for (unknown, factor) in unknowns.iter().zip(&self.factors) {
-            let term = gates.int_scale(unknown, &IBig::from(*factor));
-            out = gates.int_add(&out, &term);
-        }
-        out
-    }
-
-    /// The sum after the updates, as a sum of the unknowns before them.
-    fn after(&self, event: &Event, unknowns: usize) -> Sum {
-        let mut out = Sum { factors: vec![0; unknowns], constant: self.constant };
-        for (cell, factor) in self.factors.iter().enumerate() {
-            match event.updates.iter().find(|u| u.0 == cell) {
-                None => out.factors[cell] += factor,
-                Some((_, new)) => {
-                    out.constant += factor * new.constant;
-                    for unknown in 0..unknowns {
-                        out.factors[unknown] += factor * new.factor(unknown);
-                    }
-                }
-            }
-        }
-        out
-    }
-}
-
-impl Linear {
-    fn compare(gates: &mut Gates, unknowns: &[Integer], compare: &Compare) -> Lit {
-        let number = compare.0.integer(gates, unknowns);
-        gates.int_le(&number, &Integer::constant(IBig::ZERO)).signed(compare.1)
-    }
-
-    fn property(&self, gates: &mut Gates, cells: &[Integer]) -> Lit {
-        let clauses: Vec<Lit> = self
-            .property
-            .iter()
-            .map(|clause| {
-                let lits: Vec<Lit> = clause.iter().map(|c| Linear::compare(gates, cells, c)).collect();
-                gates.or_all(&lits)
-            })
-            .collect();
-        gates.and_all(&clauses)
-    }
-
-    fn step(&self, gates: &mut Gates, event: &Event, cells: &[Integer], choices: &[Integer]) -> Step {
-        let unknowns = [cells, choices].concat();
-        let guard: Vec<Lit> = event.guard.iter().map(|c| Linear::compare(gates, &unknowns, c)).collect();
-        let taken = gates.and_all(&guard);
-        let mut next = cells.to_vec();
-        for (cell, value) in &event.updates {
-            next[*cell] = value.integer(gates, &unknowns);
-        }
-        let good = self.property(gates, &next);
-        let bad = gates.and(taken, !good);
-        let inputs = choices.iter().flat_map(|c| c.bits().to_vec()).collect();
-        Step { taken, bad, next: next.into_iter().map(Cell::Integer).collect(), inputs }
-    }
-}
-
-/// The sum `s` of a fact `s <= c` over the cells, with the constant moved to the left.
-fn sum_of_atom(atom: &Atom, cells: usize) -> Sum {
-    let mut factors = vec![0; cells];
-    let constant = match atom {
-        Atom::Bit(_) => unreachable!("there are only numbers"),
-        Atom::AtMost(x, c) => {
-            factors[*x] += 1;
-            c
-        }
-        Atom::Difference(x, y, c) => {
-            factors[*x] += 1;
-            factors[*y] -= 1;
-            c
-        }
-    };
-    Sum { factors, constant: -i64::try_from(constant).expect("a small constant") }
-}
-
-impl Translation for Linear {
-    fn system(&self, width: usize, solver: Box<dyn Sat>) -> System {
-        let mut gates = Gates::new(solver);
-        let cells: Vec<Integer> = (0..self.cells).map(|_| gates.int_limited(width)).collect();
-        let choices: Vec<Integer> = (0..self.choices).map(|_| gates.int_limited(width)).collect();
-        let property = self.property(&mut gates, &cells);
-        let first: Vec<Integer> = self.init.iter().map(|n| Integer::constant(IBig::from(*n))).collect();
-        let good = self.property(&mut gates, &first);
-        let next = first.into_iter().map(Cell::Integer).collect();
-        let init = Step { taken: Lit::TRUE, bad: !good, next, inputs: Vec::new() };
-        let events = self.events.iter().map(|e| self.step(&mut gates, e, &cells, &choices)).collect();
-        let cells = cells.into_iter().map(Cell::Integer).collect();
-        let mut system = System::new(gates, cells, init, events, property);
-        if self.pairs {
-            for x in 0..self.cells {
-                system.pairs.extend((0..x).map(|y| (x, y)));
-            }
-        }
-        system
-    }
-
-    fn bound(&self, part: Part, invariant: &[Cube]) -> Option<usize> {
-        if !self.bounded {
-            return None;
-        }
-        let mut state: Vec<Sum> = self.property.iter().flatten().map(|c| c.0.clone()).collect();
-        state.extend(invariant.iter().flatten().map(|fact| sum_of_atom(&fact.atom, self.cells)));
-        let mut sums = state.clone();
-        if let Part::Consecution(event) = part {
-            let event = &self.events[event];
-            sums.extend(event.guard.iter().map(|c| c.0.clone()));
-            sums.extend(state.iter().map(|s| s.after(event, self.cells + self.choices)));
-        }
-        let comparisons: Vec<Comparison> = sums
-            .iter()
-            .map(|s| {
-                let terms = s.factors.iter().map(|f| IBig::from(*f)).enumerate();
-                Comparison::new(terms, IBig::from(-s.constant))
-            })
-            .collect();
-        Some(bound::width(&comparisons))
-    }
-}
 
 fn options(first_width: usize, max_width: usize, frames: usize) -> Options {
     Options { frames, first_width, max_width, limit: Limit::none() }
@@ -384,4 +211,86 @@ fn two_runs_are_equal() {
     let (first, second) = (run(), run());
     assert_eq!(first.outcome, second.outcome);
     assert_eq!((first.queries, first.conflicts), (second.queries, second.conflicts));
+}
+
+/// A machine of one or two integers with small constants, of which some grow without end.
+fn random_machine(random: &mut Random) -> Linear {
+    let cells = 1 + random.below(2);
+    let choices = random.below(2);
+    let small = |random: &mut Random| random.below(13) as i64 - 4;
+    let row = |random: &mut Random, length: usize| -> Vec<i64> {
+        let mut row = vec![0; length];
+        row[random.below(length)] += 1;
+        if random.chance(40) {
+            row[random.below(length)] -= 1;
+        }
+        row
+    };
+    let compare = |random: &mut Random, length: usize| {
+        let (row, constant) = (row(random, length), small(random));
+        if random.chance(50) { at_most(&row, constant) } else { at_least(&row, constant) }
+    };
+    let unknowns = cells + choices;
+    let mut events = Vec::new();
+    for _ in 0..1 + random.below(3) {
+        let mut guard: Vec<Compare> = (0..random.below(3)).map(|_| compare(random, unknowns)).collect();
+        for choice in cells..unknowns {
+            let mut only = vec![0; unknowns];
+            only[choice] = 1;
+            guard.extend([at_least(&only, 0), at_most(&only, 2)]);
+        }
+        let mut updates = Vec::new();
+        for cell in 0..cells {
+            if random.chance(70) {
+                let mut factors = vec![0; unknowns];
+                factors[cell] = if random.chance(85) { 1 } else { random.below(4) as i64 - 1 };
+                factors[random.below(unknowns)] += i64::from(random.chance(20));
+                updates.push((cell, sum(&factors, random.below(7) as i64 - 2)));
+            }
+        }
+        events.push(Event { guard, updates });
+    }
+    let property = (0..1 + random.below(2))
+        .map(|_| {
+            let (row, value) = (row(random, cells), random.below(60) as i64 - 10);
+            match random.below(3) {
+                0 => differs(&row, value),
+                1 => vec![at_most(&row, value)],
+                _ => vec![at_least(&row, -value), compare(random, cells)],
+            }
+        })
+        .collect();
+    let init = (0..cells).map(|_| small(random)).collect();
+    Linear { cells, choices, init, events, property, pairs: random.chance(50), bounded: random.chance(90) }
+}
+
+/// What IC3 says of integers without bounds, starting from three bits, against walking through the states: nothing that is
+/// proved is broken within twelve events, and every counterexample is as long as the shortest.
+#[test]
+fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() {
+    let (mut proved, mut strengthened, mut violated, mut unknown) = (0, 0, 0, 0);
+    for seed in 0..250u64 {
+        let machine = random_machine(&mut Random(seed));
+        let Ok(explicit) = machine.depth(&[0, 1, 2], 12) else { continue };
+        let report = prove(&machine, &options(3, 48, 13));
+        match report.outcome {
+            Outcome::Invariant(cubes) => {
+                assert_eq!(explicit, None, "seed {seed}: {machine:?}");
+                proved += 1;
+                strengthened += usize::from(!cubes.is_empty());
+            }
+            Outcome::Counterexample(path) => {
+                assert!(path.depth() > 12 || explicit == Some(path.depth()), "seed {seed}: {machine:?}");
+                violated += 1;
+            }
+            Outcome::Unknown(Why::Refuted(part)) => panic!("seed {seed}: {part:?}"),
+            Outcome::Unknown(_) => {
+                assert!(explicit.is_none() || !machine.bounded, "seed {seed}: {machine:?}");
+                unknown += 1;
+            }
+        }
+    }
+    let counts = (proved, strengthened, violated, unknown);
+    assert!(proved >= 30 && strengthened >= 10 && violated >= 30, "{counts:?}");
+    eprintln!("{counts:?}");
 }
