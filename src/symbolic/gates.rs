@@ -5,14 +5,15 @@
 //! numbers (`integer`), anything about B.
 
 use crate::base::hash::HashMap;
+use crate::symbolic::integer::Limited;
 use crate::symbolic::sat::{Answer, Limit, Lit, Sat};
 
 /// A solver with its gates.
 pub struct Gates {
     pub sat: Box<dyn Sat>,
     shared: HashMap<Gate, Lit>,
-    /// The assumption that leaves of unlimited integers lie within their bits; see `integer`.
-    pub(super) range: Option<Lit>,
+    /// What `integer` knows of integers with fewer bits than they have values.
+    pub(super) limited: Limited,
 }
 
 /// Inputs are ordered, and signs are moved out, so that equal functions have equal keys.
@@ -23,13 +24,11 @@ enum Gate {
     Xor(Lit, Lit),
     Ite(Lit, Lit, Lit),
     Majority(Lit, Lit, Lit),
-    /// A literal that equals the second one under the assumption of the first.
-    Under(Lit, Lit),
 }
 
 impl Gates {
     pub fn new(sat: Box<dyn Sat>) -> Gates {
-        Gates { sat, shared: HashMap::default(), range: None }
+        Gates { sat, shared: HashMap::default(), limited: Limited::default() }
     }
 
     pub fn fresh(&mut self) -> Lit {
@@ -210,19 +209,13 @@ impl Gates {
         !self.and_all(&negated)
     }
 
-    /// A literal that equals `lit` where `assumption` holds and is free where `assumption` does not hold, also if `lit`
-    /// is constant.
+    /// A new literal that equals `lit` where `assumption` holds and is free where `assumption` does not hold, also if
+    /// `lit` is constant. It is shared with nothing: without the assumption, equal literals need not stay equal.
     pub fn under(&mut self, assumption: Lit, lit: Lit) -> Lit {
-        if assumption == Lit::TRUE {
-            return lit;
-        }
-        let flip = lit.negated();
-        let inner = lit.signed(!flip);
-        let out = self.gate(Gate::Under(assumption, inner), |sat, out| {
-            sat.add_clause(&[!assumption, !out, inner]);
-            sat.add_clause(&[!assumption, out, !inner]);
-        });
-        out.signed(!flip)
+        let out = self.fresh();
+        self.add_clause(&[!assumption, !out, lit]);
+        self.add_clause(&[!assumption, out, !lit]);
+        out
     }
 
     /// The unary sum of the literals: entry `i` says that at least `i + 1` of them hold. At most `most` entries are

@@ -8,10 +8,12 @@
 //! under `Gates::range_assumption`; without that assumption the literal is free. So an UNSAT whose core does not hold the
 //! assumption is a proof, and one whose core holds the assumption is a proof only if the width is large enough for the
 //! query, which is not decided here. Bits of a limited integer must not be used as literals other than by the functions
-//! of this file.
+//! of this file. Two limited integers may have equal bits only because they have few of them, so a comparison is shared
+//! only between expressions that were built in the same way.
 //!
 //! Never here: definedness (a division by zero yields some number), anything about B.
 
+use crate::base::hash::HashMap;
 use crate::symbolic::gates::Gates;
 use crate::symbolic::sat::Lit;
 use dashu_int::IBig;
@@ -25,15 +27,51 @@ pub struct Integer {
     /// Bounds of the value, ends included.
     low: IBig,
     high: IBig,
-    /// Whether the value depends on a leaf with fewer bits than its unknown has values.
-    limited: bool,
+    /// The number of its expression, if the value depends on a leaf with fewer bits than its unknown has values.
+    expression: Option<u32>,
+}
+
+/// Expressions over limited leaves, by how they were built, and the literals of their comparisons.
+#[derive(Default)]
+pub struct Limited {
+    /// The assumption that limited leaves lie within their bits.
+    range: Option<Lit>,
+    expressions: HashMap<(Operator, Vec<Operand>), u32>,
+    comparisons: HashMap<(Relation, Operand, Operand), Lit>,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Operator {
+    Leaf(u32),
+    Add,
+    Subtract,
+    Scale(IBig),
+    Multiply,
+    Quotient,
+    Remainder,
+    Abs,
+    Ite(Lit),
+    Pick(Vec<Lit>),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Operand {
+    Expression(u32),
+    /// The bits of an integer that is not limited say all about it.
+    Bits(Vec<Lit>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Relation {
+    AtMost,
+    Equal,
 }
 
 impl Integer {
     pub fn constant(value: IBig) -> Integer {
         let width = width(&value, &value);
         let bits = (0..width).map(|i| Lit::constant(value.bit(i))).collect();
-        Integer { bits, low: value.clone(), high: value, limited: false }
+        Integer { bits, low: value.clone(), high: value, expression: None }
     }
 
     pub fn bits(&self) -> &[Lit] {
@@ -46,11 +84,23 @@ impl Integer {
     }
 
     pub fn is_limited(&self) -> bool {
-        self.limited
+        self.expression.is_some()
+    }
+
+    /// The same bits, for work inside of one operator.
+    fn plain(&self) -> Integer {
+        Integer { expression: None, ..self.clone() }
+    }
+
+    fn operand(&self) -> Operand {
+        match self.expression {
+            Some(number) => Operand::Expression(number),
+            None => Operand::Bits(self.bits.clone()),
+        }
     }
 
     pub fn known(&self) -> Option<&IBig> {
-        (self.low == self.high && !self.limited).then_some(&self.low)
+        (self.low == self.high && !self.is_limited()).then_some(&self.low)
     }
 
     fn sign(&self) -> Lit {
@@ -73,10 +123,25 @@ pub fn width(low: &IBig, high: &IBig) -> usize {
 impl Gates {
     /// The assumption under which limited leaves lie within their bits.
     pub fn range_assumption(&mut self) -> Lit {
-        if self.range.is_none() {
-            self.range = Some(self.fresh());
+        match self.limited.range {
+            Some(range) => range,
+            None => {
+                let range = self.fresh();
+                self.limited.range = Some(range);
+                range
+            }
         }
-        self.range.expect("the assumption was just made")
+    }
+
+    /// The number of an expression of which some operand is limited.
+    fn expression(&mut self, operator: Operator, operands: &[&Integer]) -> Option<u32> {
+        let leaf = matches!(operator, Operator::Leaf(_));
+        if !leaf && !operands.iter().any(|o| o.is_limited()) {
+            return None;
+        }
+        let next = u32::try_from(self.limited.expressions.len()).expect("fewer expressions than literals");
+        let key = (operator, operands.iter().map(|o| o.operand()).collect());
+        Some(*self.limited.expressions.entry(key).or_insert(next))
     }
 
     /// An unknown of which every value lies between the bounds; this is asserted for good.
@@ -90,7 +155,7 @@ impl Gates {
             (true, false) => self.fresh(),
         };
         bits.push(sign);
-        let leaf = Integer { bits, low: low.clone(), high: high.clone(), limited: false };
+        let leaf = Integer { bits, low: low.clone(), high: high.clone(), expression: None };
         let above = self.at_most_bits(&Integer::constant(low.clone()), &leaf);
         let below = self.at_most_bits(&leaf, &Integer::constant(high.clone()));
         self.require(above);
@@ -102,9 +167,10 @@ impl Gates {
     pub fn int_limited(&mut self, width: usize) -> Integer {
         assert!(width > 0, "an integer without bits");
         self.range_assumption();
-        let bits = (0..width).map(|_| self.fresh()).collect();
+        let bits: Vec<Lit> = (0..width).map(|_| self.fresh()).collect();
         let half = IBig::ONE << (width - 1);
-        Integer { bits, low: -&half, high: half - IBig::ONE, limited: true }
+        let expression = self.expression(Operator::Leaf(bits[0].variable()), &[]);
+        Integer { bits, low: -&half, high: half - IBig::ONE, expression }
     }
 
     pub fn int_value(&self, a: &Integer) -> IBig {
@@ -132,8 +198,9 @@ impl Gates {
 
     /// The lowest bits of `a + b` or `a - b`; they are the exact result because the bounds are.
     fn sum(&mut self, a: &Integer, b: &Integer, subtract: bool, low: IBig, high: IBig) -> Integer {
-        let limited = a.limited || b.limited;
-        if low == high && !limited {
+        let operator = if subtract { Operator::Subtract } else { Operator::Add };
+        let expression = self.expression(operator, &[a, b]);
+        if low == high && expression.is_none() {
             return Integer::constant(low);
         }
         let mut carry = Lit::constant(subtract);
@@ -144,17 +211,18 @@ impl Gates {
             bits.push(self.xor(half, carry));
             carry = self.majority(x, y, carry);
         }
-        Integer { bits, low, high, limited }
+        Integer { bits, low, high, expression }
     }
 
     fn shifted(&self, a: &Integer, places: usize) -> Integer {
         let mut bits = vec![Lit::FALSE; places];
         bits.extend_from_slice(&a.bits);
-        Integer { bits, low: &a.low << places, high: &a.high << places, limited: a.limited }
+        Integer { bits, low: &a.low << places, high: &a.high << places, expression: None }
     }
 
     /// The product with a constant, by the digits -1, 0, 1 of the constant, no two neighbours of which are not 0.
     pub fn int_scale(&mut self, a: &Integer, factor: &IBig) -> Integer {
+        let expression = self.expression(Operator::Scale(factor.clone()), &[a]);
         let mut out = Integer::constant(IBig::ZERO);
         let mut rest = factor.clone();
         let mut place = 0;
@@ -170,7 +238,8 @@ impl Gates {
             place += 1;
         }
         let (x, y) = (&a.low * factor, &a.high * factor);
-        self.narrowed(out, x.clone().min(y.clone()), x.max(y))
+        let out = self.narrowed(out, x.clone().min(y.clone()), x.max(y));
+        Integer { expression, ..out }
     }
 
     pub fn int_mul(&mut self, a: &Integer, b: &Integer) -> Integer {
@@ -181,6 +250,7 @@ impl Gates {
             return self.int_scale(a, &factor.clone());
         }
         let (a, b) = if a.bits.len() < b.bits.len() { (b, a) } else { (a, b) };
+        let expression = self.expression(Operator::Multiply, &[a, b]);
         let mut out = Integer::constant(IBig::ZERO);
         let zero = Integer::constant(IBig::ZERO);
         let top = b.bits.len() - 1;
@@ -192,16 +262,11 @@ impl Gates {
         let products = [&a.low * &b.low, &a.low * &b.high, &a.high * &b.low, &a.high * &b.high];
         let low = products.iter().min().expect("four products").clone();
         let high = products.iter().max().expect("four products").clone();
-        let mut product = self.narrowed(out, low, high);
-        product.limited = a.limited || b.limited;
-        product
+        Integer { expression, ..self.narrowed(out, low, high) }
     }
 
     /// The same number with better bounds, which are known from elsewhere.
     fn narrowed(&self, mut a: Integer, low: IBig, high: IBig) -> Integer {
-        if low == high && !a.limited {
-            return Integer::constant(low);
-        }
         let width = width(&low, &high);
         a.bits = (0..width).map(|i| a.bit(i)).collect();
         Integer { low, high, ..a }
@@ -209,44 +274,51 @@ impl Gates {
 
     /// The quotient towards zero and the remainder with the sign of `a`. For `b = 0` both are some numbers.
     pub fn int_divide(&mut self, a: &Integer, b: &Integer) -> (Integer, Integer) {
+        let expressions =
+            [Operator::Quotient, Operator::Remainder].map(|operator| self.expression(operator, &[a, b]));
+        let (numerator, divisor) = (self.int_abs(&a.plain()), self.int_abs(&b.plain()));
+        let (quotient, rest) = self.divide_naturals(&numerator, &divisor);
+        let opposite = self.xor(a.sign(), b.sign());
+        let minus = self.int_neg(&quotient);
+        let quotient = self.int_ite(opposite, &minus, &quotient);
+        let minus = self.int_neg(&rest);
+        let rest = self.int_ite(a.sign(), &minus, &rest);
+        (Integer { expression: expressions[0], ..quotient }, Integer { expression: expressions[1], ..rest })
+    }
+
+    /// Long division of numbers that are not negative.
+    fn divide_naturals(&mut self, numerator: &Integer, divisor: &Integer) -> (Integer, Integer) {
         let zero = Integer::constant(IBig::ZERO);
-        let (numerator, divisor) = (self.int_abs(a), self.int_abs(b));
         if divisor.high == IBig::ZERO {
             return (zero.clone(), zero);
         }
-        let mut rest = zero.clone();
+        let mut rest = zero;
         let mut quotient = vec![Lit::FALSE; numerator.bits.len()];
         for place in (0..numerator.bits.len() - 1).rev() {
             let mut next = self.shifted(&rest, 1);
             next.bits[0] = numerator.bits[place];
             next.high += IBig::ONE;
-            next.limited = numerator.limited || divisor.limited;
-            let fits = self.at_most_bits(&divisor, &next);
+            let fits = self.at_most_bits(divisor, &next);
             quotient[place] = fits;
-            let less = self.int_sub(&next, &divisor);
+            let less = self.int_sub(&next, divisor);
             rest = self.int_ite(fits, &less, &next);
             // The rest stays below the divisor.
             let high = (&divisor.high - IBig::ONE).min(next.high);
             rest = self.narrowed(rest, IBig::ZERO, high);
         }
-        let limited = a.limited || b.limited;
-        let quotient = Integer { bits: quotient, low: IBig::ZERO, high: numerator.high.clone(), limited };
-        let quotient = self.narrowed(quotient.clone(), IBig::ZERO, quotient.high);
-        let opposite = self.xor(a.sign(), b.sign());
-        let minus = self.int_neg(&quotient);
-        let signed_quotient = self.int_ite(opposite, &minus, &quotient);
-        let minus = self.int_neg(&rest);
-        let mut signed_rest = self.int_ite(a.sign(), &minus, &rest);
-        signed_rest.limited = limited;
-        (signed_quotient, signed_rest)
+        let high = numerator.high.clone();
+        let quotient = Integer { bits: quotient, low: IBig::ZERO, high: high.clone(), expression: None };
+        (self.narrowed(quotient, IBig::ZERO, high), rest)
     }
 
     pub fn int_abs(&mut self, a: &Integer) -> Integer {
-        let minus = self.int_neg(a);
-        let out = self.int_ite(a.sign(), &minus, a);
+        let expression = self.expression(Operator::Abs, &[a]);
+        let plain = a.plain();
+        let minus = self.int_neg(&plain);
+        let out = self.int_ite(a.sign(), &minus, &plain);
         let high = (-&a.low).max(a.high.clone());
         let low = a.low.clone().max(-&a.high).max(IBig::ZERO);
-        self.narrowed(out, low, high)
+        Integer { expression, ..self.narrowed(out, low, high) }
     }
 
     pub fn int_ite(&mut self, condition: Lit, yes: &Integer, no: &Integer) -> Integer {
@@ -256,14 +328,18 @@ impl Gates {
         if condition == Lit::FALSE {
             return no.clone();
         }
+        let expression = self.expression(Operator::Ite(condition), &[yes, no]);
         let low = yes.low.clone().min(no.low.clone());
         let high = yes.high.clone().max(no.high.clone());
         let bits = (0..width(&low, &high)).map(|i| self.ite(condition, yes.bit(i), no.bit(i))).collect();
-        Integer { bits, low, high, limited: yes.limited || no.limited }
+        Integer { bits, low, high, expression }
     }
 
     /// The number whose literal holds, where at most one does; 0 if none does.
     pub fn int_pick(&mut self, cases: &[(Lit, Integer)]) -> Integer {
+        let conditions = cases.iter().map(|c| c.0).collect();
+        let numbers: Vec<&Integer> = cases.iter().map(|c| &c.1).collect();
+        let expression = self.expression(Operator::Pick(conditions), &numbers);
         let low = cases.iter().map(|c| c.1.low.clone()).min().unwrap_or(IBig::ZERO).min(IBig::ZERO);
         let high = cases.iter().map(|c| c.1.high.clone()).max().unwrap_or(IBig::ZERO).max(IBig::ZERO);
         let bits = (0..width(&low, &high))
@@ -272,7 +348,7 @@ impl Gates {
                 self.or_all(&terms)
             })
             .collect();
-        Integer { bits, low, high, limited: cases.iter().any(|c| c.1.limited) }
+        Integer { bits, low, high, expression }
     }
 
     /// How many of the literals hold.
@@ -280,7 +356,7 @@ impl Gates {
         match lits {
             [] => Integer::constant(IBig::ZERO),
             [lit] => {
-                Integer { bits: vec![*lit, Lit::FALSE], low: IBig::ZERO, high: IBig::ONE, limited: false }
+                Integer { bits: vec![*lit, Lit::FALSE], low: IBig::ZERO, high: IBig::ONE, expression: None }
             }
             _ => {
                 let (left, right) = lits.split_at(lits.len() / 2);
@@ -296,7 +372,7 @@ impl Gates {
     /// `a <= b`.
     pub fn int_le(&mut self, a: &Integer, b: &Integer) -> Lit {
         let lit = self.at_most_bits(a, b);
-        self.guarded(lit, a.limited || b.limited)
+        self.guarded(lit, Relation::AtMost, a, b)
     }
 
     /// `a < b`.
@@ -312,7 +388,7 @@ impl Gates {
             let same: Vec<Lit> = (0..width).map(|i| self.iff(a.bit(i), b.bit(i))).collect();
             self.and_all(&same)
         };
-        self.guarded(lit, a.limited || b.limited)
+        self.guarded(lit, Relation::Equal, a, b)
     }
 
     /// `a - b <= c`.
@@ -323,12 +399,18 @@ impl Gates {
 
     /// A comparison of limited numbers is tied to its bits only under the range assumption, also where the bits alone
     /// decide the comparison: with more bits it might be different.
-    fn guarded(&mut self, lit: Lit, limited: bool) -> Lit {
-        if !limited {
+    fn guarded(&mut self, lit: Lit, relation: Relation, a: &Integer, b: &Integer) -> Lit {
+        if !a.is_limited() && !b.is_limited() {
             return lit;
         }
+        let key = (relation, a.operand(), b.operand());
+        if let Some(known) = self.limited.comparisons.get(&key) {
+            return *known;
+        }
         let range = self.range_assumption();
-        self.under(range, lit)
+        let out = self.under(range, lit);
+        self.limited.comparisons.insert(key, out);
+        out
     }
 
     fn at_most_bits(&mut self, a: &Integer, b: &Integer) -> Lit {
@@ -516,5 +598,20 @@ mod tests {
         assert_eq!(gates.solve(&[!small], &Limit::none()), Answer::Sat);
         assert_eq!(gates.solve(&[range, !small], &Limit::none()), Answer::Unsat);
         assert!(gates.sat.core().contains(&range));
+    }
+
+    /// With four bits both comparisons are decided, but a number above 20 breaks the first and not the second.
+    #[test]
+    fn comparisons_that_agree_only_for_want_of_bits_are_not_shared() {
+        let mut gates = gates();
+        let x = gates.int_limited(4);
+        let number = |c: i64| Integer::constant(IBig::from(c));
+        let (first, second) = (gates.int_le(&x, &number(20)), gates.int_le(&x, &number(30)));
+        assert_eq!(gates.solve(&[!first, second], &Limit::none()), Answer::Sat);
+        let (tens, twenties) = (gates.int_divide(&x, &number(10)).0, gates.int_divide(&x, &number(20)).0);
+        let (first, second) = (gates.int_eq(&tens, &number(0)), gates.int_eq(&twenties, &number(0)));
+        assert_eq!(gates.solve(&[!first, second], &Limit::none()), Answer::Sat);
+        // The same comparison is one literal.
+        assert_eq!(gates.int_le(&x, &number(20)), gates.int_le(&x, &number(20)));
     }
 }

@@ -242,6 +242,35 @@ impl System {
         cube
     }
 
+    /// The cube with the differences of pairs that follow from its bounds, and without the bounds of these integers.
+    /// `None` if no difference follows.
+    pub fn relational(&self, cube: &[Fact]) -> Option<Cube> {
+        let paired = |index: &usize| self.pairs.iter().any(|(x, y)| x == index || y == index);
+        let bound = |index: usize, holds: bool| {
+            cube.iter().find_map(|fact| match &fact.atom {
+                Atom::AtMost(x, c) if *x == index && fact.holds == holds => Some(c),
+                _ => None,
+            })
+        };
+        let mut out: Cube = cube
+            .iter()
+            .filter(|fact| !matches!(&fact.atom, Atom::AtMost(x, _) if paired(x)))
+            .cloned()
+            .collect();
+        for (x, y) in &self.pairs {
+            // x <= a and y > b give x - y <= a - b - 1; x > a and y <= b give x - y > a - b.
+            if let (Some(a), Some(b)) = (bound(*x, true), bound(*y, false)) {
+                out.push(Fact { atom: Atom::Difference(*x, *y, a - b - IBig::ONE), holds: true });
+            }
+            if let (Some(a), Some(b)) = (bound(*x, false), bound(*y, true)) {
+                out.push(Fact { atom: Atom::Difference(*x, *y, a - b), holds: false });
+            }
+        }
+        out.sort();
+        out.dedup();
+        out.iter().any(|fact| matches!(fact.atom, Atom::Difference(..))).then_some(out)
+    }
+
     /// The choices of a step in the solver's model.
     pub fn inputs_of_model(&self, moment: Moment) -> Vec<Lit> {
         let inputs = self.step(moment).map_or(&[][..], |step| &step.inputs);
@@ -252,6 +281,7 @@ impl System {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbolic::sat::Batsat;
 
     fn at_most(c: i64) -> Fact {
         Fact { atom: Atom::AtMost(0, c.into()), holds: true }
@@ -282,6 +312,21 @@ mod tests {
             let wide = fact.widened(&4.into()).expect("a bound");
             assert!(fact.implies(&wide) && !wide.implies(&fact));
         }
+    }
+
+    /// With 2 <= x <= 5 and 1 <= y, and no more, x - y is at most 4 and may be as low as one likes.
+    #[test]
+    fn the_differences_of_a_cube_are_those_that_follow_from_its_bounds() {
+        let mut gates = Gates::new(Box::new(Batsat::new()));
+        let cells = [Cell::Integer(gates.int_limited(6)), Cell::Integer(gates.int_limited(6))].to_vec();
+        let init = Step { taken: Lit::TRUE, bad: Lit::FALSE, next: cells.clone(), inputs: Vec::new() };
+        let mut system = System::new(gates, cells, init, Vec::new(), Lit::TRUE);
+        let below_y = Fact { atom: Atom::AtMost(1, 0.into()), holds: false };
+        let cube = [at_most(5), above(1), below_y];
+        assert_eq!(system.relational(&cube), None);
+        system.pairs.push((0, 1));
+        let most = Fact { atom: Atom::Difference(0, 1, 4.into()), holds: true };
+        assert_eq!(system.relational(&cube), Some(vec![most]));
     }
 
     #[test]

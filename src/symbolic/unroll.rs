@@ -122,8 +122,6 @@ pub struct Unrolling<'m> {
     pub beginning: Option<Outcome>,
     pub frames: Vec<Frame>,
     limit: Limit,
-    /// Conjunctions of every predicate that frames assume.
-    assumes: bool,
 }
 
 impl<'m> Unrolling<'m> {
@@ -141,7 +139,6 @@ impl<'m> Unrolling<'m> {
             beginning: None,
             frames: Vec::new(),
             limit,
-            assumes: false,
         }
     }
 
@@ -168,7 +165,6 @@ impl<'m> Unrolling<'m> {
 
     /// The first frame is any state that satisfies the property.
     pub fn begin_anywhere(&mut self) {
-        self.assumes = true;
         let mut env = self.constants.clone();
         let machine = self.machine;
         let invariant: Vec<&Pred> =
@@ -263,8 +259,7 @@ impl<'m> Unrolling<'m> {
 
     /// Asks for a model of everything asserted and of the assumptions.
     pub fn ask(&mut self, assumptions: &[Lit]) -> Reply {
-        let bound = self.enc.atoms.width();
-        if bound.is_some_and(|(_, why)| why == NO_INTEGERS) {
+        if self.enc.atoms.are_bounded() {
             return match self.enc.g.solve(assumptions, &self.limit) {
                 Answer::Sat => Reply::Candidate,
                 Answer::Unsat => Reply::Proof,
@@ -287,7 +282,7 @@ impl<'m> Unrolling<'m> {
                 Answer::Unsat => {}
             }
         }
-        match bound {
+        match self.enc.atoms.width() {
             Some((bits, _)) if bits <= self.enc.options.width => Reply::Proof,
             _ => Reply::TooNarrow,
         }
@@ -367,11 +362,8 @@ impl<'m> Unrolling<'m> {
     }
 }
 
-/// The word of `Atoms::width` for a query without unlimited integers.
-const NO_INTEGERS: &str = "no unlimited integer";
-
 /// The environment of the constants, with PROPERTIES asserted.
-fn with_constants(enc: &mut Encoder) -> Env {
+pub(super) fn with_constants(enc: &mut Encoder) -> Env {
     let machine = enc.machine;
     let mut env = Env::new(machine);
     let properties: Vec<&Pred> = machine.properties.iter().map(|c| &c.pred).collect();
@@ -410,10 +402,9 @@ pub fn doubtful_properties(machine: &Machine, options: EncodeOptions, budget: &B
     let budget = budget.clone();
     let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
     let mut assumptions = vec![some];
-    let bound = enc.atoms.width();
-    if bound.is_none_or(|(_, why)| why != NO_INTEGERS) {
+    if !enc.atoms.are_bounded() {
         assumptions.push(enc.g.range_assumption());
     }
-    let enough = bound.is_some_and(|(bits, _)| bits <= enc.options.width);
+    let enough = enc.atoms.width().is_some_and(|(bits, _)| bits <= enc.options.width);
     enc.g.solve(&assumptions, &limit) != Answer::Unsat || !enough
 }

@@ -24,6 +24,8 @@ pub struct Notes {
     pub faults: Vec<Lit>,
     /// What was chosen: by the place of the substitution, or by a variable alone for parameters and ANY.
     pub choices: Vec<(Option<Span>, VarId, Term)>,
+    /// The literals of branches that were chosen freely.
+    pub branches: Vec<Lit>,
 }
 
 /// One way through an event, or through the initialisation.
@@ -372,6 +374,7 @@ impl Encoder<'_> {
         notes: &mut Notes,
     ) -> Lit {
         let chosen = self.g.one_hot(branches.len().max(1));
+        notes.branches.extend(&chosen);
         let before = env.clone();
         let mut go = Vec::new();
         for (i, (condition, body)) in branches.iter().enumerate() {

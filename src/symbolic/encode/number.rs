@@ -4,16 +4,14 @@
 //! so far: if they have a solution over all integers, they have one whose limited leaves fit into so many bits.
 //!
 //! Every comparison is `Σ aᵢxᵢ ⋈ b` over limited leaves `xᵢ`, once each choice between forms is made and each bounded
-//! leaf has its value; that a satisfying assignment makes. With `n` limited leaves, `c` at least as large as every `|b|`
-//! and `ρ` at least as large as the Euclidean length of every row:
-//! - rows with at most two coefficients, `+1` and `-1`: `n·(c+1)` (paths of a graph with `n + 1` nodes);
-//! - other rows: `(n+2)·Δ` with `Δ` a bound of all minors of the matrix with its right sides (Borosh and Treybig, von
-//!   zur Gathen and Sieveking), and `Δ <= n·c·ρⁿ` by Hadamard's inequality.
+//! leaf has its value; a satisfying assignment makes both. So the rows of all combinations of forms, each with the greatest
+//! size of its right side, are what `bound` asks for.
 //!
 //! A product of two limited numbers has no linear form: then there is no bound. Never here: definedness.
 
 use super::Encoder;
 use crate::base::Int;
+use crate::symbolic::bound::{self, Comparison};
 use crate::symbolic::integer::Integer;
 use crate::symbolic::sat::Lit;
 use dashu_int::IBig;
@@ -68,44 +66,93 @@ impl Num {
     pub fn is_limited(&self) -> bool {
         self.int.is_limited()
     }
+
+    pub fn integer(&self) -> &Integer {
+        &self.int
+    }
+
+    /// A number without limited leaves.
+    pub fn known_as(int: Integer) -> Num {
+        let (low, high) = int.bounds();
+        let size = size(low).max(size(high));
+        Num { int: Arc::new(int), forms: Some(Arc::new(BTreeMap::from([(Row::new(), size)]))) }
+    }
+
+    /// The forms of a difference; the integer is that of the first number and must not be used. `None` if there are
+    /// none.
+    pub fn minus(&self, other: &Num) -> Option<Num> {
+        let forms = combined(self, other, true)?;
+        let int = if self.is_limited() { &self.int } else { &other.int };
+        Some(Num { int: int.clone(), forms: Some(Arc::new(forms)) })
+    }
 }
 
-/// What all comparisons made so far have in common.
+/// The comparisons made so far, from which the width of a small model follows.
 #[derive(Clone, Debug, Default)]
 pub struct Atoms {
     leaves: u32,
-    /// The greatest size of a right side.
-    constant: IBig,
-    /// The greatest square of the length of a row.
-    length: IBig,
-    /// Some row is no difference of two leaves.
-    general: bool,
+    /// Rows up to a common sign, each with the greatest size of a right side.
+    rows: BTreeMap<Row, IBig>,
     /// Some comparison has no linear form.
     nonlinear: bool,
 }
 
 impl Atoms {
+    /// Whether every integer has known bounds, so that no width is in question.
+    pub fn are_bounded(&self) -> bool {
+        self.leaves == 0
+    }
+
     /// The bits that limited leaves need for a small model, and the rule; `None` where no bound is known.
     pub fn width(&self) -> Option<(usize, &'static str)> {
-        if self.leaves == 0 {
+        if self.are_bounded() {
             return Some((1, "no unlimited integer"));
         }
         if self.nonlinear {
             return None;
         }
-        let n = IBig::from(self.leaves);
-        let c = &self.constant + IBig::ONE;
-        if !self.general {
-            return Some(((n * (c + IBig::ONE)).bit_len() + 1, "difference bound n*(c+1)"));
+        let comparisons: Vec<Comparison> = self
+            .rows
+            .iter()
+            .map(|(row, c)| Comparison::new(row.iter().map(|(x, k)| (*x as usize, k.clone())), c.clone()))
+            .collect();
+        let differences = self.rows.keys().all(|row| is_difference(row));
+        let rule = if differences { "difference bound n*(c+1)" } else { "linear bound by subdeterminants" };
+        Some((bound::width(&comparisons), rule))
+    }
+
+    /// Enters a comparison of two numbers.
+    pub fn note(&mut self, a: &Num, b: &Num) {
+        if !a.is_limited() && !b.is_limited() {
+            return;
         }
-        // ρⁿ is at most the square root of the length to the power of n.
-        let power = (self.length.bit_len() * self.leaves as usize).div_ceil(2);
-        let rest = (&n + IBig::from(2)) * n * c;
-        Some((rest.bit_len() + power + 1, "linear bound (n+2)*n*c*r^n"))
+        let (Some(left), Some(right)) = (&a.forms, &b.forms) else {
+            self.nonlinear = true;
+            return;
+        };
+        for (x, c) in left.iter() {
+            for (y, d) in right.iter() {
+                let mut row = added(x, y, true);
+                if row.first().is_some_and(|(_, k)| *k < IBig::ZERO) {
+                    row.iter_mut().for_each(|(_, k)| *k = -&*k);
+                }
+                if !row.is_empty() {
+                    let entry = self.rows.entry(row).or_insert(IBig::ZERO);
+                    *entry = std::mem::take(entry).max(c + d);
+                }
+            }
+        }
     }
 }
 
-use dashu_int::ops::BitTest;
+/// Whether a row, with its first coefficient positive, is a leaf or the difference of two leaves.
+fn is_difference(row: &Row) -> bool {
+    match row.as_slice() {
+        [(_, k)] => *k == IBig::ONE,
+        [(_, k), (_, l)] => *k == IBig::ONE && *l == -IBig::ONE,
+        _ => row.is_empty(),
+    }
+}
 
 impl Encoder<'_> {
     pub fn number(&mut self, value: &Int) -> Num {
@@ -114,9 +161,7 @@ impl Encoder<'_> {
 
     /// A number without limited leaves.
     fn num_of(&self, int: Integer) -> Num {
-        let (low, high) = int.bounds();
-        let size = size(low).max(size(high));
-        Num { int: Arc::new(int), forms: Some(Arc::new(BTreeMap::from([(Row::new(), size)]))) }
+        Num::known_as(int)
     }
 
     /// An unknown between known bounds, which is asserted.
@@ -256,7 +301,7 @@ impl Encoder<'_> {
     }
 
     pub fn num_le(&mut self, a: &Num, b: &Num) -> Lit {
-        self.note(a, b);
+        self.atoms.note(a, b);
         self.g.int_le(&a.int, &b.int)
     }
 
@@ -265,7 +310,7 @@ impl Encoder<'_> {
     }
 
     pub fn num_equal(&mut self, a: &Num, b: &Num) -> Lit {
-        self.note(a, b);
+        self.atoms.note(a, b);
         self.g.int_eq(&a.int, &b.int)
     }
 
@@ -276,34 +321,6 @@ impl Encoder<'_> {
 
     pub fn num_value(&self, a: &Num) -> Int {
         Int::from_big(self.g.int_value(&a.int))
-    }
-
-    /// Enters a comparison into what the small-model bound is made of.
-    fn note(&mut self, a: &Num, b: &Num) {
-        if !a.is_limited() && !b.is_limited() {
-            return;
-        }
-        let (Some(left), Some(right)) = (&a.forms, &b.forms) else {
-            self.atoms.nonlinear = true;
-            return;
-        };
-        for (x, c) in left.iter() {
-            for (y, d) in right.iter() {
-                let row = added(x, y, true);
-                let atoms = &mut self.atoms;
-                let length: IBig = row.iter().map(|(_, k)| k * k).sum();
-                let one = |k: &IBig| size(k) == IBig::ONE;
-                let difference = match row.as_slice() {
-                    [] => true,
-                    [(_, k)] => one(k),
-                    [(_, k), (_, l)] => one(k) && one(l) && k != l,
-                    _ => false,
-                };
-                atoms.general |= !difference;
-                atoms.length = std::mem::take(&mut atoms.length).max(length);
-                atoms.constant = std::mem::take(&mut atoms.constant).max(c + d);
-            }
-        }
     }
 }
 
