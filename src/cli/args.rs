@@ -148,6 +148,9 @@ pub struct Check {
     /// kind: the greatest number of good states in a row that a proof may ask for, less one
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub max_k: usize,
+    /// ic3: the greatest number of frames
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub frames: usize,
     /// Symbolic engines: the greatest number of bits of an integer that nothing bounds
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=4096))]
     pub width: u32,
@@ -324,14 +327,13 @@ pub enum Engine {
     BmcPath,
     /// k-induction: a SAT solver looks for a proof, also of infinite state spaces
     Kind,
+    /// IC3: a SAT solver looks for an inductive invariant
+    Ic3,
+    /// explicit, kind, ic3 and bmc side by side: the first answer counts
+    Portfolio,
 }
 
 impl Engine {
-    /// Whether a SAT solver does the work.
-    pub fn is_symbolic(self) -> bool {
-        matches!(self, Engine::Bmc | Engine::BmcPath | Engine::Kind)
-    }
-
     /// The word of an engine with one worker that knows no reduction; none for the explicit engine.
     pub fn plain_word(self) -> Option<&'static str> {
         match self {
@@ -341,6 +343,8 @@ impl Engine {
             Engine::Bmc => Some("bmc"),
             Engine::BmcPath => Some("bmc-path"),
             Engine::Kind => Some("kind"),
+            Engine::Ic3 => Some("ic3"),
+            Engine::Portfolio => Some("portfolio"),
         }
     }
 }

@@ -177,6 +177,8 @@ fn check(mut args: args::Check) -> u8 {
             Some(Engine::Bmc) => symbolic(&args, driver::Method::Bmc),
             Some(Engine::BmcPath) => symbolic(&args, driver::Method::BmcPath),
             Some(Engine::Kind) => symbolic(&args, driver::Method::Kind),
+            Some(Engine::Ic3) => symbolic(&args, driver::Method::Ic3),
+            Some(Engine::Portfolio) => symbolic(&args, driver::Method::Portfolio),
             Some(Engine::Reference) => driver::Engine::Reference,
             Some(Engine::Evaluate) => driver::Engine::Evaluate,
             Some(Engine::Explicit) | None => driver::Engine::Explicit,
@@ -261,6 +263,7 @@ fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
         method,
         max_depth: args.max_depth,
         max_k: args.max_k,
+        frames: args.frames,
         width: args.width as usize,
         simple_path: !args.no_simple_path,
     })
@@ -283,7 +286,7 @@ fn not_available(args: &args::Check) -> Option<String> {
         if args.symmetry != Symmetry::Off {
             return Some(format!("--symmetry: the {engine} engine visits every state"));
         }
-        if args.workers.is_some_and(|n| n > 1) {
+        if args.workers.is_some_and(|n| n > 1) && args.engine != Some(Engine::Portfolio) {
             return Some(format!("--workers: the {engine} engine has one worker"));
         }
     }

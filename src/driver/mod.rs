@@ -54,7 +54,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The passes recurse as deep as a text nests; the parser limits that depth, this stack holds it.
-const STACK: usize = 1 << 30;
+pub(crate) const STACK: usize = 1 << 30;
 
 /// Which evaluator runs the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -303,7 +303,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
             Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
             Engine::Symbolic(settings) => {
-                symbolic::explore(machine, &sources, options, settings, budget)?
+                symbolic::explore(machine, &sources, options, settings, &formulas, budget)?
             }
         })
     };

@@ -5,7 +5,9 @@
 //! if nothing was dropped, nothing rests on a width, and a fresh solver proves it again from a fresh translation.
 
 mod candidate;
+mod portfolio;
 
+use super::temporal::Formulas;
 use super::{CheckOptions, Explored, Failure};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
@@ -16,8 +18,11 @@ use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
 use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, Wanted, doubtful_properties};
-use crate::symbolic::path;
+use crate::symbolic::sat::Limit;
+use crate::symbolic::translate::Translated;
+use crate::symbolic::{ic3, path};
 use candidate::{Replay, Verdict};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -29,6 +34,8 @@ pub struct Settings {
     pub max_depth: usize,
     /// The greatest k of k-induction.
     pub max_k: usize,
+    /// The greatest number of frames of IC3.
+    pub frames: usize,
     /// The greatest number of bits of an unlimited integer.
     pub width: usize,
     /// States in a row are made distinct in k-induction.
@@ -40,6 +47,9 @@ pub enum Method {
     Bmc,
     BmcPath,
     Kind,
+    Ic3,
+    /// The explicit engine and the symbolic ones side by side; the first answer counts.
+    Portfolio,
 }
 
 impl Method {
@@ -48,6 +58,8 @@ impl Method {
             Method::Bmc => "bmc",
             Method::BmcPath => "bmc-path",
             Method::Kind => "kind",
+            Method::Ic3 => "ic3",
+            Method::Portfolio => "portfolio",
         }
     }
 }
@@ -102,8 +114,12 @@ pub fn explore(
     sources: &Sources,
     options: &CheckOptions,
     settings: Settings,
+    formulas: &Formulas,
     budget: &Budget,
 ) -> Result<Explored, Failure> {
+    if settings.method == Method::Portfolio {
+        return portfolio::explore(machine, sources, options, settings, formulas, budget);
+    }
     let started = Instant::now();
     let mut ledger = Ledger::default();
     let replay = Replay { machine, sources, options, budget };
@@ -188,7 +204,7 @@ fn search(
 ) -> Result<Searched, Failure> {
     let progress = |depth: usize| options.progress.depth.store(depth as u32, Ordering::Relaxed);
     let mut judge = |c: &Candidate| -> Verdict { replay.judge(c) };
-    let free = settings.method == Method::Kind;
+    let free = matches!(settings.method, Method::Kind | Method::Ic3);
     let unrolling = Unrolling::new(machine, wanted(options), encoding(options, width, free), budget);
     let mut base = Search::new(unrolling, &mut judge, &progress, budget);
     let mut report = Symbolic::default();
@@ -196,6 +212,9 @@ fn search(
     let ended = match settings.method {
         Method::Bmc => base.run(settings.max_depth),
         Method::BmcPath => path::run(&mut base, settings.max_depth),
+        // Constants, the initialisation and the initial states come first: a proof of nothing is none.
+        Method::Ic3 => base.run(0),
+        Method::Portfolio => Ended::Stopped,
         Method::Kind => {
             let encode = encoding(options, width, true);
             let mut step = InductiveStep::new(machine, wanted(options), encode, settings.simple_path, budget);
@@ -217,12 +236,77 @@ fn search(
             }
         }
     };
+    let ended = match (settings.method, ended) {
+        (Method::Ic3, Ended::Depth) => {
+            let (by_ic3, found) = blocked(machine, options, settings, &mut base, &mut report, budget)?;
+            proved = by_ic3 && is_whole(&base.run);
+            found
+        }
+        (_, ended) => ended,
+    };
     let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
     if let (true, Some(k)) = (searched.proved, searched.report.k) {
         recheck(machine, options, settings, width, k, budget)?;
         searched.report.certificate = Some("k-inductive");
     }
     Ok(searched)
+}
+
+/// Looks for an inductive invariant. A counterexample is looked for again by unrolling, which yields values.
+fn blocked(
+    machine: &Machine,
+    options: &CheckOptions,
+    settings: Settings,
+    base: &mut Search<Result<Violation, String>>,
+    report: &mut Symbolic,
+    budget: &Budget,
+) -> Result<(bool, Ended<Result<Violation, String>>), Failure> {
+    let translation =
+        Translated::new(machine, wanted(options), encoding(options, settings.width, true), budget);
+    let stop = budget.clone();
+    let run = ic3::prove(
+        &translation,
+        &ic3::Options {
+            frames: settings.frames,
+            max_width: settings.width,
+            limit: Limit::stopped_by(Arc::new(move || stop.check().is_err())),
+            ..ic3::Options::default()
+        },
+    );
+    report.frames = Some(run.frames);
+    report.queries += run.queries;
+    report.conflicts += run.conflicts;
+    report.weak.extend(translation.weak());
+    note_width(report, run.width, translation.width_reason());
+    match run.outcome {
+        ic3::Outcome::Invariant(cubes) => {
+            report.clauses = Some(cubes.len());
+            report.certificate = Some("inductive");
+            Ok((true, Ended::Depth))
+        }
+        ic3::Outcome::Counterexample(path) => {
+            let ended = base.go_on(path.depth());
+            if matches!(ended, Ended::Depth | Ended::AllPaths) {
+                base.run.doubts.push(format!(
+                    "a path of {} operations that may lead to a finding could not be replayed",
+                    path.depth()
+                ));
+                return Ok((false, Ended::Depth));
+            }
+            Ok((false, ended))
+        }
+        ic3::Outcome::Unknown(ic3::Why::Refuted(_)) => {
+            Err(Failure::Internal("an inductive invariant was refuted by a fresh solver".into()))
+        }
+        ic3::Outcome::Unknown(why) => {
+            base.run.doubts.push(match why {
+                ic3::Why::Frames => format!("no invariant was found with {} frames", settings.frames),
+                ic3::Why::Width => "the invariant that was found rests on the width of integers".into(),
+                _ => "the search for an invariant was stopped".into(),
+            });
+            Ok((false, Ended::Depth))
+        }
+    }
 }
 
 /// Whether nothing was passed over on the way from the beginnings.
@@ -309,7 +393,7 @@ fn recheck(
     let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), settings.simple_path, budget);
     let mut reply = Reply::Unknown;
     for _ in 0..=k {
-        reply = step.next();
+        reply = step.one_more();
     }
     let unrolling = Unrolling::new(machine, wanted(options), encode, budget);
     let mut judge = |_: &Candidate| -> Verdict { crate::symbolic::bmc::Judged::Spurious("a re-check".into()) };

@@ -109,6 +109,7 @@ fn symbolic(s: &Symbolic) -> Value {
         "depth": s.depth,
         "k": s.k,
         "frames": s.frames,
+        "clauses": s.clauses,
         "queries": s.queries,
         "conflicts": s.conflicts,
         "variables": s.variables,

@@ -81,6 +81,8 @@ pub struct Symbolic {
     /// The k of a proof by induction.
     pub k: Option<usize>,
     pub frames: Option<usize>,
+    /// Clauses of an inductive invariant, besides the property.
+    pub clauses: Option<usize>,
     pub queries: u64,
     pub conflicts: u64,
     pub variables: u64,

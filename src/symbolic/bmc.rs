@@ -130,7 +130,22 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
         if let Some(ended) = self.begin() {
             return ended;
         }
-        for depth in 0..=last {
+        self.depths(0, last)
+    }
+
+    /// Greater depths than before, up to the last one.
+    pub fn go_on(&mut self, last: usize) -> Ended<V> {
+        let Some(before) = self.run.depth else { return Ended::Depth };
+        if before >= last {
+            return Ended::Depth;
+        }
+        let without = self.active.clone();
+        self.unrolling.extend(&without);
+        self.depths(before + 1, last)
+    }
+
+    fn depths(&mut self, first: usize, last: usize) -> Ended<V> {
+        for depth in first..=last {
             (self.progress)(depth);
             if let Some(ended) = self.look(depth, &[]) {
                 return ended;

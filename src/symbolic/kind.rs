@@ -42,7 +42,7 @@ impl<'m> InductiveStep<'m> {
     }
 
     /// After one more good state: does a bad one follow?
-    pub fn next(&mut self) -> Reply {
+    pub fn one_more(&mut self) -> Reply {
         self.unrolling.extend(&self.targets);
         let last = self.unrolling.frames.len() - 1;
         let bad = self.unrolling.any_of(last, &self.targets);
@@ -94,7 +94,7 @@ pub fn induce<V>(base: &mut Search<V>, step: &mut InductiveStep, last: usize) ->
             return Induction::Base(ended);
         }
         base.run.depth = Some(k);
-        match step.next() {
+        match step.one_more() {
             Reply::Proof => return Induction::Proved(k),
             Reply::Unknown => return Induction::Base(Ended::Stopped),
             Reply::TooNarrow | Reply::Candidate => {}

@@ -102,7 +102,9 @@ impl Replay<'_> {
     fn moment(&self) -> Budget {
         let until = self.budget.elapsed() + PATIENCE;
         let limit = self.budget.time_limit.map_or(until, |l| l.min(until));
-        Budget { time_limit: Some(limit), ..self.budget.clone() }
+        let mut moment = self.budget.clone();
+        moment.time_limit = Some(limit);
+        moment
     }
 
     fn follow(&self, candidate: &Candidate) -> Result<(Walk, Found), String> {

@@ -27,6 +27,18 @@ enum Source {
     Same(VarId, Term),
 }
 
+/// One search for the bindings of a quantifier.
+struct Binding<'a> {
+    vars: &'a [VarId],
+    conjuncts: &'a [&'a Pred],
+    /// Instances that may still be made.
+    left: usize,
+    /// Each literal holds where a bounding expression is defined.
+    sure: Vec<Lit>,
+    /// Infinite types are sampled.
+    sampling: bool,
+}
+
 impl<'m> Encoder<'m> {
     /// Calls `each` with every binding of `vars` that `p` may allow. The literal says that the bindings are all there are.
     pub(super) fn bindings(
@@ -50,37 +62,35 @@ impl<'m> Encoder<'m> {
         let mut all = Vec::new();
         preds.iter().for_each(|p| conjuncts(p, &mut all));
         let saved: Vec<_> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
-        let mut left = INSTANCES;
-        let mut sure = Vec::new();
-        let done = self.bind_next(env, vars, &all, &mut left, &mut sure, each);
+        let mut search = Binding {
+            vars,
+            conjuncts: &all,
+            left: INSTANCES,
+            sure: Vec::new(),
+            // Formulas inside are looked at in full.
+            sampling: std::mem::take(&mut self.sampling),
+        };
+        let done = self.bind_next(env, &mut search, each);
         for (v, slot) in saved {
             env.put(v, slot);
         }
         done?;
-        Some(self.g.and_all(&sure))
+        Some(self.g.and_all(&search.sure))
     }
 
-    fn bind_next(
-        &mut self,
-        env: &mut Env,
-        vars: &[VarId],
-        conjuncts: &[&Pred],
-        left: &mut usize,
-        sure: &mut Vec<Lit>,
-        each: Each<'_, 'm>,
-    ) -> Option<()> {
-        let open: Vec<VarId> = vars.iter().copied().filter(|v| env.get(*v).is_none()).collect();
+    fn bind_next(&mut self, env: &mut Env, search: &mut Binding, each: Each<'_, 'm>) -> Option<()> {
+        let open: Vec<VarId> = search.vars.iter().copied().filter(|v| env.get(*v).is_none()).collect();
         if open.is_empty() {
-            *left = left.checked_sub(1)?;
+            search.left = search.left.checked_sub(1)?;
             if self.is_full() {
                 return None;
             }
             return each(self, env);
         }
-        match self.source(env, &open, conjuncts, sure)? {
+        match self.source(env, &open, search)? {
             Source::Same(v, term) => {
                 env.bind(v, term);
-                let done = self.bind_next(env, vars, conjuncts, left, sure, each);
+                let done = self.bind_next(env, search, each);
                 env.put(v, None);
                 done
             }
@@ -90,7 +100,7 @@ impl<'m> Encoder<'m> {
                         let term = self.known(value);
                         env.bind(*v, term);
                     }
-                    let done = self.bind_next(env, vars, conjuncts, left, sure, each);
+                    let done = self.bind_next(env, search, each);
                     for v in &bound {
                         env.put(*v, None);
                     }
@@ -102,7 +112,8 @@ impl<'m> Encoder<'m> {
     }
 
     /// The best way to bind a variable: an equation, else the smallest list of values.
-    fn source(&mut self, env: &mut Env, open: &[VarId], all: &[&Pred], sure: &mut Vec<Lit>) -> Option<Source> {
+    fn source(&mut self, env: &mut Env, open: &[VarId], search: &mut Binding) -> Option<Source> {
+        let all = search.conjuncts;
         let ready = |e: &Expr| !free::mentions(e, &|v| open.contains(&v));
         for p in all {
             let PredKind::Rel(RelOp::Equal, a, b) = &p.kind else { continue };
@@ -112,7 +123,7 @@ impl<'m> Encoder<'m> {
                     && ready(y)
                 {
                     let (term, d) = self.expr(env, y);
-                    sure.push(d);
+                    search.sure.push(d);
                     return Some(Source::Same(v, term));
                 }
             }
@@ -151,13 +162,13 @@ impl<'m> Encoder<'m> {
                 better(vec![*v], (low..=high).map(|i| vec![Value::int(i)]).collect(), d);
             }
         }
-        if best.is_none() && self.sampling {
+        if best.is_none() && search.sampling {
             let v = open[0];
             let samples = self.samples(&self.machine.var(v).ty.clone())?;
             return Some(Source::Values(vec![v], samples.into_iter().map(|x| vec![x]).collect()));
         }
         let (bound, tuples, d) = best?;
-        sure.push(d);
+        search.sure.push(d);
         Some(Source::Values(bound, tuples))
     }
 

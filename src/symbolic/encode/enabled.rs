@@ -50,14 +50,14 @@ impl Encoder<'_> {
             return body(self, env);
         }
         let mut any = Vec::new();
-        let before = std::mem::replace(&mut self.sampling, true);
+        self.sampling = true;
         // Bindings that were found count, also if not all were found.
         let _ = self.bindings_by(env, vars, guards, &mut |this, env| {
             let lit = body(this, env);
             any.push(lit);
             (lit != Lit::TRUE).then_some(())
         });
-        self.sampling = before;
+        self.sampling = false;
         self.g.or_all(&any)
     }
 
