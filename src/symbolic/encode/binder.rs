@@ -164,6 +164,9 @@ impl<'m> Encoder<'m> {
         }
         if best.is_none() && search.sampling {
             let v = open[0];
+            if let Some(term) = self.bound_term(env, v, open, all) {
+                return Some(Source::Same(v, term));
+            }
             let samples = self.samples(&self.machine.var(v).ty.clone())?;
             return Some(Source::Values(vec![v], samples.into_iter().map(|x| vec![x]).collect()));
         }
@@ -233,6 +236,33 @@ impl<'m> Encoder<'m> {
             (Term::Set(rows), d) if rows.len() <= 4 * LISTED => Some((rows.keys().cloned().collect(), d)),
             _ => None,
         }
+    }
+
+    /// A value that just satisfies some comparison of an integer with something known.
+    fn bound_term(&mut self, env: &mut Env, v: VarId, open: &[VarId], all: &[&Pred]) -> Option<Term> {
+        let is = |e: &Expr| matches!(e.kind, ExprKind::Var(w) if w == v);
+        let ready = |e: &Expr| !free::mentions(e, &|w| open.contains(&w));
+        for p in all {
+            let PredKind::Rel(op, a, b) = &p.kind else { continue };
+            let (other, step): (&Expr, i64) = match (op, is(a), is(b)) {
+                (RelOp::LessEqual | RelOp::GreaterEqual, true, _) => (b, 0),
+                (RelOp::LessEqual | RelOp::GreaterEqual, _, true) => (a, 0),
+                (RelOp::Less, true, _) | (RelOp::Greater, true, _) => (b, if *op == RelOp::Less { -1 } else { 1 }),
+                (RelOp::Less, _, true) | (RelOp::Greater, _, true) => (a, if *op == RelOp::Less { 1 } else { -1 }),
+                (RelOp::In, true, _) => match &b.kind {
+                    ExprKind::Binary(BinOp::Interval, low, _) => (&**low, 0),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if ready(other)
+                && let (Term::Int(n), _) = self.expr(env, other)
+            {
+                let step = self.number(&Int::from(step));
+                return Some(Term::Int(self.num_add(&n, &step)));
+            }
+        }
+        None
     }
 
     /// Some values of an infinite type, for a question that one good value answers.

@@ -239,10 +239,24 @@ impl Encoder<'_> {
     fn product(&mut self, a: &Num, b: &Num) -> Num {
         if self.options.free_products {
             self.weak("a product of two unlimited integers".into());
-            return self.num_limited();
+            let unknown = self.num_limited();
+            self.signed_like(a, b, &unknown);
+            return unknown;
         }
         let int = self.g.int_mul(&a.int, &b.int);
         Num { int: Arc::new(int), forms: None }
+    }
+
+    /// All that is said of an unknown product or quotient: its sign.
+    fn signed_like(&mut self, a: &Num, b: &Num, unknown: &Num) {
+        let zero = self.number(&Int::ZERO);
+        let signs = |this: &mut Self, n: &Num| [this.num_le(&zero, n), this.num_le(n, &zero)];
+        let (x, y, z) = (signs(self, a), signs(self, b), signs(self, unknown));
+        for (i, left) in x.iter().enumerate() {
+            for (j, right) in y.iter().enumerate() {
+                self.g.add_clause(&[!*left, !*right, z[usize::from(i != j)]]);
+            }
+        }
     }
 
     /// Quotient towards zero and remainder with the sign of the dividend; some numbers for a divisor 0.
@@ -254,7 +268,11 @@ impl Encoder<'_> {
         let Some(divisor) = b.known().filter(|n| !n.is_zero()) else {
             if self.options.free_products {
                 self.weak("a division of unlimited integers".into());
-                return (self.num_limited(), self.num_limited());
+                let (q, r) = (self.num_limited(), self.num_limited());
+                let one = self.number(&Int::ONE);
+                self.signed_like(a, b, &q);
+                self.signed_like(a, &one, &r);
+                return (q, r);
             }
             let (q, r) = self.g.int_divide(&a.int, &b.int);
             return (Num { int: Arc::new(q), forms: None }, Num { int: Arc::new(r), forms: None });
