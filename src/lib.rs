@@ -11,10 +11,10 @@
 //! `base` is below all. `lang` is what front ends agree on and engines start from: typed trees and values, without
 //! behaviour. `analyse` runs nothing of a machine. `evaluate` says what formulas and substitutions yield on values, and
 //! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `explain` says on the
-//! same tier, after the search, why a finding is one. `system` is the seam on
-//! which `csp`, `net`, `pins` and `via` stand beside `program`. `driver` composes the line; `serve` shows a model as a web
-//! page. The crate `oracle` stands beside
-//! all: it shares no code with what it judges, and `driver/judge.rs` alone speaks to it.
+//! same tier, after the search, why a finding is one. `symbolic` makes clauses of typed trees and asks a SAT solver
+//! instead of visiting states. `system` is the seam on which `csp`, `net`, `pins` and `via` stand beside `program`.
+//! `driver` composes the line; `serve` shows a model as a web page. The crate `oracle` stands beside all: it shares no
+//! code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
 //! Invariants of the architecture:
 //! 1. `syntax` knows no types, `model` evaluates nothing, `explore` knows no B, `report` no threads.
@@ -51,6 +51,7 @@ pub mod runs;
 pub mod serve;
 pub mod solve;
 pub mod source;
+pub mod symbolic;
 pub mod syntax;
 pub mod system;
 pub mod via;

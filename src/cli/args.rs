@@ -163,6 +163,21 @@ pub struct Check {
     /// Which evaluator runs the model
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: Option<Engine>,
+    /// Symbolic engines: the longest path that bmc and bmc-path look at, in operations
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub max_depth: usize,
+    /// kind: the greatest number of good states in a row that a proof may ask for, less one
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub max_k: usize,
+    /// ic3: the greatest number of frames
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub frames: usize,
+    /// Symbolic engines: the greatest number of bits of an integer that nothing bounds
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=4096))]
+    pub width: u32,
+    /// kind: do not ask for distinct states in a row
+    #[arg(long)]
+    pub no_simple_path: bool,
     /// Do not translate events into machine code: slower, for comparison and for systems that forbid it
     #[arg(long)]
     pub no_native: bool,
@@ -348,6 +363,16 @@ pub enum Engine {
     Evaluate,
     /// The oracle's own search: slow and obvious, one worker, small models only
     Reference,
+    /// Bounded model checking: a SAT solver looks for the shortest violation
+    Bmc,
+    /// The same, one sequence of events after the other
+    BmcPath,
+    /// k-induction: a SAT solver looks for a proof, also of infinite state spaces
+    Kind,
+    /// IC3: a SAT solver looks for an inductive invariant
+    Ic3,
+    /// explicit, kind, ic3 and bmc side by side: the first answer counts
+    Portfolio,
 }
 
 impl Engine {
@@ -357,6 +382,11 @@ impl Engine {
             Engine::Explicit => None,
             Engine::Evaluate => Some("evaluate"),
             Engine::Reference => Some("reference"),
+            Engine::Bmc => Some("bmc"),
+            Engine::BmcPath => Some("bmc-path"),
+            Engine::Kind => Some("kind"),
+            Engine::Ic3 => Some("ic3"),
+            Engine::Portfolio => Some("portfolio"),
         }
     }
 }

@@ -275,6 +275,11 @@ fn check_one(args: args::Check) -> u8 {
     let options = CheckOptions {
         loading: loading(&args.loading),
         engine: match args.engine {
+            Some(Engine::Bmc) => symbolic(&args, driver::Method::Bmc),
+            Some(Engine::BmcPath) => symbolic(&args, driver::Method::BmcPath),
+            Some(Engine::Kind) => symbolic(&args, driver::Method::Kind),
+            Some(Engine::Ic3) => symbolic(&args, driver::Method::Ic3),
+            Some(Engine::Portfolio) => symbolic(&args, driver::Method::Portfolio),
             Some(Engine::Reference) => driver::Engine::Reference,
             Some(Engine::Evaluate) => driver::Engine::Evaluate,
             Some(Engine::Explicit) | None => driver::Engine::Explicit,
@@ -384,6 +389,17 @@ fn tell_how_to_go_on(args: &args::Check, outcome: &Outcome, checkpoint: &driver:
     ));
 }
 
+fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
+    driver::Engine::Symbolic(driver::SymbolicSettings {
+        method,
+        max_depth: args.max_depth,
+        max_k: args.max_k,
+        frames: args.frames,
+        width: args.width as usize,
+        simple_path: !args.no_simple_path,
+    })
+}
+
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
@@ -401,7 +417,7 @@ fn not_available(args: &args::Check) -> Option<String> {
         if args.symmetry != Symmetry::Off {
             return Some(format!("--symmetry: the {engine} engine visits every state"));
         }
-        if args.workers.is_some_and(|n| n > 1) {
+        if args.workers.is_some_and(|n| n > 1) && args.engine != Some(Engine::Portfolio) {
             return Some(format!("--workers: the {engine} engine has one worker"));
         }
     }

@@ -256,6 +256,7 @@ pub fn explore(
         temporal_seconds,
         warnings: searched.warnings,
         details,
+        symbolic: None,
     })
 }
 
@@ -349,6 +350,7 @@ fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &F
         temporal_seconds: 0.0,
         warnings: Vec::new(),
         details: Vec::new(),
+        symbolic: None,
     }
 }
 

@@ -81,6 +81,7 @@ pub fn explore(
         temporal_seconds: 0.0,
         warnings: Vec::new(),
         details: Vec::new(),
+        symbolic: None,
     })
 }
 

@@ -118,6 +118,7 @@ pub fn check<S: Client>(
         temporal: checked.verdicts,
         digest: format!("{:032x}-{}", found.digest, found.states),
         engine: subject.engine,
+        symbolic: None,
         reductions: Reductions {
             store: if options.store == Store::Exact { "exact" } else { "hash" },
             collision_bound: found.collision_bound,
@@ -181,6 +182,7 @@ fn refusals(options: &CheckOptions) -> Vec<Diagnostic> {
     let none = LoadOptions::default();
     let given = [
         ("--engine reference", options.engine == super::Engine::Reference),
+        ("--engine", matches!(options.engine, super::Engine::Symbolic(_))),
         ("--symmetry", options.symmetry.is_some()),
         ("--goal", options.goal.is_some()),
         ("--strict-wd", options.strict_wd),

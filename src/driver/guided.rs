@@ -301,6 +301,7 @@ fn refused(options: &CheckOptions) -> Vec<Diagnostic> {
         ("--symmetry", options.symmetry.is_some(), "the process tells elements apart by their names"),
         ("--por", options.por != Reduce::Off, "the steps of the process are not known to it"),
         ("--engine reference", options.engine == Engine::Reference, "it knows no processes"),
+        ("--engine", matches!(options.engine, Engine::Symbolic(_)), "symbolic engines know no processes"),
         (
             "--checkpoint",
             options.checkpoint.save.is_some() || options.checkpoint.resume.is_some(),

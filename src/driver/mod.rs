@@ -25,6 +25,7 @@ mod replay;
 mod simulate;
 mod space;
 mod state_graph;
+mod symbolic;
 mod symmetry;
 mod temporal;
 mod test_traces;
@@ -46,6 +47,7 @@ pub use replay::{Replayed, follow, replay};
 pub use simulate::{SimulateOptions, simulate};
 pub use space::{Edge, Projected, Space};
 pub use state_graph::state_graph;
+pub use symbolic::{Method, Settings as SymbolicSettings};
 pub use temporal::Asked;
 pub use test_traces::{Goals, TestTrace, TestTraces, test_traces};
 pub use values::Typed;
@@ -60,8 +62,8 @@ use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
-    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, TimeShares,
-    Violation,
+    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Symbolic, Temporal,
+    TimeShares, Violation,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +72,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The passes recurse as deep as a text nests; the parser limits that depth, this stack holds it.
-const STACK: usize = 1 << 30;
+pub(crate) const STACK: usize = 1 << 30;
 
 /// Which evaluator runs the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -82,6 +84,8 @@ pub enum Engine {
     Evaluate,
     /// The oracle's own search.
     Reference,
+    /// Clauses and a SAT solver.
+    Symbolic(symbolic::Settings),
 }
 
 /// What to check, how, and how far to go.
@@ -184,6 +188,8 @@ struct Explored {
     temporal_seconds: f64,
     warnings: Vec<String>,
     details: Vec<String>,
+    /// What a symbolic engine counted.
+    symbolic: Option<Symbolic>,
 }
 
 /// Runs `work` on a thread with a stack for deep models. `Err` carries the message of a panic.
@@ -296,6 +302,13 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             return Err(Rejected { sources, diagnostics: refused }.into());
         }
     }
+    if let Engine::Symbolic(settings) = options.engine {
+        let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
+        let refused = symbolic::refusals(machine, options, !formulas.is_empty(), followed, settings.method);
+        if !refused.is_empty() {
+            return Err(Rejected { sources, diagnostics: refused }.into());
+        }
+    }
     // Of classical B they are reasons in the ledger.
     for conjunct in machine.unchecked.iter().filter(|_| model.refinement.is_none()) {
         warnings.push(format!("not checked, speaks of variables of the abstraction: {}", one_line(conjunct)));
@@ -308,6 +321,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             Engine::Reference => judge::reference::explore(machine, options, budget)?,
             Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
             Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
+            Engine::Symbolic(settings) => {
+                symbolic::explore(machine, &sources, options, settings, &formulas, budget)?
+            }
         })
     };
     let explored = explore(options)?;
@@ -369,6 +385,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         asserts: None,
         digest: explored.digest,
         engine: explored.engine,
+        symbolic: explored.symbolic,
         reductions: explored.reductions,
         workers: explored.workers,
         seconds,

@@ -1,6 +1,6 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{Judge, KINDS, Outcome, PorDetails, TraceStep, Violation};
+use super::outcome::{Judge, KINDS, Outcome, PorDetails, Symbolic, TraceStep, Violation};
 use crate::explain::{Explanation, FailingStep, Node, Place, Worth};
 use serde_json::{Map, Value, json};
 
@@ -68,6 +68,12 @@ pub fn render(o: &Outcome) -> Value {
         "peak_memory_bytes": o.peak_memory_bytes,
         "confirmed_by": Value::Null,
     });
+    if let Some(s) = &o.symbolic {
+        for count in ["states", "transitions", "constants", "initial", "prob", "events", "digest"] {
+            all[count] = Value::Null;
+        }
+        all["symbolic"] = symbolic(s);
+    }
     for (kind, count) in o.found.iter().filter(|(kind, _)| !KINDS.contains(&kind.as_str())) {
         all["found"][kind.replace('-', "_")] = json!(count);
     }
@@ -151,6 +157,27 @@ pub fn node(n: &Node) -> Value {
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::Object(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
+}
+
+fn symbolic(s: &Symbolic) -> Value {
+    json!({
+        "depth": s.depth,
+        "k": s.k,
+        "frames": s.frames,
+        "clauses": s.clauses,
+        "queries": s.queries,
+        "conflicts": s.conflicts,
+        "variables": s.variables,
+        "width": s.width,
+        "width_reason": s.width_reason,
+        "weak": s.weak,
+        "solver": "batsat",
+        "sat_seconds": s.seconds,
+        "certificate": {
+            "kind": s.certificate.unwrap_or("none"),
+            "checked_by": s.certificate.map(|_| "fresh batsat"),
+        },
+    })
 }
 
 fn por_details(d: &PorDetails) -> Value {

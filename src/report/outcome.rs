@@ -42,6 +42,8 @@ pub struct Outcome {
     pub asserts: Option<Vec<Asserted>>,
     pub digest: String,
     pub engine: &'static str,
+    /// What a symbolic engine counted, in the place of states.
+    pub symbolic: Option<Symbolic>,
     pub reductions: Reductions,
     pub workers: usize,
     pub seconds: Seconds,
@@ -74,6 +76,29 @@ impl Outcome {
     pub fn found(&self, kind: &str) -> u64 {
         self.found.get(kind).copied().unwrap_or(0)
     }
+}
+
+/// The figures of a symbolic engine.
+#[derive(Clone, Debug, Default)]
+pub struct Symbolic {
+    /// The greatest number of operations for which nothing was found.
+    pub depth: Option<usize>,
+    /// The k of a proof by induction.
+    pub k: Option<usize>,
+    pub frames: Option<usize>,
+    /// Clauses of an inductive invariant, besides the property.
+    pub clauses: Option<usize>,
+    pub queries: u64,
+    pub conflicts: u64,
+    pub variables: u64,
+    /// Bits of unlimited integers, and why they are enough or not.
+    pub width: usize,
+    pub width_reason: String,
+    /// What was replaced by unknowns: a proof holds for it all the same, a candidate has to be confirmed.
+    pub weak: std::collections::BTreeSet<String>,
+    /// What a proof rests on.
+    pub certificate: Option<&'static str>,
+    pub seconds: f64,
 }
 
 /// For which sizes the verdict holds; empty for formalisms without such sizes.

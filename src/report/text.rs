@@ -2,7 +2,7 @@
 
 use super::finding_text::{self, Manner, property_text};
 use super::ledger::Verdict;
-use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
+use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, Symbolic, TraceStep, Violation};
 use super::style::Style;
 use crate::base::text::{grouped, many, one_line};
 use std::fmt::Write;
@@ -137,7 +137,39 @@ fn scope(out: &mut String, o: &Outcome) {
     }
 }
 
+/// What a symbolic engine did.
+fn symbolic(out: &mut String, s: &Symbolic) {
+    let depth = s.depth.map_or("nothing".into(), |d| format!("all paths of up to {d} operations"));
+    let _ = writeln!(out, "  searched     {depth}; {} queries, {} conflicts", s.queries, s.conflicts);
+    if let Some(k) = s.k {
+        let _ =
+            writeln!(out, "  proof        by induction: no bad state follows {} good states in a row", k + 1);
+    } else if let Some(clauses) = s.clauses {
+        let frames = s.frames.unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "  proof        an inductive invariant: the property and {clauses} clauses, {frames} frames"
+        );
+    } else if let Some(kind) = s.certificate {
+        let _ = writeln!(out, "  proof        {kind}");
+    }
+    if s.width > 0 {
+        let _ = writeln!(out, "  integers     {} bits: {}", s.width, s.width_reason);
+    }
+    for weak in s.weak.iter().take(5) {
+        let _ = writeln!(out, "  weak         {weak}");
+    }
+    if s.weak.len() > 5 {
+        let _ = writeln!(out, "  weak         {} more", s.weak.len() - 5);
+    }
+    let _ = writeln!(out, "  time         {:.2} s", s.seconds);
+}
+
 fn figures(out: &mut String, o: &Outcome) {
+    if let Some(s) = &o.symbolic {
+        symbolic(out, s);
+        return;
+    }
     let c = &o.counts;
     let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     let _ = writeln!(

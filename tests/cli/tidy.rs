@@ -16,6 +16,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("evaluate", &["syntax", "lang", "analyse", "model", "solve"]),
     ("solve", &["syntax", "lang", "analyse", "model", "evaluate"]),
     ("explain", &["syntax", "lang", "model", "solve", "evaluate"]),
+    // Starts from typed trees, as `program` does; what it finds is replayed by `driver`.
+    ("symbolic", &["source", "syntax", "lang", "analyse", "model", "evaluate"]),
     ("system", &[]),
     ("program", &["source", "syntax", "lang", "analyse", "model", "solve", "evaluate", "system"]),
     ("net", &["system"]),
@@ -30,8 +32,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "driver",
         &[
-            "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "system", "program",
-            "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
+            "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "symbolic", "system",
+            "program", "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.

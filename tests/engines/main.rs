@@ -14,6 +14,7 @@ mod loops;
 mod oracle;
 mod propagation_agreement;
 mod solver_agreement;
+mod symbolic;
 mod values_without_words;
 mod whole_machines;
 

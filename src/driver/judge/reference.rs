@@ -109,6 +109,7 @@ fn explored(
         temporal_seconds: 0.0,
         warnings: Vec::new(),
         details: Vec::new(),
+        symbolic: None,
     }
 }
 

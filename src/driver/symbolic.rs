@@ -1,0 +1,419 @@
+//! A check with a symbolic engine: clauses and a SAT solver instead of visited states.
+//!
+//! In: a typed machine, settings. Out: what the engine found, in the words of a report. A candidate of the solver is a
+//! violation only after the evaluator has met it again (`candidate`) and the oracle has judged it; a proof counts only
+//! if nothing was dropped, nothing rests on a width, and a fresh solver proves it again from a fresh translation.
+
+mod candidate;
+mod portfolio;
+
+use super::temporal::Formulas;
+use super::{CheckOptions, Explored, Failure};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::text::one_line;
+use crate::lang::typed::Machine;
+use crate::report::{Counts, EventCoverage, Ledger, Reductions, Symbolic, Violation};
+use crate::symbolic::bmc::{Ended, Run, Search};
+use crate::symbolic::encode::EncodeOptions;
+use crate::symbolic::kind::{self, Induction, InductiveStep};
+use crate::symbolic::sat::Limit;
+use crate::symbolic::translate::Translated;
+use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, Wanted, doubtful_properties};
+use crate::symbolic::{ic3, path};
+use candidate::{Replay, Verdict};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Which symbolic engine, and how far it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub method: Method,
+    /// The greatest number of operations of a path.
+    pub max_depth: usize,
+    /// The greatest k of k-induction.
+    pub max_k: usize,
+    /// The greatest number of frames of IC3.
+    pub frames: usize,
+    /// The greatest number of bits of an unlimited integer.
+    pub width: usize,
+    /// States in a row are made distinct in k-induction.
+    pub simple_path: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    Bmc,
+    BmcPath,
+    Kind,
+    Ic3,
+    /// The explicit engine and the symbolic ones side by side; the first answer counts.
+    Portfolio,
+}
+
+impl Method {
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::Bmc => "bmc",
+            Method::BmcPath => "bmc-path",
+            Method::Kind => "kind",
+            Method::Ic3 => "ic3",
+            Method::Portfolio => "portfolio",
+        }
+    }
+}
+
+/// Bits of unlimited integers that are tried before the greatest number.
+const FIRST_WIDTH: usize = 40;
+
+/// What a search came to.
+struct Searched {
+    violation: Option<Violation>,
+    /// Nothing is left that could be wrong.
+    proved: bool,
+    /// Wider integers might say more.
+    narrow: bool,
+    reasons: Vec<String>,
+    report: Symbolic,
+}
+
+/// What these engines do not do is refused, not ignored.
+pub fn refusals(
+    machine: &Machine,
+    options: &CheckOptions,
+    temporal: bool,
+    followed: bool,
+    method: Method,
+) -> Vec<Diagnostic> {
+    let engine = method.word();
+    let mut all = Vec::new();
+    let mut refuse = |given: bool, why: &str| {
+        if given {
+            all.push(Diagnostic::plain(format!("--engine {engine}: {why}")));
+        }
+    };
+    refuse(temporal, "temporal formulas need the states that the explicit engine visits");
+    refuse(
+        options.keep_going,
+        "--keep-going counts findings in all states, which this engine does not visit",
+    );
+    refuse(options.symmetry.is_some(), "--symmetry reduces the states that the explicit engine visits");
+    refuse(
+        machine.scope.is_some(),
+        "SCOPE leaves states without successors, which only the explicit engine does",
+    );
+    refuse(
+        machine.integers_in_scope,
+        "integers are not limited to MININT..MAXINT here; leave --integers-in-scope out",
+    );
+    refuse(
+        followed,
+        "a refinement is followed together with its abstractions by the explicit engine only; with \
+         --abstract-levels 0 the machine is checked alone",
+    );
+    all
+}
+
+pub fn explore(
+    machine: &Machine,
+    sources: &Sources,
+    options: &CheckOptions,
+    settings: Settings,
+    formulas: &Formulas,
+    budget: &Budget,
+) -> Result<Explored, Failure> {
+    if settings.method == Method::Portfolio {
+        return portfolio::explore(machine, sources, options, settings, formulas, budget);
+    }
+    let started = Instant::now();
+    let mut ledger = Ledger::default();
+    let replay = Replay { machine, sources, options, budget };
+    let mut searched = None;
+    let mut widths = vec![FIRST_WIDTH.min(settings.width)];
+    if settings.width > FIRST_WIDTH {
+        widths.push(settings.width);
+    }
+    for width in widths {
+        let found = search(machine, options, settings, width, &replay, budget)?;
+        let again = found.narrow && found.violation.is_none() && !found.proved && budget.check().is_ok();
+        searched = Some(found);
+        if !again {
+            break;
+        }
+    }
+    let searched = searched.expect("at least one width is tried");
+    if searched.violation.is_some() {
+        ledger.enter("the search stopped at the first finding");
+    } else if let Err(stop) = budget.check() {
+        ledger.enter(stop.reason());
+    } else if searched.proved {
+        let doubtful = doubtful_properties(machine, encoding(options, settings.width, true), budget);
+        if doubtful {
+            ledger.enter("a property may be undefined for some valuation of the constants");
+        }
+        ledger.finished();
+    }
+    if !searched.proved {
+        searched.reasons.iter().for_each(|r| ledger.enter(one_line(r)));
+    }
+    let mut found = std::collections::BTreeMap::new();
+    if let Some(v) = &searched.violation {
+        found.insert(v.kind.clone(), 1);
+    }
+    let report = Symbolic { seconds: started.elapsed().as_secs_f64(), ..searched.report };
+    Ok(Explored {
+        engine: settings.method.word(),
+        workers: 1,
+        ledger,
+        violation: searched.violation,
+        found,
+        counts: Counts { depth: report.depth.unwrap_or(0) as u64, ..Counts::default() },
+        events: machine
+            .events
+            .iter()
+            .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
+            .collect(),
+        undefined_guards: Vec::new(),
+        notes: Vec::new(),
+        digest: String::new(),
+        reductions: Reductions::default(),
+        setup_seconds: 0.0,
+        time_shares: None,
+        temporal: Vec::new(),
+        temporal_seconds: 0.0,
+        warnings: Vec::new(),
+        details: report.weak.iter().map(|w| format!("weak         {w}")).collect(),
+        symbolic: Some(report),
+    })
+}
+
+fn encoding(options: &CheckOptions, width: usize, free_products: bool) -> EncodeOptions {
+    EncodeOptions { width, free_products, strict_guards: options.strict_wd }
+}
+
+fn wanted(options: &CheckOptions) -> Wanted {
+    Wanted {
+        invariant: !options.no_invariant,
+        assertions: !options.no_assertions,
+        deadlock: !options.no_deadlock,
+    }
+}
+
+fn search(
+    machine: &Machine,
+    options: &CheckOptions,
+    settings: Settings,
+    width: usize,
+    replay: &Replay,
+    budget: &Budget,
+) -> Result<Searched, Failure> {
+    let progress = |depth: usize| options.progress.depth.store(depth as u32, Ordering::Relaxed);
+    let mut judge = |c: &Candidate| -> Verdict { replay.judge(c) };
+    let free = matches!(settings.method, Method::Kind | Method::Ic3);
+    let unrolling = Unrolling::new(machine, wanted(options), encoding(options, width, free), budget);
+    let mut base = Search::new(unrolling, &mut judge, &progress, budget);
+    let mut report = Symbolic::default();
+    let mut proved = false;
+    let ended = match settings.method {
+        Method::Bmc => base.run(settings.max_depth),
+        Method::BmcPath => path::run(&mut base, settings.max_depth),
+        // Constants, the initialisation and the initial states come first: a proof of nothing is none.
+        Method::Ic3 => base.run(0),
+        Method::Portfolio => Ended::Stopped,
+        Method::Kind => {
+            let encode = encoding(options, width, true);
+            let mut step = InductiveStep::new(machine, wanted(options), encode, settings.simple_path, budget);
+            let ended = kind::induce(&mut base, &mut step, settings.max_k);
+            add(&mut report, step.figures());
+            report.weak.extend(step.weak());
+            note_width(&mut report, width, step.width_reason());
+            match ended {
+                Induction::Proved(k) => {
+                    report.k = Some(k);
+                    proved = is_whole(&base.run);
+                    Ended::Depth
+                }
+                Induction::Base(ended) => ended,
+                Induction::NotInductive => {
+                    base.run.doubts.push(format!("no proof by induction with k up to {}", settings.max_k));
+                    Ended::Depth
+                }
+            }
+        }
+    };
+    let ended = match (settings.method, ended) {
+        (Method::Ic3, Ended::Depth) => {
+            let (by_ic3, found) = blocked(machine, options, settings, &mut base, &mut report, budget)?;
+            proved = by_ic3 && is_whole(&base.run);
+            found
+        }
+        (_, ended) => ended,
+    };
+    let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
+    if let (true, Some(k)) = (searched.proved, searched.report.k) {
+        recheck(machine, options, settings, width, k, budget)?;
+        searched.report.certificate = Some("k-inductive");
+    }
+    Ok(searched)
+}
+
+/// Looks for an inductive invariant. A counterexample is looked for again by unrolling, which yields values.
+fn blocked(
+    machine: &Machine,
+    options: &CheckOptions,
+    settings: Settings,
+    base: &mut Search<Result<Violation, String>>,
+    report: &mut Symbolic,
+    budget: &Budget,
+) -> Result<(bool, Ended<Result<Violation, String>>), Failure> {
+    let translation =
+        Translated::new(machine, wanted(options), encoding(options, settings.width, true), budget);
+    let stop = budget.clone();
+    let run = ic3::prove(
+        &translation,
+        &ic3::Options {
+            frames: settings.frames,
+            max_width: settings.width,
+            limit: Limit::stopped_by(Arc::new(move || stop.check().is_err())),
+            ..ic3::Options::default()
+        },
+    );
+    report.frames = Some(run.frames);
+    report.queries += run.queries;
+    report.conflicts += run.conflicts;
+    report.weak.extend(translation.weak());
+    note_width(report, run.width, translation.width_reason());
+    match run.outcome {
+        ic3::Outcome::Invariant(cubes) => {
+            report.clauses = Some(cubes.len());
+            report.certificate = Some("inductive");
+            Ok((true, Ended::Depth))
+        }
+        ic3::Outcome::Counterexample(path) => {
+            let ended = base.go_on(path.depth());
+            if matches!(ended, Ended::Depth | Ended::AllPaths) {
+                base.run.doubts.push(format!(
+                    "a path of {} operations that may lead to a finding could not be replayed",
+                    path.depth()
+                ));
+                return Ok((false, Ended::Depth));
+            }
+            Ok((false, ended))
+        }
+        ic3::Outcome::Unknown(ic3::Why::Refuted(_)) => {
+            Err(Failure::Internal("an inductive invariant was refuted by a fresh solver".into()))
+        }
+        ic3::Outcome::Unknown(why) => {
+            base.run.doubts.push(match why {
+                ic3::Why::Frames => format!("no invariant was found with {} frames", settings.frames),
+                ic3::Why::Width => "the invariant that was found rests on the width of integers".into(),
+                _ => "the search for an invariant was stopped".into(),
+            });
+            Ok((false, Ended::Depth))
+        }
+    }
+}
+
+/// Whether nothing was passed over on the way from the beginnings.
+fn is_whole(run: &Run) -> bool {
+    run.dropped.is_empty() && run.doubts.is_empty() && !run.narrow
+}
+
+fn add(report: &mut Symbolic, figures: Figures) {
+    report.queries += figures.queries;
+    report.conflicts += figures.conflicts;
+    report.variables += figures.variables;
+}
+
+fn note_width(report: &mut Symbolic, width: usize, bound: Option<(usize, &'static str)>) {
+    report.width = width;
+    report.width_reason = match bound {
+        Some((bits, rule)) if bits <= width => rule.to_string(),
+        Some((bits, rule)) => format!("not enough: the {rule} asks for {bits} bits"),
+        None => "no bound is known: a product or quotient of unlimited integers".into(),
+    };
+}
+
+#[allow(clippy::too_many_arguments)]
+fn conclude(
+    machine: &Machine,
+    replay: &Replay,
+    settings: Settings,
+    base: Search<Result<Violation, String>>,
+    ended: Ended<Result<Violation, String>>,
+    proved: bool,
+    report: Symbolic,
+    width: usize,
+) -> Result<Searched, Failure> {
+    let mut report = report;
+    add(&mut report, base.unrolling.figures());
+    report.weak.extend(base.unrolling.enc.weak.iter().cloned());
+    report.depth = base.run.depth;
+    if report.width == 0 {
+        note_width(&mut report, width, base.unrolling.enc.atoms.width());
+    }
+    let mut reasons: Vec<String> = base
+        .run
+        .dropped
+        .iter()
+        .map(|(t, why)| format!("not decided: {}: {why}", t.words(machine)))
+        .chain(base.run.doubts.iter().cloned())
+        .collect();
+    let (mut violation, mut proved) = (None, proved);
+    match ended {
+        Ended::Violation(v) => violation = Some(v?),
+        Ended::NoBeginning { proved } => match replay.no_beginning() {
+            Some(v) => violation = Some(v?),
+            None if proved => violation = Some(replay.proved_no_beginning()),
+            None => {
+                reasons.push(format!("no valuation of the constants was found with integers of {width} bits"))
+            }
+        },
+        Ended::AllPaths => {
+            proved = is_whole(&base.run);
+            report.certificate = proved.then_some("all paths");
+        }
+        Ended::Depth if !proved => {
+            let depth = base.run.depth.map_or("no depth".to_string(), |d| format!("{d} steps"));
+            reasons.push(format!("no violation within {depth}; {} proves no more", settings.method.word()));
+        }
+        Ended::Depth => {}
+        Ended::Stopped => reasons.push("the solver was stopped".into()),
+    }
+    let narrow = base.run.narrow || report.width_reason.starts_with("not enough");
+    if base.run.narrow {
+        reasons.push(format!("integers of {width} bits may be too narrow: {}", report.width_reason));
+    }
+    Ok(Searched { violation, proved, narrow, reasons, report })
+}
+
+/// Proves the same again: a fresh translation, a fresh solver.
+fn recheck(
+    machine: &Machine,
+    options: &CheckOptions,
+    settings: Settings,
+    width: usize,
+    k: usize,
+    budget: &Budget,
+) -> Result<(), Failure> {
+    let encode = encoding(options, width, true);
+    let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), settings.simple_path, budget);
+    let mut reply = Reply::Unknown;
+    for _ in 0..=k {
+        reply = step.one_more();
+    }
+    let unrolling = Unrolling::new(machine, wanted(options), encode, budget);
+    let mut judge =
+        |_: &Candidate| -> Verdict { crate::symbolic::bmc::Judged::Spurious("a re-check".into()) };
+    let mut base = Search::new(unrolling, &mut judge, &|_| {}, budget);
+    let ended = base.run(k);
+    if budget.check().is_err() {
+        return Ok(());
+    }
+    let whole = matches!(ended, Ended::Depth | Ended::AllPaths) && is_whole(&base.run);
+    if reply != Reply::Proof || !whole {
+        return Err(Failure::Internal(format!("the proof by induction with k = {k} was not found again")));
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Bounded model checking: the shortest violation, by longer and longer unrollings.
+//!
+//! In: an unrolling, a judge of candidates. Out: a confirmed violation, or how far none was found. Every depth is asked
+//! once for all targets together; a target whose candidate the judge does not confirm is dropped, and the run is no
+//! proof. If at some depth no path is left, all paths were seen.
+
+use super::unroll::{Candidate, Reply, Target, Unrolling};
+use crate::base::budget::Budget;
+
+/// What a judge says of a candidate.
+pub enum Judged<V> {
+    Violation(V),
+    /// The machine does not do this.
+    Spurious(String),
+}
+
+/// How a search ended.
+pub enum Ended<V> {
+    Violation(V),
+    /// PROPERTIES have no solution, or INITIALISATION has none for any of them; a proof, or for want of bits.
+    NoBeginning {
+        proved: bool,
+    },
+    /// No path is longer than the depth, and nothing was found.
+    AllPaths,
+    /// All depths up to the last one were asked.
+    Depth,
+    /// Stopped by a limit.
+    Stopped,
+}
+
+/// What is remembered along the way.
+#[derive(Default)]
+pub struct Run {
+    /// The last depth at which nothing was found.
+    pub depth: Option<usize>,
+    /// Targets that are no longer looked for, with the reason.
+    pub dropped: Vec<(Target, String)>,
+    /// Doubts that do not belong to a target.
+    pub doubts: Vec<String>,
+    /// Some depth was left on the strength of a width that nothing bounds.
+    pub narrow: bool,
+}
+
+pub struct Search<'a, 'm, V> {
+    pub unrolling: Unrolling<'m>,
+    pub run: Run,
+    pub active: Vec<Target>,
+    pub judge: &'a mut dyn FnMut(&Candidate) -> Judged<V>,
+    pub progress: &'a dyn Fn(usize),
+    pub budget: &'a Budget,
+}
+
+impl<'a, 'm, V> Search<'a, 'm, V> {
+    pub fn new(
+        unrolling: Unrolling<'m>,
+        judge: &'a mut dyn FnMut(&Candidate) -> Judged<V>,
+        progress: &'a dyn Fn(usize),
+        budget: &'a Budget,
+    ) -> Search<'a, 'm, V> {
+        let active = unrolling.all_targets();
+        Search { unrolling, run: Run::default(), active, judge, progress, budget }
+    }
+
+    /// The constants and the initialisation. `None`: there is a first frame now.
+    pub fn begin(&mut self) -> Option<Ended<V>> {
+        let u = &mut self.unrolling;
+        match u.ask(&[]) {
+            Reply::Proof => return Some(Ended::NoBeginning { proved: true }),
+            Reply::Unknown => return Some(Ended::Stopped),
+            Reply::TooNarrow => return Some(Ended::NoBeginning { proved: false }),
+            Reply::Candidate => {}
+        }
+        u.prepare_beginning();
+        let fault = u.beginning.as_ref().map(|b| b.fault).expect("the initialisation was prepared");
+        let none = u.no_beginning();
+        for (lit, word) in
+            [(fault, "INITIALISATION may go wrong"), (none, "INITIALISATION may have no outcome")]
+        {
+            match u.ask(&[lit]) {
+                Reply::Proof => {}
+                Reply::Unknown => return Some(Ended::Stopped),
+                Reply::TooNarrow => self.run.narrow = true,
+                Reply::Candidate => match (self.judge)(&u.candidate(0)) {
+                    Judged::Violation(v) => return Some(Ended::Violation(v)),
+                    Judged::Spurious(why) => self.run.doubts.push(format!("{word}: {why}")),
+                },
+            }
+        }
+        u.begin();
+        match u.ask(&[]) {
+            Reply::Proof => Some(Ended::NoBeginning { proved: true }),
+            Reply::Unknown => Some(Ended::Stopped),
+            Reply::TooNarrow => Some(Ended::NoBeginning { proved: false }),
+            Reply::Candidate => None,
+        }
+    }
+
+    /// Looks for the active targets in a frame, under assumptions. `None`: there are none.
+    pub fn look(&mut self, frame: usize, path: &[super::sat::Lit]) -> Option<Ended<V>> {
+        loop {
+            if self.budget.check().is_err() {
+                return Some(Ended::Stopped);
+            }
+            let any = self.unrolling.any_of(frame, &self.active);
+            let mut assumptions = path.to_vec();
+            assumptions.push(any);
+            match self.unrolling.ask(&assumptions) {
+                Reply::Proof => return None,
+                Reply::TooNarrow => {
+                    self.run.narrow = true;
+                    return None;
+                }
+                Reply::Unknown => return Some(Ended::Stopped),
+                Reply::Candidate => {}
+            }
+            let candidate = self.unrolling.candidate(frame);
+            match (self.judge)(&candidate) {
+                Judged::Violation(v) => return Some(Ended::Violation(v)),
+                Judged::Spurious(why) => {
+                    let met: Vec<Target> =
+                        candidate.targets.iter().copied().filter(|t| self.active.contains(t)).collect();
+                    self.active.retain(|t| !met.contains(t));
+                    self.run.dropped.extend(met.into_iter().map(|t| (t, why.clone())));
+                }
+            }
+        }
+    }
+
+    /// All depths up to the last one.
+    pub fn run(&mut self, last: usize) -> Ended<V> {
+        if let Some(ended) = self.begin() {
+            return ended;
+        }
+        self.depths(0, last)
+    }
+
+    /// Greater depths than before, up to the last one.
+    pub fn go_on(&mut self, last: usize) -> Ended<V> {
+        let Some(before) = self.run.depth else { return Ended::Depth };
+        if before >= last {
+            return Ended::Depth;
+        }
+        let without = self.active.clone();
+        self.unrolling.extend(&without);
+        self.depths(before + 1, last)
+    }
+
+    fn depths(&mut self, first: usize, last: usize) -> Ended<V> {
+        for depth in first..=last {
+            (self.progress)(depth);
+            if let Some(ended) = self.look(depth, &[]) {
+                return ended;
+            }
+            self.run.depth = Some(depth);
+            if depth == last {
+                break;
+            }
+            let without = self.active.clone();
+            self.unrolling.extend(&without);
+            match self.unrolling.ask(&[]) {
+                Reply::Proof => return Ended::AllPaths,
+                Reply::Unknown => return Ended::Stopped,
+                Reply::TooNarrow => {
+                    self.run.narrow = true;
+                    break;
+                }
+                Reply::Candidate => {}
+            }
+        }
+        Ended::Depth
+    }
+}

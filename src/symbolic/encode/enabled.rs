@@ -1,0 +1,227 @@
+//! Whether an event has an outcome at all, for every choice: what a deadlock lacks.
+//!
+//! In: an environment of a state, an event or the initialisation. Out: a literal that holds only where some outcome
+//! exists. The literal may be false where an outcome exists (bindings of infinite types are sampled, loops are not looked
+//! into), so "no event is enabled" is said too often, never too seldom; a candidate is confirmed elsewhere.
+
+use super::action::collect_guards;
+use super::{Encoder, Env, Slot};
+use crate::lang::typed::{OpId, Pred, PredKind, Stmt, StmtKind, VarId};
+use crate::symbolic::sat::Lit;
+
+impl Encoder<'_> {
+    /// Where this holds, the event is enabled in the state, or something goes wrong in it.
+    pub fn enabled(&mut self, state: &Env, op: OpId) -> Lit {
+        let machine = self.machine;
+        let op = machine.op(op);
+        let mut env = state.clone();
+        for v in op.params.iter().chain(&op.results) {
+            env.put(*v, None);
+        }
+        let mut guards = Vec::new();
+        collect_guards(&op.body, &mut guards);
+        // Guards that speak of choices behind the parameters bound nothing.
+        let guards: Vec<&Pred> = guards.into_iter().take(1).collect();
+        let some = self.exists(&mut env, &op.params, &guards, &mut |this, env| this.possible(env, &op.body));
+        if some == Lit::FALSE {
+            self.weak(format!("whether {} is enabled may not be known", op.name));
+        }
+        some
+    }
+
+    /// Where this holds, the initialisation has an outcome, or something goes wrong in it.
+    pub fn can_begin(&mut self, constants: &Env) -> Lit {
+        let machine = self.machine;
+        let mut env = constants.clone();
+        for v in &machine.variables {
+            env.put(*v, None);
+        }
+        self.possible(&mut env, &machine.initialisation)
+    }
+
+    fn exists(
+        &mut self,
+        env: &mut Env,
+        vars: &[VarId],
+        guards: &[&Pred],
+        body: &mut dyn FnMut(&mut Self, &mut Env) -> Lit,
+    ) -> Lit {
+        if vars.is_empty() {
+            return body(self, env);
+        }
+        let mut any = Vec::new();
+        self.sampling = true;
+        // Bindings that were found count, also if not all were found.
+        let _ = self.bindings_by(env, vars, guards, &mut |this, env| {
+            let lit = body(this, env);
+            any.push(lit);
+            (lit != Lit::TRUE).then_some(())
+        });
+        self.sampling = false;
+        self.g.or_all(&any)
+    }
+
+    /// Where this holds, the substitution has an outcome, or something goes wrong in it.
+    fn possible(&mut self, env: &mut Env, s: &Stmt) -> Lit {
+        match &s.kind {
+            StmtKind::Skip | StmtKind::External(..) | StmtKind::Assign(_) => Lit::TRUE,
+            StmtKind::BecomesIn(_, set) => {
+                if let crate::lang::typed::ExprKind::TypeSet(_)
+                | crate::lang::typed::ExprKind::Natural
+                | crate::lang::typed::ExprKind::Natural1 = set.kind
+                {
+                    return Lit::TRUE;
+                }
+                if let crate::lang::typed::ExprKind::Binary(crate::lang::typed::BinOp::Interval, a, b) =
+                    &set.kind
+                {
+                    let ((x, _), (y, _)) = (self.expr(env, a), self.expr(env, b));
+                    return match (x.as_int(), y.as_int()) {
+                        (Some(x), Some(y)) => self.num_le(x, y),
+                        _ => Lit::FALSE,
+                    };
+                }
+                let (term, _) = self.expr(env, set);
+                match term.as_set() {
+                    Some(rows) => {
+                        let lits: Vec<Lit> = rows.values().copied().collect();
+                        self.g.or_all(&lits)
+                    }
+                    None => Lit::FALSE,
+                }
+            }
+            StmtKind::BecomesSuch(vars, p) => {
+                let saved: Vec<_> =
+                    vars.iter().map(|v| (*v, env.put_old(*v, env.get(*v).cloned()))).collect();
+                let before: Vec<(VarId, Option<Slot>)> =
+                    vars.iter().map(|v| (*v, env.put(*v, None))).collect();
+                let some = self.exists(env, vars, &[p], &mut |this, env| {
+                    let t = this.pred(env, p);
+                    this.surely(t)
+                });
+                for (v, slot) in before {
+                    env.put(v, slot);
+                }
+                for (v, slot) in saved {
+                    env.put_old(v, slot);
+                }
+                some
+            }
+            // Where the condition is false something goes wrong, or, in front of an event, the event is not enabled.
+            StmtKind::Pre(p, body) | StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
+                let t = self.pred(env, p);
+                let holds = self.surely(t);
+                let rest = self.possible(env, body);
+                self.g.and(holds, rest)
+            }
+            StmtKind::Choice(branches) => {
+                let any: Vec<Lit> = branches.iter().map(|b| self.possible(env, b)).collect();
+                self.g.or_all(&any)
+            }
+            StmtKind::Select(branches, other) => {
+                let (mut any, mut none) = (Vec::new(), Vec::new());
+                for (p, body) in branches {
+                    let t = self.pred(env, p);
+                    let rest = self.possible(env, body);
+                    let sure = self.surely(t);
+                    any.push(self.g.and(sure, rest));
+                    none.push(self.surely_not(t));
+                }
+                if let Some(body) = other {
+                    let rest = self.possible(env, body);
+                    none.push(rest);
+                    any.push(self.g.and_all(&none));
+                }
+                self.g.or_all(&any)
+            }
+            StmtKind::If(branches, other) => {
+                let mut out = match other {
+                    Some(body) => self.possible(env, body),
+                    None => Lit::TRUE,
+                };
+                for (p, body) in branches.iter().rev() {
+                    let t = self.pred(env, p);
+                    let here = self.possible(env, body);
+                    let chosen = self.g.ite(t.holds, here, out);
+                    out = self.g.and(t.defined, chosen);
+                }
+                out
+            }
+            StmtKind::Case(_, branches, other) => {
+                let mut all: Vec<Lit> = branches.iter().map(|(_, b)| self.possible(env, b)).collect();
+                all.extend(other.iter().map(|b| self.possible(env, b)));
+                self.g.and_all(&all)
+            }
+            StmtKind::Any(vars, p, body) => {
+                let saved: Vec<_> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
+                let some = self.exists(env, vars, &[p], &mut |this, env| {
+                    let t = this.pred(env, p);
+                    let sure = this.surely(t);
+                    let rest = this.possible(env, body);
+                    this.g.and(sure, rest)
+                });
+                for (v, slot) in saved {
+                    env.put(v, slot);
+                }
+                some
+            }
+            StmtKind::Let(bindings, body) => {
+                let mut defined = Vec::new();
+                let mut saved = Vec::new();
+                for (v, e) in bindings {
+                    let (term, d) = self.expr(env, e);
+                    defined.push(d);
+                    saved.push((*v, env.put(*v, Some(Slot { term, set: Lit::TRUE }))));
+                }
+                defined.push(self.possible(env, body));
+                for (v, slot) in saved {
+                    env.put(v, slot);
+                }
+                self.g.and_all(&defined)
+            }
+            StmtKind::Var(_, body) => self.always(body),
+            StmtKind::Seq(steps) => match steps.split_first() {
+                None => Lit::TRUE,
+                Some((first, rest)) => {
+                    let here = self.possible(env, first);
+                    let later: Vec<Lit> = rest.iter().map(|s| self.always(s)).collect();
+                    let later = self.g.and_all(&later);
+                    self.g.and(here, later)
+                }
+            },
+            StmtKind::Par(branches) => {
+                let all: Vec<Lit> = branches.iter().map(|b| self.possible(env, b)).collect();
+                self.g.and_all(&all)
+            }
+            StmtKind::Call { .. } | StmtKind::While { .. } => self.always(s),
+        }
+    }
+
+    /// Whether a substitution has an outcome wherever nothing goes wrong in it, by its form alone.
+    fn always(&self, s: &Stmt) -> Lit {
+        Lit::constant(self.is_total(s))
+    }
+
+    fn is_total(&self, s: &Stmt) -> bool {
+        let optional = |s: &Option<Box<Stmt>>| s.as_ref().is_none_or(|s| self.is_total(s));
+        match &s.kind {
+            StmtKind::Skip | StmtKind::External(..) | StmtKind::Assign(_) => true,
+            StmtKind::BecomesIn(_, set) => matches!(
+                set.kind,
+                crate::lang::typed::ExprKind::TypeSet(_)
+                    | crate::lang::typed::ExprKind::Natural
+                    | crate::lang::typed::ExprKind::Natural1
+            ),
+            StmtKind::BecomesSuch(_, p) => matches!(p.kind, PredKind::True),
+            StmtKind::Pre(_, b) | StmtKind::Assert(_, _, b) | StmtKind::Witness(_, b) => self.is_total(b),
+            StmtKind::Choice(bs) => bs.iter().any(|b| self.is_total(b)),
+            StmtKind::If(bs, other) => bs.iter().all(|(_, b)| self.is_total(b)) && optional(other),
+            StmtKind::Select(..) | StmtKind::Any(..) => false,
+            StmtKind::Case(_, bs, other) => bs.iter().all(|(_, b)| self.is_total(b)) && optional(other),
+            StmtKind::Let(_, b) | StmtKind::Var(_, b) => self.is_total(b),
+            StmtKind::While { body, .. } => self.is_total(body),
+            StmtKind::Call { op, .. } => self.is_total(&self.machine.op(*op).body),
+            StmtKind::Seq(bs) | StmtKind::Par(bs) => bs.iter().all(|b| self.is_total(b)),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Symbolic engines: a machine as clauses, checked by a SAT solver instead of by visiting its states.
+//!
+//! In: the typed machine. Out: verdicts with a certificate, or a sequence of events that is replayed elsewhere.
+//!
+//! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
+//! - `system` is a transition system over gates, the seam between a translation and the engines.
+//! - `encode` makes literals of typed formulas and substitutions; `unroll` makes frames and steps of them.
+//! - `bmc`, `path` and `kind` ask about frames; `translate` makes a `system` of a machine.
+//! - `bound` says which width of integers makes UNSAT a proof.
+//! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
+//! - `lrat` writes refutations that other programs can check; `lrat_check` is such a checker.
+//!
+//! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
+//! keeps that.
+
+pub mod bmc;
+pub mod bound;
+pub mod encode;
+pub mod gates;
+pub mod ic3;
+pub mod integer;
+pub mod kind;
+pub mod lrat;
+pub mod lrat_check;
+pub mod path;
+pub mod sat;
+pub mod system;
+#[cfg(test)]
+mod testing;
+pub mod translate;
+pub mod unroll;

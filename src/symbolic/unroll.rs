@@ -1,0 +1,406 @@
+//! Unrolling: states and steps of a machine one after the other, in one solver.
+//!
+//! In: a machine, what is checked, options. Out: frames with the literals of what may be wrong in them (`Target`), steps
+//! between frames, queries with the right meaning of UNSAT, and candidates read from models. A frame either begins with
+//! the initialisation or with any state that satisfies the property; every later frame is a function of the one before
+//! and of choices. Never here: in which order queries are asked (`bmc`, `kind`, `path`).
+
+use super::encode::action::Outcome;
+use super::encode::{EncodeOptions, Encoder, Env};
+use super::sat::{Answer, Limit, Lit};
+use crate::base::Span;
+use crate::base::budget::Budget;
+use crate::base::finding::FindingKind;
+use crate::lang::partiality::pred_may_be_undefined;
+use crate::lang::typed::{Machine, Pred, VarId};
+use crate::lang::value::Value;
+use std::sync::Arc;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub invariant: bool,
+    pub assertions: bool,
+    pub deadlock: bool,
+}
+
+/// Something that may be wrong in a state, the same in every frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    Invariant(usize),
+    Assertion(usize),
+    Goal,
+    /// The goal has no truth value.
+    DoubtfulGoal,
+    Deadlock,
+    /// Something goes wrong while the event, by its number, is computed.
+    Fault(usize),
+}
+
+impl Target {
+    pub fn kind(self) -> FindingKind {
+        match self {
+            Target::Invariant(_) => FindingKind::Invariant,
+            Target::Assertion(_) => FindingKind::Assertion,
+            Target::Goal | Target::DoubtfulGoal => FindingKind::Goal,
+            Target::Deadlock => FindingKind::Deadlock,
+            Target::Fault(_) => FindingKind::WellDefinedness,
+        }
+    }
+
+    /// The target in words, for a ledger.
+    pub fn words(self, machine: &Machine) -> String {
+        match self {
+            Target::Invariant(i) => format!("the invariant {}", machine.invariant[i].text),
+            Target::Assertion(i) => format!("the assertion {}", machine.assertions[i].text),
+            Target::Goal => "the goal".into(),
+            Target::DoubtfulGoal => "whether the goal is defined".into(),
+            Target::Deadlock => "deadlocks".into(),
+            Target::Fault(e) => format!("what may go wrong in {}", machine.op(machine.events[e]).name),
+        }
+    }
+}
+
+/// The answer to a query, with what UNSAT means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// A model, to be confirmed.
+    Candidate,
+    /// There is no behaviour of this kind.
+    Proof,
+    /// There is none with integers of so many bits, and nothing says that these are enough.
+    TooNarrow,
+    /// Stopped.
+    Unknown,
+}
+
+/// The literals of the step from one frame to the next.
+pub struct StepLits {
+    pub events: Vec<Outcome>,
+    /// Exactly one event is chosen.
+    pub chosen: Vec<Lit>,
+    /// The chosen event has an outcome.
+    pub made: Lit,
+}
+
+pub struct Frame {
+    pub env: Env,
+    pub targets: Vec<(Target, Lit)>,
+    pub step: StepLits,
+}
+
+/// Values of what was chosen at one place: constants, parameters, ANY, `::`, `:(P)`.
+pub type Choices = Vec<(Option<Span>, VarId, Value)>;
+
+/// A path read from a model. What has no literals is missing.
+#[derive(Clone, Debug, Default)]
+pub struct Candidate {
+    pub constants: Vec<(VarId, Value)>,
+    pub beginning: Choices,
+    /// The state after the initialisation, then after each event.
+    pub states: Vec<Vec<(VarId, Value)>>,
+    pub events: Vec<(usize, Choices)>,
+    /// The event in which something goes wrong at the end, with its choices.
+    pub fault: Option<(usize, Choices)>,
+    /// What is wrong at the end.
+    pub targets: Vec<Target>,
+}
+
+/// Figures of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Figures {
+    pub queries: u64,
+    pub conflicts: u64,
+    pub variables: u64,
+}
+
+pub struct Unrolling<'m> {
+    pub enc: Encoder<'m>,
+    machine: &'m Machine,
+    wanted: Wanted,
+    constants: Env,
+    pub beginning: Option<Outcome>,
+    pub frames: Vec<Frame>,
+    limit: Limit,
+}
+
+impl<'m> Unrolling<'m> {
+    /// The constants, with PROPERTIES asserted.
+    pub fn new(
+        machine: &'m Machine,
+        wanted: Wanted,
+        options: EncodeOptions,
+        budget: &Budget,
+    ) -> Unrolling<'m> {
+        let mut enc = Encoder::new(machine, options, budget);
+        let constants = with_constants(&mut enc);
+        let budget = budget.clone();
+        let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
+        Unrolling { enc, machine, wanted, constants, beginning: None, frames: Vec::new(), limit }
+    }
+
+    /// The initialisation as a step; nothing is asserted.
+    pub fn prepare_beginning(&mut self) {
+        let outcome = self.enc.initialisation(&self.constants.clone());
+        self.beginning = Some(outcome);
+    }
+
+    /// Where this holds, the constants allow no initial state.
+    pub fn no_beginning(&mut self) -> Lit {
+        let constants = self.constants.clone();
+        !self.enc.can_begin(&constants)
+    }
+
+    /// The first frame is an initial state.
+    pub fn begin(&mut self) {
+        let outcome = self.beginning.as_ref().expect("the initialisation was prepared");
+        let (taken, mut env) = (outcome.taken, outcome.env.clone());
+        self.enc.g.require(taken);
+        env.remember(&self.machine.variables);
+        self.push(env);
+    }
+
+    /// The first frame is any state that satisfies the property.
+    pub fn begin_anywhere(&mut self) {
+        let mut env = self.constants.clone();
+        let machine = self.machine;
+        let invariant: Vec<&Pred> = if self.wanted.invariant {
+            machine.invariant.iter().map(|c| &c.pred).collect()
+        } else {
+            Vec::new()
+        };
+        self.enc.bind_leaves(&mut env, &machine.variables, &invariant);
+        env.remember(&machine.variables);
+        self.push(env);
+    }
+
+    fn push(&mut self, env: Env) {
+        let step = self.step_from(&env);
+        let targets = self.targets_of(&env, &step);
+        self.frames.push(Frame { env, targets, step });
+    }
+
+    fn step_from(&mut self, env: &Env) -> StepLits {
+        let mut events = Vec::with_capacity(self.machine.events.len());
+        for op in &self.machine.events {
+            events.push(self.enc.event(env, *op));
+        }
+        if events.is_empty() {
+            return StepLits { events, chosen: Vec::new(), made: Lit::FALSE };
+        }
+        let chosen = self.enc.g.one_hot(events.len());
+        let made: Vec<Lit> = events.iter().zip(&chosen).map(|(e, c)| self.enc.g.and(e.taken, *c)).collect();
+        StepLits { made: self.enc.g.or_all(&made), events, chosen }
+    }
+
+    fn targets_of(&mut self, state: &Env, step: &StepLits) -> Vec<(Target, Lit)> {
+        let machine = self.machine;
+        let mut env = state.clone();
+        let mut all = Vec::new();
+        let enc = &mut self.enc;
+        for (i, c) in machine.invariant.iter().enumerate().filter(|_| self.wanted.invariant) {
+            let t = enc.pred(&mut env, &c.pred);
+            all.push((Target::Invariant(i), !enc.surely(t)));
+        }
+        for (i, c) in machine.assertions.iter().enumerate().filter(|_| self.wanted.assertions) {
+            let t = enc.pred(&mut env, &c.pred);
+            all.push((Target::Assertion(i), !enc.surely(t)));
+        }
+        if let Some(goal) = &machine.goal {
+            let t = enc.pred(&mut env, goal);
+            all.push((Target::Goal, enc.surely(t)));
+            if pred_may_be_undefined(goal) {
+                all.push((Target::DoubtfulGoal, !t.defined));
+            }
+        }
+        if self.wanted.deadlock {
+            let mut none = Vec::new();
+            for op in &machine.events {
+                let enabled = enc.enabled(state, *op);
+                none.push(!enabled);
+                if enabled == Lit::TRUE {
+                    break;
+                }
+            }
+            all.push((Target::Deadlock, enc.g.and_all(&none)));
+        }
+        for (i, e) in step.events.iter().enumerate() {
+            all.push((Target::Fault(i), e.fault));
+        }
+        all.retain(|(_, l)| *l != Lit::FALSE);
+        all
+    }
+
+    /// Adds the frame after the last one: a step is made, and the last frame shows none of these targets.
+    pub fn extend(&mut self, without: &[Target]) {
+        let frame = self.frames.last().expect("there is a first frame");
+        let ruled_out: Vec<Lit> =
+            frame.targets.iter().filter(|(t, _)| without.contains(t)).map(|(_, l)| !*l).collect();
+        ruled_out.iter().for_each(|l| self.enc.g.require(*l));
+        let made = frame.step.made;
+        self.enc.g.require(made);
+        let mut next: Option<Env> = None;
+        let frame = self.frames.last().expect("there is a first frame");
+        for (e, c) in frame.step.events.iter().zip(&frame.step.chosen) {
+            next = Some(match next {
+                None => e.env.clone(),
+                Some(other) => self.enc.merged_env(*c, &e.env, &other),
+            });
+        }
+        let mut env = self.constants.clone();
+        if let Some(next) = next {
+            for v in &self.machine.variables {
+                env.put(*v, next.get(*v).cloned());
+            }
+        }
+        env.remember(&self.machine.variables);
+        self.push(env);
+    }
+
+    /// Asks for a model of everything asserted and of the assumptions.
+    pub fn ask(&mut self, assumptions: &[Lit]) -> Reply {
+        if self.enc.atoms.are_bounded() {
+            return match self.enc.g.solve(assumptions, &self.limit) {
+                Answer::Sat => Reply::Candidate,
+                Answer::Unsat => Reply::Proof,
+                Answer::Unknown => Reply::Unknown,
+            };
+        }
+        let mut all = assumptions.to_vec();
+        all.push(self.enc.g.range_assumption());
+        all.push(self.enc.small);
+        match self.enc.g.solve(&all, &self.limit) {
+            Answer::Sat => return Reply::Candidate,
+            Answer::Unknown => return Reply::Unknown,
+            Answer::Unsat => {}
+        }
+        if self.enc.g.sat.core().contains(&self.enc.small) {
+            all.pop();
+            match self.enc.g.solve(&all, &self.limit) {
+                Answer::Sat => return Reply::Candidate,
+                Answer::Unknown => return Reply::Unknown,
+                Answer::Unsat => {}
+            }
+        }
+        match self.enc.atoms.width() {
+            Some((bits, _)) if bits <= self.enc.options.width => Reply::Proof,
+            _ => Reply::TooNarrow,
+        }
+    }
+
+    /// A literal of some of these targets being met in a frame.
+    pub fn any_of(&mut self, frame: usize, targets: &[Target]) -> Lit {
+        let lits: Vec<Lit> =
+            self.frames[frame].targets.iter().filter(|(t, _)| targets.contains(t)).map(|(_, l)| *l).collect();
+        self.enc.g.or_all(&lits)
+    }
+
+    /// All targets of the first frame that are not ruled out by their form.
+    pub fn all_targets(&self) -> Vec<Target> {
+        let machine = self.machine;
+        let mut all = Vec::new();
+        all.extend((0..machine.invariant.len()).filter(|_| self.wanted.invariant).map(Target::Invariant));
+        all.extend((0..machine.assertions.len()).filter(|_| self.wanted.assertions).map(Target::Assertion));
+        if machine.goal.is_some() {
+            all.extend([Target::Goal, Target::DoubtfulGoal]);
+        }
+        all.extend(self.wanted.deadlock.then_some(Target::Deadlock));
+        all.extend((0..machine.events.len()).map(Target::Fault));
+        all
+    }
+
+    /// The path of the last model up to a frame.
+    pub fn candidate(&self, frame: usize) -> Candidate {
+        let enc = &self.enc;
+        let values = |choices: &[(Option<Span>, VarId, super::encode::term::Term)]| -> Choices {
+            choices.iter().filter_map(|(at, v, t)| Some((*at, *v, enc.value_in_model(t)?))).collect()
+        };
+        let state = |env: &Env, vars: &[VarId]| -> Vec<(VarId, Value)> {
+            vars.iter().filter_map(|v| Some((*v, enc.value_in_model(&env.get(*v)?.term)?))).collect()
+        };
+        let mut out = Candidate {
+            constants: state(&self.constants, &self.machine.constants),
+            beginning: self.beginning.as_ref().map_or_else(Vec::new, |b| values(&b.notes.choices)),
+            ..Candidate::default()
+        };
+        for (i, f) in self.frames.iter().enumerate().take(frame + 1) {
+            out.states.push(state(&f.env, &self.machine.variables));
+            if i < frame
+                && let Some(e) = f.step.chosen.iter().position(|c| enc.g.value(*c))
+            {
+                out.events.push((e, values(&f.step.events[e].notes.choices)));
+            }
+        }
+        if let Some(f) = self.frames.get(frame) {
+            out.targets = f.targets.iter().filter(|(_, l)| enc.g.value(*l)).map(|(t, _)| *t).collect();
+            let fault = out.targets.iter().find_map(|t| match t {
+                Target::Fault(e) => Some(*e),
+                _ => None,
+            });
+            out.fault = fault.map(|e| (e, values(&f.step.events[e].notes.choices)));
+        }
+        out
+    }
+
+    /// The literal of two frames having equal states; `None` where a state has parts without literals.
+    pub fn same_state(&mut self, a: usize, b: usize) -> Option<Lit> {
+        let mut all = Vec::new();
+        for v in &self.machine.variables {
+            let (x, y) = (self.frames[a].env.get(*v)?.term.clone(), self.frames[b].env.get(*v)?.term.clone());
+            all.push(self.enc.equal(&x, &y)?);
+        }
+        Some(self.enc.g.and_all(&all))
+    }
+
+    pub fn figures(&self) -> Figures {
+        let sat = &self.enc.g.sat;
+        Figures { queries: sat.queries(), conflicts: sat.conflicts(), variables: u64::from(sat.variables()) }
+    }
+}
+
+/// The environment of the constants, with PROPERTIES asserted.
+pub(super) fn with_constants(enc: &mut Encoder) -> Env {
+    let machine = enc.machine;
+    let mut env = Env::new(machine);
+    let properties: Vec<&Pred> = machine.properties.iter().map(|c| &c.pred).collect();
+    enc.bind_leaves(&mut env, &machine.constants, &properties);
+    for p in &properties {
+        let t = enc.pred(&mut env, p);
+        let holds = enc.surely(t);
+        enc.g.require(holds);
+    }
+    env
+}
+
+/// Whether some valuation leaves a property undefined and makes none false: a question of its own, because it asserts
+/// less than all other questions do.
+pub fn doubtful_properties(machine: &Machine, options: EncodeOptions, budget: &Budget) -> bool {
+    if !machine.properties.iter().any(|c| pred_may_be_undefined(&c.pred)) {
+        return false;
+    }
+    let mut enc = Encoder::new(machine, options, budget);
+    let mut env = Env::new(machine);
+    // Only what cannot be undefined confines the constants.
+    let total: Vec<&Pred> =
+        machine.properties.iter().map(|c| &c.pred).filter(|p| !pred_may_be_undefined(p)).collect();
+    enc.bind_leaves(&mut env, &machine.constants, &total);
+    let mut undefined = Vec::new();
+    for c in &machine.properties {
+        let t = enc.pred(&mut env, &c.pred);
+        let wrong = enc.surely_not(t);
+        enc.g.require(!wrong);
+        enc.choosing = true;
+        let lenient = enc.pred(&mut env, &c.pred);
+        enc.choosing = false;
+        undefined.push(!lenient.defined);
+    }
+    let some = enc.g.or_all(&undefined);
+    let budget = budget.clone();
+    let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
+    let mut assumptions = vec![some];
+    if !enc.atoms.are_bounded() {
+        assumptions.push(enc.g.range_assumption());
+    }
+    let enough = enc.atoms.width().is_some_and(|(bits, _)| bits <= enc.options.width);
+    enc.g.solve(&assumptions, &limit) != Answer::Unsat || !enough
+}

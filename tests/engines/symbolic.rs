@@ -1,0 +1,440 @@
+//! Symbolic engines against the evaluator and the explicit engine, and on models that no exploration finishes.
+//!
+//! Random machines: what the encoder says of a predicate in a state is what the evaluator says; the depth of bounded
+//! model checking is that of the breadth-first search; a proof is never of a machine that the explicit engine refutes. The
+//! table of unbounded models gives the answer of each with its reason.
+
+use crate::support::binary::Folder;
+use crate::support::machines;
+use crate::support::{cases, first_seed, with_stack};
+use bombus::base::budget::Budget;
+use bombus::driver::{Asked, CheckOptions, Engine, Failure, Method, Reduce, SymbolicSettings, check};
+use bombus::evaluate::{Interpreter, search};
+use bombus::explore::{Order, Store};
+use bombus::lang::typed::{Machine, Pred};
+use bombus::model::{self, LoadOptions};
+use bombus::report::{Outcome, Verdict};
+use bombus::symbolic::encode::{EncodeOptions, Encoder, Env};
+use bombus::symbolic::sat::{Answer, Limit, Lit};
+use std::time::Duration;
+
+fn options(engine: Engine) -> CheckOptions {
+    CheckOptions {
+        loading: LoadOptions::default(),
+        engine,
+        workers: 1,
+        order: Order::Bfs,
+        store: Store::Exact,
+        no_deadlock: false,
+        no_invariant: false,
+        no_assertions: false,
+        no_goal: false,
+        goal: None,
+        strict_wd: false,
+        keep_going: false,
+        por: Reduce::Off,
+        level_proviso: false,
+        refine_at_once: true,
+        no_native: true,
+        deadlock_only: false,
+        symmetry: None,
+        process: Default::default(),
+        checkpoint: Default::default(),
+        temporal: Asked::default(),
+        progress: Default::default(),
+    }
+}
+
+fn symbolic(method: Method) -> Engine {
+    Engine::Symbolic(SymbolicSettings {
+        method,
+        max_depth: 12,
+        max_k: 4,
+        frames: 30,
+        width: 64,
+        simple_path: true,
+    })
+}
+
+/// The outcome for the text of a machine; `None` if the machine is rejected. The time only keeps a run from going on for
+/// ever: what it ends is incomplete, and no assertion rests on that.
+fn outcome(text: &str, options: &CheckOptions) -> Option<Outcome> {
+    let folder = Folder::with_machine(text);
+    let mut budget = Budget::unlimited();
+    budget.time_limit = Some(Duration::from_secs(20));
+    match check(&folder.path("M.mch"), options, &budget) {
+        Ok(outcome) => Some(outcome),
+        Err(Failure::Rejected(_)) => None,
+        Err(Failure::Internal(message)) => panic!("{message}\n{text}"),
+    }
+}
+
+/// The operations of the trace.
+fn depth(o: &Outcome) -> usize {
+    let steps =
+        o.violation.as_ref().map_or(0, |v| v.trace.iter().filter(|s| !s.event.starts_with('$')).count());
+    steps
+}
+
+fn load(text: &str) -> Option<Machine> {
+    let folder = Folder::with_machine(text);
+    let loaded = model::load(&folder.path("M.mch"), &LoadOptions::default());
+    loaded.model.map(|m| m.machine)
+}
+
+/// Compares every predicate of a machine in some states; says how many comparisons were made, and how many of them were
+/// of predicates that the encoder understands.
+fn compare(machine: &Machine) -> (usize, usize) {
+    let budget = Budget::unlimited();
+    let explored = search::explore(
+        machine,
+        &budget,
+        &search::SearchOptions { max_states: Some(40), keep_going: true, ..Default::default() },
+    );
+    let options = EncodeOptions { width: 24, free_products: false, strict_guards: false };
+    let mut enc = Encoder::new(machine, options, &budget);
+    let mut env = Env::new(machine);
+    enc.bind_leaves(&mut env, &machine.constants, &[]);
+    let typing: Vec<&Pred> = machine.invariant.iter().map(|c| &c.pred).collect();
+    enc.bind_leaves(&mut env, &machine.variables, &typing);
+    env.remember(&machine.variables);
+    let interpreter = Interpreter::new(machine, &budget);
+    let (mut all, mut understood) = (0, 0);
+    let preds = machine.invariant.iter().chain(&machine.assertions).map(|c| &c.pred).chain(&machine.goal);
+    for p in preds {
+        let weak = enc.weak.len();
+        let truth = enc.pred(&mut env, p);
+        let exact = enc.weak.len() == weak;
+        for state in &explored.states {
+            let mut assumptions = Vec::new();
+            let pairs = machine.constants.iter().zip(state.constants.iter());
+            for (v, value) in pairs.chain(machine.variables.iter().zip(state.variables.iter())) {
+                let term = env.get(*v).expect("bound above").term.clone();
+                assumptions.push(enc.is_value(&term, value).unwrap_or(Lit::TRUE));
+            }
+            // A state outside of what the invariant says has no literals.
+            if assumptions.contains(&Lit::FALSE) {
+                continue;
+            }
+            let (holds, defined) = match interpreter.eval_pred(p, Some(state)) {
+                Ok(holds) => (holds, true),
+                Err(e) if e.is_finding() => (false, false),
+                Err(_) => continue,
+            };
+            assumptions.push(enc.g.range_assumption());
+            assumptions.push(truth.defined.signed(defined));
+            if defined {
+                assumptions.push(truth.holds.signed(holds));
+            }
+            all += 1;
+            let place = format!("{p:?}\n{state:?} {holds} {defined}");
+            assert_eq!(enc.g.solve(&assumptions, &Limit::none()), Answer::Sat, "excluded: {place}");
+            if exact {
+                understood += 1;
+                let last = assumptions.len() - 1;
+                assumptions[last] = !assumptions[last];
+                assert_eq!(enc.g.solve(&assumptions, &Limit::none()), Answer::Unsat, "left open: {place}");
+            }
+        }
+    }
+    (all, understood)
+}
+
+#[test]
+fn a_predicate_has_the_truth_and_the_definedness_that_the_evaluator_gives_it() {
+    with_stack(|| {
+        let (mut all, mut understood) = (0, 0);
+        for seed in first_seed()..first_seed() + cases(60) {
+            let Some(machine) = load(&machines::random(seed).to_string()) else { continue };
+            let (a, u) = compare(&machine);
+            all += a;
+            understood += u;
+        }
+        assert!(understood * 10 >= all * 6, "only {understood} of {all} are understood");
+    });
+}
+
+#[test]
+fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_never_of_refuted_machines() {
+    with_stack(|| {
+        let (mut seen, mut agreed) = (0, 0);
+        for seed in first_seed()..first_seed() + cases(40) {
+            let text = machines::random(seed).to_string();
+            let Some(explicit) = outcome(&text, &options(Engine::Evaluate)) else { continue };
+            let verdict = explicit.verdict();
+            for method in [Method::Bmc, Method::Kind, Method::Ic3] {
+                let Some(o) = outcome(&text, &options(symbolic(method))) else { continue };
+                seen += 1;
+                let place = format!("{} on seed {seed}: {:?}\n{text}", method.word(), o.ledger.reasons());
+                match (o.verdict(), verdict) {
+                    (Verdict::Violated, Verdict::Verified) => panic!("false alarm: {place}"),
+                    (Verdict::Verified, Verdict::Violated) => panic!("wrong proof: {place}"),
+                    (Verdict::Violated, Verdict::Violated) => {
+                        agreed += 1;
+                        let decided = !o.ledger.reasons().iter().any(|r| r.starts_with("not decided"));
+                        if decided {
+                            assert_eq!(depth(&o), depth(&explicit), "depth: {place}");
+                        }
+                    }
+                    (Verdict::Verified, Verdict::Verified) => agreed += 1,
+                    _ => {}
+                }
+            }
+        }
+        assert!(agreed * 2 >= seen, "only {agreed} of {seen} runs decide");
+    });
+}
+
+/// Models with unbounded integers or many initial states: the text between VARIABLES and END, what holds of them, and why.
+/// `Verified` may be `Incomplete` for an engine that finds no proof; `Violated` at a depth is what bmc has to find.
+const UNBOUNDED: &[(&str, &str, Option<usize>, bool)] = &[
+    // text, reason, depth of the violation, whether kind has to prove it
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "adding keeps a number from sinking",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up(i) = PRE i:NATURAL1 THEN x:=x+i END END",
+        "a sum of naturals is one",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x<=127 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "no byte wraps around",
+        Some(128),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x<=6 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "seven steps reach seven",
+        Some(7),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x/=-1 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "needs that x stays positive",
+        None,
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=-2 & x/=-1 INITIALISATION x:=0 OPERATIONS up(i) = PRE i:1..64 THEN x:=x+i END END",
+        "two good states in a row rule -2 out",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x=y INITIALISATION x,y:=0,0 OPERATIONS both = x,y:=x+1,y+1 END",
+        "a relation of two numbers",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x<=y INITIALISATION x,y:=0,0 OPERATIONS a = y:=y+1; b = SELECT x<y THEN x:=x+1 END END",
+        "never overtakes",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x<y INITIALISATION x,y:=0,1 OPERATIONS a = y:=y+1; b = SELECT x<y THEN x:=x+1 END END",
+        "meets in one step",
+        Some(1),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x mod 2 = 0 & x>=0 INITIALISATION x:=0 OPERATIONS up = x:=x+2 END",
+        "even stays even",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x/=1024 INITIALISATION x:=1 OPERATIONS up = x:=x*2 END",
+        "ten doublings",
+        Some(10),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x>0 INITIALISATION x:=1 OPERATIONS up = x:=x*2 END",
+        "doubling keeps the sign",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x*y>=0 INITIALISATION x,y:=0,0 OPERATIONS a = x:=x+1; b = y:=y+1 END",
+        "a product of naturals; no proof is known",
+        None,
+        false,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x*y/=12 INITIALISATION x,y:=0,0 OPERATIONS a = x:=x+1; b = y:=y+1 END",
+        "3*4 after seven steps",
+        Some(7),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x:INTEGER INITIALISATION x:=0 OPERATIONS up = x:=x+1; down = x:=x-1 END",
+        "typing alone",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS down = SELECT x>0 THEN x:=x-1 END; up = x:=x+3 END",
+        "never below nought",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS down = SELECT x>1 THEN x:=x-3 END; up = x:=x+2 END",
+        "2-3 is negative",
+        Some(2),
+        false,
+    ),
+    (
+        "VARIABLES x,b INVARIANT x>=0 & b:BOOL & (b=TRUE => x>=5) INITIALISATION x,b:=0,FALSE OPERATIONS up = x:=x+1; set = SELECT x>=5 THEN b:=TRUE END END",
+        "the flag remembers",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,b INVARIANT x>=0 & b:BOOL & (b=TRUE => x>=5) INITIALISATION x,b:=0,FALSE OPERATIONS up = x:=x+1; set = SELECT x>=4 THEN b:=TRUE END END",
+        "the flag is set too early",
+        Some(5),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x<33554432 INITIALISATION x::0..33554431 OPERATIONS up(i) = PRE i:1..1000 & x+i<=33554432 THEN x:=x+i END; back = PRE x=33554432 THEN x:=0 END END",
+        "2**25 initial states",
+        Some(1),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x=0 or x=1 INITIALISATION x:=0 OPERATIONS flip = x:=1-x END",
+        "two states of an infinite type",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT 10/x>=0 INITIALISATION x:=3 OPERATIONS down = x:=x-1 END",
+        "divides by nought",
+        Some(3),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=1 & 10/x>=0 INITIALISATION x:=1 OPERATIONS up = x:=x+1 END",
+        "a positive divisor",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x:NATURAL INITIALISATION x::NATURAL OPERATIONS up = x:=x+1 END",
+        "infinitely many initial states",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x/=7 INITIALISATION x::NATURAL OPERATIONS up = x:=x+1 END",
+        "one initial state of infinitely many",
+        Some(0),
+        false,
+    ),
+    (
+        "VARIABLES x,s INVARIANT x>=0 & s<:1..3 & (s={} => x=0 or x>=1) INITIALISATION x,s:=0,{} OPERATIONS put(e) = PRE e:1..3 THEN s:=s\\/{e} || x:=x+1 END END",
+        "a set beside a number",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up = ANY i WHERE i>x THEN x:=i END END",
+        "any greater number",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x<=100 INITIALISATION x:=0 OPERATIONS up = ANY i WHERE i>x THEN x:=i END END",
+        "any greater number, at once",
+        Some(1),
+        false,
+    ),
+];
+
+fn machine_of(body: &str) -> String {
+    format!("MACHINE M {body} END")
+}
+
+#[test]
+fn unbounded_models_have_the_answer_that_their_reason_gives() {
+    with_stack(|| {
+        let mut wrong = Vec::new();
+        for (body, reason, violated, inductive) in UNBOUNDED {
+            let text = machine_of(body);
+            for method in [Method::Bmc, Method::BmcPath, Method::Kind, Method::Ic3] {
+                let o = outcome(&text, &options(symbolic(method))).expect("a model");
+                let good = match (violated, o.verdict()) {
+                    (None, Verdict::Violated) | (Some(_), Verdict::Verified) => false,
+                    (None, Verdict::Verified) => method != Method::Bmc && method != Method::BmcPath,
+                    (None, Verdict::Incomplete) => !(*inductive && method == Method::Kind),
+                    (Some(d), Verdict::Violated) => depth(&o) == *d,
+                    (Some(d), Verdict::Incomplete) => *d > 12 || (*d > 4 && method == Method::Kind),
+                };
+                if !good {
+                    wrong.push(format!(
+                        "{} says {:?} at {} of {reason}: {body}\n  {:?}",
+                        method.word(),
+                        o.verdict(),
+                        depth(&o),
+                        o.ledger.reasons()
+                    ));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    });
+}
+
+#[test]
+fn constants_without_a_valuation_are_a_finding_and_prove_nothing() {
+    with_stack(|| {
+        let vacuous = [
+            "MACHINE M CONSTANTS c PROPERTIES c:INTEGER & c>3 & c<3 VARIABLES x INVARIANT x=0 INITIALISATION x:=0 OPERATIONS o = skip END",
+            "MACHINE M CONSTANTS c PROPERTIES c:0..3 VARIABLES x INVARIANT x=0 INITIALISATION x:: (1..c)-(0..9) OPERATIONS o = skip END",
+        ];
+        for text in vacuous {
+            for method in [Method::Bmc, Method::BmcPath, Method::Kind, Method::Ic3] {
+                let o = outcome(text, &options(symbolic(method))).expect("a model");
+                assert_eq!(
+                    o.verdict(),
+                    Verdict::Violated,
+                    "{} of {text}: {:?}",
+                    method.word(),
+                    o.ledger.reasons()
+                );
+                assert_eq!(o.violation.expect("a finding").kind, "properties");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_solver_chooses_constants() {
+    with_stack(|| {
+        let text = "MACHINE M CONSTANTS m PROPERTIES m:{127,255} VARIABLES c INVARIANT c>=0 & c<=m INITIALISATION c:=0 \
+                    OPERATIONS incby(i) = PRE i:1..64 THEN c:=c+i END END";
+        let o = outcome(text, &options(symbolic(Method::Bmc))).expect("a model");
+        assert_eq!((o.verdict(), depth(&o)), (Verdict::Violated, 2));
+        let trace = o.violation.expect("a finding").trace;
+        assert_eq!(trace[0].state, [("m".to_string(), "127".to_string())]);
+    });
+}
+
+#[test]
+fn a_state_without_a_successor_is_found_where_guards_have_finitely_many_parameters() {
+    with_stack(|| {
+        let text = "MACHINE M VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 \
+                    OPERATIONS up(i) = SELECT i:1..2 & x+i<=5 THEN x:=x+i END END";
+        let o = outcome(text, &options(symbolic(Method::Bmc))).expect("a model");
+        assert_eq!((o.verdict(), depth(&o)), (Verdict::Violated, 3));
+        assert_eq!(o.violation.expect("a finding").kind, "deadlock");
+    });
+}
