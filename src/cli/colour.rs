@@ -53,9 +53,9 @@ pub fn messages(text: &str, style: Style) -> String {
         if line.trim_start().starts_with("-->") {
             return style.place(line);
         }
-        let caret = line.split_once('|').filter(|(head, tail)| {
-            head.trim().is_empty() && tail.trim_start().starts_with('^')
-        });
+        let caret = line
+            .split_once('|')
+            .filter(|(head, tail)| head.trim().is_empty() && tail.trim_start().starts_with('^'));
         match caret {
             Some((head, tail)) => format!("{head}|{}", style.bad(tail)),
             None => line.to_string(),

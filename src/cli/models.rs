@@ -12,8 +12,8 @@ const MODELS: [&str; 9] = ["mch", "ref", "imp", "sys", "eventb", "csp", "tex", "
 
 /// Extensions of files that hold models or parts of them: no result is ever written over one.
 const SOURCES: [&str; 17] = [
-    "mch", "ref", "imp", "sys", "def", "eventb", "csp", "tex", "pnml", "etf", "bum", "buc", "bcm", "bcc", "zip", "so",
-    "spins",
+    "mch", "ref", "imp", "sys", "def", "eventb", "csp", "tex", "pnml", "etf", "bum", "buc", "bcm", "bcc",
+    "zip", "so", "spins",
 ];
 
 /// The models that the user named.
@@ -73,7 +73,8 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
 
 /// Whether a folder is, or holds, a Rodin project.
 fn is_project(dir: &Path) -> bool {
-    let rodin = |path: &PathBuf| extension(path).is_some_and(|e| ["bum", "buc", "bcm", "bcc"].contains(&e.as_str()));
+    let rodin =
+        |path: &PathBuf| extension(path).is_some_and(|e| ["bum", "buc", "bcm", "bcc"].contains(&e.as_str()));
     let own = entries(dir);
     own.iter().any(rodin) || own.iter().filter(|p| p.is_dir()).any(|p| entries(p).iter().any(rodin))
 }

@@ -98,7 +98,8 @@ pub fn manual() -> std::io::Result<String> {
 
 fn arranged(arg: Arg) -> Arg {
     let id = arg.get_id().as_str().to_string();
-    let heading = HEADINGS.iter().find(|(_, names)| names.contains(&id.as_str())).map(|(heading, _)| *heading);
+    let heading =
+        HEADINGS.iter().find(|(_, names)| names.contains(&id.as_str())).map(|(heading, _)| *heading);
     let short = SHORT.iter().find(|(name, _)| *name == id).map(|(_, c)| *c);
     let is_option = arg.get_long().is_some();
     let arg = match heading.filter(|_| is_option) {

@@ -126,7 +126,8 @@ impl<'m> Animation<'m> {
 
     /// Does the step that a trace tells: its event, its parameters, and the values that the trace names.
     pub fn follow(&mut self, step: &TraceStep) -> bool {
-        let holds = |list: &[(String, String)], all: &[(String, String)]| list.iter().all(|pair| all.contains(pair));
+        let holds =
+            |list: &[(String, String)], all: &[(String, String)]| list.iter().all(|pair| all.contains(pair));
         let fits = |known: &TraceStep| {
             known.event == step.event
                 && holds(&step.params, &known.params)

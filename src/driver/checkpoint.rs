@@ -254,11 +254,8 @@ fn open(dir: &Path, facts: &[Fact], may_lack: bool) -> Result<Option<(PathBuf, U
     for (what, now) in facts {
         let before = read_text(&mut from).map_err(|e| format!("{}: {e}", path.display()))?;
         if before != *now {
-            let values = if now.len() < 600 && before.len() < 600 {
-                changed(&before, now)
-            } else {
-                String::new()
-            };
+            let values =
+                if now.len() < 600 && before.len() < 600 { changed(&before, now) } else { String::new() };
             return Err(format!(
                 "{}: {what} changed since this search was saved, so it cannot go on{values}",
                 path.display()

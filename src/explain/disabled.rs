@@ -26,7 +26,8 @@ impl Explainer<'_> {
         let id = self.machine.events[event];
         let op = self.machine.op(id);
         let names: Vec<&str> = op.params.iter().map(|v| &*self.machine.var(*v).name).collect();
-        let text = if names.is_empty() { op.name.to_string() } else { format!("{}({})", op.name, names.join(", ")) };
+        let text =
+            if names.is_empty() { op.name.to_string() } else { format!("{}({})", op.name, names.join(", ")) };
         let mut node = Node::new(text, Worth::Disabled);
         node.place = Place::of(self.sources, op.span);
         let guarded = self.interpreter.guarded(id);

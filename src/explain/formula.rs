@@ -119,7 +119,8 @@ impl Explainer<'_> {
                 if let Some(values) = self.counterexample(env, vars, body) {
                     self.with_witness(env, vars, values, node, &mut |env, node| {
                         let part = self.predicate(env, body, span, depth);
-                        let whole = !matches!(bare(body).kind, PredKind::Implies(..)) || part.parts.is_empty();
+                        let whole =
+                            !matches!(bare(body).kind, PredKind::Implies(..)) || part.parts.is_empty();
                         node.parts = if whole { vec![part] } else { part.parts };
                     });
                 }
@@ -371,7 +372,15 @@ impl Explainer<'_> {
             if !found.is_empty() || !decided {
                 continue;
             }
-            return vec![self.barrier(env, &of(&open[..k - 1]), &open[..k - 1], open[k - 1], vars, span, depth)];
+            return vec![self.barrier(
+                env,
+                &of(&open[..k - 1]),
+                &open[..k - 1],
+                open[k - 1],
+                vars,
+                span,
+                depth,
+            )];
         }
         Vec::new()
     }
@@ -422,8 +431,10 @@ impl Explainer<'_> {
         let mut node = held.parts.remove(0);
         let witness = std::mem::take(&mut held.witness);
         if count > 1 {
-            let all = if count >= CANDIDATES { "every choice".into() } else { format!("all {count} choices") };
-            node.notes.insert(0, format!("and so for {all} of {} that the guard leaves up to here", names(bound)));
+            let all =
+                if count >= CANDIDATES { "every choice".into() } else { format!("all {count} choices") };
+            node.notes
+                .insert(0, format!("and so for {all} of {} that the guard leaves up to here", names(bound)));
         }
         node.witness.splice(0..0, witness);
         node

@@ -55,7 +55,8 @@ impl Explainer<'_> {
                 (None, BinOp::Interval) => self.out_of_interval(env, x, a, b, node),
                 (None, BinOp::Cartesian) => {
                     let (Some((left, right)), Type::Prod(s, t)) = (x.as_pair(), ty) else { return false };
-                    self.missing(env, left, s, a, "", node, depth) || self.missing(env, right, t, b, "", node, depth)
+                    self.missing(env, left, s, a, "", node, depth)
+                        || self.missing(env, right, t, b, "", node, depth)
                 }
                 (None, BinOp::SetMinus) if self.is_in(env, x, a) == Some(true) => {
                     node.notes.push(format!(
@@ -113,7 +114,8 @@ impl Explainer<'_> {
         }
         let text = self.expr_text(set, crate::base::Span::default());
         let mut words = format!("{of}{} is not in {text}", self.show(x, ty));
-        if !is_obvious(set) && !super::formula::is_space(set)
+        if !is_obvious(set)
+            && !super::formula::is_space(set)
             && let Ok(v) = self.interpreter.eval(env, set)
         {
             words.push_str(&format!(" = {}", self.show(&v, &set.ty)));
@@ -164,13 +166,18 @@ impl Explainer<'_> {
         if arrow.functional
             && let Some(w) = pairs.windows(2).find(|w| w[0].0 == w[1].0)
         {
-            node.notes.push(format!("no function: {} and {}", maplet(w[0].0, w[0].1), maplet(w[1].0, w[1].1)));
+            node.notes.push(format!(
+                "no function: {} and {}",
+                maplet(w[0].0, w[0].1),
+                maplet(w[1].0, w[1].1)
+            ));
             return true;
         }
-        let missed = |this: &Self, env: &mut Env, set: &Expr, has: &dyn Fn(&Value) -> bool| -> Option<Value> {
-            let all = this.interpreter.eval(env, set).ok()?;
-            this.elements(env, &all)?.iter().find(|v| !has(v)).cloned()
-        };
+        let missed =
+            |this: &Self, env: &mut Env, set: &Expr, has: &dyn Fn(&Value) -> bool| -> Option<Value> {
+                let all = this.interpreter.eval(env, set).ok()?;
+                this.elements(env, &all)?.iter().find(|v| !has(v)).cloned()
+            };
         if arrow.total
             && let Some(v) = missed(self, env, a, &|v| pairs.iter().any(|(x, _)| *x == v))
         {
@@ -247,9 +254,8 @@ impl Explainer<'_> {
         }
         if op == Perm
             && let Ok(all) = self.interpreter.eval(env, set)
-            && let Some(v) = self.elements(env, &all).and_then(|all| {
-                all.iter().find(|v| !sequence.contains(v)).cloned()
-            })
+            && let Some(v) =
+                self.elements(env, &all).and_then(|all| all.iter().find(|v| !sequence.contains(v)).cloned())
         {
             node.notes.push(format!("{} does not occur", self.show(&v, item)));
             return true;
@@ -271,11 +277,14 @@ impl Explainer<'_> {
 
     /// Says in what two values differ; only sets and records need words.
     pub(super) fn differ(&self, env: &mut Env, a: &Expr, b: &Expr, node: &mut Node) -> bool {
-        let (Ok(x), Ok(y)) = (self.interpreter.eval_canon(env, a), self.interpreter.eval_canon(env, b)) else {
+        let (Ok(x), Ok(y)) = (self.interpreter.eval_canon(env, a), self.interpreter.eval_canon(env, b))
+        else {
             return false;
         };
         if let (Value::Rec(xs), Value::Rec(ys), Type::Struct(names)) = (&x, &y, &a.ty) {
-            for ((x, y), (name, ty)) in xs.iter().zip(ys.iter()).zip(names.iter()).filter(|((x, y), _)| x != y) {
+            for ((x, y), (name, ty)) in
+                xs.iter().zip(ys.iter()).zip(names.iter()).filter(|((x, y), _)| x != y)
+            {
                 node.notes.push(format!("field {name}: {} and {}", self.show(x, ty), self.show(y, ty)));
             }
             return true;
@@ -303,7 +312,9 @@ impl Explainer<'_> {
         let mut outside = { outside };
         let only: Vec<Value> = items.iter().filter(|v| outside(v)).cloned().collect();
         match self.difference(&only, &[], elem) {
-            Some(words) => node.notes.push(format!("not in {}: {words}", self.expr_text(b, crate::base::Span::default()))),
+            Some(words) => node
+                .notes
+                .push(format!("not in {}: {words}", self.expr_text(b, crate::base::Span::default()))),
             None => node.notes.push("both sets are equal".into()),
         }
         true

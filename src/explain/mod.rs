@@ -6,6 +6,7 @@
 //! show the same tree. Whatever cannot be evaluated in time is left out; an explanation never changes a verdict.
 //! Never here: exploration, packed states, output.
 
+mod chosen;
 mod contradiction;
 mod disabled;
 mod formula;
@@ -180,11 +181,15 @@ impl<'a> Explainer<'a> {
         let wanted: [&dyn Fn(FindingKind, &str) -> bool; 2] = [&exact, &similar];
         for wanted in wanted {
             for event in 0..self.machine.events.len() {
-                if let Some((step, fault)) =
-                    self.event_fault(&mut env, event, wanted, finding.strict_guards)
+                if let Some((step, fault)) = self.event_fault(&mut env, event, wanted, finding.strict_guards)
                 {
                     let place = self.place_of(&fault);
-                    return Explanation { place, step: Some(step), nodes: vec![fault.node], ..Explanation::default() };
+                    return Explanation {
+                        place,
+                        step: Some(step),
+                        nodes: vec![fault.node],
+                        ..Explanation::default()
+                    };
                 }
             }
         }
@@ -199,11 +204,15 @@ impl<'a> Explainer<'a> {
     fn failing_start(&self, kind: FindingKind, words: &str) -> Explanation {
         let wanted = |k: FindingKind, said: &str| k == kind && said == words;
         let mut env = Env::new(self.machine.vars.len());
-        for clause in &self.machine.properties {
-            let culprit =
-                self.undefined_in_binder(&mut env, &self.machine.constants, &clause.pred, None, 0);
-            if let Some(node) = culprit {
-                return Explanation { place: node.place.clone(), nodes: vec![node], ..Explanation::default() };
+        for (i, clause) in self.machine.properties.iter().enumerate() {
+            let culprit = self.undefined_in_binder(&mut env, &self.constants_of(&[i]), &clause.pred, None, 0);
+            if let Some(node) = culprit.filter(|n| matches!(&n.worth, Worth::Undefined(why) if why == words))
+            {
+                return Explanation {
+                    place: node.place.clone(),
+                    nodes: vec![node],
+                    ..Explanation::default()
+                };
             }
         }
         let Ok(constants) = self.interpreter.constants() else { return Explanation::default() };
@@ -221,7 +230,12 @@ impl<'a> Explainer<'a> {
                     calls: fault.calls.clone(),
                 };
                 let place = self.place_of(&fault);
-                return Explanation { place, step: Some(step), nodes: vec![fault.node], ..Explanation::default() };
+                return Explanation {
+                    place,
+                    step: Some(step),
+                    nodes: vec![fault.node],
+                    ..Explanation::default()
+                };
             }
         }
         let place = Place::of(self.sources, self.machine.initialisation.span);

@@ -230,7 +230,9 @@ impl Printer<'_> {
             ExprKind::If(c, a, b) => {
                 format!("IF {} THEN {} ELSE {} END", self.pred(c, 0, depth), expr(a, 0), expr(b, 0))
             }
-            ExprKind::Let(bindings, x) => format!("LET {} IN {} END", self.bound(bindings, depth), expr(x, 0)),
+            ExprKind::Let(bindings, x) => {
+                format!("LET {} IN {} END", self.bound(bindings, depth), expr(x, 0))
+            }
             ExprKind::Construct(id, c, arg) => {
                 let name = self.constructor(id.0, *c);
                 arg.as_ref().map_or(name.clone(), |x| format!("{name}({})", expr(x, 0)))

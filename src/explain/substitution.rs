@@ -65,8 +65,13 @@ impl Explainer<'_> {
                 let fault = match error {
                     Some(e) if e.is_stop() => return Err(e.clone()),
                     Some(e) if strict && e.is_finding() && wanted(kind_of(e), e.message()) => {
-                        let preds: Vec<&Pred> =
-                            alternative.plan.conjuncts.iter().filter(|c| !c.derived).map(|c| &c.pred).collect();
+                        let preds: Vec<&Pred> = alternative
+                            .plan
+                            .conjuncts
+                            .iter()
+                            .filter(|c| !c.derived)
+                            .map(|c| &c.pred)
+                            .collect();
                         self.undefined_guard(env, vars, &preds, e, &walk)
                     }
                     Some(_) => None,
@@ -521,7 +526,7 @@ impl Explainer<'_> {
     }
 
     /// A name and a value for people, if the user gave the variable its name.
-    fn user_named(&self, v: VarId, value: &Value) -> Option<(String, String)> {
+    pub(super) fn user_named(&self, v: VarId, value: &Value) -> Option<(String, String)> {
         let decl = self.machine.vars.get(v.0 as usize)?;
         let own = decl.name.starts_with(crate::lang::typed::OWN) || decl.kind == VarKind::Constant;
         (!own).then(|| self.named(v, value))

@@ -51,9 +51,9 @@ impl Explainer<'_> {
             PredKind::Forall(vars, body) | PredKind::Exists(vars, body) => {
                 self.undefined_in_binder(env, vars, body, None, depth)
             }
-            PredKind::Let(bindings, body) => self.undefined_in_let(env, bindings, depth, &mut |env| {
-                self.undefined_pred(env, body, depth)
-            }),
+            PredKind::Let(bindings, body) => {
+                self.undefined_in_let(env, bindings, depth, &mut |env| self.undefined_pred(env, body, depth))
+            }
             PredKind::True | PredKind::False | PredKind::Label(..) => None,
         }
     }

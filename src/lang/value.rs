@@ -19,8 +19,8 @@ pub mod symbolic;
 use crate::base::{Int, Name};
 use crate::lang::typed::{FreeId, SetId};
 use dashu_ratio::RBig;
-use std::sync::Arc;
 pub use show::operator_text;
+use std::sync::Arc;
 pub use symbolic::{Base, Closure, ClosureCode, ClosureKind, Symbolic};
 
 #[derive(Clone, Debug)]

@@ -97,14 +97,8 @@ pub fn sarif_rejected(sources: &Sources, diagnostics: &[Diagnostic]) -> Value {
 
 /// The findings of a check, as SARIF. A finding without a place is placed at the beginning of its file.
 pub fn sarif(o: &Outcome) -> Value {
-    let start = Place {
-        file: o.file.clone(),
-        line: 1,
-        column: 1,
-        end_line: 1,
-        end_column: 1,
-        excerpt: Vec::new(),
-    };
+    let start =
+        Place { file: o.file.clone(), line: 1, column: 1, end_line: 1, end_column: 1, excerpt: Vec::new() };
     let one = |v: &Violation, why: &Explanation| {
         let lines: Vec<String> = std::iter::once(format!("{}: {}", v.kind, v.property))
             .chain(v.explanation.iter().cloned())

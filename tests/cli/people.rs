@@ -7,7 +7,8 @@ use std::process::{Output, Stdio};
 
 const GOOD: &str =
     "MACHINE good VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS a = x := (x + 1) mod 4 END";
-const BAD: &str = "MACHINE bad VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS a = x := x + 1 END";
+const BAD: &str =
+    "MACHINE bad VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS a = x := x + 1 END";
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -121,7 +122,8 @@ fn a_rejected_model_is_told_to_programs_with_places_and_help() {
     assert_eq!((&first["place"]["line"], &first["place"]["column"]), (&Value::from(1), &Value::from(44)));
     run(&folder, &["check", "m.mch", "--sarif", "out.sarif"]);
     let sarif: Value =
-        serde_json::from_str(&std::fs::read_to_string(folder.path("out.sarif")).expect("the file")).expect("JSON");
+        serde_json::from_str(&std::fs::read_to_string(folder.path("out.sarif")).expect("the file"))
+            .expect("JSON");
     let region = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
     assert_eq!(region["startColumn"], 44);
 }
@@ -175,4 +177,50 @@ fn options_stand_under_headings_and_completions_and_a_manual_are_made_of_them() 
     assert!(out(&run(&folder, &["completions", "bash"])).contains("--keep-going"));
     assert!(out(&run(&folder, &["manual"])).contains("BOMBUS CHECK"));
     assert_eq!(run(&folder, &["check", "good.mch", "-q", "-j", "1"]).status.code(), Some(0));
+}
+
+#[test]
+fn common_slips_have_a_way_out() {
+    let folder = Folder::new();
+    let machine = |invariant: &str, body: &str| {
+        format!(
+            "MACHINE m VARIABLES x INVARIANT {invariant} INITIALISATION x := 0 OPERATIONS op = {body} END"
+        )
+    };
+    let cases = [
+        (
+            "MACHINE m VARIABLES x INVARIANTS x : 0..3 INITIALISATION x := 0 END".to_string(),
+            "did you mean the clause INVARIANT?",
+        ),
+        (machine("x : 0..3", "BEGIN x = x + 1 END"), "a value is assigned by `:=`"),
+        (machine("x : 0..3 and x > 0", "skip"), "«and» is written `&`"),
+        (machine("crad({x}) < 3", "skip"), "did you mean `card`?"),
+        (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "declared behind the name of its operation"),
+    ];
+    for (text, way_out) in cases {
+        folder.write("m.mch", &text);
+        let said = err(&run(&folder, &["check", "m.mch"]));
+        assert!(said.contains(way_out), "{text}\n{said}");
+    }
+}
+
+#[test]
+fn values_that_any_chose_stand_in_the_trace() {
+    let folder = Folder::new();
+    let text = "MACHINE m VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS
+        pick = ANY y WHERE y : 3..4 & y > x + 3 THEN x := y END END";
+    folder.write("m.mch", text);
+    let said = out(&run(&folder, &["check", "m.mch"]));
+    assert!(said.contains("1  pick   where y = 4"), "{said}");
+}
+
+#[test]
+fn a_search_that_a_limit_ended_says_how_to_go_on() {
+    let folder = Folder::new();
+    let text =
+        "MACHINE m VARIABLES x INVARIANT x : NATURAL INITIALISATION x := 0 OPERATIONS inc = x := x + 1 END";
+    folder.write("m.mch", text);
+    let output = run(&folder, &["check", "m.mch", "--max-states", "50", "--checkpoint", "saved"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(err(&output).contains("bombus check m.mch --resume saved"), "{}", err(&output));
 }

@@ -30,8 +30,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "driver",
         &[
-            "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "system", "program", "net",
-            "pins", "via", "explore", "graph", "ltl", "csp", "report",
+            "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "system", "program",
+            "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.

@@ -111,7 +111,8 @@ impl Elaborator {
         } else if let Some(word) = near_function(name) {
             d = d.help(format!("did you mean `{word}`?"));
         } else if name.chars().count() == 1 {
-            d = d.help("a parameter is declared behind the name of its operation, a variable under VARIABLES");
+            d = d
+                .help("a parameter is declared behind the name of its operation, a variable under VARIABLES");
         }
         self.error(d);
     }
