@@ -6,6 +6,7 @@ pub mod animate;
 pub mod args;
 pub mod batch;
 pub mod colour;
+pub mod describe;
 pub mod info_json;
 pub mod logs;
 pub mod lsp;

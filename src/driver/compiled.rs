@@ -145,8 +145,17 @@ pub fn explore(
         settled.notes.extend(notes.iter().cloned());
     }
     let mut findings = Vec::new();
-    for v in found.findings.iter().enumerate().filter(|(i, v)| *i == 0 || v.trace.is_some()).map(|(_, v)| v) {
-        findings.push(violation(&program, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?);
+    let told = |v: &explore::Violation| v.trace.is_some() || options.keep_going && v.state.is_none();
+    let shown = found.findings.iter().enumerate().filter(|(i, v)| *i == 0 || told(v));
+    for (_, v) in shown {
+        let more = violation(&program, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?;
+        // Under a symmetry, findings that differ by the names of elements may show as one.
+        let same = |v: &Violation| {
+            (&v.kind, &v.property, &v.explanation) == (&more.kind, &more.property, &more.explanation)
+        };
+        if !findings.iter().any(same) {
+            findings.push(more);
+        }
     }
     let mut findings = findings.into_iter();
     let mut violation = findings.next();

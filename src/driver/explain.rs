@@ -71,9 +71,40 @@ pub fn findings(
         violation.explanation.extend(why.lines(LONGEST));
         explained.push(why);
     }
+    let has_choices = explainer.has_choices();
+    drop(explainer);
+    for (violation, why) in all.iter().zip(&mut explained).filter(|_| has_choices) {
+        why.chosen = chosen(&mut model, sources, &violation.trace, &budget);
+    }
     let mut pairs = all.into_iter().zip(explained);
     let (violation, why) = pairs.next().expect("the finding that is shown is among all findings");
     Explained { violation: Some(violation), why, others: pairs.collect() }
+}
+
+/// Longer traces are shown without the values that their steps chose.
+const CHOOSING: usize = 60;
+
+/// For each row of a trace the values of ANY and LET that were chosen there, if any.
+fn chosen(
+    model: &mut Model,
+    sources: &mut Sources,
+    trace: &[TraceStep],
+    budget: &Budget,
+) -> Vec<(usize, Vec<(String, String)>)> {
+    if trace.len() > CHOOSING {
+        return Vec::new();
+    }
+    let states: Vec<Option<State>> =
+        (1..=trace.len()).map(|n| last_state(model, sources, &trace[..n], budget)).collect();
+    let explainer = Explainer::new(&model.machine, sources, budget);
+    let mut all = Vec::new();
+    for (i, step) in trace.iter().enumerate().skip(1) {
+        if let (Some(from), Some(to)) = (&states[i - 1], &states[i]) {
+            let values = explainer.chosen(from, &step.event, &step.params, to);
+            all.extend((!values.is_empty()).then_some((i, values)));
+        }
+    }
+    all
 }
 
 /// The last state of a trace, read back from its text; none if a value has no text that can be read.

@@ -14,6 +14,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::hash::HashSet;
 use crate::base::text::one_line;
 use crate::evaluate::{Error, Interpreter, State};
+use crate::explain::Explainer;
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
 use crate::model::{LoadOptions, Model};
@@ -53,6 +54,17 @@ impl Replayed {
     }
 }
 
+/// Values in lines of an explanation are cut.
+const LONGEST: usize = 300;
+
+/// The model that a trace names: there, or beside the trace if it is not there.
+fn beside(trace: &Path, name: &str) -> PathBuf {
+    let named = PathBuf::from(name);
+    let folder = trace.parent().unwrap_or(Path::new(""));
+    let near = named.file_name().map(|file| folder.join(file)).filter(|path| path.exists());
+    if named.exists() { named } else { near.unwrap_or(named) }
+}
+
 /// Re-runs the trace in `file`. The model is `model`, or the one that the trace names.
 pub fn replay(
     file: &Path,
@@ -69,7 +81,7 @@ pub fn replay(
     let trace = trace_read::read(&content).map_err(|e| wrong(format!("{shown} is no trace: {e}")))?;
     let path: PathBuf = match (model, &trace.model) {
         (Some(path), _) => path.to_path_buf(),
-        (None, Some(name)) => name.into(),
+        (None, Some(name)) => beside(file, name),
         (None, None) => return Err(wrong(format!("{shown} does not name its model: give --model MODEL"))),
     };
     let (mut model, mut sources, _) = load(&path, options)?;
@@ -357,7 +369,13 @@ impl Replay<'_> {
         }
         let mut lines = Vec::new();
         match (enabled, called, nearest) {
-            (0, ..) => lines.push(format!("{} is not enabled", op.name)),
+            (0, ..) => {
+                lines.push(format!("{} is not enabled", op.name));
+                let nothing = Sources::default();
+                let explainer = Explainer::new(machine, &nothing, &Budget::moment());
+                let why = from.first().and_then(|state| explainer.why_disabled(state, event));
+                lines.extend(why.iter().flat_map(|node| node.lines(LONGEST)));
+            }
             (_, 0, _) => lines.push(format!("{} is enabled, but not with these values", op.name)),
             (_, _, nearest) => {
                 lines.push(format!("{} leads to another state; the nearest one differs in:", op.name));

@@ -61,7 +61,7 @@ impl Explainer<'_> {
         &self.machine.properties[i].pred
     }
 
-    fn constants_of(&self, clauses: &[usize]) -> Vec<VarId> {
+    pub(super) fn constants_of(&self, clauses: &[usize]) -> Vec<VarId> {
         let speaks = |v: &VarId| clauses.iter().any(|i| free::mentions_in(self.clause(*i), &|w| w == *v));
         self.machine.constants.iter().copied().filter(|v| speaks(v)).collect()
     }

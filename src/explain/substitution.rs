@@ -526,7 +526,7 @@ impl Explainer<'_> {
     }
 
     /// A name and a value for people, if the user gave the variable its name.
-    fn user_named(&self, v: VarId, value: &Value) -> Option<(String, String)> {
+    pub(super) fn user_named(&self, v: VarId, value: &Value) -> Option<(String, String)> {
         let decl = self.machine.vars.get(v.0 as usize)?;
         let own = decl.name.starts_with(crate::lang::typed::OWN) || decl.kind == VarKind::Constant;
         (!own).then(|| self.named(v, value))

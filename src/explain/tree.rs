@@ -171,6 +171,8 @@ pub struct Explanation {
     pub place: Option<Place>,
     pub step: Option<FailingStep>,
     pub nodes: Vec<Node>,
+    /// Rows of the trace, by number, with the values of ANY and LET that were chosen there.
+    pub chosen: Vec<(usize, Vec<(String, String)>)>,
     /// What else helps: other sizes of sets, a minimal set of conjuncts.
     pub notes: Vec<String>,
     /// The time was up before everything was looked at.

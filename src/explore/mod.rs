@@ -572,9 +572,15 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         let trace = match (id, first) {
             (Some(id), true) => {
                 shown.push(finding.clone());
-                let path = trace::rebuild(shared.system, &shared.visited, &levels, id, &finding)?;
-                finding = path.finding;
-                Some(path.trace)
+                match trace::rebuild(shared.system, &shared.visited, &levels, id, &finding) {
+                    Ok(path) => {
+                        finding = path.finding;
+                        Some(path.trace)
+                    }
+                    // Where orbits are told apart approximately, a later finding may have no path that is found.
+                    Err(_) if !outcome.findings.is_empty() && shared.system.orbits().is_some() => None,
+                    Err(e) => return Err(e),
+                }
             }
             _ => None,
         };

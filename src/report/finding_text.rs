@@ -35,7 +35,7 @@ pub fn finding(out: &mut String, v: &Violation, why: &Explanation, manner: Manne
     for line in reasons(v, why, &property) {
         let _ = writeln!(out, "    {}", cut(&line, longest.max(LINE)));
     }
-    trace(out, &v.trace, v.loop_start, manner);
+    chosen_trace(out, &v.trace, v.loop_start, &why.chosen, manner);
     if let Some(step) = &why.step {
         failing_row(out, v, why, step, manner);
     }
@@ -98,10 +98,26 @@ fn failing_row(out: &mut String, v: &Violation, why: &Explanation, step: &Failin
 
 /// The trace, each state shown by what changed.
 pub fn trace(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>, manner: Manner) {
+    chosen_trace(out, steps, loop_start, &[], manner);
+}
+
+/// Rows of a trace with the values that were chosen there.
+type Chosen = [(usize, Vec<(String, String)>)];
+
+fn chosen_trace(
+    out: &mut String,
+    steps: &[TraceStep],
+    loop_start: Option<usize>,
+    chosen: &Chosen,
+    manner: Manner,
+) {
     let mut before: &[(String, String)] = &[];
     for (i, s) in steps.iter().enumerate() {
         let mark = if loop_start == Some(i) { "  <- the loop starts here" } else { "" };
-        let _ = writeln!(out, "  {}  {}{mark}", manner.style.faint(&format!("{i:>4}")), label(s));
+        let values = chosen.iter().find(|(row, _)| *row == i).map(|(_, values)| bindings(values));
+        let values = values.map(|v| format!("   where {}", cut(&v, manner.longest))).unwrap_or_default();
+        let number = manner.style.faint(&format!("{i:>4}"));
+        let _ = writeln!(out, "  {number}  {}{values}{mark}", label(s));
         for (name, value) in &s.state {
             let old = before.iter().find(|(n, _)| n == name).map(|(_, v)| v);
             if old != Some(value) {

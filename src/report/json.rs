@@ -105,6 +105,7 @@ fn violation(v: &Violation, why: &Explanation) -> Value {
         ("failing_step", json!(why.step.as_ref().map(failing_step))),
         ("formulas", why.nodes.iter().map(node).collect()),
         ("notes", json!(why.notes)),
+        ("chosen", why.chosen.iter().map(|(row, v)| json!({"step": row, "values": pairs(v)})).collect()),
         ("trace", v.trace.iter().map(step).collect()),
         ("loop_start", json!(v.loop_start)),
     ])

@@ -178,3 +178,49 @@ fn options_stand_under_headings_and_completions_and_a_manual_are_made_of_them() 
     assert!(out(&run(&folder, &["manual"])).contains("BOMBUS CHECK"));
     assert_eq!(run(&folder, &["check", "good.mch", "-q", "-j", "1"]).status.code(), Some(0));
 }
+
+#[test]
+fn common_slips_have_a_way_out() {
+    let folder = Folder::new();
+    let machine = |invariant: &str, body: &str| {
+        format!(
+            "MACHINE m VARIABLES x INVARIANT {invariant} INITIALISATION x := 0 OPERATIONS op = {body} END"
+        )
+    };
+    let cases = [
+        (
+            "MACHINE m VARIABLES x INVARIANTS x : 0..3 INITIALISATION x := 0 END".to_string(),
+            "did you mean the clause INVARIANT?",
+        ),
+        (machine("x : 0..3", "BEGIN x = x + 1 END"), "a value is assigned by `:=`"),
+        (machine("x : 0..3 and x > 0", "skip"), "«and» is written `&`"),
+        (machine("crad({x}) < 3", "skip"), "did you mean `card`?"),
+        (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "declared behind the name of its operation"),
+    ];
+    for (text, way_out) in cases {
+        folder.write("m.mch", &text);
+        let said = err(&run(&folder, &["check", "m.mch"]));
+        assert!(said.contains(way_out), "{text}\n{said}");
+    }
+}
+
+#[test]
+fn values_that_any_chose_stand_in_the_trace() {
+    let folder = Folder::new();
+    let text = "MACHINE m VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS
+        pick = ANY y WHERE y : 3..4 & y > x + 3 THEN x := y END END";
+    folder.write("m.mch", text);
+    let said = out(&run(&folder, &["check", "m.mch"]));
+    assert!(said.contains("1  pick   where y = 4"), "{said}");
+}
+
+#[test]
+fn a_search_that_a_limit_ended_says_how_to_go_on() {
+    let folder = Folder::new();
+    let text =
+        "MACHINE m VARIABLES x INVARIANT x : NATURAL INITIALISATION x := 0 OPERATIONS inc = x := x + 1 END";
+    folder.write("m.mch", text);
+    let output = run(&folder, &["check", "m.mch", "--max-states", "50", "--checkpoint", "saved"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(err(&output).contains("bombus check m.mch --resume saved"), "{}", err(&output));
+}
