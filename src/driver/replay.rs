@@ -373,7 +373,7 @@ impl Replay<'_> {
                 lines.push(format!("{} is not enabled", op.name));
                 let nothing = Sources::default();
                 let explainer = Explainer::new(machine, &nothing, &Budget::moment());
-                let why = from.first().and_then(|state| explainer.why_disabled(state, event));
+                let why = from.first().and_then(|(_, c)| explainer.why_disabled(c.state()?, event));
                 lines.extend(why.iter().flat_map(|node| node.lines(LONGEST)));
             }
             (_, 0, _) => lines.push(format!("{} is enabled, but not with these values", op.name)),

@@ -157,6 +157,7 @@ pub fn simulate(path: &Path, options: &SimulateOptions, budget: &Budget) -> Resu
         time_shares: None,
         peak_memory_bytes: peak_resident_bytes(),
         details: Vec::new(),
+        symbolic: None,
         interrupted: budget.check() == Err(Stop::Interrupted),
     })
 }
@@ -389,6 +390,7 @@ fn violation(
         kind: found.fault.kind.word(),
         property: &found.fault.property,
         state: Some(last),
+        broken: None,
         strict_guards: false,
     });
     explanation.extend(why.lines(LONGEST));

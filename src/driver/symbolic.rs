@@ -167,6 +167,7 @@ pub fn explore(
         workers: 1,
         ledger,
         violation: searched.violation,
+        others: Vec::new(),
         found,
         counts: Counts { depth: report.depth.unwrap_or(0) as u64, ..Counts::default() },
         events: machine

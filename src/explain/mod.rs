@@ -204,16 +204,10 @@ impl<'a> Explainer<'a> {
     fn failing_start(&self, kind: FindingKind, words: &str) -> Explanation {
         let wanted = |k: FindingKind, said: &str| k == kind && said == words;
         let mut env = Env::new(self.machine.vars.len());
-<<<<<<< HEAD
-        for clause in &self.machine.properties {
-            let culprit = self.undefined_in_binder(&mut env, &self.machine.constants, &clause.pred, None, 0);
-            if let Some(node) = culprit {
-=======
         for (i, clause) in self.machine.properties.iter().enumerate() {
             let culprit = self.undefined_in_binder(&mut env, &self.constants_of(&[i]), &clause.pred, None, 0);
             if let Some(node) = culprit.filter(|n| matches!(&n.worth, Worth::Undefined(why) if why == words))
             {
->>>>>>> explain
                 return Explanation {
                     place: node.place.clone(),
                     nodes: vec![node],

@@ -19,10 +19,6 @@ pub mod symbolic;
 use crate::base::{Int, Name};
 use crate::lang::typed::{FreeId, SetId};
 use dashu_ratio::RBig;
-<<<<<<< HEAD
-=======
-pub use show::operator_text;
->>>>>>> explain
 use std::sync::Arc;
 pub use symbolic::{Base, Closure, ClosureCode, ClosureKind, Symbolic};
 

@@ -19,6 +19,7 @@ pub fn tree(node: &Node) -> Json {
         Worth::Undefined(why) => out["error"] = why.as_str().into(),
         Worth::Value(value) => out["value"] = cut(value, SHORT).into(),
         Worth::Disabled => out["disabled"] = true.into(),
+        Worth::Required => out["required"] = true.into(),
         Worth::Unknown => out["error"] = "not computed in time".into(),
     }
     if !node.witness.is_empty() {

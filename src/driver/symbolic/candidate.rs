@@ -17,7 +17,7 @@ use crate::lang::typed::{
     BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Stmt, StmtKind, Type, VarId,
 };
 use crate::lang::value::Value;
-use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, Violation, explain};
+use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, Violation};
 use crate::symbolic::bmc::Judged;
 use crate::symbolic::unroll::{Candidate, Choices};
 use std::collections::BTreeMap;
@@ -270,9 +270,6 @@ impl Replay<'_> {
         {
             let text = one_line(self.sources.slice(error.span()));
             explanation.push(format!("at {}: {text}", self.sources.locate(error.span())));
-        }
-        if let Some(last) = walk.states.last() {
-            explanation.extend(explain::state(machine, self.sources, found.kind.word(), last));
         }
         let stops: Vec<judge::Stop> = walk
             .states
