@@ -31,6 +31,7 @@
 pub mod analyse;
 pub mod api;
 pub mod base;
+pub mod bdd;
 pub mod cli;
 pub mod csp;
 pub mod driver;

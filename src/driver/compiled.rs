@@ -244,6 +244,7 @@ pub fn explore(
             symmetric_sets: program.symmetric_sets(),
             por: if por.is_some() { "on" } else { "off" },
             por_details: por.map(|(details, _)| details),
+            bdd: None,
             notes: settled.notes,
         },
         setup_seconds,
@@ -319,7 +320,7 @@ pub(super) fn shares(s: &explore::Shares) -> TimeShares {
 }
 
 /// The outcome when the constants could not be set up in time.
-fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &Formulas) -> Explored {
+pub(super) fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &Formulas) -> Explored {
     let mut ledger = Ledger::default();
     ledger.enter(format!("{reason} while the constants were set up"));
     Explored {
@@ -362,7 +363,7 @@ fn is_limited(found: &explore::Outcome) -> bool {
 }
 
 /// The finding with its trace, confirmed.
-fn violation(
+pub(super) fn violation(
     program: &Program,
     sources: &Sources,
     formulas: &Formulas,

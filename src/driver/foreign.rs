@@ -179,6 +179,7 @@ fn refusals(options: &CheckOptions) -> Vec<Diagnostic> {
     let none = LoadOptions::default();
     let given = [
         ("--engine reference", options.engine == super::Engine::Reference),
+        ("--engine bdd", options.engine == super::Engine::Bdd),
         ("--symmetry", options.symmetry.is_some()),
         ("--goal", options.goal.is_some()),
         ("--strict-wd", options.strict_wd),

@@ -1,7 +1,7 @@
 //! The result for people: the verdict first, then its scope, the figures, the counterexample.
 
 use super::ledger::Verdict;
-use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
+use super::outcome::{BddDetails, INITIALISE, Outcome, SETUP_CONSTANTS, TraceStep, Violation};
 use crate::base::text::one_line;
 use std::fmt::Write;
 
@@ -107,9 +107,8 @@ fn scope(out: &mut String, o: &Outcome) {
     }
 }
 
-fn figures(out: &mut String, o: &Outcome) {
+fn explored(out: &mut String, o: &Outcome) {
     let c = &o.counts;
-    let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     let _ = writeln!(
         out,
         "  explored     {} states, {} transitions, depth {} ({} initial{})",
@@ -123,6 +122,40 @@ fn figures(out: &mut String, o: &Outcome) {
             String::new()
         }
     );
+}
+
+/// The counts of a search on sets of states.
+fn sets(out: &mut String, d: &BddDetails) {
+    let unknown = || "unknown".to_string();
+    let _ = writeln!(
+        out,
+        "  explored     {} states, {} transitions ({} initial)",
+        d.states.clone().unwrap_or_else(unknown),
+        d.transitions.clone().unwrap_or_else(unknown),
+        d.initial
+    );
+    if let Some(kept) = &d.representatives {
+        let _ = writeln!(
+            out,
+            "  symmetry     {}: {kept} representatives, {} exchanges of elements",
+            d.symmetry, d.exchanges
+        );
+    }
+    let _ = writeln!(
+        out,
+        "  diagrams     {} variables, {} nodes for the states, {} for {} relations, {} rounds",
+        d.variables, d.nodes_of_states, d.nodes_of_relations, d.instances, d.rounds
+    );
+}
+
+fn figures(out: &mut String, o: &Outcome) {
+    let c = &o.counts;
+    if let Some(d) = &o.reductions.bdd {
+        sets(out, d);
+    } else {
+        explored(out, o);
+    }
+    let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     if !o.figures.is_empty() {
         let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
         let _ = writeln!(out, "  figures      {}", figures.join(", "));

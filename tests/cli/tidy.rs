@@ -17,6 +17,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("solve", &["syntax", "lang", "analyse", "model", "evaluate"]),
     ("system", &[]),
     ("program", &["source", "syntax", "lang", "analyse", "model", "solve", "evaluate", "system"]),
+    ("bdd", &["system"]),
     ("net", &["system"]),
     ("pins", &["system", "net"]),
     ("via", &["system"]),
@@ -29,8 +30,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "driver",
         &[
-            "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "net", "pins",
-            "via", "explore", "graph", "ltl", "csp", "report",
+            "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "bdd", "net",
+            "pins", "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
@@ -40,7 +41,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "source", "syntax", "lang", "model", "system", "program", "net", "pins", "via", "explore",
+            "source", "syntax", "lang", "model", "system", "program", "bdd", "net", "pins", "via", "explore",
             "graph", "ltl", "csp", "report", "driver", "runs",
         ],
     ),
