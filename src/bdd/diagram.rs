@@ -82,9 +82,9 @@ impl Diagrams {
         literals.sort_unstable_by_key(|l| std::cmp::Reverse(l.0));
         let mut cube = self.all.clone();
         for (var, value) in literals {
-            let literal = self.manager.with_manager_shared(|m| {
-                if value { Set::var(m, var) } else { Set::not_var(m, var) }
-            })?;
+            let literal = self
+                .manager
+                .with_manager_shared(|m| if value { Set::var(m, var) } else { Set::not_var(m, var) })?;
             cube = literal.and(&cube)?;
         }
         Ok(cube)

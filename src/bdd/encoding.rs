@@ -151,11 +151,6 @@ impl Encoding {
         }
         pairs
     }
-
-    /// How many fields are held by one variable for each code.
-    pub fn held_by_codes(&self) -> usize {
-        self.held.iter().filter(|h| h.one_hot).count()
-    }
 }
 
 impl Held {

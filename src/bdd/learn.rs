@@ -85,7 +85,8 @@ impl View {
         let Some(short) = open.pick() else { return Ok(None) };
         let cube = self.cube(diagrams, &short)?;
         let inside = states.and(&cube)?;
-        let first = inside.pick().expect("a projection of a set has a member of the set behind each of its own");
+        let first =
+            inside.pick().expect("a projection of a set has a member of the set behind each of its own");
         let sample = Sample { first, inside };
         Ok(Some((sample, open.without(&cube)?)))
     }
@@ -127,7 +128,8 @@ pub struct Step {
 impl Step {
     pub fn new(footprint: &Footprint, encoding: &Encoding, diagrams: &Diagrams) -> Halted<Step> {
         let written = encoding.vars_of(&footprint.writes);
-        let primed = |v: &VarNo| encoding.primed(*v).expect("what a step writes has a copy for the state after it");
+        let primed =
+            |v: &VarNo| encoding.primed(*v).expect("what a step writes has a copy for the state after it");
         let pairs: Vec<(VarNo, VarNo)> = written.iter().map(|v| (primed(v), *v)).collect();
         let back: Vec<(VarNo, VarNo)> = pairs.iter().map(|(p, v)| (*v, *p)).collect();
         Ok(Step {
@@ -317,8 +319,11 @@ impl<'s, S: System> Learner<'s, S> {
         for at in &self.by_event[event.0 as usize] {
             let known = &mut self.steps[*at];
             if let Some(from) = known.view.meet(self.diagrams, &state, assignment)? {
-                let mine: Vec<Vec<bool>> =
-                    targets.iter().filter(|(i, _)| i == at).map(|(_, t)| self.encoding.assignment(t)).collect();
+                let mine: Vec<Vec<bool>> = targets
+                    .iter()
+                    .filter(|(i, _)| i == at)
+                    .map(|(_, t)| self.encoding.assignment(t))
+                    .collect();
                 known.enter(&from, &mine, self.encoding, self.diagrams)?;
             }
         }

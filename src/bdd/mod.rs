@@ -158,7 +158,8 @@ impl Run<'_> {
         pause: Option<Pause>,
     ) -> Result<Tried, String> {
         let diagrams = Diagrams::new(self.encoding.vars, options.nodes, options.workers as u32, budget);
-        let mut outcome = Outcome { events: vec![Coverage::default(); system.event_names().len()], ..Outcome::default() };
+        let mut outcome =
+            Outcome { events: vec![Coverage::default(); system.event_names().len()], ..Outcome::default() };
         let mut search = match Search::new(system, self.encoding, &diagrams, options) {
             Ok(search) => search,
             Err(halt) => {
@@ -237,9 +238,12 @@ fn conclude<S: System>(
     if paused {
         return Ok(());
     }
-    for shown in &search.shown {
-        let n = diagrams.size(&shown.states, counted).max(1u8.into());
-        *outcome.counts.entry(shown.finding.kind).or_default() += n;
+    for kind in FindingKind::ALL {
+        let of_kind = || search.shown.iter().filter(|s| s.finding.kind == kind);
+        let states = diagrams.union(of_kind().map(|s| s.states.clone()).collect())?;
+        if of_kind().next().is_some() {
+            outcome.counts.insert(kind, diagrams.size(&states, counted).max(1u8.into()));
+        }
     }
     if !search.shown.is_empty() {
         match found(search) {
@@ -249,15 +253,14 @@ fn conclude<S: System>(
     }
     if search.orbits.is_trivial() {
         outcome.states = Some(outcome.kept.clone());
-        count_transitions(search, outcome)?;
     } else if options.exchanges.iter().all(|e| e.proved) && search.orbits.is_closed(&search.initial)? {
         let full = search.orbits.close(&search.full, None, diagrams)?;
         outcome.states = outcome.exhausted.then(|| diagrams.size(&full, counted));
     }
-    Ok(())
+    count_transitions(search, outcome)
 }
 
-/// Where each event is enabled, and how many transitions there are if their labels need not be looked at.
+/// In how many of the kept states each event is enabled, and how many transitions there are if their labels need not be looked at.
 fn count_transitions<S: System>(search: &Search<'_, S>, outcome: &mut Outcome) -> Halted<()> {
     let (diagrams, encoding) = (search.learner.diagrams, search.learner.encoding);
     let counted = encoding.current.len() as u32;
@@ -265,7 +268,7 @@ fn count_transitions<S: System>(search: &Search<'_, S>, outcome: &mut Outcome) -
         let steps = || search.learner.steps.iter().filter(move |s| s.event.0 as usize == event);
         let enabled = diagrams.union(steps().map(|s| s.enabled.clone()).collect())?;
         coverage.states = diagrams.size(&search.reach.and(&enabled)?, counted);
-        if steps().any(|s| !s.ground) {
+        if steps().any(|s| !s.ground) || !search.orbits.is_trivial() {
             continue;
         }
         let mut transitions = Default::default();

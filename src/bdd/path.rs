@@ -40,11 +40,7 @@ pub fn shortest<S: System>(
 }
 
 /// The states of a path that ends in `last`, a member of the last ring.
-fn walk_back<S: System>(
-    learner: &Learner<'_, S>,
-    rings: &[Set],
-    last: &[u64],
-) -> Halted<Vec<PathStep>> {
+fn walk_back<S: System>(learner: &Learner<'_, S>, rings: &[Set], last: &[u64]) -> Halted<Vec<PathStep>> {
     let mut states = vec![last.to_vec()];
     for ring in rings[..rings.len() - 1].iter().rev() {
         let at = learner.encoding.assignment(&states[states.len() - 1]);

@@ -117,7 +117,8 @@ impl<'s, S: System> Search<'s, S> {
                 continue;
             }
             let at = learner.encoding.assignment(state);
-            states.push(learner.diagrams.cube(learner.encoding.current.iter().map(|v| (*v, at[*v as usize])))?);
+            states
+                .push(learner.diagrams.cube(learner.encoding.current.iter().map(|v| (*v, at[*v as usize])))?);
         }
         let heard = &mut learner.heard;
         if heard.edges().is_empty() && heard.findings.is_empty() && heard.reasons.is_empty() {
@@ -181,7 +182,8 @@ impl<'s, S: System> Search<'s, S> {
         }
         // A state whose successors could not all be computed is not known to be stuck.
         let learner = &mut self.learner;
-        let suspicious = learner.escaped || !learner.heard.findings.is_empty() || !learner.heard.reasons.is_empty();
+        let suspicious =
+            learner.escaped || !learner.heard.findings.is_empty() || !learner.heard.reasons.is_empty();
         let mut sound = Vec::new();
         while let Some(one) = stuck.pick() {
             let state = learner.encoding.state(&one);
@@ -194,7 +196,8 @@ impl<'s, S: System> Search<'s, S> {
                 sound.push(stuck);
                 break;
             }
-            let cube = learner.diagrams.cube(learner.encoding.current.iter().map(|v| (*v, one[*v as usize])))?;
+            let cube =
+                learner.diagrams.cube(learner.encoding.current.iter().map(|v| (*v, one[*v as usize])))?;
             stuck = stuck.without(&cube)?;
             if is_stuck {
                 sound.push(cube);

@@ -2,9 +2,7 @@
 
 use super::order::Arrangement;
 use super::*;
-use crate::system::{
-    BitField, Condition, EventId, Exchange, Footprint, Footprints, InstanceId, Part, Sink,
-};
+use crate::system::{BitField, Condition, EventId, Exchange, Footprint, Footprints, InstanceId, Part, Sink};
 
 /// `n` cells of three values. Cell `i` goes from 0 to 1 if its right neighbour is not 2, from 1 to 2 if its right
 /// neighbour is 0, and from 2 to 0.
@@ -48,7 +46,8 @@ impl Ring {
             parts: vec![Part { reads: vec![cell(a) | cell(b)], askable: false }],
         });
         let conditions = conditions.into_iter().collect();
-        let footprints = Footprints { fields, common: vec![0], instances, conditions, ..Footprints::default() };
+        let footprints =
+            Footprints { fields, common: vec![0], instances, conditions, ..Footprints::default() };
         let names = ["wish", "take", "leave"].map(String::from).to_vec();
         Ring { n, names, footprints, apart, hides_neighbour }
     }

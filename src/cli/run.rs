@@ -342,8 +342,16 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
         ("--order", args.order != Order::Bfs, "sets of states have no such order"),
         ("--checkpoint", args.checkpoint.is_some() || args.resume.is_some(), "its search cannot be saved"),
         ("--symmetry", args.symmetry != Symmetry::Off && !of_sets, "use generators or orbits"),
-        ("--generators", args.generators.is_some() && !of_sets, "use --symmetry generators or orbits with it"),
-        ("--sigma-rounds", args.sigma_rounds.is_some() && !of_sets, "use --symmetry generators or orbits with it"),
+        (
+            "--generators",
+            args.generators.is_some() && !of_sets,
+            "use --symmetry generators or orbits with it",
+        ),
+        (
+            "--sigma-rounds",
+            args.sigma_rounds.is_some() && !of_sets,
+            "use --symmetry generators or orbits with it",
+        ),
     ];
     let wrong = given.iter().find(|(_, given, _)| *given);
     wrong.map(|(option, _, why)| format!("{option} with --engine bdd: {why}"))

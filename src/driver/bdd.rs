@@ -10,6 +10,7 @@ use super::temporal::Formulas;
 use super::{CheckOptions, Explored, Failure, Rejected, compiled};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::text::one_line;
 use crate::bdd::{self, Reason, Symmetry};
 use crate::explore;
 use crate::lang::typed::{Machine, Pred};
@@ -54,11 +55,8 @@ pub fn read_hints(
         "" => Some(0),
         digits => digits.parse::<u32>().ok(),
     };
-    let mut named: Vec<(u32, String)> = model
-        .scope
-        .definitions()
-        .filter_map(|name| Some((number(name)?, name.to_string())))
-        .collect();
+    let mut named: Vec<(u32, String)> =
+        model.scope.definitions().filter_map(|name| Some((number(name)?, name.to_string()))).collect();
     named.sort();
     let given = options.bdd.hints.iter().cloned();
     let mut hints = Vec::new();
@@ -131,7 +129,8 @@ pub fn explore(
     };
     let setup_seconds = started.elapsed().as_secs_f64();
     let found = bdd::explore(&program, &search, budget)?;
-    let explored = Concluding { program: &program, sources, options, formulas, budget }.conclude(&found, &search)?;
+    let explored =
+        Concluding { program: &program, sources, options, formulas, budget }.conclude(&found, &search)?;
     Ok(Explored { setup_seconds, ..explored })
 }
 
@@ -184,8 +183,7 @@ impl Concluding<'_, '_> {
             }
         }
         notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
-        let mut warnings: Vec<String> =
-            program.footprints().map(|f| f.notes.clone()).unwrap_or_default();
+        let mut warnings: Vec<String> = program.footprints().map(|f| f.notes.clone()).unwrap_or_default();
         for event in &found.undefined {
             warnings.push(format!(
                 "the guard of {} was undefined in some states and counted as false there (--strict-wd reports it)",
@@ -289,7 +287,10 @@ impl Concluding<'_, '_> {
                 "nodes        {} for the states, {} for the relations, {} expanded in {} rounds, {} in use at the end",
                 f.nodes_of_states, f.nodes_of_relations, f.nodes_expanded, f.rounds, f.nodes
             ),
-            format!("learned      from {} steps and {} looks at conditions", f.steps_taken, f.conditions_asked),
+            format!(
+                "learned      from {} steps and {} looks at conditions",
+                f.steps_taken, f.conditions_asked
+            ),
         ]
     }
 }
@@ -333,4 +334,48 @@ fn step(s: &bdd::PathStep) -> explore::Step {
 /// The number, or the largest that fits a word.
 fn small(n: &UBig) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// Bits that a step may read where learning its relation is still quick.
+const FEW_BITS: u32 = 20;
+
+/// Whether sets of states suit a model, and why, for `bombus info`.
+pub fn advice(program: &mut Program) -> Vec<String> {
+    let wanted =
+        footprints::Wanted { invariant: true, assertions: true, goal: true, hints: 0, symmetry: true };
+    if !program.prepare_footprints(&wanted) {
+        return Vec::new();
+    }
+    let Some(known) = program.footprints() else { return Vec::new() };
+    let bits: u32 = known.fields.iter().map(|f| u32::from(f.width)).sum();
+    let width = |mask: &[u64]| mask.iter().map(|w| w.count_ones()).sum::<u32>();
+    let steps = known.instances.iter().map(|i| (width(&i.reads), &program.event_names()[i.event.0 as usize]));
+    let conditions = known.conditions.iter().flat_map(|c| {
+        let name = c.finding.as_ref().map_or_else(String::new, |f| program.property(f));
+        c.parts.iter().map(move |p| (width(&p.reads), name.clone()))
+    });
+    let (most, event) = steps.max().map_or((0, ""), |(n, name)| (n, name.as_str()));
+    let (widest, condition) = conditions.max().unwrap_or_default();
+    let instances = known.instances.len();
+    let mut lines = vec![match (most <= FEW_BITS, widest <= FEW_BITS) {
+        (true, true) => format!(
+            "engine      bdd suits: each of {instances} steps reads at most {most} of {bits} bits, each condition at most \
+             {widest}"
+        ),
+        (false, _) => format!(
+            "engine      explicit suits better than bdd: {event} reads {most} of {bits} bits at once, and each of their \
+             values that occurs has to be learned"
+        ),
+        (true, false) => format!(
+            "engine      bdd suits the steps, each reads at most {most} of {bits} bits, but a condition reads {widest}: {}",
+            one_line(&condition)
+        ),
+    }];
+    if !known.exchanges.is_empty() {
+        lines.push(format!(
+            "engine      bdd: {} exchanges of elements generate the symmetry (--symmetry generators, orbits)",
+            known.exchanges.len()
+        ));
+    }
+    lines
 }

@@ -137,7 +137,8 @@ impl<'m> Program<'m> {
                 granted.iter().any(|g| g.var == b.var && g.set == b.set && g.subset == b.subset)
             })
         };
-        let whole = |asked, p: &Pred| Draft { asked, cells: vec![cells_of(tracer, p)], parts: vec![p.clone()] };
+        let whole =
+            |asked, p: &Pred| Draft { asked, cells: vec![cells_of(tracer, p)], parts: vec![p.clone()] };
         let taken_apart = |asked, p: &Pred| {
             let open = plan::conjuncts(p).into_iter().filter(|p| !proven(p));
             let parts: Vec<Pred> = open.flat_map(|p| split_up_to(&p, known.domains, MOST)).collect();
@@ -239,7 +240,8 @@ impl<'m> Program<'m> {
         part: Option<usize>,
         sink: &mut dyn Sink,
     ) -> Option<bool> {
-        let prepared = self.prepared.as_ref().expect("footprints are prepared before conditions are asked for");
+        let prepared =
+            self.prepared.as_ref().expect("footprints are prepared before conditions are asked for");
         let (asked, guards) = &prepared.asked[condition];
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         if !self.layout.is_escaped(state) {

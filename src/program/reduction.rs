@@ -120,70 +120,72 @@ impl<'m> Program<'m> {
         // for all others. Else, and for paths, which go on, only what is proven is granted.
         let (grounded, relations, contents, proven) =
             self.with_domains(wanted.invariant && !wanted.paths, |known| {
-            let Known { domains, conjuncts, by_invariant } = known;
-            let tracer = domains.tracer;
-            let grounded = ground(domains, wanted.whole_events);
-            let mut relations = relate(&grounded);
-            let contents: Contents = grounded
-                .instances
-                .iter()
-                .flat_map(|i| i.touch.reads.iter().chain(i.touch.writes.keys()))
-                .chain(grounded.guards.iter().flat_map(|g| &g.reads))
-                .filter_map(|cell| Some((cell.clone(), domains.contents(cell)?)))
-                .collect();
-
-            let mut watched: Vec<Watched> = Vec::new();
-            let mut watch = |p: &Pred, bad_if_false: bool| {
-                let mut cells = Cells::new();
-                if !bad_if_false || wanted.paths {
-                    tracer.pred(p, &mut cells);
-                    watched.push(Watched { cells, repaired: None });
-                    return;
-                }
-                for part in split(p, domains) {
-                    let mut cells = Cells::new();
-                    tracer.pred(&part, &mut cells);
-                    let fact = Fact::of(&part, tracer);
-                    watched.push(Watched { cells, repaired: Some((part, fact)) });
-                }
-            };
-            let mut proven = 0;
-            if wanted.invariant {
-                for c in conjuncts.iter() {
-                    if by_invariant.keep(c) {
-                        proven += 1;
-                    } else {
-                        watch(c, true);
-                    }
-                }
-            }
-            if wanted.assertions {
-                machine.assertions.iter().for_each(|c| watch(&c.pred, true));
-            }
-            if wanted.goal {
-                machine.goal.iter().for_each(|p| watch(p, false));
-            }
-            wanted.propositions.iter().for_each(|p| watch(p, false));
-            for (i, instance) in grounded.instances.iter().enumerate() {
-                let writes = &instance.touch.writes;
-                let seen = watched.iter().any(|w| {
-                    touches(writes, &w.cells)
-                        && w.repaired.as_ref().is_none_or(|(p, fact)| {
-                            fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
-                                && may_repair(p, instance, &grounded.guards, tracer)
-                        })
-                });
-                let enabling = grounded
+                let Known { domains, conjuncts, by_invariant } = known;
+                let tracer = domains.tracer;
+                let grounded = ground(domains, wanted.whole_events);
+                let mut relations = relate(&grounded);
+                let contents: Contents = grounded
                     .instances
                     .iter()
-                    .filter(|other| wanted.enabledness.contains(&other.event))
-                    .any(|other| other.guards.iter().any(|g| touches(writes, &grounded.guards[*g].reads)));
-                if seen || enabling {
-                    relations.make_visible(i);
+                    .flat_map(|i| i.touch.reads.iter().chain(i.touch.writes.keys()))
+                    .chain(grounded.guards.iter().flat_map(|g| &g.reads))
+                    .filter_map(|cell| Some((cell.clone(), domains.contents(cell)?)))
+                    .collect();
+
+                let mut watched: Vec<Watched> = Vec::new();
+                let mut watch = |p: &Pred, bad_if_false: bool| {
+                    let mut cells = Cells::new();
+                    if !bad_if_false || wanted.paths {
+                        tracer.pred(p, &mut cells);
+                        watched.push(Watched { cells, repaired: None });
+                        return;
+                    }
+                    for part in split(p, domains) {
+                        let mut cells = Cells::new();
+                        tracer.pred(&part, &mut cells);
+                        let fact = Fact::of(&part, tracer);
+                        watched.push(Watched { cells, repaired: Some((part, fact)) });
+                    }
+                };
+                let mut proven = 0;
+                if wanted.invariant {
+                    for c in conjuncts.iter() {
+                        if by_invariant.keep(c) {
+                            proven += 1;
+                        } else {
+                            watch(c, true);
+                        }
+                    }
                 }
-            }
-            (grounded, relations, contents, proven)
-        });
+                if wanted.assertions {
+                    machine.assertions.iter().for_each(|c| watch(&c.pred, true));
+                }
+                if wanted.goal {
+                    machine.goal.iter().for_each(|p| watch(p, false));
+                }
+                wanted.propositions.iter().for_each(|p| watch(p, false));
+                for (i, instance) in grounded.instances.iter().enumerate() {
+                    let writes = &instance.touch.writes;
+                    let seen = watched.iter().any(|w| {
+                        touches(writes, &w.cells)
+                            && w.repaired.as_ref().is_none_or(|(p, fact)| {
+                                fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
+                                    && may_repair(p, instance, &grounded.guards, tracer)
+                            })
+                    });
+                    let enabling = grounded
+                        .instances
+                        .iter()
+                        .filter(|other| wanted.enabledness.contains(&other.event))
+                        .any(|other| {
+                            other.guards.iter().any(|g| touches(writes, &grounded.guards[*g].reads))
+                        });
+                    if seen || enabling {
+                        relations.make_visible(i);
+                    }
+                }
+                (grounded, relations, contents, proven)
+            });
         let mut relations = relations;
         let interpreter = Interpreter::new(machine, &self.budget);
         let names = grounded.instances.iter().map(|i| name_of(machine, i)).collect();

@@ -11,12 +11,7 @@ use crate::lang::typed::{Machine, SetId};
 use crate::program::Program;
 use crate::system::Exchange;
 
-pub fn read(
-    program: &Program,
-    sources: &Sources,
-    name: &str,
-    text: &str,
-) -> Result<Vec<Exchange>, Rejected> {
+pub fn read(program: &Program, sources: &Sources, name: &str, text: &str) -> Result<Vec<Exchange>, Rejected> {
     let mut sources = sources.clone();
     let file = sources.add(name, None, text);
     let mut exchanges = Vec::new();
@@ -67,9 +62,7 @@ fn words(line: &str, start: usize, file: FileId) -> Vec<Word<'_>> {
 
 /// What a line says: `to[n]` takes the place of element `n`.
 fn permutation(machine: &Machine, words: &[Word<'_>]) -> Result<(SetId, Vec<u32>), Diagnostic> {
-    let wrong = |at: Span| {
-        Diagnostic::error(at, "expected `swap SET a b` or `perm SET (a b c)(d e)`")
-    };
+    let wrong = |at: Span| Diagnostic::error(at, "expected `swap SET a b` or `perm SET (a b c)(d e)`");
     let [(kind, at), rest @ ..] = words else { return Err(wrong(Span::default())) };
     let [(set, set_at), rest @ ..] = rest else { return Err(wrong(*at)) };
     let Some(id) = machine.sets.iter().position(|s| *s.name == **set) else {

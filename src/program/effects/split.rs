@@ -41,7 +41,8 @@ pub fn split_up_to(condition: &Pred, domains: &Domains<'_>, most: Most) -> Vec<P
 /// A quantified condition for all values of its variables, without those that always hold.
 fn instances(p: &Pred, domains: &Domains<'_>, most: Most) -> Option<Vec<Pred>> {
     let PredKind::Forall(vars, body) = &p.kind else { return None };
-    let space: Vec<Vec<Value>> = vars.iter().map(|v| values(*v, body, domains, most.values)).collect::<Option<_>>()?;
+    let space: Vec<Vec<Value>> =
+        vars.iter().map(|v| values(*v, body, domains, most.values)).collect::<Option<_>>()?;
     let count = space.iter().fold(1usize, |n, of_one| n.saturating_mul(of_one.len()));
     if count > most.parts {
         return None;
