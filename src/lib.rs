@@ -11,7 +11,7 @@
 //! `base` is below all. `lang` is what front ends agree on and engines start from: typed trees and values, without
 //! behaviour. `analyse` runs nothing of a machine. `evaluate` says what formulas and substitutions yield on values, and
 //! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `system` is the seam on
-//! which `csp`, `net`, `pins` and `via` stand beside `program`. `driver` composes the line. The crate `oracle` stands beside
+//! which `csp`, `net`, `pins` and `via` stand beside `program`, and `bdd` beside `explore`. `driver` composes the line. The crate `oracle` stands beside
 //! all: it shares no code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
 //! Invariants of the architecture:

@@ -12,6 +12,7 @@ mod index;
 mod loops;
 mod oracle;
 mod propagation_agreement;
+mod sets_of_states;
 mod solver_agreement;
 mod values_without_words;
 mod whole_machines;
