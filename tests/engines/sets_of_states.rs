@@ -171,7 +171,8 @@ fn any_hint_in_any_order_leaves_the_set_of_states_as_it_is() {
 
 #[test]
 fn definitions_called_hint_guide_the_search_in_the_order_of_their_numbers() {
-    let text = CLIENTS.replace("scope_CLIENT == 4", "scope_CLIENT == 4; HINT2 == asking = {}; HINT1 == served = {}");
+    let text =
+        CLIENTS.replace("scope_CLIENT == 4", "scope_CLIENT == 4; HINT2 == asking = {}; HINT1 == served = {}");
     let sets = check_machine(&text, &["--engine", "bdd"]);
     assert_eq!((&sets["verdict"], &sets["bdd"]["hints"]), (&"verified".into(), &3.into()));
 }
@@ -186,9 +187,13 @@ fn a_generator_that_is_no_symmetry_gives_no_false_alarm_and_no_verification() {
     let folder = Folder::with_machine(&named);
     folder.write("wrong.txt", "# boss is served last\nswap CLIENT boss ann\n");
     folder.write("unknown.txt", "swap CLIENT boss dora\nturn CLIENT\nperm CLIENT (ann bob\n");
-    let with = |file: &str| folder.check(&["--engine", "bdd", "--symmetry", "generators", "--generators", file]);
+    let with =
+        |file: &str| folder.check(&["--engine", "bdd", "--symmetry", "generators", "--generators", file]);
     let result = json(&with("wrong.txt"));
-    assert_eq!((&result["verdict"], &result["violation"], &result["states"]), (&"incomplete".into(), &Value::Null, &Value::Null));
+    assert_eq!(
+        (&result["verdict"], &result["violation"], &result["states"]),
+        (&"incomplete".into(), &Value::Null, &Value::Null)
+    );
     assert!(result["incomplete_because"].to_string().contains("not proved to be a symmetry"));
     let rejected = with("unknown.txt");
     let words = String::from_utf8_lossy(&rejected.stderr).into_owned();
