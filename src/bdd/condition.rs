@@ -43,6 +43,7 @@ impl Learned {
         let mut reads: Vec<u64> = Vec::new();
         let mut parts = Vec::new();
         for (i, part) in condition.parts.iter().enumerate() {
+            diagrams.check()?;
             reads.resize(part.reads.len(), 0);
             reads.iter_mut().zip(&part.reads).for_each(|(all, r)| *all |= r);
             parts.push(Part {

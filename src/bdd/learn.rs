@@ -274,6 +274,7 @@ impl<'s, S: System> Learner<'s, S> {
         let mut steps = Vec::new();
         let mut by_event = vec![Vec::new(); system.event_names().len()];
         for (i, footprint) in footprints.instances.iter().enumerate() {
+            diagrams.check()?;
             by_event[footprint.event.0 as usize].push(i);
             steps.push(Step::new(footprint, encoding, diagrams)?);
         }

@@ -232,6 +232,9 @@ fn conclude<S: System>(
     if search.learner.escaped {
         outcome.reasons.push(Reason::Escaped);
     }
+    if search.undecided {
+        outcome.reasons.push(Reason::Undecided);
+    }
     for e in options.exchanges.iter().filter(|e| !e.proved) {
         outcome.reasons.push(Reason::Unproved(format!("{} {} {}", e.set, e.elements[0], e.elements[1])));
     }

@@ -19,6 +19,8 @@ pub enum Reason {
     Escaped,
     /// A symmetry that the user claims was used, and is not known to be one.
     Unproved(String),
+    /// States that may be deadlocks were too many to look at one by one.
+    Undecided,
     /// The path to a finding needs more nodes than there are.
     PathLost,
 }

@@ -15,6 +15,9 @@ use super::{Options, Symmetry};
 use crate::system::{Finding, FindingKind, NO_INITIAL_STATE, System};
 use oxidd::{BooleanFunction, Function};
 
+/// States without a step that are looked at one by one, where some steps could not be computed.
+const STUCK: usize = 10_000;
+
 /// A finding with the states that show it.
 pub struct Shown {
     pub finding: Finding,
@@ -33,6 +36,8 @@ pub struct Search<'s, S: System> {
     /// With a symmetry: images of the reached states as well.
     pub full: Set,
     pub shown: Vec<Shown>,
+    /// Whether states without a step were too many to look at one by one.
+    pub undecided: bool,
     /// Findings of the learner that were taken over.
     taken_over: usize,
     pub rounds: u64,
@@ -84,6 +89,7 @@ impl<'s, S: System> Search<'s, S> {
             reach: none(),
             full: none(),
             shown: Vec::new(),
+            undecided: false,
             taken_over: 0,
             rounds: 0,
             nodes_expanded: 0,
@@ -185,7 +191,13 @@ impl<'s, S: System> Search<'s, S> {
         let suspicious =
             learner.escaped || !learner.heard.findings.is_empty() || !learner.heard.reasons.is_empty();
         let mut sound = Vec::new();
+        let mut looked_at = 0;
         while let Some(one) = stuck.pick() {
+            looked_at += 1;
+            if looked_at > STUCK {
+                self.undecided = true;
+                break;
+            }
             let state = learner.encoding.state(&one);
             learner.heard.look_at(Some(&state));
             learner.system.successors(&mut learner.worker, &state, &mut learner.heard);
@@ -195,6 +207,10 @@ impl<'s, S: System> Search<'s, S> {
             if is_stuck && !suspicious {
                 sound.push(stuck);
                 break;
+            }
+            let footprints = learner.system.footprints().expect("the system has footprints");
+            if learner.heard.edges().iter().any(|e| footprints.describes(&e.2)) {
+                learner.fault = Some("a state has a step where the diagrams have none".into());
             }
             let cube =
                 learner.diagrams.cube(learner.encoding.current.iter().map(|v| (*v, one[*v as usize])))?;

@@ -270,6 +270,9 @@ impl Concluding<'_, '_> {
                     .into()
             }
             Reason::Unproved(which) => format!("not proved to be a symmetry: {which}"),
+            Reason::Undecided => {
+                "states that may be deadlocks are too many to look at one by one; --engine explicit does".into()
+            }
             Reason::PathLost => {
                 "something was found, but the nodes of the diagrams do not suffice to show a path to it".into()
             }
