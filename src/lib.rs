@@ -12,7 +12,8 @@
 //! behaviour. `analyse` runs nothing of a machine. `evaluate` says what formulas and substitutions yield on values, and
 //! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `explain` says on the
 //! same tier, after the search, why a finding is one. `symbolic` makes clauses of typed trees and asks a SAT solver
-//! instead of visiting states. `system` is the seam on which `csp`, `net`, `pins` and `via` stand beside `program`.
+//! instead of visiting states. `system` is the seam on which `csp`, `net`, `pins` and `via` stand beside `program`,
+//! and `bdd`, which learns sets of states from steps, beside `explore`.
 //! `driver` composes the line; `serve` shows a model as a web page. The crate `oracle` stands beside all: it shares no
 //! code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
@@ -33,6 +34,7 @@
 pub mod analyse;
 pub mod api;
 pub mod base;
+pub mod bdd;
 pub mod cli;
 pub mod csp;
 pub mod driver;

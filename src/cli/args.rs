@@ -184,6 +184,19 @@ pub struct Check {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub workers: Option<u32>,
+    /// With --engine bdd: a state predicate that says which states are expanded first (repeatable)
+    #[arg(long, value_name = "PRED")]
+    pub hint: Vec<String>,
+    /// With --engine bdd --symmetry: a file of further permutations, `swap SET a b` or `perm SET (a b c)` on each line;
+    /// with one that is not known to be a symmetry nothing is verified
+    #[arg(long, value_name = "FILE")]
+    pub generators: Option<PathBuf>,
+    /// With --engine bdd: nodes of all diagrams [default: 8388608]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1000..=1 << 30))]
+    pub nodes: Option<u32>,
+    /// With --engine bdd --symmetry: rounds of each closure under the symmetry [default: until it is closed]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sigma_rounds: Option<u32>,
     /// Order of exploration
     #[arg(long, value_enum, default_value_t = Order::Bfs)]
     pub order: Order,
@@ -373,13 +386,15 @@ pub enum Engine {
     Ic3,
     /// explicit, kind, ic3 and bmc side by side: the first answer counts
     Portfolio,
+    /// Sets of states as decision diagrams: counts what no list of states could hold
+    Bdd,
 }
 
 impl Engine {
     /// The word of an engine with one worker that knows no reduction; none for the explicit engine.
     pub fn plain_word(self) -> Option<&'static str> {
         match self {
-            Engine::Explicit => None,
+            Engine::Explicit | Engine::Bdd => None,
             Engine::Evaluate => Some("evaluate"),
             Engine::Reference => Some("reference"),
             Engine::Bmc => Some("bmc"),
@@ -422,6 +437,10 @@ pub enum Symmetry {
     Exact,
     /// By all permutations of each state: slow, for comparison
     Flood,
+    /// With --engine bdd: images of states that were seen are not expanded
+    Generators,
+    /// With --engine bdd: one state of each orbit is expanded
+    Orbits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,6 +5,7 @@ use super::{colour, describe, models, options, outputs, progress, status};
 use crate::base::Int;
 use crate::base::budget::{Budget, GRACE};
 use crate::base::text::many;
+use crate::bdd;
 use crate::driver::{self, CheckOptions, Failure, Rejected, SymmetryMode};
 use crate::explore;
 use crate::ltl;
@@ -251,6 +252,13 @@ fn check_one(args: args::Check) -> u8 {
             Err(e) => return reject(&format!("--ltl-file: cannot read {}: {e}", path.display())),
         },
     };
+    let generators = match &args.generators {
+        None => None,
+        Some(path) => match std::fs::read_to_string(path) {
+            Ok(text) => Some((path.display().to_string(), text)),
+            Err(e) => return reject(&format!("--generators: cannot read {}: {e}", path.display())),
+        },
+    };
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     budget.max_states = args.max_states;
@@ -278,6 +286,7 @@ fn check_one(args: args::Check) -> u8 {
             Some(Engine::Portfolio) => symbolic(&args, driver::Method::Portfolio),
             Some(Engine::Reference) => driver::Engine::Reference,
             Some(Engine::Evaluate) => driver::Engine::Evaluate,
+            Some(Engine::Bdd) => driver::Engine::Bdd,
             Some(Engine::Explicit) | None => driver::Engine::Explicit,
         },
         no_native: args.no_native,
@@ -292,7 +301,7 @@ fn check_one(args: args::Check) -> u8 {
             Store::Hash => explore::Store::Hash,
         },
         symmetry: match args.symmetry {
-            Symmetry::Off => None,
+            Symmetry::Off | Symmetry::Generators | Symmetry::Orbits => None,
             Symmetry::Marker => Some(SymmetryMode::Marker),
             Symmetry::MarkerClassic => Some(SymmetryMode::MarkerClassic),
             Symmetry::Exact => Some(SymmetryMode::Exact),
@@ -327,6 +336,17 @@ fn check_one(args: args::Check) -> u8 {
             main: args.main.clone(),
             guide: args.csp.clone(),
             free: args.csp_free.clone(),
+        },
+        bdd: driver::AskedOfSets {
+            symmetry: match args.symmetry {
+                Symmetry::Generators => bdd::Symmetry::Generators,
+                Symmetry::Orbits => bdd::Symmetry::Orbits,
+                _ => bdd::Symmetry::Off,
+            },
+            generators,
+            hints: args.hint.clone(),
+            nodes: args.nodes.map(|n| n as usize),
+            sigma_rounds: args.sigma_rounds.map(u64::from),
         },
         checkpoint,
         progress: Default::default(),
@@ -402,6 +422,9 @@ pub(super) fn cores() -> usize {
 
 /// Options whose engine does not exist yet are refused, never ignored.
 fn not_available(args: &args::Check) -> Option<String> {
+    if let Some(message) = not_for_sets(args) {
+        return Some(message);
+    }
     let plain = args.engine.and_then(Engine::plain_word);
     if let Some(engine) = plain {
         if args.order != Order::Bfs {
@@ -440,6 +463,41 @@ fn not_available(args: &args::Check) -> Option<String> {
         return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());
     }
     None
+}
+
+/// Options that only an engine on sets of states has, and those that it has not.
+fn not_for_sets(args: &args::Check) -> Option<String> {
+    let of_sets = matches!(args.symmetry, Symmetry::Generators | Symmetry::Orbits);
+    if args.engine != Some(Engine::Bdd) {
+        let given = [
+            ("--hint", !args.hint.is_empty()),
+            ("--generators", args.generators.is_some()),
+            ("--nodes", args.nodes.is_some()),
+            ("--sigma-rounds", args.sigma_rounds.is_some()),
+            ("--symmetry generators and --symmetry orbits", of_sets),
+        ];
+        let wrong = given.iter().find(|(_, given)| *given);
+        return wrong.map(|(option, _)| format!("{option}: for --engine bdd only"));
+    }
+    let given = [
+        ("--por", args.por != Por::Off, "sets of states are not reduced by partial orders"),
+        ("--store", args.store != Store::Exact, "sets of states are exact"),
+        ("--order", args.order != Order::Bfs, "sets of states have no such order"),
+        ("--checkpoint", args.checkpoint.is_some() || args.resume.is_some(), "its search cannot be saved"),
+        ("--symmetry", args.symmetry != Symmetry::Off && !of_sets, "use generators or orbits"),
+        (
+            "--generators",
+            args.generators.is_some() && !of_sets,
+            "use --symmetry generators or orbits with it",
+        ),
+        (
+            "--sigma-rounds",
+            args.sigma_rounds.is_some() && !of_sets,
+            "use --symmetry generators or orbits with it",
+        ),
+    ];
+    let wrong = given.iter().find(|(_, given, _)| *given);
+    wrong.map(|(option, _, why)| format!("{option} with --engine bdd: {why}"))
 }
 
 fn show(args: &args::Check, outcome: &Outcome) -> u8 {

@@ -257,6 +257,7 @@ pub fn explore(
             symmetric_sets: program.symmetric_sets(),
             por: if por.is_some() { "on" } else { "off" },
             por_details: por.map(|(details, _)| details),
+            bdd: None,
             notes: settled.notes,
         },
         setup_seconds,
@@ -273,11 +274,12 @@ pub fn explore(
 /// which events and conjuncts are left to the interpreter.
 pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
     match program::compile(machine, budget, &program::Options::default()) {
-        Ok(program) => {
+        Ok(mut program) => {
             let mut lines: Vec<String> =
                 program.layout_text().lines().map(|l| format!("layout      {l}")).collect();
             lines.extend(program.uncompiled().iter().map(|l| format!("interpreted {l}")));
             lines.extend(program::symmetry::describe(machine).iter().map(|l| format!("symmetry    {l}")));
+            lines.extend(super::bdd::advice(&mut program));
             lines
         }
         Err(stop) => vec![format!("layout      unknown: {} while the constants were set up", stop.reason())],
@@ -333,7 +335,12 @@ pub(super) fn shares(s: &explore::Shares) -> TimeShares {
 }
 
 /// The outcome when the constants could not be set up in time.
-fn nothing(machine: &Machine, reason: &str, options: &CheckOptions, formulas: &Formulas) -> Explored {
+pub(super) fn nothing(
+    machine: &Machine,
+    reason: &str,
+    options: &CheckOptions,
+    formulas: &Formulas,
+) -> Explored {
     let mut ledger = Ledger::default();
     ledger.enter(format!("{reason} while the constants were set up"));
     Explored {
@@ -378,7 +385,7 @@ fn is_limited(found: &explore::Outcome) -> bool {
 }
 
 /// The finding with its trace, confirmed.
-fn violation(
+pub(super) fn violation(
     program: &Program,
     formulas: &Formulas,
     strict_guards: bool,

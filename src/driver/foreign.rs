@@ -183,6 +183,7 @@ fn refusals(options: &CheckOptions) -> Vec<Diagnostic> {
     let given = [
         ("--engine reference", options.engine == super::Engine::Reference),
         ("--engine", matches!(options.engine, super::Engine::Symbolic(_))),
+        ("--engine bdd", options.engine == super::Engine::Bdd),
         ("--symmetry", options.symmetry.is_some()),
         ("--goal", options.goal.is_some()),
         ("--strict-wd", options.strict_wd),

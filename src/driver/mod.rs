@@ -4,6 +4,7 @@
 //! Never here: arguments as typed, printing.
 
 mod animate;
+mod bdd;
 mod checkpoint;
 mod compiled;
 mod coverage;
@@ -33,6 +34,7 @@ mod values;
 
 pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::{Animation, Branch, Choice, Judged};
+pub use bdd::Asked as AskedOfSets;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
 pub use coverage::{Coverage, Part, coverage};
@@ -58,7 +60,7 @@ use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::finding::FindingKind;
 use crate::base::text::{many, one_line};
 use crate::explore::{Order, Progress, Store};
-use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
+use crate::lang::typed::{Machine, Pred, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
@@ -86,6 +88,8 @@ pub enum Engine {
     Reference,
     /// Clauses and a SAT solver.
     Symbolic(symbolic::Settings),
+    /// Sets of states as decision diagrams.
+    Bdd,
 }
 
 /// What to check, how, and how far to go.
@@ -118,6 +122,8 @@ pub struct CheckOptions {
     pub temporal: Asked,
     /// CSP: the process to check, or the script that guides a machine.
     pub process: Process,
+    /// What a search on sets of states is to use.
+    pub bdd: bdd::Asked,
     /// Saving the search, and going on with a saved one.
     pub checkpoint: Checkpoint,
     pub progress: Arc<Progress>,
@@ -268,6 +274,12 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
 
 /// Checks a model exhaustively.
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    if options.engine == Engine::Bdd
+        && (foreign::Formalism::of(path).is_some() || is_csp(path) || options.process.guide.is_some())
+    {
+        let fault = Diagnostic::plain("--engine bdd is for machines of B, Event-B and Z");
+        return Err(Rejected { sources: Sources::default(), diagnostics: vec![fault] }.into());
+    }
     if let Some(formalism) = foreign::Formalism::of(path) {
         return foreign::check_file(path, formalism, options, budget);
     }
@@ -292,7 +304,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         asked =
             Question::read(path, options, &LoadOptions { all_constants: true, ..options.loading.clone() })?;
     }
-    let Question { model, mut sources, diagnostics, formulas } = asked;
+    let Question { model, mut sources, diagnostics, formulas, hints } = asked;
     warnings.extend(warnings_of(&sources, &diagnostics));
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
@@ -305,6 +317,12 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     if let Engine::Symbolic(settings) = options.engine {
         let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
         let refused = symbolic::refusals(machine, options, !formulas.is_empty(), followed, settings.method);
+        if !refused.is_empty() {
+            return Err(Rejected { sources, diagnostics: refused }.into());
+        }
+    }
+    if options.engine == Engine::Bdd {
+        let refused = bdd::refusals(machine);
         if !refused.is_empty() {
             return Err(Rejected { sources, diagnostics: refused }.into());
         }
@@ -324,6 +342,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
             Engine::Symbolic(settings) => {
                 symbolic::explore(machine, &sources, options, settings, &formulas, budget)?
             }
+            Engine::Bdd => bdd::explore(machine, &sources, options, &formulas, &hints, budget)?,
         })
     };
     let explored = explore(options)?;
@@ -403,6 +422,8 @@ struct Question {
     sources: Sources,
     diagnostics: Vec<Diagnostic>,
     formulas: temporal::Formulas,
+    /// Predicates that guide a search on sets of states.
+    hints: Vec<Pred>,
 }
 
 impl Question {
@@ -410,7 +431,11 @@ impl Question {
         let (mut model, mut sources, diagnostics) = load(path, loading)?;
         set_goal(&mut model, &mut sources, options)?;
         let formulas = temporal::read(&mut model, &mut sources, options)?;
-        Ok(Question { model, sources, diagnostics, formulas })
+        let hints = match options.engine {
+            Engine::Bdd => bdd::read_hints(&mut model, &mut sources, options)?,
+            _ => Vec::new(),
+        };
+        Ok(Question { model, sources, diagnostics, formulas, hints })
     }
 
     /// A deferred set of which formulas of the user name an element, or show it to a function that sees an order,

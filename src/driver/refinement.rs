@@ -87,6 +87,7 @@ fn inside(explored: Explored, model: &Model, followup: &Followup) -> Explored {
     warn_of_outside(&mut explored);
     explored.warnings.push("counted are the calls that the precondition of the abstraction allows".into());
     explored.found.clear();
+    explored.reductions.bdd = None;
     explored.ledger = Ledger::default();
     explored.ledger.finished();
     let setups = if model.machine.has_setup() { reached.valuations } else { 0 };

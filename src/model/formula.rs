@@ -59,6 +59,11 @@ impl FormulaScope {
         FormulaScope { scope, maxint, minint }
     }
 
+    /// The names of the definitions, in the order of the text.
+    pub fn definitions(&self) -> impl Iterator<Item = &Name> {
+        self.scope.definitions.names()
+    }
+
     /// The scope of `bombus eval` without a model.
     pub fn empty(maxint: Int, minint: Int) -> FormulaScope {
         FormulaScope { scope: Scope::default(), maxint, minint }

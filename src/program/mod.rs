@@ -8,6 +8,7 @@
 //! that is worth it; whatever has no code or no place goes to the interpreter through `exact`.
 
 mod batched_tests;
+pub mod bits;
 pub mod carrier;
 mod checks;
 pub mod compile;
@@ -16,6 +17,7 @@ pub mod effects;
 mod entry_filter;
 pub mod exact;
 pub mod exec;
+pub mod footprints;
 mod host;
 pub mod invariant_ranges;
 pub mod ir;
@@ -198,6 +200,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         options: options.clone(),
         guards: Vec::new(),
         reduction: None,
+        prepared: None,
     })
 }
 

@@ -55,6 +55,15 @@ pub struct Reduction {
     ignores_failures: bool,
 }
 
+/// What the text of a machine tells about its parameters and conditions.
+pub(super) struct Known<'k> {
+    pub domains: &'k Domains<'k>,
+    /// The conjuncts of the invariant.
+    pub conjuncts: &'k [Pred],
+    /// Proves with all of the invariant granted.
+    pub by_invariant: &'k Prover<'k>,
+}
+
 /// A condition whose truth matters.
 struct Watched {
     cells: Cells,
@@ -65,7 +74,7 @@ struct Watched {
 }
 
 /// The instances of one event by the label of a transition.
-enum Labels {
+pub(super) enum Labels {
     Whole(u32),
     /// Sorted by label.
     Each(Vec<(u64, u32)>),
@@ -81,7 +90,15 @@ impl Reduction {
 }
 
 impl Labels {
-    fn find(&self, label: u64) -> Option<InstanceId> {
+    /// Whether two instances have one label.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        match self {
+            Labels::Whole(_) => false,
+            Labels::Each(list) => list.windows(2).any(|two| two[0].0 == two[1].0),
+        }
+    }
+
+    pub(super) fn find(&self, label: u64) -> Option<InstanceId> {
         match self {
             Labels::Whole(i) => Some(InstanceId(*i)),
             Labels::Each(list) => {
@@ -98,6 +115,108 @@ impl<'m> Program<'m> {
         if self.valuations.is_empty() {
             return;
         }
+        let machine = self.machine;
+        // Where the invariant is checked, a state outside it ends the search, so it may be granted
+        // for all others. Else, and for paths, which go on, only what is proven is granted.
+        let (grounded, relations, contents, proven) =
+            self.with_domains(wanted.invariant && !wanted.paths, |known| {
+                let Known { domains, conjuncts, by_invariant } = known;
+                let tracer = domains.tracer;
+                let grounded = ground(domains, wanted.whole_events);
+                let mut relations = relate(&grounded);
+                let contents: Contents = grounded
+                    .instances
+                    .iter()
+                    .flat_map(|i| i.touch.reads.iter().chain(i.touch.writes.keys()))
+                    .chain(grounded.guards.iter().flat_map(|g| &g.reads))
+                    .filter_map(|cell| Some((cell.clone(), domains.contents(cell)?)))
+                    .collect();
+
+                let mut watched: Vec<Watched> = Vec::new();
+                let mut watch = |p: &Pred, bad_if_false: bool| {
+                    let mut cells = Cells::new();
+                    if !bad_if_false || wanted.paths {
+                        tracer.pred(p, &mut cells);
+                        watched.push(Watched { cells, repaired: None });
+                        return;
+                    }
+                    for part in split(p, domains) {
+                        let mut cells = Cells::new();
+                        tracer.pred(&part, &mut cells);
+                        let fact = Fact::of(&part, tracer);
+                        watched.push(Watched { cells, repaired: Some((part, fact)) });
+                    }
+                };
+                let mut proven = 0;
+                if wanted.invariant {
+                    for c in conjuncts.iter() {
+                        if by_invariant.keep(c) {
+                            proven += 1;
+                        } else {
+                            watch(c, true);
+                        }
+                    }
+                }
+                if wanted.assertions {
+                    machine.assertions.iter().for_each(|c| watch(&c.pred, true));
+                }
+                if wanted.goal {
+                    machine.goal.iter().for_each(|p| watch(p, false));
+                }
+                wanted.propositions.iter().for_each(|p| watch(p, false));
+                for (i, instance) in grounded.instances.iter().enumerate() {
+                    let writes = &instance.touch.writes;
+                    let seen = watched.iter().any(|w| {
+                        touches(writes, &w.cells)
+                            && w.repaired.as_ref().is_none_or(|(p, fact)| {
+                                fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
+                                    && may_repair(p, instance, &grounded.guards, tracer)
+                            })
+                    });
+                    let enabling = grounded
+                        .instances
+                        .iter()
+                        .filter(|other| wanted.enabledness.contains(&other.event))
+                        .any(|other| {
+                            other.guards.iter().any(|g| touches(writes, &grounded.guards[*g].reads))
+                        });
+                    if seen || enabling {
+                        relations.make_visible(i);
+                    }
+                }
+                (grounded, relations, contents, proven)
+            });
+        let mut relations = relations;
+        let interpreter = Interpreter::new(machine, &self.budget);
+        let names = grounded.instances.iter().map(|i| name_of(machine, i)).collect();
+        let labels = self.labels_of(&grounded);
+        self.guards = grounded.guards.iter().map(|g| g.pred.clone()).collect();
+        // A guard without code would be asked for on values, in every state.
+        let code = self.compiled(0, &interpreter);
+        for (askable, entry) in relations.askable.iter_mut().zip(&code.guards) {
+            *askable &= entry.is_some();
+        }
+        let ignores_failures = wanted.ignores_failures;
+        relations.fallible &= !ignores_failures;
+        let conjuncts = machine.invariant.iter().map(|c| plan::conjuncts(&c.pred).len()).sum();
+        let many = self.valuations.len() > 1;
+        // With several valuations a trial would have to be made for each.
+        let contents = (!many).then_some(contents);
+        self.reduction = Some(Reduction {
+            relations,
+            labels,
+            names,
+            proven,
+            conjuncts,
+            grounded,
+            contents,
+            ignores_failures,
+        });
+    }
+
+    /// Calls `work` with what the text of the machine tells about parameters and conditions. With `grants_invariant`
+    /// the invariant is taken to hold in every state; else only as far as it is proven.
+    pub(super) fn with_domains<T>(&self, grants_invariant: bool, work: impl FnOnce(&Known<'_>) -> T) -> T {
         let machine = self.machine;
         let interpreter = Interpreter::new(machine, &self.budget);
         let folder = Constant::new(&interpreter, &self.valuations[0]);
@@ -135,9 +254,7 @@ impl<'m> Program<'m> {
             looked_at: RefCell::default(),
         };
         let all_bounds: Vec<Bound> = conjuncts.iter().filter_map(Bound::of).collect();
-        // Where the invariant is checked, a state outside it ends the search, so it may be granted
-        // for all others. Else, and for paths, which go on, only what is proven is granted.
-        let granted = if wanted.invariant && !wanted.paths {
+        let granted = if grants_invariant {
             all_bounds.clone()
         } else {
             self.inductive(&interpreter, &conjuncts, &prover)
@@ -145,89 +262,7 @@ impl<'m> Program<'m> {
         let by_invariant = prover(all_bounds);
         let granting = prover(granted);
         let domains = Domains { machine, tracer: &tracer, set_value: &set_value, prover: &granting };
-        let grounded = ground(&domains, wanted.whole_events);
-        let mut relations = relate(&grounded);
-        let contents: Contents = grounded
-            .instances
-            .iter()
-            .flat_map(|i| i.touch.reads.iter().chain(i.touch.writes.keys()))
-            .chain(grounded.guards.iter().flat_map(|g| &g.reads))
-            .filter_map(|cell| Some((cell.clone(), domains.contents(cell)?)))
-            .collect();
-
-        let mut watched: Vec<Watched> = Vec::new();
-        let mut watch = |p: &Pred, bad_if_false: bool| {
-            let mut cells = Cells::new();
-            if !bad_if_false || wanted.paths {
-                tracer.pred(p, &mut cells);
-                watched.push(Watched { cells, repaired: None });
-                return;
-            }
-            for part in split(p, &domains) {
-                let mut cells = Cells::new();
-                tracer.pred(&part, &mut cells);
-                let fact = Fact::of(&part, &tracer);
-                watched.push(Watched { cells, repaired: Some((part, fact)) });
-            }
-        };
-        let mut proven = 0;
-        if wanted.invariant {
-            for c in &conjuncts {
-                if by_invariant.keep(c) {
-                    proven += 1;
-                } else {
-                    watch(c, true);
-                }
-            }
-        }
-        if wanted.assertions {
-            machine.assertions.iter().for_each(|c| watch(&c.pred, true));
-        }
-        if wanted.goal {
-            machine.goal.iter().for_each(|p| watch(p, false));
-        }
-        wanted.propositions.iter().for_each(|p| watch(p, false));
-        for (i, instance) in grounded.instances.iter().enumerate() {
-            let writes = &instance.touch.writes;
-            let seen = watched.iter().any(|w| {
-                touches(writes, &w.cells)
-                    && w.repaired.as_ref().is_none_or(|(p, fact)| {
-                        fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
-                            && may_repair(p, instance, &grounded.guards, &tracer)
-                    })
-            });
-            let enabling = grounded
-                .instances
-                .iter()
-                .filter(|other| wanted.enabledness.contains(&other.event))
-                .any(|other| other.guards.iter().any(|g| touches(writes, &grounded.guards[*g].reads)));
-            if seen || enabling {
-                relations.make_visible(i);
-            }
-        }
-        let names = grounded.instances.iter().map(|i| name_of(machine, i)).collect();
-        let labels = self.labels_of(&grounded);
-        self.guards = grounded.guards.iter().map(|g| g.pred.clone()).collect();
-        // A guard without code would be asked for on values, in every state.
-        let code = self.compiled(0, &interpreter);
-        for (askable, entry) in relations.askable.iter_mut().zip(&code.guards) {
-            *askable &= entry.is_some();
-        }
-        let ignores_failures = wanted.ignores_failures;
-        relations.fallible &= !ignores_failures;
-        let conjuncts = conjuncts.len();
-        // With several valuations a trial would have to be made for each.
-        let contents = (!many).then_some(contents);
-        self.reduction = Some(Reduction {
-            relations,
-            labels,
-            names,
-            proven,
-            conjuncts,
-            grounded,
-            contents,
-            ignores_failures,
-        });
+        work(&Known { domains: &domains, conjuncts: &conjuncts, by_invariant: &by_invariant })
     }
 
     /// Whether relations could be refined by trying what cells can hold. It takes some milliseconds.
@@ -299,7 +334,7 @@ impl<'m> Program<'m> {
         }
     }
 
-    fn labels_of(&self, grounded: &Grounded) -> Vec<Labels> {
+    pub(super) fn labels_of(&self, grounded: &Grounded) -> Vec<Labels> {
         let mut labels: Vec<Labels> = self.names.iter().map(|_| Labels::Each(Vec::new())).collect();
         for (i, instance) in grounded.instances.iter().enumerate() {
             match &instance.params {

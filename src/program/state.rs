@@ -97,6 +97,11 @@ impl StateLayout {
         (state[0] >> u64::from(self.escapes) & ((1u64 << self.valuation_bits) - 1)) as usize
     }
 
+    /// The bit that escaped states have set, and where the number of the valuation stands: its first bit and its width.
+    pub fn head_bits(&self) -> (Option<u32>, (u32, u16)) {
+        (self.escapes.then_some(0), (u32::from(self.escapes), self.valuation_bits))
+    }
+
     /// The first word of a state that is not escaped, with zero in the place of all variables.
     pub fn head(&self, valuation: usize) -> u64 {
         (valuation as u64) << u64::from(self.escapes)

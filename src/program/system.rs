@@ -10,6 +10,7 @@ use super::compile::{self, Compiled, Source};
 use super::effects::{Effect, Effects};
 use super::exact::{self, Constant};
 use super::exec::{self, Answer, Exit, Frame};
+use super::footprints::Prepared;
 use super::host::{Edges, Running};
 use super::label;
 use super::layout::Layout;
@@ -24,7 +25,8 @@ use crate::lang::typed::{Machine, Pred, VarId};
 use crate::lang::value::{Value, digest};
 use crate::program::constant_assertions::{Heard, Statics};
 use crate::system::{
-    EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink, System,
+    EventId, Finding, FindingKind, Footprints, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations,
+    Sink, System,
 };
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -63,6 +65,8 @@ pub struct Program<'m> {
     /// Guards of instances that a reduction may ask for.
     pub(super) guards: Vec<Option<Pred>>,
     pub(super) reduction: Option<Reduction>,
+    /// What engines on sets of states rely on.
+    pub(super) prepared: Option<Prepared>,
 }
 
 /// Marks the numbers of texts that are notes (see `Program::note`).
@@ -603,7 +607,34 @@ impl<'m> System for Program<'m> {
     }
 
     fn instance(&self, event: EventId, label: u64) -> Option<InstanceId> {
-        self.reduction.as_ref()?.instance(event, label)
+        match (&self.reduction, &self.prepared) {
+            (Some(reduction), _) => reduction.instance(event, label),
+            (None, prepared) => prepared.as_ref()?.instance(event, label),
+        }
+    }
+
+    fn footprints(&self) -> Option<&Footprints> {
+        self.prepared.as_ref().map(|p| &p.footprints)
+    }
+
+    fn event(&self, worker: &mut Worker<'m>, state: &[u64], event: EventId, sink: &mut dyn Sink) {
+        if self.layout.is_escaped(state) {
+            return self.exact_event(worker, state, event, sink);
+        }
+        let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
+        self.enter(worker, compiled, state);
+        self.event_successors(worker, compiled, state, event, sink);
+    }
+
+    fn condition(
+        &self,
+        worker: &mut Worker<'m>,
+        state: &[u64],
+        condition: usize,
+        part: Option<usize>,
+        sink: &mut dyn Sink,
+    ) -> Option<bool> {
+        self.condition_holds(worker, state, condition, part, sink)
     }
 
     fn guard(&self, worker: &mut Worker<'m>, state: &[u64], guard: GuardId) -> bool {

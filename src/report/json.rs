@@ -1,6 +1,6 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{Judge, KINDS, Outcome, PorDetails, Symbolic, TraceStep, Violation};
+use super::outcome::{BddDetails, Judge, KINDS, Outcome, PorDetails, Symbolic, TraceStep, Violation};
 use crate::explain::{Explanation, FailingStep, Node, Place, Worth};
 use serde_json::{Map, Value, json};
 
@@ -76,6 +76,9 @@ pub fn render(o: &Outcome) -> Value {
     }
     for (kind, count) in o.found.iter().filter(|(kind, _)| !KINDS.contains(&kind.as_str())) {
         all["found"][kind.replace('-', "_")] = json!(count);
+    }
+    if let Some(d) = &o.reductions.bdd {
+        bdd(&mut all, o, d);
     }
     if !o.figures.is_empty() {
         let figures = o.figures.iter().map(|(name, n)| (name.replace(' ', "_"), json!(n)));
@@ -154,6 +157,44 @@ pub fn node(n: &Node) -> Value {
         ("place", json!(n.place.as_ref().map(place))),
         ("parts", n.parts.iter().map(node).collect()),
     ])
+}
+
+/// The counts of a search on sets of states, which may be larger than a word or not known.
+fn bdd(all: &mut Value, o: &Outcome, d: &BddDetails) {
+    let or_null = |n: &Option<String>| n.as_ref().map_or(Value::Null, |n| digits(n));
+    let setups = o.counts.prob_states - o.counts.states;
+    all["states"] = or_null(&d.states);
+    all["transitions"] = or_null(&d.transitions);
+    all["initial"] = digits(&d.initial);
+    all["depth"] = Value::Null;
+    all["digest"] = Value::Null;
+    let small = |n: &Option<String>| n.as_ref().and_then(|n| n.parse::<u64>().ok());
+    let initial = d.initial.parse::<u64>().ok();
+    all["prob"] = json!({
+        "states": small(&d.states).and_then(|n| n.checked_add(setups)),
+        "transitions": small(&d.transitions).zip(initial).map(|(n, i)| n + i + setups),
+    });
+    for (event, (states, transitions)) in o.events.iter().zip(&d.events) {
+        all["events"][&event.name] = json!({"states": digits(states), "transitions": or_null(transitions)});
+    }
+    all["reductions"]["symmetry"] = json!(d.symmetry);
+    all["bdd"] = json!({
+        "representatives": or_null(&d.representatives),
+        "variables": d.variables,
+        "arrangement": d.arrangement,
+        "instances": d.instances,
+        "generators": d.exchanges,
+        "hints": d.hints,
+        "rounds": d.rounds,
+        "nodes": {"states": d.nodes_of_states, "relations": d.nodes_of_relations, "expanded": d.nodes_expanded},
+        "steps_taken": d.steps_taken,
+        "conditions_asked": d.conditions_asked,
+    });
+}
+
+/// A count as a number where JSON can hold it exactly, else as its digits.
+fn digits(n: &str) -> Value {
+    n.parse::<u64>().map_or_else(|_| json!(n), |n| json!(n))
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {

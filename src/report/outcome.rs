@@ -165,6 +165,8 @@ pub struct Reductions {
     pub collision_bound: f64,
     /// What partial order reduction did, where it was used.
     pub por_details: Option<PorDetails>,
+    /// What a search on sets of states counted, where there was one.
+    pub bdd: Option<BddDetails>,
     /// Why a reduction was not used, or did not pay.
     pub notes: Vec<String>,
 }
@@ -189,6 +191,32 @@ pub struct PorDetails {
     pub given_up_after: Option<u64>,
 }
 
+/// What a search on sets of states counted, and how large its diagrams were. Counts are digits: they may be larger
+/// than a word.
+#[derive(Clone, Debug, Default)]
+pub struct BddDetails {
+    /// None if only some states of each orbit are known.
+    pub states: Option<String>,
+    pub transitions: Option<String>,
+    pub initial: String,
+    /// States that were kept of the orbits of a symmetry.
+    pub representatives: Option<String>,
+    /// By event: the states in which it is enabled, and its transitions.
+    pub events: Vec<(String, Option<String>)>,
+    pub symmetry: &'static str,
+    pub variables: u64,
+    pub arrangement: &'static str,
+    pub instances: u64,
+    pub exchanges: u64,
+    pub hints: u64,
+    pub rounds: u64,
+    pub nodes_of_states: u64,
+    pub nodes_of_relations: u64,
+    pub nodes_expanded: u64,
+    pub steps_taken: u64,
+    pub conditions_asked: u64,
+}
+
 impl Default for Reductions {
     fn default() -> Self {
         Reductions {
@@ -198,6 +226,7 @@ impl Default for Reductions {
             store: "exact",
             collision_bound: 0.0,
             por_details: None,
+            bdd: None,
             notes: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::finding_text::{self, Manner, property_text};
 use super::ledger::Verdict;
-use super::outcome::{INITIALISE, Outcome, SETUP_CONSTANTS, Symbolic, TraceStep, Violation};
+use super::outcome::{BddDetails, INITIALISE, Outcome, SETUP_CONSTANTS, Symbolic, TraceStep, Violation};
 use super::style::Style;
 use crate::base::text::{grouped, many, one_line};
 use std::fmt::Write;
@@ -165,13 +165,8 @@ fn symbolic(out: &mut String, s: &Symbolic) {
     let _ = writeln!(out, "  time         {:.2} s", s.seconds);
 }
 
-fn figures(out: &mut String, o: &Outcome) {
-    if let Some(s) = &o.symbolic {
-        symbolic(out, s);
-        return;
-    }
+fn explored(out: &mut String, o: &Outcome) {
     let c = &o.counts;
-    let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     let _ = writeln!(
         out,
         "  explored     {}, {}, depth {} ({} initial{})",
@@ -185,6 +180,44 @@ fn figures(out: &mut String, o: &Outcome) {
             String::new()
         }
     );
+}
+
+/// The counts of a search on sets of states.
+fn sets(out: &mut String, d: &BddDetails) {
+    let unknown = || "unknown".to_string();
+    let _ = writeln!(
+        out,
+        "  explored     {} states, {} transitions ({} initial)",
+        d.states.clone().unwrap_or_else(unknown),
+        d.transitions.clone().unwrap_or_else(unknown),
+        d.initial
+    );
+    if let Some(kept) = &d.representatives {
+        let _ = writeln!(
+            out,
+            "  symmetry     {}: {kept} representatives, {} exchanges of elements",
+            d.symmetry, d.exchanges
+        );
+    }
+    let _ = writeln!(
+        out,
+        "  diagrams     {} variables, {} nodes for the states, {} for {} relations, {} rounds",
+        d.variables, d.nodes_of_states, d.nodes_of_relations, d.instances, d.rounds
+    );
+}
+
+fn figures(out: &mut String, o: &Outcome) {
+    if let Some(s) = &o.symbolic {
+        symbolic(out, s);
+        return;
+    }
+    let c = &o.counts;
+    if let Some(d) = &o.reductions.bdd {
+        sets(out, d);
+    } else {
+        explored(out, o);
+    }
+    let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     if !o.figures.is_empty() {
         let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
         let _ = writeln!(out, "  figures      {}", figures.join(", "));

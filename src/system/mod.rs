@@ -5,11 +5,13 @@
 //! in tests.
 //! Never here: what a word means, who visits a state when.
 
+mod footprint;
 mod relations;
 
 pub use crate::base::diagnostic::Diagnostic;
 pub use crate::base::finding::FindingKind;
 pub use crate::base::span::Span;
+pub use footprint::{BitField, Condition, Exchange, Footprint, Footprints, Part};
 pub use relations::{GuardId, InstanceId, Relations, Rows, ones};
 
 /// Index of an event, in the order of the model.
@@ -176,6 +178,29 @@ pub trait System: Sync {
     /// the state of the last call of `successors` with this worker.
     fn guard(&self, _worker: &mut Self::Worker, _state: &[u64], _guard: GuardId) -> bool {
         panic!("a system without guards was asked for one")
+    }
+
+    /// What an engine on sets of states may rely on; `None` if nothing is known, then it cannot run.
+    fn footprints(&self) -> Option<&Footprints> {
+        None
+    }
+
+    /// The transitions of one event from `state`, as `successors` gives them. Only systems with footprints are asked.
+    fn event(&self, _worker: &mut Self::Worker, _state: &[u64], _event: EventId, _sink: &mut dyn Sink) {
+        panic!("a system without footprints was asked for one event")
+    }
+
+    /// The truth of a condition of the footprints in `state`, or of one part of it; `None` if it has none, and the
+    /// sink is told why.
+    fn condition(
+        &self,
+        _worker: &mut Self::Worker,
+        _state: &[u64],
+        _condition: usize,
+        _part: Option<usize>,
+        _sink: &mut dyn Sink,
+    ) -> Option<bool> {
+        panic!("a system without footprints was asked for a condition")
     }
 
     /// Writes what another process must know to make sense of the words of saved states. `waiting`

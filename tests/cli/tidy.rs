@@ -20,6 +20,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("symbolic", &["source", "syntax", "lang", "analyse", "model", "evaluate"]),
     ("system", &[]),
     ("program", &["source", "syntax", "lang", "analyse", "model", "solve", "evaluate", "system"]),
+    ("bdd", &["system"]),
     ("net", &["system"]),
     ("pins", &["system", "net"]),
     ("via", &["system"]),
@@ -33,7 +34,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "driver",
         &[
             "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "symbolic", "system",
-            "program", "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
+            "program", "bdd", "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
@@ -45,7 +46,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "source", "syntax", "lang", "model", "explain", "system", "program", "net", "pins", "via",
+            "source", "syntax", "lang", "model", "explain", "system", "program", "bdd", "net", "pins", "via",
             "explore", "graph", "ltl", "csp", "report", "driver", "runs", "serve",
         ],
     ),

@@ -13,6 +13,7 @@ mod index;
 mod loops;
 mod oracle;
 mod propagation_agreement;
+mod sets_of_states;
 mod solver_agreement;
 mod symbolic;
 mod values_without_words;

@@ -38,6 +38,7 @@ fn options() -> CheckOptions {
         deadlock_only: false,
         symmetry: None,
         process: Default::default(),
+        bdd: Default::default(),
         checkpoint: Default::default(),
         temporal: Asked::default(),
         progress: Default::default(),

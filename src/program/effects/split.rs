@@ -11,27 +11,40 @@ use crate::lang::walk::change_pred;
 use crate::program::plan;
 use std::collections::BTreeMap;
 
-/// Values of one variable, and conditions that one is taken apart into.
-const VALUES: usize = 16;
-const PARTS: usize = 64;
+/// How far a condition is taken apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Most {
+    /// Values of one variable.
+    pub values: usize,
+    /// Conditions that one is taken apart into.
+    pub parts: usize,
+}
+
+/// Few enough to be compared with every instance of an event.
+const FEW: Most = Most { values: 16, parts: 64 };
 
 pub fn split(condition: &Pred, domains: &Domains<'_>) -> Vec<Pred> {
+    split_up_to(condition, domains, FEW)
+}
+
+pub fn split_up_to(condition: &Pred, domains: &Domains<'_>, most: Most) -> Vec<Pred> {
     let mut parts = Vec::new();
     for p in plan::conjuncts(condition) {
-        match instances(&p, domains) {
+        match instances(&p, domains, most) {
             None => parts.push(p),
-            Some(all) => all.iter().for_each(|p| parts.extend(split(p, domains))),
+            Some(all) => all.iter().for_each(|p| parts.extend(split_up_to(p, domains, most))),
         }
     }
-    if parts.len() > PARTS { vec![condition.clone()] } else { parts }
+    if parts.len() > most.parts { vec![condition.clone()] } else { parts }
 }
 
 /// A quantified condition for all values of its variables, without those that always hold.
-fn instances(p: &Pred, domains: &Domains<'_>) -> Option<Vec<Pred>> {
+fn instances(p: &Pred, domains: &Domains<'_>, most: Most) -> Option<Vec<Pred>> {
     let PredKind::Forall(vars, body) = &p.kind else { return None };
-    let space: Vec<Vec<Value>> = vars.iter().map(|v| values(*v, body, domains)).collect::<Option<_>>()?;
+    let space: Vec<Vec<Value>> =
+        vars.iter().map(|v| values(*v, body, domains, most.values)).collect::<Option<_>>()?;
     let count = space.iter().fold(1usize, |n, of_one| n.saturating_mul(of_one.len()));
-    if count > PARTS {
+    if count > most.parts {
         return None;
     }
     let mut all = Vec::new();
@@ -49,9 +62,9 @@ fn instances(p: &Pred, domains: &Domains<'_>) -> Option<Vec<Pred>> {
 
 /// The values of a variable for which the body need be looked at: those of its type, or of the set that the
 /// body begins with. For all others that first condition fails, and the rest is not evaluated.
-fn values(v: VarId, body: &Pred, domains: &Domains<'_>) -> Option<Vec<Value>> {
+fn values(v: VarId, body: &Pred, domains: &Domains<'_>, most: usize) -> Option<Vec<Value>> {
     if let Some(all) = domains.of_type(&domains.machine.var(v).ty) {
-        return (all.len() <= VALUES).then_some(all);
+        return (all.len() <= most).then_some(all);
     }
     let PredKind::Implies(premise, _) = &body.kind else { return None };
     let conditions = plan::conjuncts(premise);
@@ -63,7 +76,7 @@ fn values(v: VarId, body: &Pred, domains: &Domains<'_>) -> Option<Vec<Value>> {
         _ => None,
     };
     conditions.iter().map_while(home).find_map(|(w, set)| match set {
-        Value::Set(all) if w == v && all.len() <= VALUES => Some(all.to_vec()),
+        Value::Set(all) if w == v && all.len() <= most => Some(all.to_vec()),
         _ => None,
     })
 }

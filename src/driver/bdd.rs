@@ -1,0 +1,386 @@
+//! A check on sets of states: the compiled model, learned into decision diagrams.
+//!
+//! In: a machine, hints and generators. Out: what the search on sets found, in the words of the model. Every
+//! counterexample is a path of real states and is confirmed as those of the explorer are.
+//! Never here: diagrams.
+
+mod generators;
+
+use super::temporal::Formulas;
+use super::{CheckOptions, Explored, Failure, Rejected, compiled};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::text::one_line;
+use crate::bdd::{self, Reason, Symmetry};
+use crate::explore;
+use crate::lang::typed::{Machine, Pred};
+use crate::lang::value::identity::BY_FORM;
+use crate::model::{Formula, Model};
+use crate::program::native::Wanted;
+use crate::program::{self, Program, footprints};
+use crate::report::{BddDetails, Counts, EventCoverage, Ledger, Reductions};
+use crate::system::{FindingKind, System};
+use dashu_int::UBig;
+use std::time::Instant;
+
+/// What the command line says about a search on sets.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub symmetry: Symmetry,
+    /// A file of permutations that the user claims to be symmetries: its name and its text.
+    pub generators: Option<(String, String)>,
+    /// Predicates that say which states go first.
+    pub hints: Vec<String>,
+    /// Nodes of all diagrams; none for the default.
+    pub nodes: Option<usize>,
+    pub sigma_rounds: Option<u64>,
+}
+
+/// Why a model or an option is not for this engine.
+pub fn refusals(machine: &Machine) -> Vec<Diagnostic> {
+    let scope = machine.scope.as_ref().map(|p| {
+        Diagnostic::error(p.span, "--engine bdd: the search on sets expands every state, it knows no SCOPE")
+            .help("use --engine explicit")
+    });
+    scope.into_iter().collect()
+}
+
+/// The hints of the command line, then those of the model: definitions `HINT`, `HINT1`, `HINT2` in their order.
+pub fn read_hints(
+    model: &mut Model,
+    sources: &mut Sources,
+    options: &CheckOptions,
+) -> Result<Vec<Pred>, Rejected> {
+    let number = |name: &str| match name.strip_prefix("HINT")? {
+        "" => Some(0),
+        digits => digits.parse::<u32>().ok(),
+    };
+    let mut named: Vec<(u32, String)> =
+        model.scope.definitions().filter_map(|name| Some((number(name)?, name.to_string()))).collect();
+    named.sort();
+    let given = options.bdd.hints.iter().cloned();
+    let mut hints = Vec::new();
+    let mut faults = Vec::new();
+    for text in given.chain(named.into_iter().map(|(_, name)| name)) {
+        match model.scope.parse(&mut model.machine, sources, "<hint>", &text) {
+            Ok(Formula::Pred(p)) => hints.push(p),
+            Ok(Formula::Expr(e)) => {
+                faults.push(Diagnostic::error(e.span, "a hint is a predicate, this is an expression"));
+            }
+            Err(mut diagnostics) => faults.append(&mut diagnostics),
+        }
+    }
+    if faults.is_empty() {
+        Ok(hints)
+    } else {
+        Err(Rejected { sources: sources.clone(), diagnostics: faults })
+    }
+}
+
+pub fn explore(
+    machine: &Machine,
+    sources: &Sources,
+    options: &CheckOptions,
+    formulas: &Formulas,
+    hints: &[Pred],
+    budget: &Budget,
+) -> Result<Explored, Failure> {
+    let started = Instant::now();
+    let compiling = program::Options {
+        skip_invariant: options.no_invariant,
+        skip_assertions: options.no_assertions,
+        strict_guards: options.strict_wd,
+        native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
+        observed: hints.to_vec(),
+        ..program::Options::default()
+    };
+    let mut program = match program::compile(machine, budget, &compiling) {
+        Ok(program) => program,
+        Err(stop) => return Ok(named(compiled::nothing(machine, stop.reason(), options, formulas))),
+    };
+    let asked = &options.bdd;
+    let wanted = footprints::Wanted {
+        invariant: !options.no_invariant,
+        assertions: !options.no_assertions,
+        goal: machine.goal.is_some(),
+        hints: hints.len(),
+        symmetry: asked.symmetry != Symmetry::Off,
+    };
+    if !program.prepare_footprints(&wanted) {
+        return compiled::explore(machine, sources, options, formulas, budget).map(|mut explored| {
+            let why = "there is nothing to put into diagrams; the explicit engine was used";
+            explored.warnings.push(why.into());
+            explored
+        });
+    }
+    let mut exchanges = program.footprints().map(|f| f.exchanges.clone()).unwrap_or_default();
+    if let Some((name, text)) = &asked.generators {
+        exchanges.extend(generators::read(&program, sources, name, text)?);
+    }
+    let search = bdd::Options {
+        nodes: asked.nodes.unwrap_or(bdd::NODES),
+        workers: options.workers,
+        check_deadlock: !options.no_deadlock,
+        keep_going: options.keep_going,
+        max_states: budget.max_states,
+        symmetry: asked.symmetry,
+        exchanges,
+        sigma_rounds: asked.sigma_rounds,
+    };
+    let setup_seconds = started.elapsed().as_secs_f64();
+    let found = bdd::explore(&program, &search, budget)?;
+    let explored =
+        Concluding { program: &program, sources, options, formulas, budget }.conclude(&found, &search)?;
+    Ok(Explored { setup_seconds, ..explored })
+}
+
+fn named(explored: Explored) -> Explored {
+    Explored { engine: "bdd", ..explored }
+}
+
+/// What is needed to word an outcome.
+struct Concluding<'c, 'm> {
+    program: &'c Program<'m>,
+    sources: &'c Sources,
+    options: &'c CheckOptions,
+    formulas: &'c Formulas,
+    budget: &'c Budget,
+}
+
+impl Concluding<'_, '_> {
+    fn conclude(&self, found: &bdd::Outcome, search: &bdd::Options) -> Result<Explored, Failure> {
+        let (program, options) = (self.program, self.options);
+        let machine = program.machine();
+        let mut ledger = Ledger::default();
+        let mut notes = Vec::new();
+        for reason in &found.reasons {
+            match reason {
+                Reason::System(n) if program.is_note(*n) => notes.push(program.reason(*n)),
+                _ => ledger.enter(self.words(reason)),
+            }
+        }
+        if found.exhausted {
+            ledger.finished();
+        }
+        let mut counts: Vec<u64> =
+            FindingKind::ALL.iter().map(|k| found.counts.get(k).map_or(0, small)).collect();
+        let mut violation = match &found.found {
+            None => None,
+            Some(shown) => {
+                let trace = shown.path.as_ref().map(|path| path.iter().map(step).collect());
+                Some(self.violation(&shown.finding, trace.as_ref())?)
+            }
+        };
+        if violation.is_some() && !options.keep_going {
+            ledger.enter("the search stopped at the first finding");
+        } else {
+            let late = program.late_assertions(options.keep_going, self.budget);
+            late.reasons.iter().for_each(|n| ledger.enter(program.reason(*n)));
+            late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
+            late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
+            if let (None, Some(finding)) = (&violation, late.findings.first()) {
+                violation = Some(self.violation(finding, None)?);
+            }
+        }
+        notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
+        let mut warnings: Vec<String> = program.footprints().map(|f| f.notes.clone()).unwrap_or_default();
+        for event in &found.undefined {
+            warnings.push(format!(
+                "the guard of {} was undefined in some states and counted as false there (--strict-wd reports it)",
+                program.event_names()[event.0 as usize]
+            ));
+        }
+        let symmetric = search.symmetry != Symmetry::Off && !search.exchanges.is_empty();
+        if search.symmetry != Symmetry::Off && !symmetric {
+            warnings.push("no set is symmetric, so --symmetry has no effect (bombus info says why)".into());
+        }
+        let mut sets: Vec<String> = search.exchanges.iter().map(|e| e.set.clone()).collect();
+        sets.dedup();
+        Ok(Explored {
+            engine: "bdd",
+            workers: options.workers,
+            ledger,
+            violation,
+            found: FindingKind::ALL
+                .iter()
+                .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)
+                .map(|k| (k.word().to_string(), counts[*k as usize]))
+                .collect(),
+            counts: self.counts(found),
+            events: machine
+                .events
+                .iter()
+                .zip(&found.events)
+                .map(|(op, c)| EventCoverage {
+                    name: machine.op(*op).name.to_string(),
+                    states: small(&c.states),
+                    transitions: small(c.transitions.as_ref().unwrap_or(&c.states)),
+                })
+                .collect(),
+            undefined_guards: Vec::new(),
+            notes,
+            digest: String::new(),
+            reductions: Reductions {
+                bdd: Some(details(found, search, symmetric)),
+                symmetric_sets: if symmetric { sets } else { Vec::new() },
+                ..Reductions::default()
+            },
+            setup_seconds: 0.0,
+            time_shares: None,
+            temporal: self.formulas.undecided(),
+            temporal_seconds: 0.0,
+            warnings,
+            details: self.lines(found),
+            others: Vec::new(),
+            symbolic: None,
+        })
+    }
+
+    fn violation(
+        &self,
+        finding: &crate::system::Finding,
+        trace: Option<&explore::Trace>,
+    ) -> Result<crate::report::Violation, String> {
+        compiled::violation(self.program, self.formulas, self.options.strict_wd, finding, trace)
+    }
+
+    fn counts(&self, found: &bdd::Outcome) -> Counts {
+        let program = self.program;
+        let setups = if program.machine().has_setup() { program.valuations() as u64 } else { 0 };
+        let states = small(found.states.as_ref().unwrap_or(&found.kept));
+        let transitions = found.transitions.as_ref().map_or(0, small);
+        let initial = small(&found.initial);
+        Counts {
+            states,
+            transitions,
+            constants: program.constant_valuations() as u64,
+            initial,
+            depth: 0,
+            prob_states: states.saturating_add(setups),
+            prob_transitions: transitions.saturating_add(initial).saturating_add(setups),
+        }
+    }
+
+    fn words(&self, reason: &Reason) -> String {
+        match reason {
+            Reason::System(n) => self.program.reason(*n),
+            Reason::Nodes(n) => format!("the {n} nodes of the diagrams do not suffice (--nodes gives more)"),
+            Reason::Stop(why) => (*why).into(),
+            Reason::States(n) => format!("the limit of {n} states was reached"),
+            Reason::Escaped => {
+                "states were left out whose values have no place in the bits of a state; --engine explicit keeps them"
+                    .into()
+            }
+            Reason::Unproved(which) => format!("not proved to be a symmetry: {which}"),
+            Reason::Undecided => {
+                "states that may be deadlocks are too many to look at one by one; --engine explicit does".into()
+            }
+            Reason::PathLost => {
+                "something was found, but the nodes of the diagrams do not suffice to show a path to it".into()
+            }
+        }
+    }
+
+    fn lines(&self, found: &bdd::Outcome) -> Vec<String> {
+        let f = &found.figures;
+        vec![
+            format!(
+                "diagrams     {} variables for a state, {} with copies, {}; {} instances of events",
+                f.variables, f.all_variables, f.arrangement, f.instances
+            ),
+            format!(
+                "nodes        {} for the states, {} for the relations, {} expanded in {} rounds, {} in use at the end",
+                f.nodes_of_states, f.nodes_of_relations, f.nodes_expanded, f.rounds, f.nodes
+            ),
+            format!(
+                "learned      from {} steps and {} looks at conditions",
+                f.steps_taken, f.conditions_asked
+            ),
+        ]
+    }
+}
+
+fn details(found: &bdd::Outcome, search: &bdd::Options, symmetric: bool) -> BddDetails {
+    let f = &found.figures;
+    BddDetails {
+        states: found.states.as_ref().map(UBig::to_string),
+        transitions: found.transitions.as_ref().map(UBig::to_string),
+        initial: found.initial.to_string(),
+        representatives: symmetric.then(|| found.kept.to_string()),
+        events: found
+            .events
+            .iter()
+            .map(|c| (c.states.to_string(), c.transitions.as_ref().map(UBig::to_string)))
+            .collect(),
+        symmetry: match search.symmetry {
+            _ if !symmetric => "off",
+            Symmetry::Off => "off",
+            Symmetry::Generators => "generators",
+            Symmetry::Orbits => "orbits",
+        },
+        variables: u64::from(f.variables),
+        arrangement: f.arrangement,
+        instances: f.instances as u64,
+        exchanges: f.exchanges as u64,
+        hints: f.hints as u64,
+        rounds: f.rounds,
+        nodes_of_states: f.nodes_of_states as u64,
+        nodes_of_relations: f.nodes_of_relations as u64,
+        nodes_expanded: f.nodes_expanded,
+        steps_taken: f.steps_taken,
+        conditions_asked: f.conditions_asked,
+    }
+}
+
+fn step(s: &bdd::PathStep) -> explore::Step {
+    explore::Step { event: s.event, label: s.label, state: s.state.clone() }
+}
+
+/// The number, or the largest that fits a word.
+fn small(n: &UBig) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// Bits that a step may read where learning its relation is still quick.
+const FEW_BITS: u32 = 20;
+
+/// Whether sets of states suit a model, and why, for `bombus info`.
+pub fn advice(program: &mut Program) -> Vec<String> {
+    let wanted =
+        footprints::Wanted { invariant: true, assertions: true, goal: true, hints: 0, symmetry: true };
+    if !program.prepare_footprints(&wanted) {
+        return Vec::new();
+    }
+    let Some(known) = program.footprints() else { return Vec::new() };
+    let bits: u32 = known.fields.iter().map(|f| u32::from(f.width)).sum();
+    let width = |mask: &[u64]| mask.iter().map(|w| w.count_ones()).sum::<u32>();
+    let steps = known.instances.iter().map(|i| (width(&i.reads), &program.event_names()[i.event.0 as usize]));
+    let conditions = known.conditions.iter().flat_map(|c| {
+        let name = c.finding.as_ref().map_or_else(String::new, |f| program.property(f));
+        c.parts.iter().map(move |p| (width(&p.reads), name.clone()))
+    });
+    let (most, event) = steps.max().map_or((0, ""), |(n, name)| (n, name.as_str()));
+    let (widest, condition) = conditions.max().unwrap_or_default();
+    let instances = known.instances.len();
+    let mut lines = vec![match (most <= FEW_BITS, widest <= FEW_BITS) {
+        (true, true) => format!(
+            "engine      bdd suits: each of {instances} steps reads at most {most} of {bits} bits, each condition at most \
+             {widest}"
+        ),
+        (false, _) => format!(
+            "engine      explicit suits better than bdd: {event} reads {most} of {bits} bits at once, and each of their \
+             values that occurs has to be learned"
+        ),
+        (true, false) => format!(
+            "engine      bdd suits the steps, each reads at most {most} of {bits} bits, but a condition reads {widest}: {}",
+            one_line(&condition)
+        ),
+    }];
+    if !known.exchanges.is_empty() {
+        lines.push(format!(
+            "engine      bdd: {} exchanges of elements generate the symmetry (--symmetry generators, orbits)",
+            known.exchanges.len()
+        ));
+    }
+    lines
+}
