@@ -618,6 +618,26 @@ impl<'m> System for Program<'m> {
         self.restore_values(bytes)
     }
 
+    fn export(&self, state: &[u64], glossary: &mut Glossary, out: &mut Vec<u8>) -> bool {
+        self.export_state(state, glossary, out)
+    }
+
+    fn import(&self, state: &mut [u64], values: &[u32]) -> bool {
+        self.import_state(state, values)
+    }
+
+    fn learn(&self, from: &mut &[u8]) -> Option<u32> {
+        Some(self.pool.intern(&Value::decode(from)?).0)
+    }
+
+    fn text(&self, number: u32) -> Option<String> {
+        self.texts.lock().get(&number).cloned()
+    }
+
+    fn learn_text(&self, number: u32, words: &str) {
+        self.texts.lock().entry(number).or_insert_with(|| words.to_string());
+    }
+
     fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {
         let symmetry = self.symmetry.as_ref()?;
         Some(Box::new(OrbitWorker::new(symmetry, States { layout: &self.layout, pool: &self.pool })))
