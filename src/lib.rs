@@ -32,6 +32,7 @@ pub mod analyse;
 pub mod api;
 pub mod base;
 pub mod cli;
+pub mod cluster;
 pub mod csp;
 pub mod driver;
 pub mod evaluate;

@@ -5,6 +5,7 @@
 pub mod animate;
 pub mod args;
 pub mod batch;
+pub mod cluster;
 pub mod progress;
 pub mod run;
 pub mod scale;

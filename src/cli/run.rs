@@ -34,6 +34,7 @@ pub fn main() -> u8 {
         Command::Eval(args) => eval(&args),
         Command::Info(args) => info(&args),
         Command::Batch(args) => super::batch::run(&args),
+        Command::Cluster(args) => super::cluster::run(&args),
         Command::Scale(args) => super::scale::run(&args),
         Command::Replay(args) => super::animate::replay(&args),
         Command::Animate(args) => super::animate::animate(&args),
@@ -154,6 +155,11 @@ fn check(mut args: args::Check) -> u8 {
             Err(e) => return reject(&format!("--ltl-file: cannot read {}: {e}", path.display())),
         },
     };
+    let cluster = match super::cluster::settle(&args) {
+        Ok(cluster) => cluster,
+        Err(message) => return reject(&message),
+    };
+    let reports = cluster.as_ref().is_none_or(|cluster| cluster.rank == 0);
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     budget.max_states = args.max_states;
@@ -227,9 +233,10 @@ fn check(mut args: args::Check) -> u8 {
             free: args.csp_free.clone(),
         },
         checkpoint,
+        cluster,
         progress: Default::default(),
     };
-    let line = (args.progress == args::Progress::Auto && !args.quiet)
+    let line = (args.progress == args::Progress::Auto && !args.quiet && reports)
         .then(|| progress::Line::start(options.progress.clone()));
     let result = match (&args.via, &args.model) {
         (Some(command), _) => {
@@ -241,7 +248,8 @@ fn check(mut args: args::Check) -> u8 {
     drop(line);
     match result {
         Ok(outcome) => {
-            let status = show(&args, &outcome);
+            // All machines come to the same result, and the first one tells it.
+            let status = if reports { show(&args, &outcome) } else { outcome.exit_status() };
             // Temporal formulas may have been left undecided by a limit, after the search.
             if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
                 options.checkpoint.clear();
@@ -287,6 +295,14 @@ fn not_available(args: &args::Check) -> Option<String> {
         }
         if args.order != Order::Bfs {
             return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
+        }
+    }
+    if args.cluster.is_some() {
+        if let Some(engine) = plain {
+            return Some(format!("--cluster: the {engine} engine searches on one machine"));
+        }
+        if args.via.is_some() {
+            return Some("--cluster: a model behind --via is checked on one machine".into());
         }
     }
     if args.checkpoint.is_some() || args.resume.is_some() {

@@ -77,6 +77,7 @@ pub fn explore(
         temporal_seconds: 0.0,
         warnings: Vec::new(),
         details: Vec::new(),
+        machines: Vec::new(),
     })
 }
 

@@ -5,6 +5,7 @@
 
 mod animate;
 mod checkpoint;
+mod cluster;
 mod compiled;
 mod csp;
 mod eval;
@@ -23,6 +24,7 @@ mod values;
 pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::Animation;
 pub use checkpoint::Checkpoint;
+pub use cluster::Cluster;
 pub use compiled::{Relate, code, layouts, relations};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
 pub use eval::eval;
@@ -42,8 +44,8 @@ use crate::lang::typed::{Machine, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
-    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Temporal, TimeShares,
-    Violation,
+    Counts, EventCoverage, Ledger, MachineShare, Outcome, Reductions, Scope, Seconds, SetSize, Temporal,
+    TimeShares, Violation,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -98,6 +100,8 @@ pub struct CheckOptions {
     pub process: Process,
     /// Saving the search, and going on with a saved one.
     pub checkpoint: Checkpoint,
+    /// The machines of the search, if it is shared.
+    pub cluster: Option<Cluster>,
     pub progress: Arc<Progress>,
 }
 
@@ -164,6 +168,8 @@ struct Explored {
     temporal_seconds: f64,
     warnings: Vec<String>,
     details: Vec<String>,
+    /// What each of several machines did.
+    machines: Vec<MachineShare>,
 }
 
 /// Runs `work` on a thread with a stack for deep models. `Err` carries the message of a panic.
@@ -243,12 +249,15 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
 /// Checks a model exhaustively.
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
     if let Some(formalism) = foreign::Formalism::of(path) {
+        cluster::refuse_elsewhere(options, "such a model")?;
         return foreign::check_file(path, formalism, options, budget);
     }
     if is_csp(path) {
+        cluster::refuse_elsewhere(options, "a CSP script")?;
         return csp::check(path, options, budget);
     }
     if let Some(script) = &options.process.guide {
+        cluster::refuse_elsewhere(options, "a guided machine")?;
         return guided::check(path, script, options, budget);
     }
     if options.process.main.is_some() || !options.process.free.is_empty() {
@@ -346,6 +355,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         seconds,
         time_shares: explored.time_shares,
         peak_memory_bytes: peak_resident_bytes(),
+        machines: explored.machines,
         details: explored.details,
         interrupted: budget.check() == Err(Stop::Interrupted)
             || options.checkpoint.end.load(Ordering::Relaxed),

@@ -17,7 +17,8 @@ use super::reduce::por::{self, Figures};
 use super::sink::Record;
 use super::worker::Worker;
 use super::{
-    Coverage, InternalError, Mode, Options, Order, Outcome, Reason, Shared, conclude, prepare, run, workers,
+    Coverage, InternalError, Mode, Options, Order, Outcome, Reason, Shared, conclude, parts, prepare, run,
+    workers,
 };
 use crate::base::budget::Budget;
 use crate::graph::{Edge, Representatives};
@@ -42,6 +43,27 @@ pub trait Keeper: Debug + Send + Sync {
 
     /// Keeps what `write` writes, which is called once; `elapsed` is the time of the run.
     fn keep(&self, elapsed: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>);
+
+    /// Whether the last `keep` kept what was written.
+    fn has_kept(&self) -> bool {
+        true
+    }
+
+    /// Keeps a part of a search on several machines under a name; whether it is safe now.
+    fn keep_part(&self, _name: &str, _write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> bool {
+        false
+    }
+
+    /// A part that was kept.
+    fn part(&self, _name: &str) -> io::Result<Box<dyn Read>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Removes this machine's parts whose names begin otherwise; `all`: those of machines that no longer take part, too.
+    fn keep_only_parts(&self, _prefix: &str, _all: bool) {}
+
+    /// The search was saved at this time, or tried to be.
+    fn postpone(&self, _elapsed: Duration) {}
 }
 
 /// Why a saved search does not go on.
@@ -58,7 +80,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-fn wrong(what: &str) -> Refusal {
+pub(super) fn wrong(what: &str) -> Refusal {
     Refusal::Unreadable(format!("it holds {what}"))
 }
 
@@ -69,17 +91,21 @@ const END: u64 = 0x656e_6420_6f66_2069;
 /// saved once the limits of the system itself were reached.
 pub(super) fn save<S: System>(shared: &Shared<'_, S>, workers: &mut [Worker<'_, S>]) {
     let Some(keeper) = &shared.options.keeper else { return };
-    if shared.budget.lenient().check().is_err() {
+    // Several machines save together or not at all.
+    if shared.together.is_none() && shared.budget.lenient().check().is_err() {
         return;
     }
     workers.iter_mut().for_each(Worker::hand_in);
-    if shared.queues.is_stopped() {
+    if shared.together.is_none() && shared.queues.is_stopped() {
         return;
     }
     let mut queues: Vec<[Vec<Batch>; 2]> =
         workers.iter_mut().map(|worker| [worker.lane.drain(0), worker.lane.drain(1)]).collect();
     let elapsed = || shared.budget.elapsed();
-    keeper.keep(&elapsed, &mut |out| write(shared, workers, &queues, out));
+    match &shared.together {
+        Some(together) => parts::save(shared, together, &**keeper, workers, &queues),
+        None => keeper.keep(&elapsed, &mut |out| write(shared, workers, &queues, out)),
+    }
     for (worker, sides) in workers.iter_mut().zip(&mut queues) {
         for (side, batches) in sides.iter_mut().enumerate() {
             worker.lane.refill(side, batches.drain(..));
@@ -337,6 +363,9 @@ pub fn resume<S: System>(
     budget: &Budget,
     from: &mut dyn Read,
 ) -> Result<Outcome, Refusal> {
+    if options.peers.is_some() {
+        return parts::resume(system, options, budget, from);
+    }
     let mut from = In(from);
     for fact in facts(system, options) {
         if from.u64()? != fact {

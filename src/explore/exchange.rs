@@ -137,13 +137,7 @@ impl<'a, S: System> Exchange<'a, S> {
         if states.is_empty() {
             return;
         }
-        let mut bytes = Vec::with_capacity(16 + glossary.bytes().len() + states.len());
-        bytes.extend_from_slice(&(glossary.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(&(glossary.bytes().len() as u32).to_le_bytes());
-        bytes.extend_from_slice(glossary.bytes());
-        bytes.append(states);
-        bytes.extend_from_slice(&(hash::bytes(&bytes) as u64).to_le_bytes());
-        glossary.clear();
+        let bytes = pack(glossary, states);
         let packet = Packet { from: self.together.peers.rank(), bytes };
         if let Err(packet) = self.together.peers.offer(to, packet) {
             self.waiting.push((to, packet));
@@ -207,8 +201,20 @@ impl<S: System> Core<'_, S> {
     }
 }
 
+/// A packet of states and the glossary that explains them; both are empty afterwards.
+pub(super) fn pack(glossary: &mut Glossary, states: &mut Vec<u8>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16 + glossary.bytes().len() + states.len());
+    bytes.extend_from_slice(&(glossary.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(glossary.bytes().len() as u32).to_le_bytes());
+    bytes.extend_from_slice(glossary.bytes());
+    bytes.append(states);
+    bytes.extend_from_slice(&(hash::bytes(&bytes) as u64).to_le_bytes());
+    glossary.clear();
+    bytes
+}
+
 /// The parts of a packet: the glossary with how many values it has, and the states.
-fn unpack(bytes: &[u8]) -> Option<(usize, &[u8], &[u8])> {
+pub(super) fn unpack(bytes: &[u8]) -> Option<(usize, &[u8], &[u8])> {
     let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
     if (hash::bytes(content) as u64).to_le_bytes() != *sum {
         return None;

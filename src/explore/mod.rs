@@ -17,6 +17,7 @@ mod findings;
 mod ledger;
 mod order;
 mod outcome;
+mod parts;
 pub mod peers;
 pub mod reduce;
 mod reunion;
@@ -529,9 +530,16 @@ fn run<'a, S: System>(shared: &'a Shared<'a, S>, mut workers: Vec<Worker<'a, S>>
             break;
         }
         checkpoint::save(shared, &mut workers);
+        if shared.together.as_ref().is_some_and(Together::is_over) {
+            shared.queues.stop();
+            break;
+        }
         if let Some(reason) = shared.ends_after_saving() {
             shared.ledger.enter_once(reason);
             shared.queues.stop();
+            if let Some(together) = &shared.together {
+                together.over.store(true, Ordering::Relaxed);
+            }
             break;
         }
         shared.queues.proceed();
@@ -567,6 +575,9 @@ fn on_threads<'a, S: System>(
 /// Adds up what the workers did, checks the books, rebuilds the trace.
 fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
     let mut sums = Sums::of(&mut shared, records);
+    if sums.confused > 0 {
+        shared.ledger.enter(Reason::Orbits, sums.confused);
+    }
     if let Some(message) = shared.panicked() {
         sums.failure = Some(format!("a worker failed: {message}"));
     }

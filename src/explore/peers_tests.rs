@@ -4,6 +4,8 @@ use super::in_process::InProcess;
 use super::testing::{Family, Table, Toy};
 use super::*;
 use crate::system::{EventId, Sink};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
 
 fn options(workers: usize) -> Options {
     Options { workers, stack: 1 << 20, ..Options::default() }
@@ -288,4 +290,113 @@ fn states_are_owned_and_told_by_what_they_mean_and_not_by_their_words() {
             });
         }
     }
+}
+
+/// Where machines save a search: parts and a manifest, as on a disk that all of them share. Every manifest is kept with its parts.
+#[derive(Debug, Default)]
+struct Disk {
+    parts: Mutex<BTreeMap<String, Vec<u8>>>,
+    saved: Mutex<Vec<Saved>>,
+}
+
+type Saved = (Vec<u8>, BTreeMap<String, Vec<u8>>);
+
+impl Keeper for Disk {
+    fn is_due(&self, _: Duration) -> bool {
+        true
+    }
+
+    fn keep(&self, _: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
+        let mut bytes = Vec::new();
+        write(&mut bytes).expect("memory takes everything");
+        let parts = self.parts.lock().clone();
+        self.saved.lock().push((bytes, parts));
+    }
+
+    fn keep_part(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> bool {
+        let mut bytes = Vec::new();
+        let written = write(&mut bytes).is_ok();
+        self.parts.lock().insert(name.into(), bytes);
+        written
+    }
+
+    fn part(&self, name: &str) -> io::Result<Box<dyn Read>> {
+        let bytes = self.parts.lock().get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(io::Cursor::new(bytes)))
+    }
+
+    fn keep_only_parts(&self, prefix: &str, _: bool) {
+        self.parts.lock().retain(|name, _| name.starts_with(prefix));
+    }
+}
+
+/// Goes on from a saved search on so many machines, and tells what all of them found.
+fn resumed<S: System>(system: &S, options: &Options, saved: &Saved, machines: usize) -> Vec<String> {
+    let disk = Arc::new(Disk { parts: Mutex::new(saved.1.clone()), saved: Mutex::default() });
+    std::thread::scope(|scope| {
+        let all: Vec<_> = InProcess::group(&vec![1; machines], 2)
+            .into_iter()
+            .map(|peers| {
+                let keeper: Arc<dyn Keeper> = disk.clone();
+                let options = Options {
+                    peers: Some(peers),
+                    keeper: Some(keeper),
+                    progress: Arc::default(),
+                    ..options.clone()
+                };
+                scope.spawn(move || {
+                    let outcome = resume(system, &options, &Budget::unlimited(), &mut &saved.0[..]);
+                    essence(&outcome.expect("it is whole"))
+                })
+            })
+            .collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn a_search_that_was_saved_goes_on_with_any_number_of_machines() {
+    let mut bad = Toy::wide(Family::Grid { k: 3, n: 6, cyclic: true }, 3);
+    bad.bad = vec![3 + 6 * 4 + 36 * 3, 5 + 6 * 5 + 36 * 5];
+    let whole = Toy::wide(Family::Grid { k: 2, n: 12, cyclic: false }, 7);
+    for (toy, keep_going) in [(&bad, false), (&bad, true), (&whole, true)] {
+        let options = Options { keep_going, ..options(2) };
+        let alone = essence(&explore(toy, &options, &Budget::unlimited()).unwrap());
+        for machines in [1, 3] {
+            let disk = Arc::new(Disk::default());
+            let keeper: Arc<dyn Keeper> = disk.clone();
+            let saving = Options { keeper: Some(keeper), ..options.clone() };
+            let group = InProcess::group(&vec![1; machines], 2);
+            for outcome in on_machines(toy, &saving, &Budget::unlimited(), &group) {
+                assert_eq!(essence(&outcome.unwrap()), alone, "saving changes nothing");
+            }
+            let saved = disk.saved.lock();
+            assert!(saved.len() > 5, "{} savings", saved.len());
+            for one in saved.iter().step_by(3) {
+                for machines in [1, 2, 3, 4] {
+                    for told in resumed(toy, &options, one, machines) {
+                        assert_eq!(told, alone, "{machines} machines go on");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_saved_search_without_one_of_its_parts_is_refused() {
+    let toy = Toy::new(Family::Grid { k: 2, n: 9, cyclic: false });
+    let disk = Arc::new(Disk::default());
+    let keeper: Arc<dyn Keeper> = disk.clone();
+    let saving = Options { keeper: Some(keeper), ..options(1) };
+    on_machines(&toy, &saving, &Budget::unlimited(), &InProcess::group(&[1, 1], 2));
+    let (manifest, mut parts) = disk.saved.lock()[3].clone();
+    parts.pop_last();
+    let keeper: Arc<dyn Keeper> = Arc::new(Disk { parts: Mutex::new(parts), saved: Mutex::default() });
+    let peers: Arc<dyn Peers> = InProcess::group(&[1], 1)[0].clone();
+    let options = Options { peers: Some(peers), keeper: Some(keeper), ..options(1) };
+    assert!(matches!(
+        resume(&toy, &options, &Budget::unlimited(), &mut &manifest[..]),
+        Err(Refusal::Unreadable(_))
+    ));
 }

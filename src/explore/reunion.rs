@@ -22,7 +22,7 @@ use crate::system::{EventId, Finding, FindingKind, Glossary, System};
 use bombus_kernels::distant::upper;
 use bombus_kernels::hash;
 use std::io;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What was counted, summed over workers, and then over machines.
@@ -32,6 +32,8 @@ pub(super) struct Sums {
     pub findings: Findings,
     pub por: Figures,
     pub log: Log,
+    /// States that were taken for known ones on the ground of an approximate identity.
+    pub confused: u64,
     /// States were found one level beyond the last one that was expanded.
     pub beyond: bool,
     /// Why nothing that was counted may be trusted.
@@ -39,49 +41,59 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// The sums of this machine.
+    /// The sums of this machine at the end of its search.
     pub fn of<S: System>(shared: &mut Shared<'_, S>, records: Vec<Record>) -> Sums {
+        let mut sums = Sums::so_far(shared, &records.iter().collect::<Vec<_>>());
+        sums.books.stored = shared.visited.count();
+        let orbits = shared.system.orbits().is_some();
+        for record in records {
+            sums.log.edges.push(record.edges);
+            sums.log.expanded.push(record.expanded);
+            if orbits {
+                sums.log.representatives.push(record.representatives);
+            }
+            sums.log.initial.extend(record.initial);
+        }
+        sums.log.initial.sort_unstable();
+        sums.log.initial.dedup();
+        sums.log.all_initial = sums.outcome.all_initial;
+        let logged = sums.log.edges.iter().map(|log| log.len() as u64).sum();
+        sums.books.logged = shared.options.record_edges.then_some(logged);
+        sums
+    }
+
+    /// The sums of this machine so far, without states in the visited set and without the log of edges.
+    pub fn so_far<S: System>(shared: &Shared<'_, S>, records: &[&Record]) -> Sums {
         let mut outcome = Outcome::empty(shared.system.event_names().len());
         let mut books = Books::default();
         let mut findings = Findings::default();
         let mut por = Figures::default();
-        let (mut edges, mut expanded) = (Vec::new(), Vec::new());
-        let (mut representatives, mut initial) = (Vec::new(), Vec::new());
+        let mut initial: Vec<u32> = Vec::new();
         outcome.all_initial = true;
         for record in records {
             por.add(&record.por);
-            books.add(&record);
-            if record.confused > 0 {
-                shared.ledger.enter(Reason::Orbits, record.confused);
-            }
+            books.add(record);
             outcome.digest = outcome.digest.wrapping_add(record.digest);
             outcome.deadlocks += record.deadlocks;
             outcome.out_of_scope += record.out_of_scope;
             outcome.faulty += record.faulty;
             outcome.shares.add(&record.shares);
             add_events(&mut outcome, &record.events, &record.undefined_guards);
-            findings.merge(record.findings);
-            initial.extend(record.initial);
-            edges.push(record.edges);
-            expanded.push(record.expanded);
-            if shared.system.orbits().is_some() {
-                representatives.push(record.representatives);
-            }
+            findings.merge(record.findings.clone());
+            initial.extend(&record.initial);
             outcome.all_initial &= !record.initial_missing;
         }
         initial.sort_unstable();
         initial.dedup();
         outcome.initial = initial.len() as u64;
         books.by_event = outcome.events.iter().map(|event| event.transitions).sum();
-        books.stored = shared.visited.count();
-        books.logged = shared.options.record_edges.then(|| edges.iter().map(|log| log.len() as u64).sum());
         if let Some(together) = &shared.together {
-            let sum =
-                |list: &[std::sync::atomic::AtomicU64]| list.iter().map(|n| n.load(Ordering::Relaxed)).sum();
+            let sum = |list: &[AtomicU64]| list.iter().map(|n| n.load(Ordering::Relaxed)).sum();
             books.sent = sum(&together.sent);
             books.received = sum(&together.received);
             books.filtered = together.filtered.load(Ordering::Relaxed);
         }
+        let confused = records.iter().map(|record| record.confused).sum();
         let tally = &shared.queues.tally;
         outcome.exhausted = tally.total_created() == tally.total_finished() && !shared.queues.is_stopped();
         outcome.visited_bytes = shared.visited.bytes();
@@ -93,9 +105,7 @@ impl Sums {
         } else {
             shared.beyond.load(Ordering::Relaxed)
         };
-        let all_initial = outcome.all_initial;
-        let log = Log { edges, expanded, initial, all_initial, representatives };
-        Sums { outcome, books, findings, por, log, beyond, failure: None }
+        Sums { outcome, books, findings, por, log: Log::default(), confused, beyond, failure: None }
     }
 
     /// Takes this machine's findings and counts away, because those of the others are unknown.
@@ -176,15 +186,19 @@ impl<S: System> Shared<'_, S> {
         self.ledger.clear();
         let mut machines = Vec::new();
         for (rank, bytes) in heard.iter().enumerate() {
-            let machine = self.add_sums(together, rank, sums, bytes);
+            let machine = self.add_sums(together, rank, sums, bytes, true);
             machines.push(machine.map_err(|e| {
                 InternalError(format!("what machine {rank} said at the end cannot be read: {e}"))
             })?);
         }
+        for bytes in together.before.lock().iter() {
+            self.add_sums(together, together.peers.rank(), sums, bytes, false)
+                .map_err(|e| InternalError(format!("what was counted before cannot be read: {e}")))?;
+        }
         Ok(machines)
     }
 
-    fn write_sums(&self, together: &Together<'_>, sums: &mut Sums) -> io::Result<Vec<u8>> {
+    pub(super) fn write_sums(&self, together: &Together<'_>, sums: &mut Sums) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut out = Out(&mut bytes);
         out.bytes(sums.failure.as_deref().unwrap_or("").as_bytes())?;
@@ -256,13 +270,14 @@ impl<S: System> Shared<'_, S> {
         Ok(())
     }
 
-    /// Adds what the machine `rank` said.
+    /// Adds what the machine `rank` said now, or what some machine said when the search was saved.
     fn add_sums(
         &self,
         together: &Together<'_>,
         rank: usize,
         sums: &mut Sums,
         mut bytes: &[u8],
+        now: bool,
     ) -> io::Result<Machine> {
         let mut from = In(&mut bytes);
         let failure = from.text()?;
@@ -270,12 +285,16 @@ impl<S: System> Shared<'_, S> {
         if !failure.is_empty() {
             sums.failure.get_or_insert(format!("{name}: {failure}"));
         }
-        sums.outcome.exhausted &= from.u8()? != 0;
-        sums.beyond |= from.u8()? != 0;
+        sums.outcome.exhausted &= from.u8()? != 0 || !now;
+        sums.beyond |= from.u8()? != 0 && now;
         sums.outcome.all_initial &= from.u8()? != 0;
         let mut books = Books::default();
         for field in books.fields() {
             *field = from.u64()?;
+        }
+        if !now {
+            // The states stand on the machines of now, and nobody waits any more.
+            (books.stored, books.left) = (0, 0);
         }
         sums.books.fields().into_iter().zip(books.fields()).for_each(|(sum, more)| *sum += *more);
         let found = &mut sums.outcome;
@@ -284,8 +303,10 @@ impl<S: System> Shared<'_, S> {
             *sum += from.u64()?;
         }
         let (visited_bytes, peak_bytes) = (from.u64()?, from.u64()?);
-        found.visited_bytes += visited_bytes;
-        found.peak_bytes += peak_bytes;
+        if now {
+            found.visited_bytes += visited_bytes;
+            found.peak_bytes += peak_bytes;
+        }
         let waited = Duration::from_micros(from.u64()?);
         let (mut events, mut undefined) = (Vec::new(), Vec::new());
         for _ in 0..found.events.len() {

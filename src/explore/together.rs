@@ -29,6 +29,8 @@ pub struct Together<'a> {
     /// Why all machines end the search when it is saved.
     pub ending: Mutex<Option<Reason>>,
     pub lost: Mutex<Option<Lost>>,
+    /// What machines had counted before the search was resumed.
+    pub before: Mutex<Vec<Vec<u8>>>,
     /// Microseconds that workers waited for other machines.
     pub waited: AtomicU64,
 }
@@ -46,6 +48,7 @@ impl<'a> Together<'a> {
             over: AtomicBool::new(false),
             ending: Mutex::default(),
             lost: Mutex::default(),
+            before: Mutex::default(),
             waited: AtomicU64::new(0),
         }
     }

@@ -24,7 +24,8 @@ use crate::lang::typed::{Machine, Pred, VarId};
 use crate::lang::value::{Value, digest};
 use crate::program::constant_assertions::{Heard, Statics};
 use crate::system::{
-    EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink, System,
+    EventId, Finding, FindingKind, Glossary, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations, Sink,
+    System,
 };
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

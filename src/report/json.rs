@@ -1,6 +1,6 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{Judge, KINDS, Outcome, PorDetails, TraceStep};
+use super::outcome::{Judge, KINDS, MachineShare, Outcome, PorDetails, TraceStep};
 use serde_json::{Map, Value, json};
 
 pub fn render(o: &Outcome) -> Value {
@@ -74,6 +74,9 @@ pub fn render(o: &Outcome) -> Value {
         let figures = o.figures.iter().map(|(name, n)| (name.replace(' ', "_"), json!(n)));
         all["figures"] = Value::Object(figures.collect());
     }
+    if !o.machines.is_empty() {
+        all["machines"] = o.machines.iter().enumerate().map(machine).collect();
+    }
     if let Some(asserts) = &o.asserts {
         all["asserts"] = asserts
             .iter()
@@ -92,6 +95,19 @@ pub fn render(o: &Outcome) -> Value {
         all["confirmed_by"] = json!(v.confirmed_by.map(Judge::word));
     }
     all
+}
+
+fn machine((rank, m): (usize, &MachineShare)) -> Value {
+    json!({
+        "rank": rank,
+        "name": m.name,
+        "states": m.states,
+        "sent": m.sent,
+        "not_sent_again": m.filtered,
+        "received": m.received,
+        "waited_seconds": m.waited_seconds,
+        "peak_bytes": m.peak_bytes,
+    })
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {

@@ -39,6 +39,7 @@ fn options() -> CheckOptions {
         symmetry: None,
         process: Default::default(),
         checkpoint: Default::default(),
+        cluster: None,
         temporal: Asked::default(),
         progress: Default::default(),
     }

@@ -108,6 +108,7 @@ fn explored(
         temporal_seconds: 0.0,
         warnings: Vec::new(),
         details: Vec::new(),
+        machines: Vec::new(),
     }
 }
 
