@@ -11,7 +11,7 @@
 //! `base` is below all. `lang` is what front ends agree on and engines start from: typed trees and values, without
 //! behaviour. `analyse` runs nothing of a machine. `evaluate` says what formulas and substitutions yield on values, and
 //! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `system` is the seam on
-//! which `csp`, `net`, `pins` and `via` stand beside `program`. `driver` composes the line. The crate `oracle` stands beside
+//! which `csp`, `net`, `pins` and `via` stand beside `program`. `cluster` is the other machines behind `explore::peers`. `driver` composes the line. The crate `oracle` stands beside
 //! all: it shares no code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
 //! Invariants of the architecture:
@@ -20,7 +20,7 @@
 //!    evaluation, and these are findings with a trace, not `Err`.
 //! 3. A reduction declares what it preserves; `driver` refuses to pair it with a property outside
 //!    that class, or switches it off and says so.
-//! 4. The verdict of a complete run never depends on the number of threads; nor do the counts, nor
+//! 4. The verdict of a complete run never depends on the number of threads and machines; nor do the counts, nor
 //!    which of several equally short traces is shown.
 //! 5. "verified" is earned: one constructor, fed by a ledger in which every limit, time-out, cap,
 //!    approximation and unevaluated predicate is entered. Anything in it makes the verdict "incomplete".

@@ -21,6 +21,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("pins", &["system", "net"]),
     ("via", &["system"]),
     ("explore", &["system", "graph"]),
+    // Real machines behind the explorer's trait `Peers`.
+    ("cluster", &["explore"]),
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
     // The tables of a process are explored where they are made: an assertion is a question of its own.
@@ -30,7 +32,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "driver",
         &[
             "source", "syntax", "lang", "analyse", "model", "evaluate", "system", "program", "net", "pins",
-            "via", "explore", "graph", "ltl", "csp", "report",
+            "via", "explore", "cluster", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
@@ -41,7 +43,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "cli",
         &[
             "source", "syntax", "lang", "model", "system", "program", "net", "pins", "via", "explore",
-            "graph", "ltl", "csp", "report", "driver", "runs",
+            "cluster", "graph", "ltl", "csp", "report", "driver", "runs",
         ],
     ),
 ];
