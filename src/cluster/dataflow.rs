@@ -5,7 +5,7 @@
 //! everybody has sent everything.
 //! Never here: what a letter means for the search (`post`), who may connect (`handshake`).
 //!
-//! Packets of round r travel at time 2r, what machines say at its end at time 2r + 1. Timely dataflow has no notion of a
+//! Packets of round r travel at time 2r and moments after it, what machines say at its end at time 2r + 1. Timely dataflow has no notion of a
 //! machine that goes away: its threads panic when a socket fails, or hang. So it never sees a socket fail: `Wire` notes
 //! the failure, keeps the reading thread asleep and swallows what is written, and the search ends for another reason.
 
@@ -177,6 +177,9 @@ impl Stream for Wire {
     }
 }
 
+/// Bits below the times of rounds, for moments within a round.
+const TICKS: u32 = 32;
+
 /// How long the dataflow sleeps when nothing happens. Whoever puts an item wakes it.
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -242,10 +245,13 @@ fn carry(worker: &mut Worker, post: &Arc<Post>, fate: &Fate) {
         for item in items {
             match item {
                 Item::Send(letter) => input.send(letter),
-                Item::Advance(time) => input.advance_to(time),
+                Item::Advance(time) => input.advance_to(time << TICKS),
             }
         }
-        input.flush();
+        if !idle {
+            // Letters wait inside the exchange until time moves on, however little.
+            input.advance_to(input.time() + 1);
+        }
         if leaves && idle {
             break;
         }
@@ -254,7 +260,7 @@ fn carry(worker: &mut Worker, post: &Arc<Post>, fate: &Fate) {
         } else {
             worker.step();
         }
-        post.reached(|time| !probe.less_than(&time));
+        post.reached(|time| !probe.less_than(&(time << TICKS)));
         let failed = fate.failed.lock().clone();
         if let Some((rank, why)) = failed {
             // What arrived before the connection ended is handed out first.
