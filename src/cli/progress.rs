@@ -54,9 +54,10 @@ fn show(figures: &Progress, stop: &AtomicBool) {
             }
             return;
         }
-        let states = figures.states.load(Ordering::Relaxed);
+        let here = figures.states.load(Ordering::Relaxed);
+        let states = here + figures.elsewhere.load(Ordering::Relaxed);
         let expanded = figures.expanded.load(Ordering::Relaxed);
-        let rate = (states - before) as f64 / at.elapsed().as_secs_f64().max(1e-3);
+        let rate = states.saturating_sub(before) as f64 / at.elapsed().as_secs_f64().max(1e-3);
         (before, at) = (states, Instant::now());
         let _ = write!(
             err,
@@ -64,11 +65,21 @@ fn show(figures: &Progress, stop: &AtomicBool) {
             started.elapsed().as_secs_f64(),
             grouped(states),
             grouped(rate as u64),
-            grouped(states.saturating_sub(expanded)),
+            grouped(here.saturating_sub(expanded)),
             figures.depth.load(Ordering::Relaxed),
             figures.bytes.load(Ordering::Relaxed) >> 20,
             figures.findings.load(Ordering::Relaxed),
         );
+        let machines = figures.machines.load(Ordering::Relaxed);
+        if machines > 1 {
+            let largest = figures.largest.load(Ordering::Relaxed) as f64;
+            let _ = write!(
+                err,
+                "  {machines} machines, {} sent, largest share {:.2} of the mean",
+                grouped(figures.sent.load(Ordering::Relaxed)),
+                largest * f64::from(machines) / states.max(1) as f64
+            );
+        }
         let _ = err.flush();
         shown = true;
     }

@@ -250,6 +250,10 @@ fn check(mut args: args::Check) -> u8 {
         Ok(outcome) => {
             // All machines come to the same result, and the first one tells it.
             let status = if reports { show(&args, &outcome) } else { outcome.exit_status() };
+            if !reports && outcome.machines.is_empty() {
+                // The machines did not end together, and the first one may be the one that is gone.
+                outcome.ledger.reasons().iter().for_each(|reason| complain(&format!("incomplete: {reason}")));
+            }
             // Temporal formulas may have been left undecided by a limit, after the search.
             if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
                 options.checkpoint.clear();

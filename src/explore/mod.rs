@@ -140,6 +140,12 @@ pub struct Progress {
     pub depth: AtomicU32,
     /// Bytes of the visited set, the queues and the log of edges.
     pub bytes: AtomicU64,
+    /// Machines of a search on several, and as of the last level that they ended: states of the others, of the one with most, and how
+    /// many states were sent.
+    pub machines: AtomicU32,
+    pub elsewhere: AtomicU64,
+    pub largest: AtomicU64,
+    pub sent: AtomicU64,
 }
 
 impl Progress {

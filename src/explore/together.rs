@@ -6,7 +6,7 @@
 
 use super::checkpoint::{In, Out};
 use super::peers::{Lost, Peers};
-use super::{InternalError, Reason, Shared};
+use super::{Reason, Shared};
 use crate::system::System;
 use parking_lot::Mutex;
 use std::io;
@@ -203,6 +203,9 @@ impl<S: System> Shared<'_, S> {
         let heard = together.agree(said)?;
         let all: io::Result<Vec<Tidings>> =
             heard.iter().map(|bytes| Tidings::read(bytes, machines)).collect();
+        if let Ok(all) = &all {
+            self.show_progress(all, mine.states);
+        }
         let sum = all.map_err(|e| e.to_string()).and_then(|all| Tidings::sum(&all));
         match sum {
             Ok(mut sum) => {
@@ -226,6 +229,16 @@ impl<S: System> Shared<'_, S> {
                 None
             }
         }
+    }
+
+    /// Figures of all machines, for whoever shows progress.
+    fn show_progress(&self, all: &[Tidings], mine: u64) {
+        let states = || all.iter().map(|one| one.states);
+        let sent = all.iter().flat_map(|one| &one.sent).sum();
+        self.progress.machines.store(all.len() as u32, Ordering::Relaxed);
+        self.progress.elsewhere.store(states().sum::<u64>().saturating_sub(mine), Ordering::Relaxed);
+        self.progress.largest.store(states().max().unwrap_or(0), Ordering::Relaxed);
+        self.progress.sent.store(sent, Ordering::Relaxed);
     }
 
     /// The end of the initial states: whether the search goes on.
@@ -265,12 +278,6 @@ impl<S: System> Shared<'_, S> {
         let depth = self.queues.stage().depth;
         self.end_level(together, depth, 0);
         together.over.store(true, Ordering::Relaxed);
-    }
-}
-
-impl From<Lost> for InternalError {
-    fn from(lost: Lost) -> InternalError {
-        InternalError(format!("lost {}: {}", lost.name, lost.why))
     }
 }
 
