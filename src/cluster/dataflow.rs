@@ -16,7 +16,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use timely::WorkerConfig;
@@ -97,13 +96,11 @@ pub enum Item {
     Advance(u64),
 }
 
-/// Which connections failed, and whether that still matters.
+/// Which connection failed.
 #[derive(Debug, Default)]
 pub struct Fate {
     /// The first connection that failed, and why.
     pub failed: Mutex<Option<(usize, String)>>,
-    /// The search is over: connections may end.
-    pub closing: AtomicBool,
 }
 
 /// A connection that never fails as far as timely can see.
@@ -123,9 +120,6 @@ impl Wire {
     }
 }
 
-/// How often a connection that failed looks whether the search is over.
-const ASLEEP: Duration = Duration::from_millis(50);
-
 impl Read for Wire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let why = loop {
@@ -137,10 +131,10 @@ impl Read for Wire {
             }
         };
         self.fail(why);
-        while !self.fate.closing.load(Ordering::Relaxed) {
-            std::thread::sleep(ASLEEP);
+        // The thread of timely that reads would panic at the end of a stream; it ends with the process instead.
+        loop {
+            std::thread::park();
         }
-        Ok(0)
     }
 }
 
@@ -185,6 +179,9 @@ const IDLE: Duration = Duration::from_millis(20);
 
 /// Steps of the dataflow after which a letter that arrived before its connection ended has been handed out.
 const SETTLED: u32 = 32;
+
+/// How long the last letters may take from the dataflow to the socket.
+const MOMENT: Duration = Duration::from_millis(50);
 
 /// How long a machine that leaves waits until its last letters are sent.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -275,7 +272,6 @@ fn carry(worker: &mut Worker, post: &Arc<Post>, fate: &Fate) {
             }
         }
     }
-    fate.closing.store(true, Ordering::Relaxed);
     if post.is_lost() {
         // Closing the input would let the dataflow wait for the machine that is gone.
         std::mem::forget(input);
@@ -288,5 +284,5 @@ fn carry(worker: &mut Worker, post: &Arc<Post>, fate: &Fate) {
         worker.step_or_park(Some(IDLE));
     }
     // The threads that send have a moment for what is left, before the process may end.
-    std::thread::sleep(ASLEEP);
+    std::thread::sleep(MOMENT);
 }
