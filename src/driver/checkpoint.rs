@@ -64,7 +64,7 @@ impl Checkpoint {
     pub fn clear(&self) {
         if let Some(dir) = self.save.as_ref().filter(|_| self.ended.load(Ordering::Relaxed)) {
             let _ = fs::remove_file(dir.join(NAME));
-            remove_parts(dir, |_| true);
+            remove_files(dir, |name| name.ends_with(PART) || name.starts_with(NEW));
             let _ = fs::remove_dir(dir);
         }
     }
@@ -288,12 +288,12 @@ fn new_name(rank: Option<usize>) -> String {
     rank.map_or_else(|| NEW.to_string(), |rank| format!("{NEW}.{rank}"))
 }
 
-/// Removes parts of searches on several machines whose names are chosen.
-fn remove_parts(dir: &Path, chosen: impl Fn(&str) -> bool) {
+/// Removes the files whose names are chosen.
+fn remove_files(dir: &Path, chosen: impl Fn(&str) -> bool) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.strip_suffix(PART).is_some_and(&chosen) {
+        if chosen(&name) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -416,7 +416,10 @@ impl Keeper for Saver {
 
     fn keep_only_parts(&self, prefix: &str, all: bool) {
         let mine = format!("-machine-{}", self.rank.unwrap_or(0));
-        remove_parts(&self.dir, |name| !name.starts_with(prefix) && (all || name.ends_with(&mine)));
+        remove_files(&self.dir, |name| {
+            let part = name.strip_suffix(PART);
+            part.is_some_and(|part| !part.starts_with(prefix) && (all || part.ends_with(&mine)))
+        });
     }
 
     fn postpone(&self, elapsed: Duration) {
