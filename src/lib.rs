@@ -14,6 +14,7 @@
 //! same tier, after the search, why a finding is one. `symbolic` makes clauses of typed trees and asks a SAT solver
 //! instead of visiting states. `system` is the seam on which `csp`, `net`, `pins` and `via` stand beside `program`,
 //! and `bdd`, which learns sets of states from steps, beside `explore`.
+//! `cluster` is the other machines behind `explore::peers`.
 //! `driver` composes the line; `serve` shows a model as a web page. The crate `oracle` stands beside all: it shares no
 //! code with what it judges, and `driver/judge.rs` alone speaks to it.
 //!
@@ -23,7 +24,7 @@
 //!    evaluation, and these are findings with a trace, not `Err`.
 //! 3. A reduction declares what it preserves; `driver` refuses to pair it with a property outside
 //!    that class, or switches it off and says so.
-//! 4. The verdict of a complete run never depends on the number of threads; nor do the counts, nor
+//! 4. The verdict of a complete run never depends on the number of threads and machines; nor do the counts, nor
 //!    which of several equally short traces is shown.
 //! 5. "verified" is earned: one constructor, fed by a ledger in which every limit, time-out, cap,
 //!    approximation and unevaluated predicate is entered. Anything in it makes the verdict "incomplete".
@@ -36,6 +37,7 @@ pub mod api;
 pub mod base;
 pub mod bdd;
 pub mod cli;
+pub mod cluster;
 pub mod csp;
 pub mod driver;
 pub mod evaluate;

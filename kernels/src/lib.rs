@@ -5,6 +5,7 @@
 
 pub mod bits;
 pub mod chunks;
+pub mod distant;
 mod fold;
 pub mod hash;
 pub mod image;

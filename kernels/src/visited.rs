@@ -11,6 +11,7 @@
 
 use crate::Trouble;
 use crate::chunks::Chunks;
+use crate::distant::Distant;
 use crate::fold::{Familiar, Fold, Interner, Stuck, find_root, small_root, tag_of, unfold};
 use crate::hash;
 use crate::memory::Meter;
@@ -57,6 +58,8 @@ pub struct Visited {
     pub(crate) store: Store,
     pub(crate) words: usize,
     pub parents: Parents,
+    /// In a search on several machines: predecessors by fingerprint, instead of `parents`.
+    pub distant: Option<Distant>,
     pub(crate) satellites: Option<Chunks<AtomicU8>>,
     /// What the set itself uses, apart from the rest of the run.
     own: Arc<Meter>,
@@ -115,9 +118,36 @@ impl Visited {
             store,
             words: shape.words,
             parents: Parents::new(meter)?,
+            distant: None,
             satellites: if shape.satellites { Some(Chunks::new(1, meter)?) } else { None },
             own,
         })
+    }
+
+    /// Keeps predecessors by fingerprint from now on, because they may stand on other machines. To be called
+    /// before anything is put.
+    pub fn look_far(&mut self) -> Result<(), Trouble> {
+        self.distant = Some(Distant::new(matches!(self.store, Store::Hash { .. }), &self.own)?);
+        Ok(())
+    }
+
+    /// `parent`, of the level being expanded and with fingerprint `print`, leads to `id`. On several machines the
+    /// fingerprint alone tells the parent. Does nothing if `id` is of an earlier level.
+    #[inline]
+    pub fn claim(&self, level: Level, id: u32, parent: u32, print: u128) {
+        match &self.distant {
+            None => self.parents.claim(level, id, parent, print),
+            Some(distant) if id >= level.filling => distant.claim(id, print),
+            Some(_) => {}
+        }
+    }
+
+    /// Settles the claims on `id`, once the level that `level` describes is filled.
+    #[inline]
+    pub fn settle(&self, level: Level, id: u32) {
+        if self.distant.is_none() {
+            self.parents.settle(level, id);
+        }
     }
 
     /// The seat of a worker. There is one for each worker: asking twice is a mistake, because two
@@ -360,7 +390,11 @@ impl Session<'_> {
         if let Some(satellites) = &set.satellites {
             satellites.ensure(range.start, range.end)?;
         }
-        Ok(set.parents.ensure(range, self.seat.level)?)
+        match &set.distant {
+            Some(distant) => distant.ensure(range)?,
+            None => set.parents.ensure(range, self.seat.level)?,
+        }
+        Ok(())
     }
 
     /// The id of a state, if it is in the set.

@@ -25,6 +25,8 @@ pub enum Command {
     Info(Info),
     /// Run many checks from a jobs file; go on where it was after a kill
     Batch(super::batch::Batch),
+    /// Start a check on several machines, or make a secret for them
+    Cluster(super::cluster::Launch),
     /// Measure how a check speeds up with more workers
     Scale(super::scale::Scale),
     /// Re-run a trace against a model, step by step
@@ -297,6 +299,18 @@ pub struct Check {
     /// Seconds between two savings [default: 60, more if saving takes long]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub checkpoint_every: Option<f64>,
+    /// Share the search with other machines: a list with address:port and a weight on each line, or `slurm`
+    #[arg(long, value_name = "HOSTS")]
+    pub cluster: Option<PathBuf>,
+    /// Which machine of the list this one is, from 0 on [default: what srun or mpirun says]
+    #[arg(long, value_name = "N")]
+    pub rank: Option<usize>,
+    /// The secret that all machines know: a file that only you can read, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub cluster_secret: Option<PathBuf>,
+    /// Seconds after which a machine that does not come or does not answer counts as lost [default: 60]
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub cluster_timeout: Option<f64>,
     /// Print the verdict alone
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -5,6 +5,7 @@
 pub mod animate;
 pub mod args;
 pub mod batch;
+pub mod cluster;
 pub mod colour;
 pub mod describe;
 pub mod info_json;

@@ -55,20 +55,30 @@ fn show(figures: &Progress, stop: &AtomicBool) {
             }
             return;
         }
-        let states = figures.states.load(Ordering::Relaxed);
+        let here = figures.states.load(Ordering::Relaxed);
+        let states = here + figures.elsewhere.load(Ordering::Relaxed);
         let expanded = figures.expanded.load(Ordering::Relaxed);
-        let rate = (states - before) as f64 / at.elapsed().as_secs_f64().max(1e-3);
+        let rate = states.saturating_sub(before) as f64 / at.elapsed().as_secs_f64().max(1e-3);
         (before, at) = (states, Instant::now());
-        let line = format!(
+        let mut line = format!(
             "{:.0} s  {} states  {}/s  frontier {}  depth {}  {} MiB  findings {}",
             started.elapsed().as_secs_f64(),
             grouped(states),
             grouped(rate as u64),
-            grouped(states.saturating_sub(expanded)),
+            grouped(here.saturating_sub(expanded)),
             figures.depth.load(Ordering::Relaxed),
             figures.bytes.load(Ordering::Relaxed) >> 20,
             figures.findings.load(Ordering::Relaxed),
         );
+        let machines = figures.machines.load(Ordering::Relaxed);
+        if machines > 1 {
+            let largest = figures.largest.load(Ordering::Relaxed) as f64;
+            line.push_str(&format!(
+                "  {machines} machines, {} sent, largest share {:.2} of the mean",
+                grouped(figures.sent.load(Ordering::Relaxed)),
+                largest * f64::from(machines) / states.max(1) as f64
+            ));
+        }
         // A line that is wider than the terminal would leave its head behind.
         let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| w.0 as usize);
         let fitting: String = line.chars().take(width.saturating_sub(1)).collect();

@@ -36,6 +36,7 @@ pub fn main() -> u8 {
         Command::Eval(args) => eval(&args),
         Command::Info(args) => info(&args),
         Command::Batch(args) => super::batch::run(&args),
+        Command::Cluster(args) => super::cluster::run(&args),
         Command::Scale(args) => super::scale::run(&args),
         Command::Replay(args) => super::animate::replay(&args),
         Command::Animate(args) => super::animate::animate(&args),
@@ -259,6 +260,11 @@ fn check_one(args: args::Check) -> u8 {
             Err(e) => return reject(&format!("--generators: cannot read {}: {e}", path.display())),
         },
     };
+    let cluster = match super::cluster::settle(&args) {
+        Ok(cluster) => cluster,
+        Err(message) => return reject(&message),
+    };
+    let reports = cluster.as_ref().is_none_or(|cluster| cluster.rank == 0);
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     budget.max_states = args.max_states;
@@ -349,9 +355,10 @@ fn check_one(args: args::Check) -> u8 {
             sigma_rounds: args.sigma_rounds.map(u64::from),
         },
         checkpoint,
+        cluster,
         progress: Default::default(),
     };
-    let line = (args.progress == args::Progress::Auto && !args.quiet)
+    let line = (args.progress == args::Progress::Auto && !args.quiet && reports)
         .then(|| progress::Line::start(options.progress.clone()));
     let result = match (&args.via, &args.model) {
         (Some(command), _) => {
@@ -363,8 +370,15 @@ fn check_one(args: args::Check) -> u8 {
     drop(line);
     match result {
         Ok(outcome) => {
-            let status = show(&args, &outcome);
-            tell_how_to_go_on(&args, &outcome, &options.checkpoint);
+            // All machines come to the same result, and the first one tells it.
+            let status = if reports { show(&args, &outcome) } else { outcome.exit_status() };
+            if !reports && outcome.machines.is_empty() {
+                // The machines did not end together, and the first one may be the one that is gone.
+                outcome.ledger.reasons().iter().for_each(|reason| complain(&format!("incomplete: {reason}")));
+            }
+            if reports {
+                tell_how_to_go_on(&args, &outcome, &options.checkpoint);
+            }
             // Temporal formulas may have been left undecided by a limit, after the search.
             if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
                 options.checkpoint.clear();
@@ -453,6 +467,14 @@ fn not_available(args: &args::Check) -> Option<String> {
         }
         if args.order != Order::Bfs {
             return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
+        }
+    }
+    if args.cluster.is_some() {
+        if let Some(engine) = plain {
+            return Some(format!("--cluster: the {engine} engine searches on one machine"));
+        }
+        if args.via.is_some() {
+            return Some("--cluster: a model behind --via is checked on one machine".into());
         }
     }
     if args.checkpoint.is_some() || args.resume.is_some() {

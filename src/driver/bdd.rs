@@ -96,7 +96,14 @@ pub fn explore(
     };
     let mut program = match program::compile(machine, budget, &compiling) {
         Ok(program) => program,
-        Err(stop) => return Ok(named(compiled::nothing(machine, stop.reason(), options, formulas))),
+        Err(stop) => {
+            return Ok(named(compiled::nothing(
+                machine,
+                format!("{} while the constants were set up", stop.reason()),
+                options,
+                formulas,
+            )));
+        }
     };
     let asked = &options.bdd;
     let wanted = footprints::Wanted {
@@ -129,8 +136,7 @@ pub fn explore(
     };
     let setup_seconds = started.elapsed().as_secs_f64();
     let found = bdd::explore(&program, &search, budget)?;
-    let explored =
-        Concluding { program: &program, sources, options, formulas, budget }.conclude(&found, &search)?;
+    let explored = Concluding { program: &program, options, formulas, budget }.conclude(&found, &search)?;
     Ok(Explored { setup_seconds, ..explored })
 }
 
@@ -141,7 +147,6 @@ fn named(explored: Explored) -> Explored {
 /// What is needed to word an outcome.
 struct Concluding<'c, 'm> {
     program: &'c Program<'m>,
-    sources: &'c Sources,
     options: &'c CheckOptions,
     formulas: &'c Formulas,
     budget: &'c Budget,
@@ -233,6 +238,7 @@ impl Concluding<'_, '_> {
             details: self.lines(found),
             others: Vec::new(),
             symbolic: None,
+            machines: Vec::new(),
         })
     }
 

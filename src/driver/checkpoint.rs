@@ -30,6 +30,8 @@ use std::time::Duration;
 const FORMAT: u32 = 3;
 const NAME: &str = "search.bombus";
 const NEW: &str = "search.bombus.new";
+/// Ends the name of a part of a search on several machines.
+const PART: &str = ".part.bombus";
 
 /// Time between two savings unless the user says otherwise; more if saving takes long.
 const PERIOD: Duration = Duration::from_secs(60);
@@ -62,6 +64,7 @@ impl Checkpoint {
     pub fn clear(&self) {
         if let Some(dir) = self.save.as_ref().filter(|_| self.ended.load(Ordering::Relaxed)) {
             let _ = fs::remove_file(dir.join(NAME));
+            remove_files(dir, |name| name.ends_with(PART) || name.starts_with(NEW));
             let _ = fs::remove_dir(dir);
         }
     }
@@ -118,7 +121,8 @@ pub(super) fn search_with<S: System>(
             saved = open(dir, &facts, asked.or_start).map_err(rejected)?;
         }
         if let Some(dir) = &asked.save {
-            prepare(dir, asked.resume.as_ref() == Some(dir)).map_err(rejected)?;
+            let rank = how.peers.as_ref().map(|peers| peers.rank());
+            prepare(dir, asked.resume.as_ref() == Some(dir), rank).map_err(rejected)?;
             let every = asked.every.unwrap_or(PERIOD);
             let keeper = Arc::new(Saver {
                 dir: dir.clone(),
@@ -128,6 +132,8 @@ pub(super) fn search_with<S: System>(
                 due: AtomicU64::new(millis(budget.elapsed() + every)),
                 end: asked.end.clone(),
                 log: Mutex::default(),
+                rank,
+                kept: AtomicBool::new(false),
             });
             how.keeper = Some(keeper.clone());
             saver = Some(keeper);
@@ -169,7 +175,7 @@ fn rejected(message: String) -> Failure {
 }
 
 /// All that a saved search of a machine depends on.
-fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fact> {
+pub(super) fn facts(program: &Program, sources: &Sources, options: &CheckOptions) -> Vec<Fact> {
     let layout = format!("{:032x}", hash::bytes(&program.shape()));
     facts_of(options, model(program.machine(), sources), layout)
 }
@@ -266,7 +272,7 @@ fn open(dir: &Path, facts: &[Fact], may_lack: bool) -> Result<Option<(PathBuf, U
 }
 
 /// Makes sure that a search can be saved there, before hours were spent on it.
-fn prepare(dir: &Path, resuming: bool) -> Result<(), String> {
+fn prepare(dir: &Path, resuming: bool, rank: Option<usize>) -> Result<(), String> {
     let wrong = |e: io::Error| format!("--checkpoint {}: {e}", dir.display());
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -280,8 +286,25 @@ fn prepare(dir: &Path, resuming: bool) -> Result<(), String> {
             dir.join(NAME).display()
         ));
     }
-    create(&dir.join(NEW)).map_err(wrong)?;
-    fs::remove_file(dir.join(NEW)).map_err(wrong)
+    let new = dir.join(new_name(rank));
+    create(&new).map_err(wrong)?;
+    fs::remove_file(new).map_err(wrong)
+}
+
+/// The name of a file that is being written. Several machines may share a directory.
+fn new_name(rank: Option<usize>) -> String {
+    rank.map_or_else(|| NEW.to_string(), |rank| format!("{NEW}.{rank}"))
+}
+
+/// Removes the files whose names are chosen.
+fn remove_files(dir: &Path, chosen: impl Fn(&str) -> bool) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if chosen(&name) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A new file for this user alone; one that a killed run left behind is replaced.
@@ -330,6 +353,10 @@ struct Saver {
     due: AtomicU64,
     end: Arc<AtomicBool>,
     log: Mutex<Log>,
+    /// Which of several machines this one is.
+    rank: Option<usize>,
+    /// Whether the last file was written.
+    kept: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -355,6 +382,7 @@ impl Keeper for Saver {
         let took = elapsed().saturating_sub(started);
         let pause = if self.patient { self.every.max(took * SHARE) } else { self.every };
         self.due.store(millis(elapsed() + pause), Ordering::Relaxed);
+        self.kept.store(result.is_ok(), Ordering::Relaxed);
         let mut log = self.log.lock();
         log.took += took;
         match result {
@@ -363,26 +391,79 @@ impl Keeper for Saver {
                 log.bytes = bytes;
             }
             Err(e) => {
-                let _ = fs::remove_file(self.dir.join(NEW));
-                let kept = if log.times > 0 || self.dir.join(NAME).exists() {
-                    "the one saved before is still there"
-                } else {
-                    "none is saved"
-                };
-                let message =
-                    format!("the search could not be saved to {}: {e}; {kept}", self.dir.join(NEW).display());
-                if !log.failures.contains(&message) {
-                    log.failures.push(message);
-                }
+                drop(log);
+                self.complain(&e);
             }
         }
+    }
+
+    fn has_kept(&self) -> bool {
+        self.kept.load(Ordering::Relaxed)
+    }
+
+    fn keep_part(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> bool {
+        let written = self.write_file(&format!("{name}{PART}"), write);
+        if let Err(e) = &written {
+            self.complain(e);
+        }
+        written.is_ok()
+    }
+
+    fn part(&self, name: &str) -> io::Result<Box<dyn Read>> {
+        let path = self.dir.join(format!("{name}{PART}"));
+        let named =
+            |e: io::Error| io::Error::new(e.kind(), format!("its part {} is missing: {e}", path.display()));
+        let mut from = Unsealer::new(File::open(&path).map_err(named)?).map_err(io::Error::other)?;
+        for (_, value) in &self.facts {
+            if read_text(&mut from)? != *value {
+                return Err(io::Error::other(format!("its part {} is of another search", path.display())));
+            }
+        }
+        Ok(Box::new(from))
+    }
+
+    fn keep_only_parts(&self, prefix: &str, all: bool) {
+        let mine = format!("-machine-{}", self.rank.unwrap_or(0));
+        remove_files(&self.dir, |name| {
+            let part = name.strip_suffix(PART);
+            part.is_some_and(|part| !part.starts_with(prefix) && (all || part.ends_with(&mine)))
+        });
+    }
+
+    fn postpone(&self, elapsed: Duration) {
+        let due = millis(elapsed + self.every);
+        self.due.fetch_max(due, Ordering::Relaxed);
     }
 }
 
 impl Saver {
     /// Writes a new file, brings it to the disk and puts it in the place of the old one.
     fn replace(&self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
-        let new = self.dir.join(NEW);
+        self.write_file(NAME, write)
+    }
+
+    /// Notes that nothing could be saved.
+    fn complain(&self, e: &io::Error) {
+        let new = self.dir.join(new_name(self.rank));
+        let _ = fs::remove_file(&new);
+        let mut log = self.log.lock();
+        let kept = if log.times > 0 || self.dir.join(NAME).exists() {
+            "the one saved before is still there"
+        } else {
+            "none is saved"
+        };
+        let message = format!("the search could not be saved to {}: {e}; {kept}", new.display());
+        if !log.failures.contains(&message) {
+            log.failures.push(message);
+        }
+    }
+
+    fn write_file(
+        &self,
+        name: &str,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<u64> {
+        let new = self.dir.join(new_name(self.rank));
         let mut sealer = Sealer::new(create(&new)?);
         for (_, value) in &self.facts {
             write_text(&mut sealer, value)?;
@@ -392,7 +473,7 @@ impl Saver {
         file.sync_all()?;
         let bytes = file.metadata()?.len();
         drop(file);
-        fs::rename(&new, self.dir.join(NAME))?;
+        fs::rename(&new, self.dir.join(name))?;
         // The rename itself must survive, too.
         #[cfg(unix)]
         File::open(&self.dir)?.sync_all()?;

@@ -5,9 +5,10 @@
 //! confirmed is our fault and ends the run as an internal error.
 
 use super::temporal::{self, Formulas};
-use super::{CheckOptions, Explored, Failure, checkpoint, judge, reduction, symmetry};
+use super::{CheckOptions, Explored, Failure, checkpoint, cluster, judge, reduction, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::cluster::Membership;
 use crate::evaluate::{Interpreter, State, Transition};
 use crate::explore::{self, Reason, Trace};
 use crate::lang::typed::{Machine, OWN, VarId};
@@ -53,8 +54,17 @@ pub fn explore(
     let lenient = if saved { budget.lenient() } else { budget.clone() };
     let mut program = match program::compile(machine, &lenient, &compiling) {
         Ok(program) => program,
-        Err(stop) => return Ok(nothing(machine, stop.reason(), options, formulas)),
+        Err(stop) => {
+            let why = format!("{} while the constants were set up", stop.reason());
+            return Ok(nothing(machine, why, options, formulas));
+        }
     };
+    let mut member =
+        match cluster::join(options, formulas, budget, || checkpoint::facts(&program, sources, options))? {
+            Some(Ok(member)) => Some(member),
+            Some(Err(late)) => return Ok(nothing(machine, late, options, formulas)),
+            None => None,
+        };
     let mut settled = reduction::settle(&mut program, options, formulas);
     let refines_later = settled.por.is_some()
         && !options.refine_at_once
@@ -76,6 +86,7 @@ pub fn explore(
         record_edges: formulas.need_graph(),
         progress: options.progress.clone(),
         por: settled.por,
+        peers: member.as_ref().map(Membership::peers),
         ..explore::Options::default()
     };
     // Freezing the graph and checking formulas on it are shared by as many threads as exploring.
@@ -117,12 +128,18 @@ pub fn explore(
         how.progress.reset();
     };
     let found = searched.outcome;
+    if let Some(member) = &mut member {
+        member.leave();
+    }
     let ended_early = pause.is_some() && !found.exhausted && !is_limited(&found);
 
     let mut ledger = Ledger::default();
     let mut notes = Vec::new();
     for (reason, _) in &found.reasons {
-        let words = reason.words(&program);
+        let words = match (reason, &found.lost) {
+            (Reason::Lost, Some(lost)) => cluster::lost_words(lost, found.depth, options),
+            _ => reason.words(&program),
+        };
         match reason {
             Reason::System(n) if program.is_note(*n) && formulas.is_empty() => notes.push(words),
             Reason::System(n) if program.is_note(*n) => {
@@ -267,6 +284,7 @@ pub fn explore(
         warnings: searched.warnings,
         details,
         symbolic: None,
+        machines: cluster::shares(&found),
     })
 }
 
@@ -334,15 +352,15 @@ pub(super) fn shares(s: &explore::Shares) -> TimeShares {
     }
 }
 
-/// The outcome when the constants could not be set up in time.
+/// The outcome when the search could not begin: constants could not be set up in time, or a machine did not come.
 pub(super) fn nothing(
     machine: &Machine,
-    reason: &str,
+    reason: String,
     options: &CheckOptions,
     formulas: &Formulas,
 ) -> Explored {
     let mut ledger = Ledger::default();
-    ledger.enter(format!("{reason} while the constants were set up"));
+    ledger.enter(reason);
     Explored {
         engine: "explicit",
         workers: options.workers,
@@ -367,6 +385,7 @@ pub(super) fn nothing(
         warnings: Vec::new(),
         details: Vec::new(),
         symbolic: None,
+        machines: Vec::new(),
     }
 }
 

@@ -281,6 +281,7 @@ pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome 
         seconds: Seconds::default(),
         time_shares: None,
         peak_memory_bytes: 0,
+        machines: Vec::new(),
         details: Vec::new(),
         interrupted: false,
     }

@@ -82,6 +82,7 @@ pub fn explore(
         warnings: Vec::new(),
         details: Vec::new(),
         symbolic: None,
+        machines: Vec::new(),
     })
 }
 

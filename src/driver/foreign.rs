@@ -135,6 +135,7 @@ pub fn check<S: Client>(
         },
         time_shares: Some(shares(&found.shares)),
         peak_memory_bytes: peak_resident_bytes(),
+        machines: Vec::new(),
         details: details(&subject, &searched),
         interrupted: budget.check() == Err(Stop::Interrupted)
             || options.checkpoint.end.load(Ordering::Relaxed),

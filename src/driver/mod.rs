@@ -6,6 +6,7 @@
 mod animate;
 mod bdd;
 mod checkpoint;
+mod cluster;
 mod compiled;
 mod coverage;
 mod csp;
@@ -36,6 +37,7 @@ pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::{Animation, Branch, Choice, Judged};
 pub use bdd::Asked as AskedOfSets;
 pub use checkpoint::Checkpoint;
+pub use cluster::Cluster;
 pub use compiled::{Relate, code, layouts, relations};
 pub use coverage::{Coverage, Part, coverage};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
@@ -64,8 +66,8 @@ use crate::lang::typed::{Machine, Pred, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
 use crate::report::{
-    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, SetSize, Symbolic, Temporal,
-    TimeShares, Violation,
+    Counts, EventCoverage, Ledger, MachineShare, Outcome, Reductions, Scope, Seconds, SetSize, Symbolic,
+    Temporal, TimeShares, Violation,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -126,6 +128,8 @@ pub struct CheckOptions {
     pub bdd: bdd::Asked,
     /// Saving the search, and going on with a saved one.
     pub checkpoint: Checkpoint,
+    /// The machines of the search, if it is shared.
+    pub cluster: Option<Cluster>,
     pub progress: Arc<Progress>,
 }
 
@@ -196,6 +200,8 @@ struct Explored {
     details: Vec<String>,
     /// What a symbolic engine counted.
     symbolic: Option<Symbolic>,
+    /// What each of several machines did.
+    machines: Vec<MachineShare>,
 }
 
 /// Runs `work` on a thread with a stack for deep models. `Err` carries the message of a panic.
@@ -281,12 +287,15 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         return Err(Rejected { sources: Sources::default(), diagnostics: vec![fault] }.into());
     }
     if let Some(formalism) = foreign::Formalism::of(path) {
+        cluster::refuse_elsewhere(options, "such a model")?;
         return foreign::check_file(path, formalism, options, budget);
     }
     if is_csp(path) {
+        cluster::refuse_elsewhere(options, "a CSP script")?;
         return csp::check(path, options, budget);
     }
     if let Some(script) = &options.process.guide {
+        cluster::refuse_elsewhere(options, "a guided machine")?;
         return guided::check(path, script, options, budget);
     }
     if options.process.main.is_some() || !options.process.free.is_empty() {
@@ -410,6 +419,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         seconds,
         time_shares: explored.time_shares,
         peak_memory_bytes: peak_resident_bytes(),
+        machines: explored.machines,
         details: explored.details,
         interrupted: budget.check() == Err(Stop::Interrupted)
             || options.checkpoint.end.load(Ordering::Relaxed),

@@ -37,6 +37,9 @@ pub(super) fn settle(program: &mut Program<'_>, options: &CheckOptions, formulas
     };
     let off =
         |why: String| Settled { por: None, notes: vec![format!("partial order reduction is off: {why}")] };
+    if options.cluster.is_some() {
+        return off("several machines do not know of each other's states whether they were left out".into());
+    }
     let machine = program.machine();
     if options.keep_going {
         return off("--keep-going counts all findings, and a reduced search does not see all of them".into());

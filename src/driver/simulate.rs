@@ -158,6 +158,7 @@ pub fn simulate(path: &Path, options: &SimulateOptions, budget: &Budget) -> Resu
         peak_memory_bytes: peak_resident_bytes(),
         details: Vec::new(),
         symbolic: None,
+        machines: Vec::new(),
         interrupted: budget.check() == Err(Stop::Interrupted),
     })
 }

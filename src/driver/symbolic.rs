@@ -186,6 +186,7 @@ pub fn explore(
         warnings: Vec::new(),
         details: report.weak.iter().map(|w| format!("weak         {w}")).collect(),
         symbolic: Some(report),
+        machines: Vec::new(),
     })
 }
 

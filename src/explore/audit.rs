@@ -26,6 +26,10 @@ pub struct Books {
     pub initial_edges: u64,
     /// Edges in the log, if there is one.
     pub logged: Option<u64>,
+    /// Edges whose targets were sent to other machines, need not be sent again, and were received from other machines.
+    pub sent: u64,
+    pub filtered: u64,
+    pub received: u64,
 }
 
 impl Books {
@@ -40,7 +44,12 @@ impl Books {
         if !exhausted {
             return Ok(());
         }
-        agree("edges against new plus known targets", self.generated, self.fresh + self.known)?;
+        agree(
+            "edges against new plus known targets",
+            self.generated + self.received,
+            self.fresh + self.known + self.sent + self.filtered,
+        )?;
+        agree("states sent against states received", self.sent, self.received)?;
         agree(
             "edges against transitions plus initial edges",
             self.generated,
@@ -77,6 +86,9 @@ mod tests {
             by_event: 10,
             initial_edges: 1,
             logged: Some(10),
+            sent: 0,
+            filtered: 0,
+            received: 0,
         }
     }
 
@@ -87,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_counter_that_is_off_by_one_is_noticed() {
-        let mutations: [fn(&mut Books); 12] = [
+        let mutations: [fn(&mut Books); 15] = [
             |b| b.generated += 1,
             |b| b.fresh += 1,
             |b| b.known += 1,
@@ -100,6 +112,9 @@ mod tests {
             |b| b.by_event -= 1,
             |b| b.initial_edges += 1,
             |b| b.logged = Some(9),
+            |b| b.sent += 1,
+            |b| b.filtered += 1,
+            |b| b.received += 1,
         ];
         for (i, mutate) in mutations.iter().enumerate() {
             let mut wrong = books();

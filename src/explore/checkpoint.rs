@@ -17,7 +17,8 @@ use super::reduce::por::{self, Figures};
 use super::sink::Record;
 use super::worker::Worker;
 use super::{
-    Coverage, InternalError, Mode, Options, Order, Outcome, Reason, Shared, conclude, prepare, run, workers,
+    Coverage, InternalError, Mode, Options, Order, Outcome, Reason, Shared, conclude, parts, prepare, run,
+    workers,
 };
 use crate::base::budget::Budget;
 use crate::graph::{Edge, Representatives};
@@ -42,6 +43,27 @@ pub trait Keeper: Debug + Send + Sync {
 
     /// Keeps what `write` writes, which is called once; `elapsed` is the time of the run.
     fn keep(&self, elapsed: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>);
+
+    /// Whether the last `keep` kept what was written.
+    fn has_kept(&self) -> bool {
+        true
+    }
+
+    /// Keeps a part of a search on several machines under a name; whether it is safe now.
+    fn keep_part(&self, _name: &str, _write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> bool {
+        false
+    }
+
+    /// A part that was kept.
+    fn part(&self, _name: &str) -> io::Result<Box<dyn Read>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Removes this machine's parts whose names begin otherwise; `all`: those of machines that no longer take part, too.
+    fn keep_only_parts(&self, _prefix: &str, _all: bool) {}
+
+    /// The search was saved at this time, or tried to be.
+    fn postpone(&self, _elapsed: Duration) {}
 }
 
 /// Why a saved search does not go on.
@@ -58,7 +80,7 @@ impl From<io::Error> for Refusal {
     }
 }
 
-fn wrong(what: &str) -> Refusal {
+pub(super) fn wrong(what: &str) -> Refusal {
     Refusal::Unreadable(format!("it holds {what}"))
 }
 
@@ -69,17 +91,21 @@ const END: u64 = 0x656e_6420_6f66_2069;
 /// saved once the limits of the system itself were reached.
 pub(super) fn save<S: System>(shared: &Shared<'_, S>, workers: &mut [Worker<'_, S>]) {
     let Some(keeper) = &shared.options.keeper else { return };
-    if shared.budget.lenient().check().is_err() {
+    // Several machines save together or not at all.
+    if shared.together.is_none() && shared.budget.lenient().check().is_err() {
         return;
     }
     workers.iter_mut().for_each(Worker::hand_in);
-    if shared.queues.is_stopped() {
+    if shared.together.is_none() && shared.queues.is_stopped() {
         return;
     }
     let mut queues: Vec<[Vec<Batch>; 2]> =
         workers.iter_mut().map(|worker| [worker.lane.drain(0), worker.lane.drain(1)]).collect();
     let elapsed = || shared.budget.elapsed();
-    keeper.keep(&elapsed, &mut |out| write(shared, workers, &queues, out));
+    match &shared.together {
+        Some(together) => parts::save(shared, together, &**keeper, workers, &queues),
+        None => keeper.keep(&elapsed, &mut |out| write(shared, workers, &queues, out)),
+    }
     for (worker, sides) in workers.iter_mut().zip(&mut queues) {
         for (side, batches) in sides.iter_mut().enumerate() {
             worker.lane.refill(side, batches.drain(..));
@@ -140,17 +166,7 @@ fn write<S: System>(
     let reasons = shared.ledger.entries();
     out.u64(reasons.len() as u64)?;
     for (reason, times) in reasons {
-        let (kind, value) = match reason {
-            Reason::States(n) => (0, n),
-            Reason::Time => (1, 0),
-            Reason::Memory => (2, 0),
-            Reason::Ids => (3, 0),
-            Reason::Interrupted => (4, 0),
-            Reason::System(n) => (5, n.into()),
-            Reason::Orbits => (6, 0),
-        };
-        out.u8(kind)?;
-        out.u64(value)?;
+        out.reason(Some(reason))?;
         out.u64(times)?;
     }
     out.u64(END)
@@ -347,6 +363,9 @@ pub fn resume<S: System>(
     budget: &Budget,
     from: &mut dyn Read,
 ) -> Result<Outcome, Refusal> {
+    if options.peers.is_some() {
+        return parts::resume(system, options, budget, from);
+    }
     let mut from = In(from);
     for fact in facts(system, options) {
         if from.u64()? != fact {
@@ -398,18 +417,8 @@ pub fn resume<S: System>(
     }
     shared.violated.store(from.u64()?, Ordering::Relaxed);
     for _ in 0..from.u64()? {
-        let (kind, value, times) = (from.u8()?, from.u64()?, from.u64()?);
-        let reason = match kind {
-            0 => Reason::States(value),
-            1 => Reason::Time,
-            2 => Reason::Memory,
-            3 => Reason::Ids,
-            4 => Reason::Interrupted,
-            5 => Reason::System(value as u32),
-            6 => Reason::Orbits,
-            _ => return Err(wrong("an unknown reason")),
-        };
-        shared.ledger.enter(reason, times);
+        let (reason, times) = (from.reason()?, from.u64()?);
+        shared.ledger.enter(reason.ok_or_else(|| wrong("an unknown reason"))?, times);
     }
     if from.u64()? != END || from.0.read(&mut [0])? != 0 {
         return Err(wrong("something after its end"));
@@ -444,7 +453,7 @@ pub fn resume<S: System>(
 }
 
 /// Little-endian numbers, written.
-pub(super) struct Out<'a>(&'a mut dyn Write);
+pub(super) struct Out<'a>(pub(super) &'a mut dyn Write);
 
 impl Out<'_> {
     pub fn u8(&mut self, n: u8) -> io::Result<()> {
@@ -463,19 +472,37 @@ impl Out<'_> {
         self.0.write_all(&n.to_le_bytes())
     }
 
-    fn optional(&mut self, n: Option<u32>) -> io::Result<()> {
+    /// A reason, or none.
+    pub fn reason(&mut self, reason: Option<Reason>) -> io::Result<()> {
+        let (kind, value) = match reason {
+            Some(Reason::States(n)) => (0, n),
+            Some(Reason::Time) => (1, 0),
+            Some(Reason::Memory) => (2, 0),
+            Some(Reason::Ids) => (3, 0),
+            Some(Reason::Interrupted) => (4, 0),
+            Some(Reason::System(n)) => (5, n.into()),
+            Some(Reason::Orbits) => (6, 0),
+            Some(Reason::Lost) => (7, 0),
+            Some(Reason::Unsent) => (8, 0),
+            None => (u8::MAX, 0),
+        };
+        self.u8(kind)?;
+        self.u64(value)
+    }
+
+    pub fn optional(&mut self, n: Option<u32>) -> io::Result<()> {
         self.u8(n.is_some().into())?;
         self.u32(n.unwrap_or(0))
     }
 
-    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.u64(bytes.len() as u64)?;
         self.0.write_all(bytes)
     }
 }
 
 /// Little-endian numbers, read.
-pub(super) struct In<'a>(&'a mut dyn Read);
+pub(super) struct In<'a>(pub(super) &'a mut dyn Read);
 
 impl In<'_> {
     fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
@@ -500,23 +527,43 @@ impl In<'_> {
         self.array().map(u128::from_le_bytes)
     }
 
+    pub fn text(&mut self) -> io::Result<String> {
+        String::from_utf8(self.bytes()?).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
     pub fn below(&mut self, bound: u32) -> Result<u32, Refusal> {
         let n = self.u32()?;
         if n < bound { Ok(n) } else { Err(wrong("a number out of range")) }
     }
 
-    fn optional(&mut self) -> io::Result<Option<u32>> {
+    pub fn reason(&mut self) -> io::Result<Option<Reason>> {
+        let (kind, value) = (self.u8()?, self.u64()?);
+        Ok(Some(match kind {
+            0 => Reason::States(value),
+            1 => Reason::Time,
+            2 => Reason::Memory,
+            3 => Reason::Ids,
+            4 => Reason::Interrupted,
+            5 => Reason::System(value as u32),
+            6 => Reason::Orbits,
+            7 => Reason::Lost,
+            8 => Reason::Unsent,
+            _ => return Ok(None),
+        }))
+    }
+
+    pub fn optional(&mut self) -> io::Result<Option<u32>> {
         let there = self.u8()? != 0;
         let n = self.u32()?;
         Ok(there.then_some(n))
     }
 
-    fn words(&mut self, count: usize) -> io::Result<Vec<u64>> {
+    pub fn words(&mut self, count: usize) -> io::Result<Vec<u64>> {
         (0..count).map(|_| self.u64()).collect()
     }
 
     /// Reads no more than there is, whatever the length says.
-    fn bytes(&mut self) -> io::Result<Vec<u8>> {
+    pub fn bytes(&mut self) -> io::Result<Vec<u8>> {
         let length = self.u64()?;
         let mut bytes = Vec::new();
         let read = (&mut *self.0).take(length).read_to_end(&mut bytes)?;

@@ -22,6 +22,10 @@ pub enum Reason {
     /// States whose identity is approximate were taken for known ones: part of what they lead to may
     /// not have been seen.
     Orbits,
+    /// A machine of a search on several machines is gone.
+    Lost,
+    /// States could not be sent to the machines that own them.
+    Unsent,
     /// Something the system could not compute; `System::reason` has the words.
     System(u32),
 }
@@ -38,6 +42,10 @@ impl Reason {
             Reason::Orbits => {
                 "approximate symmetry: states may have been taken for others that are not symmetric to them"
                     .into()
+            }
+            Reason::Lost => "a machine was lost".into(),
+            Reason::Unsent => {
+                "a variable holds a set that is not listed, and that cannot be sent to another machine".into()
             }
             Reason::System(n) => system.reason(n),
         }
@@ -57,6 +65,11 @@ impl Ledger {
     /// Enters a reason that counts once however many noticed it.
     pub fn enter_once(&self, reason: Reason) {
         self.0.lock().entry(reason).or_insert(1);
+    }
+
+    /// Forgets what was entered, because it comes again with what others entered.
+    pub fn clear(&self) {
+        self.0.lock().clear();
     }
 
     /// What was entered so far.

@@ -12,18 +12,26 @@
 mod audit;
 mod batch;
 mod checkpoint;
-
+mod exchange;
 mod findings;
 mod ledger;
 mod order;
 mod outcome;
+mod parts;
+pub mod peers;
 pub mod reduce;
+mod reunion;
 mod sink;
+mod together;
 mod trace;
 mod worker;
 
 #[cfg(test)]
 mod checkpoint_tests;
+#[cfg(test)]
+mod in_process;
+#[cfg(test)]
+mod peers_tests;
 #[cfg(test)]
 mod reliability_tests;
 #[cfg(test)]
@@ -38,28 +46,30 @@ pub use checkpoint::{Keeper, Refusal, resume};
 pub use findings::Counts;
 pub use ledger::Reason;
 pub use order::Order;
-pub use outcome::{Coverage, Outcome, Shares, Violation};
+pub use outcome::{Coverage, Machine, Outcome, Shares, Violation};
 pub use trace::{Step, Trace};
 
 use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
-use crate::graph::{Graph, Log};
+use crate::graph::Graph;
 use crate::system::{Finding, FindingKind, System};
-use audit::Books;
 use batch::{Batch, Marks};
+use bombus_kernels::distant::upper;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::{Mode, Shape, Visited};
-use findings::Findings;
 use ledger::Ledger;
 use order::{Lane, Queues, Stage};
 use parking_lot::Mutex;
+use peers::Peers;
 use reduce::por::{Common, Por, Proviso};
+use reunion::Sums;
 use sink::Record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+use together::Together;
 use worker::Worker;
 
 /// How to explore.
@@ -93,6 +103,8 @@ pub struct Options {
     pub progress: Arc<Progress>,
     /// Who saves the search now and then, if anybody.
     pub keeper: Option<Arc<dyn Keeper>>,
+    /// The other machines of the search, if there are any; breadth first only, and without a log of edges.
+    pub peers: Option<Arc<dyn Peers>>,
 }
 
 impl Default for Options {
@@ -113,6 +125,7 @@ impl Default for Options {
             stack: 256 << 20,
             progress: Arc::default(),
             keeper: None,
+            peers: None,
         }
     }
 }
@@ -127,6 +140,12 @@ pub struct Progress {
     pub depth: AtomicU32,
     /// Bytes of the visited set, the queues and the log of edges.
     pub bytes: AtomicU64,
+    /// Machines of a search on several, and as of the last level that they ended: states of the others, of the one with most, and how
+    /// many states were sent.
+    pub machines: AtomicU32,
+    pub elsewhere: AtomicU64,
+    pub largest: AtomicU64,
+    pub sent: AtomicU64,
 }
 
 impl Progress {
@@ -177,6 +196,10 @@ struct Shared<'a, S: System> {
     ending: Mutex<Option<(Reason, Duration)>>,
     panic: Mutex<Option<String>>,
     reduction: Option<Common<'a>>,
+    /// The other machines, if there are any.
+    together: Option<Together<'a>>,
+    /// The initial states as computed here: how many edges, and the sum of their fingerprints.
+    initial: Mutex<(u64, u128)>,
 }
 
 impl<S: System> Shared<'_, S> {
@@ -188,7 +211,12 @@ impl<S: System> Shared<'_, S> {
         }
         let now = self.budget.elapsed();
         let (reason, since) = *self.ending.lock().get_or_insert((reason, now));
-        if now < since + GRACE { self.queues.pause() } else { self.stop_for(reason) }
+        match &self.together {
+            _ if now >= since + GRACE => self.stop_for(reason),
+            // Several machines come to rest together, at the end of a level.
+            Some(_) => {}
+            None => self.queues.pause(),
+        }
     }
 
     /// Ends the run because of a limit. Many workers may notice the same one; it is one reason.
@@ -214,7 +242,7 @@ impl<S: System> Shared<'_, S> {
         if let Some(keeper) = &self.options.keeper {
             if keeper.wants_end() {
                 self.end_for(Reason::Interrupted);
-            } else if keeper.is_due(self.budget.elapsed()) {
+            } else if self.together.is_none() && keeper.is_due(self.budget.elapsed()) {
                 self.queues.pause();
             }
         }
@@ -222,6 +250,26 @@ impl<S: System> Shared<'_, S> {
             && self.states.load(Ordering::Relaxed) >= limit
         {
             self.end_for(Reason::States(limit));
+        }
+        if let Some(together) = &self.together
+            && (together.peers.is_called_off() || together.peers.lost().is_some())
+        {
+            self.queues.stop();
+        }
+    }
+
+    /// Whether this machine files what computing the initial states found: all machines compute them.
+    fn answers_for_initial(&self) -> bool {
+        self.together.as_ref().is_none_or(Together::is_first)
+    }
+
+    /// Keeps the fingerprint of a new state where states are found again by it.
+    #[inline]
+    fn name(&self, id: u32, print: u128) {
+        if let (Some(distant), Some(together)) = (&self.visited.distant, &self.together) {
+            let owner = together.peers.owners().of(upper(print));
+            assert_eq!(owner, together.peers.rank(), "a state of another machine");
+            distant.name(id, print);
         }
     }
 
@@ -247,6 +295,9 @@ impl<S: System> Shared<'_, S> {
     /// The stage after `stage`, asked for when all its states are expanded and `frontier` states
     /// were found. Nobody works meanwhile.
     fn next_stage(&self, stage: Stage, frontier: u64) -> Option<(Stage, Vec<Batch>)> {
+        if let Some(together) = &self.together {
+            return self.next_stage_together(together, stage, frontier).map(|stage| (stage, Vec::new()));
+        }
         if let Some(reduction) = &self.reduction {
             reduction.weigh();
             if frontier == 0 && self.keeps_searching() {
@@ -260,15 +311,39 @@ impl<S: System> Shared<'_, S> {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
+        Some((self.stage_after(stage, frontier), Vec::new()))
+    }
+
+    fn stage_after(&self, stage: Stage, frontier: u64) -> Stage {
         self.progress.depth.store(stage.depth + 1, Ordering::Relaxed);
         self.progress.bytes.store(self.meter.used(), Ordering::Relaxed);
-        let next = Stage {
+        Stage {
             depth: stage.depth + 1,
             level: stage.level.next(self.visited.bound()),
             before: Some(stage.level),
             block: block(frontier, self.workers),
+        }
+    }
+
+    /// The same on several machines: all of them decide from the sums of all.
+    fn next_stage_together(&self, together: &Together<'_>, stage: Stage, frontier: u64) -> Option<Stage> {
+        let sums = self.end_level(together, stage.depth, frontier);
+        let pauses = |states: u64| self.options.pause_beyond.is_some_and(|most| states > most);
+        let sums = sums.filter(|sums| {
+            self.beyond.store(sums.frontier > 0, Ordering::Relaxed);
+            self.keeps_searching() && sums.frontier > 0 && !pauses(sums.states)
+        });
+        let Some(sums) = sums else {
+            together.over.store(true, Ordering::Relaxed);
+            return None;
         };
-        Some((next, Vec::new()))
+        if sums.due || sums.ends.is_some() {
+            *together.ending.lock() = sums.ends;
+            self.queues.pause_between_levels();
+        }
+        together.starts.lock().push(self.visited.bound());
+        together.sending.store(self.workers, Ordering::Relaxed);
+        Some(self.stage_after(stage, frontier))
     }
 
     /// The states that the proviso of the reduction wants expanded in full, as one more level. They
@@ -353,7 +428,11 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
         return Ok(Outcome::nothing(Reason::Memory, system.event_names().len()));
     };
     let workers = begin(&shared, lanes);
-    let records = if shared.keeps_searching() { run(&shared, workers) } else { finish(workers) };
+    let goes_on = match &shared.together {
+        None => shared.keeps_searching(),
+        Some(together) => shared.begin_together(together),
+    };
+    let records = if goes_on { run(&shared, workers) } else { finish(workers) };
     conclude(shared, records)
 }
 
@@ -386,8 +465,19 @@ fn prepare<'a, S: System>(
         tag_bits: options.tag_bits,
         satellites: false,
     };
-    let visited = Visited::new(shape, &meter).ok()?;
-    let (queues, lanes) = Queues::new(options.order, workers, options.seed);
+    let mut visited = Visited::new(shape, &meter).ok()?;
+    let together = options.peers.as_deref().map(|peers| {
+        assert_eq!(options.order, Order::Bfs, "several machines search breadth first");
+        assert!(
+            !options.record_edges && reduction.is_none(),
+            "several machines keep no edges and do not reduce"
+        );
+        Together::new(peers)
+    });
+    if together.is_some() {
+        visited.look_far().ok()?;
+    }
+    let (queues, lanes) = Queues::new(options.order, workers, options.seed, together.is_some());
     let shared = Shared {
         system,
         options,
@@ -407,6 +497,8 @@ fn prepare<'a, S: System>(
         ending: Mutex::new(None),
         panic: Mutex::new(None),
         reduction,
+        together,
+        initial: Mutex::default(),
     };
     Some((shared, lanes))
 }
@@ -434,13 +526,26 @@ fn run<'a, S: System>(shared: &'a Shared<'a, S>, mut workers: Vec<Worker<'a, S>>
             worker.follow(stage);
         }
         on_threads(shared, &mut workers, Worker::run);
+        if let Some(together) = &shared.together
+            && !together.is_over()
+            && shared.queues.is_stopped()
+        {
+            shared.leave_level(together);
+        }
         if !shared.queues.is_paused() || shared.queues.is_over() {
             break;
         }
         checkpoint::save(shared, &mut workers);
-        if let Some((reason, _)) = *shared.ending.lock() {
+        if shared.together.as_ref().is_some_and(Together::is_over) {
+            shared.queues.stop();
+            break;
+        }
+        if let Some(reason) = shared.ends_after_saving() {
             shared.ledger.enter_once(reason);
             shared.queues.stop();
+            if let Some(together) = &shared.together {
+                together.over.store(true, Ordering::Relaxed);
+            }
             break;
         }
         shared.queues.proceed();
@@ -478,117 +583,65 @@ const TRACES: usize = 20;
 
 /// Adds up what the workers did, checks the books, rebuilds the traces.
 fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
-    if let Some(message) = shared.panicked() {
-        return Err(InternalError(format!("a worker failed: {message}")));
+    let mut sums = Sums::of(&mut shared, records);
+    if sums.confused > 0 {
+        shared.ledger.enter(Reason::Orbits, sums.confused);
     }
-    if let Some(why) = shared.system.failure() {
-        return Err(InternalError(why));
+    if let Some(message) = shared.panicked() {
+        sums.failure = Some(format!("a worker failed: {message}"));
+    }
+    sums.failure = sums.failure.or_else(|| shared.system.failure());
+    let machines = match &shared.together {
+        Some(together) => shared.reunite(together, &mut sums)?,
+        None => Vec::new(),
+    };
+    if let Some(failure) = sums.failure {
+        return Err(InternalError(failure));
     }
     let stage = shared.queues.stage();
-    let created = shared.queues.tally.total_created();
-    let finished = shared.queues.tally.total_finished();
-    let exhausted = created == finished && !shared.queues.is_stopped();
-    let mut outcome = Outcome::empty(shared.system.event_names().len());
-    let mut books = Books::default();
-    let mut findings = Findings::default();
-    let mut logs = Vec::new();
-    let mut expanded = Vec::new();
-    let mut representatives = Vec::new();
-    let mut initial = Vec::new();
-    let mut por = reduce::por::Figures::default();
-    let mut all_initial = true;
-    for record in records {
-        por.add(&record.por);
-        books.generated += record.generated;
-        books.fresh += record.fresh;
-        books.known += record.known;
-        books.digested += record.digested;
-        books.pushed += record.pushed;
-        books.popped += record.popped;
-        books.left += record.left;
-        books.transitions += record.transitions;
-        books.initial_edges += record.initial_edges;
-        if record.confused > 0 {
-            shared.ledger.enter(Reason::Orbits, record.confused);
-        }
-        outcome.digest = outcome.digest.wrapping_add(record.digest);
-        outcome.deadlocks += record.deadlocks;
-        outcome.out_of_scope += record.out_of_scope;
-        outcome.faulty += record.faulty;
-        outcome.shares.add(&record.shares);
-        for (sum, more) in outcome.events.iter_mut().zip(&record.events) {
-            sum.states += more.states;
-            sum.transitions += more.transitions;
-        }
-        for (sum, more) in outcome.undefined_guards.iter_mut().zip(&record.undefined_guards) {
-            *sum += more;
-        }
-        findings.merge(record.findings);
-        initial.extend(record.initial);
-        logs.push(record.edges);
-        expanded.push(record.expanded);
-        if shared.system.orbits().is_some() {
-            representatives.push(record.representatives);
-        }
-        all_initial &= !record.initial_missing;
-    }
-    outcome.por = shared.reduction.as_ref().map(|reduction| reduction.conclude(por));
-    books.by_event = outcome.events.iter().map(|event| event.transitions).sum();
-    books.stored = shared.visited.count();
-    books.logged = shared.options.record_edges.then(|| logs.iter().map(|log| log.len() as u64).sum());
-    books.check(exhausted).map_err(|sum| InternalError(format!("the books do not add up: {sum}")))?;
-
-    initial.sort_unstable();
-    initial.dedup();
+    let mut outcome = Outcome { machines, ..sums.outcome };
+    outcome.por = shared.reduction.as_ref().map(|reduction| reduction.conclude(sums.por));
+    let books = sums.books;
+    books.check(outcome.exhausted).map_err(|sum| InternalError(format!("the books do not add up: {sum}")))?;
     outcome.states = books.fresh;
     outcome.transitions = books.transitions;
-    outcome.initial = initial.len() as u64;
     outcome.initial_transitions = books.initial_edges;
-    outcome.exhausted = exhausted;
-    outcome.all_initial = all_initial;
     outcome.violated = shared.violated.load(Ordering::Relaxed);
     if shared.options.order == Order::Bfs && books.fresh > 0 {
-        // A search that was ended early has found states one level beyond the one it expanded.
-        // Inside a level only the reserved ids tell, and some of those may be unused.
-        let beyond = if shared.queues.is_stopped() {
-            shared.visited.bound() > stage.level.filling
-        } else {
-            shared.beyond.load(Ordering::Relaxed)
-        };
-        outcome.depth = Some(stage.depth + beyond as u32);
+        outcome.depth = Some(stage.depth + sums.beyond as u32);
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);
-    outcome.visited_bytes = shared.visited.bytes();
-    outcome.peak_bytes = shared.meter.peak();
-    outcome.counts = findings.counts();
+    outcome.counts = sums.findings.counts();
     let levels: Vec<Level> = match shared.options.order {
         Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
         Order::Dfs | Order::Mixed => Vec::new(),
     };
     let mut shown: Vec<Finding> = Vec::new();
-    for (place, mut finding, id) in findings.into_least() {
-        let first = outcome.findings.is_empty()
-            || shared.options.keep_going && shown.len() < TRACES && !shown.contains(&finding);
-        let trace = match (id, first) {
-            (Some(id), true) => {
+    for (place, mut finding, id) in sums.findings.into_least() {
+        let first = outcome.findings.is_empty();
+        let wanted = first || shared.options.keep_going && shown.len() < TRACES && !shown.contains(&finding);
+        let path = match (&shared.together, id) {
+            // The machines look for a path together, for one finding.
+            (Some(together), _) if first => shared.path_across(together, &place, &finding)?,
+            (None, Some(id)) if wanted => {
                 shown.push(finding.clone());
                 match trace::rebuild(shared.system, &shared.visited, &levels, id, &finding) {
-                    Ok(path) => {
-                        finding = path.finding;
-                        Some(path.trace)
-                    }
+                    Ok(path) => Some(path),
                     // Where orbits are told apart approximately, a later finding may have no path that is found.
-                    Err(_) if !outcome.findings.is_empty() && shared.system.orbits().is_some() => None,
+                    Err(_) if !first && shared.system.orbits().is_some() => None,
                     Err(e) => return Err(e),
                 }
             }
             _ => None,
         };
+        let trace = path.map(|path| {
+            finding = path.finding;
+            path.trace
+        });
         outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
     if shared.options.record_edges {
-        let log = Log { edges: logs, expanded, initial, all_initial, representatives };
-        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, log);
+        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, sums.log);
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);
         }

@@ -50,6 +50,8 @@ pub struct Stage {
 /// What the workers share.
 pub struct Queues {
     order: Order,
+    /// Other machines take part: a level in which nothing is left to do here may not be the last one.
+    together: bool,
     stealers: Vec<[Stealer<Batch>; 2]>,
     pub tally: Tally,
     barrier: Mutex<Barrier>,
@@ -80,7 +82,7 @@ pub struct Lane {
 }
 
 impl Queues {
-    pub fn new(order: Order, workers: usize, seed: u64) -> (Queues, Vec<Lane>) {
+    pub fn new(order: Order, workers: usize, seed: u64, together: bool) -> (Queues, Vec<Lane>) {
         let deque = || match order {
             Order::Bfs => Deque::new_fifo(),
             Order::Dfs | Order::Mixed => Deque::new_lifo(),
@@ -96,6 +98,7 @@ impl Queues {
             .collect();
         let queues = Queues {
             order,
+            together,
             stealers: lanes.iter().map(|lane| [lane.deques[0].stealer(), lane.deques[1].stealer()]).collect(),
             tally: Tally::new(workers),
             barrier: Mutex::new(Barrier { waiting: 0, opened: 0, stage: Stage::default(), ended: false }),
@@ -134,6 +137,16 @@ impl Queues {
         self.stopped.store(true, Ordering::Release);
         self.lock().ended = true;
         self.wake.notify_all();
+    }
+
+    /// Ends the run for everybody, while nobody works and somebody may hold the barrier.
+    pub fn mark_stopped(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Asks all workers to leave with all work on the queues. For whoever closes a level: all others wait.
+    pub fn pause_between_levels(&self) {
+        self.paused.store(true, Ordering::Release);
     }
 
     pub fn is_stopped(&self) -> bool {
@@ -227,14 +240,14 @@ impl Queues {
             let again: u64 = next.iter().flat_map(|(_, batches)| batches).map(|b| b.len() as u64).sum();
             let frontier = frontier + again;
             match next {
-                Some((stage, batches)) if frontier > 0 => {
+                Some((stage, batches)) if frontier > 0 || self.together => {
                     let side = 1 - lane.side;
                     self.tally.created(lane.worker, again);
                     batches.into_iter().for_each(|batch| lane.deques[side].push(batch));
                     let none = self.stealers.iter().all(|pair| pair[side].is_empty());
-                    assert!(!none, "work was lost or done twice");
+                    assert!(!none || frontier == 0, "work was lost or done twice");
                     barrier.stage = stage;
-                    if frontier < THIN {
+                    if frontier < THIN && !self.together {
                         // The others stay where they are, counted as waiting.
                         barrier.waiting -= 1;
                     } else {

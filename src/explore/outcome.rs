@@ -4,6 +4,7 @@
 
 use super::findings::Counts;
 use super::ledger::Reason;
+use super::peers::Lost;
 use super::reduce::por::Figures;
 use super::trace::Trace;
 use crate::graph::Graph;
@@ -52,6 +53,23 @@ pub struct Violation {
     pub trace: Option<Trace>,
 }
 
+/// What one machine did in a search on several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Machine {
+    /// What the user calls it.
+    pub name: String,
+    /// States that it owns.
+    pub states: u64,
+    /// States that it sent, that it need not send because it had sent them before, and that it received.
+    pub sent: u64,
+    pub filtered: u64,
+    pub received: u64,
+    /// Time that its workers waited for other machines, summed over them.
+    pub waited: Duration,
+    /// The most memory that its visited set and queues had.
+    pub peak_bytes: u64,
+}
+
 pub struct Outcome {
     /// All reachable states were found and expanded. "Verified" needs this, no finding and no reason.
     pub exhausted: bool,
@@ -95,6 +113,9 @@ pub struct Outcome {
     pub por: Option<Figures>,
     /// States that were known at the start, of a search that was saved and resumed.
     pub resumed: Option<u64>,
+    /// The machines of a search on several, by rank; and the one that was lost, if one was.
+    pub machines: Vec<Machine>,
+    pub lost: Option<Lost>,
 }
 
 impl Outcome {
@@ -124,6 +145,8 @@ impl Outcome {
             graph: None,
             por: None,
             resumed: None,
+            machines: Vec::new(),
+            lost: None,
         }
     }
 

@@ -8,6 +8,7 @@
 //! for ahead, then inserted: the memory behind the visited set answers while we work.
 
 use super::batch::Marks;
+use super::exchange::Exchange;
 use super::findings::Findings;
 use super::reduce::por::Figures;
 use super::reduce::symmetry::Identities;
@@ -77,8 +78,11 @@ pub(super) struct Core<'a, S: System> {
     pub(super) settling: Vec<u32>,
     /// Whether targets are looked up by what tells them from their sources.
     pub(super) compares: bool,
+    /// The other machines, if there are any, and the level that is being filled.
+    pub(super) exchange: Option<Exchange<'a, S>>,
+    pub(super) level_filled: u32,
     /// Identities of the pending targets, if the system has orbits.
-    orbits: Option<Identities<'a>>,
+    pub(super) orbits: Option<Identities<'a>>,
     /// Where the pending edges stand that led to new states.
     led_on: Vec<usize>,
     pub(super) trouble: Option<Trouble>,
@@ -113,6 +117,8 @@ impl<'a, S: System> Core<'a, S> {
             keys: Vec::new(),
             settling: Vec::new(),
             compares: orbits.is_none() && shared.visited.compares(),
+            exchange: shared.together.as_ref().map(|together| Exchange::new(shared, together)),
+            level_filled: 0,
             orbits,
             led_on: Vec::new(),
             trouble: None,
@@ -141,7 +147,7 @@ pub(super) struct Source {
 pub(super) struct Pending {
     pub(super) sources: Vec<Source>,
     /// The words of the sources, if targets are compared with them.
-    states: Vec<u64>,
+    pub(super) states: Vec<u64>,
     pub(super) edges: Vec<PendingEdge>,
     pub(super) targets: Vec<u64>,
 }
@@ -150,9 +156,9 @@ pub(super) struct Pending {
 pub(super) struct PendingEdge {
     /// Where its source stands among `Pending::sources`.
     pub(super) source: u32,
-    event: EventId,
-    label: u64,
-    watched: bool,
+    pub(super) event: EventId,
+    pub(super) label: u64,
+    pub(super) watched: bool,
 }
 
 /// States that were put into the visited set and not yet checked.
@@ -274,6 +280,7 @@ impl<S: System> Core<'_, S> {
         if let Some(orbits) = &mut self.orbits {
             orbits.identify(&self.pending.targets, self.shared.words, self.pending.edges.len());
         }
+        self.part();
         let timed = self.pending.edges.len() >= TIMED;
         self.untimed = !timed;
         if timed {
@@ -365,7 +372,7 @@ impl<S: System> Core<'_, S> {
                 // Only what was found by way of a parent is known to follow it, unless all states
                 // with the identity are alike.
                 Some(level) if exact || entry.fresh => {
-                    visited.parents.claim(level, entry.id, parent, source.print);
+                    visited.claim(level, entry.id, parent, source.print);
                 }
                 None if entry.fresh => visited.parents.set(entry.id, parent),
                 _ => {}

@@ -7,6 +7,8 @@ use super::InternalError;
 use super::sink::Notes;
 use crate::base::hash::HashSet;
 use crate::system::{EventId, Finding, FindingKind, Precision, Sink, System};
+use bombus_kernels::distant::upper;
+use bombus_kernels::hash;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::Visited;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,8 +60,36 @@ pub(super) fn rebuild<S: System>(
         at = parent;
     }
     chain.reverse();
+    on_a_thread(system, &Links::Ids(visited, chain), finding)
+}
+
+/// The path through the states whose fingerprints have these upper halves, on whatever machines they stand.
+pub(super) fn follow<S: System>(
+    system: &S,
+    prints: &[u64],
+    finding: &Finding,
+) -> Result<Path, InternalError> {
+    on_a_thread(system, &Links::Prints(prints), finding)
+}
+
+/// By what the states of a path are known.
+enum Links<'a> {
+    Ids(&'a Visited, Vec<u32>),
+    Prints(&'a [u64]),
+}
+
+impl Links<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Links::Ids(_, chain) => chain.len(),
+            Links::Prints(chain) => chain.len(),
+        }
+    }
+}
+
+fn on_a_thread<S: System>(system: &S, links: &Links<'_>, finding: &Finding) -> Result<Path, InternalError> {
     // Replay calls the system as a worker does, so it needs a worker's stack and a worker's care.
-    let replay = || catch_unwind(AssertUnwindSafe(|| replay(system, visited, &chain, finding)));
+    let replay = || catch_unwind(AssertUnwindSafe(|| replay(system, links, finding)));
     let thread = std::thread::Builder::new().name("replay".into()).stack_size(256 << 20);
     let lost = || InternalError("replaying a trace failed".into());
     std::thread::scope(|scope| match thread.spawn_scoped(scope, replay) {
@@ -74,18 +104,16 @@ struct Candidate {
     before: usize,
 }
 
-fn replay<S: System>(
-    system: &S,
-    visited: &Visited,
-    chain: &[u32],
-    finding: &Finding,
-) -> Result<Path, InternalError> {
+fn replay<S: System>(system: &S, links: &Links<'_>, finding: &Finding) -> Result<Path, InternalError> {
     let mut scratch = system.replay_worker();
     let mut orbits = system.orbits();
     let mut identity = vec![0; orbits.as_ref().map_or(0, |o| o.words())];
-    let mut layers: Vec<Vec<Candidate>> = Vec::with_capacity(chain.len());
-    let mut seat = visited.seat(0);
-    for &id in chain {
+    let mut layers: Vec<Vec<Candidate>> = Vec::with_capacity(links.len());
+    let mut seat = match links {
+        Links::Ids(visited, _) => Some(visited.seat(0)),
+        Links::Prints(_) => None,
+    };
+    for at in 0..links.len() {
         let mut next: Vec<Candidate> = Vec::new();
         let mut exact = true;
         let froms: &[Candidate] = layers.last().map_or(&[], |layer| layer);
@@ -95,19 +123,35 @@ fn replay<S: System>(
                 None => system.initial(&mut scratch, &mut wanted),
                 Some(from) => system.successors(&mut scratch, &from.step.state, &mut wanted),
             }
-            let mut session =
-                visited.enter(&mut seat).map_err(|_| InternalError("replay was aborted".into()))?;
             for step in wanted.edges {
-                let found = match &mut orbits {
-                    None => session.find(&step.state),
+                let mut precision = Precision::Exact;
+                let key = match &mut orbits {
+                    None => &step.state,
                     Some(orbits) => {
-                        let precision = orbits.identity(&step.state, &mut identity);
-                        let found = session.find(&identity);
-                        exact &= found != Some(id) || precision == Precision::Exact;
-                        found
+                        precision = orbits.identity(&step.state, &mut identity);
+                        &identity
                     }
                 };
-                if found == Some(id) {
+                let found = match (links, &mut seat) {
+                    (Links::Ids(visited, chain), Some(seat)) => {
+                        let session = visited.enter(seat);
+                        let mut session = session.map_err(|_| InternalError("replay was aborted".into()))?;
+                        session.find(key) == Some(chain[at])
+                    }
+                    (Links::Prints(chain), _) => {
+                        let print = match &orbits {
+                            Some(orbits) => orbits.print(key),
+                            None => {
+                                let meant = system.fingerprint(&mut scratch, key);
+                                meant.unwrap_or_else(|| hash::words(key))
+                            }
+                        };
+                        upper(print) == chain[at]
+                    }
+                    (Links::Ids(..), None) => false,
+                };
+                exact &= !found || precision == Precision::Exact;
+                if found {
                     next.push(Candidate { step, before });
                 }
             }
@@ -129,7 +173,9 @@ fn replay<S: System>(
         }
         layers.push(next);
     }
-    visited.rise(seat);
+    if let (Links::Ids(visited, _), Some(seat)) = (links, seat) {
+        visited.rise(seat);
+    }
     let ends = layers.last().map_or(&[][..], |layer| layer);
     let (mut at, finding) = match orbits {
         None => (0, finding.clone()),
@@ -139,7 +185,7 @@ fn replay<S: System>(
             .find_map(|(i, c)| Some((i, shown_by(system, &mut scratch, &c.step.state, finding)?)))
             .ok_or_else(|| InternalError("a replayed trace does not show its finding".into()))?,
     };
-    let mut trace: Trace = Vec::with_capacity(chain.len());
+    let mut trace: Trace = Vec::with_capacity(layers.len());
     for mut layer in layers.into_iter().rev() {
         let Candidate { step, before } = layer.swap_remove(at);
         trace.push(step);

@@ -53,8 +53,16 @@ impl<'a, S: System> Worker<'a, S> {
             self.core.notes.finding(Finding { kind, property: NO_INITIAL_STATE, event: None });
         }
         let place = Place { depth: 0, print: 0, state: None };
-        self.file_notes(&place, None);
+        if self.shared.answers_for_initial() {
+            self.file_notes(&place, None);
+        } else {
+            // The first machine computes the same and answers for it.
+            self.core.notes.clear();
+            self.core.record.generated -= self.core.record.initial_edges;
+            self.core.record.initial_edges = 0;
+        }
         self.core.flush();
+        *self.shared.initial.lock() = self.initial_sum();
         self.admit(0);
         if let Some(batch) = self.out.take() {
             self.shared.queues.put_first(&mut self.lane, batch);
@@ -75,6 +83,7 @@ impl<'a, S: System> Worker<'a, S> {
                     self.expand(batch);
                 }
                 None => {
+                    self.end_round();
                     if let Some(batch) = self.out.take() {
                         self.shared.queues.put(&mut self.lane, batch);
                     }
@@ -131,6 +140,7 @@ impl<'a, S: System> Worker<'a, S> {
         let stage = self.lane.stage;
         let levels = self.shared.options.order == Order::Bfs;
         self.core.seat.level = levels.then_some(stage.level);
+        self.core.level_filled = stage.depth + 1;
         self.core.seat.block = if levels { stage.block } else { 64 };
     }
 
@@ -155,6 +165,7 @@ impl<'a, S: System> Worker<'a, S> {
         let shared = self.shared;
         shared.watch();
         let depth = self.lane.stage.depth;
+        self.take_in();
         shared.system.foresee(&mut self.scratch, batch.all_words());
         for i in 0..batch.len() {
             if shared.queues.is_stopped() {
@@ -163,12 +174,15 @@ impl<'a, S: System> Worker<'a, S> {
                 return;
             }
             if let (Order::Bfs, Some(before)) = (shared.options.order, self.lane.stage.before) {
-                shared.visited.parents.settle(before, batch.id(i));
+                shared.visited.settle(before, batch.id(i));
             }
             self.expand_state(&batch, i, depth);
             if self.core.pending.edges.len() >= FLUSH {
                 self.core.flush();
                 self.admit(depth + 1);
+                if self.core.has_waiting_packets() {
+                    self.deliver();
+                }
             }
         }
         self.core.flush();
@@ -234,7 +248,7 @@ impl<'a, S: System> Worker<'a, S> {
     }
 
     /// Checks the states that are new and hands them to the queue.
-    fn admit(&mut self, depth: u32) {
+    pub(super) fn admit(&mut self, depth: u32) {
         let shared = self.shared;
         let fresh = std::mem::take(&mut self.core.fresh);
         shared.queues.tally.created(self.core.seat.worker(), fresh.ids.len() as u64);
@@ -244,6 +258,7 @@ impl<'a, S: System> Worker<'a, S> {
             let print = fresh.prints.get(i).copied().unwrap_or_else(|| self.print(state));
             self.core.record.digest = self.core.record.digest.wrapping_add(print);
             self.core.record.digested += 1;
+            shared.name(id, print);
             shared.system.check(&mut self.scratch, state, fresh.changed_by[i], &mut self.core.notes);
             let flawed = !self.core.notes.findings.is_empty() || !self.core.notes.incomplete.is_empty();
             if !self.core.notes.is_empty() {
@@ -305,7 +320,7 @@ impl<'a, S: System> Worker<'a, S> {
         core.notes.clear();
     }
 
-    fn deal_with_trouble(&mut self) {
+    pub(super) fn deal_with_trouble(&mut self) {
         let shared = self.shared;
         match self.core.trouble {
             None => {}

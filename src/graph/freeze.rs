@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 const PART: usize = 1 << 14;
 
 /// What the workers of an exploration wrote down; all ids are those of the visited set.
+#[derive(Default)]
 pub struct Log {
     pub edges: Vec<Vec<Edge>>,
     /// The states all of whose transitions are among `edges`.

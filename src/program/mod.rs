@@ -41,6 +41,7 @@ pub mod system;
 pub mod uses;
 pub mod validate;
 mod wide_ops;
+mod wire;
 
 pub use constant_assertions::Late;
 pub use reduction::{Reduction, Wanted};

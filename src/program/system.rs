@@ -25,8 +25,8 @@ use crate::lang::typed::{Machine, Pred, VarId};
 use crate::lang::value::{Value, digest};
 use crate::program::constant_assertions::{Heard, Statics};
 use crate::system::{
-    EventId, Finding, FindingKind, Footprints, GuardId, InstanceId, NO_INITIAL_STATE, Orbits, Relations,
-    Sink, System,
+    EventId, Finding, FindingKind, Footprints, Glossary, GuardId, InstanceId, NO_INITIAL_STATE, Orbits,
+    Relations, Sink, System,
 };
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -647,6 +647,26 @@ impl<'m> System for Program<'m> {
 
     fn restore(&self, bytes: &[u8]) -> Result<(), String> {
         self.restore_values(bytes)
+    }
+
+    fn export(&self, state: &[u64], glossary: &mut Glossary, out: &mut Vec<u8>) -> bool {
+        self.export_state(state, glossary, out)
+    }
+
+    fn import(&self, state: &mut [u64], values: &[u32]) -> bool {
+        self.import_state(state, values)
+    }
+
+    fn learn(&self, from: &mut &[u8]) -> Option<u32> {
+        Some(self.pool.intern(&Value::decode(from)?).0)
+    }
+
+    fn text(&self, number: u32) -> Option<String> {
+        self.texts.lock().get(&number).cloned()
+    }
+
+    fn learn_text(&self, number: u32, words: &str) {
+        self.texts.lock().entry(number).or_insert_with(|| words.to_string());
     }
 
     fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {

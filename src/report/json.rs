@@ -1,6 +1,8 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
-use super::outcome::{BddDetails, Judge, KINDS, Outcome, PorDetails, Symbolic, TraceStep, Violation};
+use super::outcome::{
+    BddDetails, Judge, KINDS, MachineShare, Outcome, PorDetails, Symbolic, TraceStep, Violation,
+};
 use crate::explain::{Explanation, FailingStep, Node, Place, Worth};
 use serde_json::{Map, Value, json};
 
@@ -83,6 +85,9 @@ pub fn render(o: &Outcome) -> Value {
     if !o.figures.is_empty() {
         let figures = o.figures.iter().map(|(name, n)| (name.replace(' ', "_"), json!(n)));
         all["figures"] = Value::Object(figures.collect());
+    }
+    if !o.machines.is_empty() {
+        all["machines"] = o.machines.iter().enumerate().map(machine).collect();
     }
     if let Some(asserts) = &o.asserts {
         all["asserts"] = asserts
@@ -195,6 +200,19 @@ fn bdd(all: &mut Value, o: &Outcome, d: &BddDetails) {
 /// A count as a number where JSON can hold it exactly, else as its digits.
 fn digits(n: &str) -> Value {
     n.parse::<u64>().map_or_else(|_| json!(n), |n| json!(n))
+}
+
+fn machine((rank, m): (usize, &MachineShare)) -> Value {
+    json!({
+        "rank": rank,
+        "name": m.name,
+        "states": m.states,
+        "sent": m.sent,
+        "not_sent_again": m.filtered,
+        "received": m.received,
+        "waited_seconds": m.waited_seconds,
+        "peak_bytes": m.peak_bytes,
+    })
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {

@@ -50,9 +50,27 @@ pub struct Outcome {
     /// Where the workers' time went, as shares of the whole; `None` if the engine does not measure it.
     pub time_shares: Option<TimeShares>,
     pub peak_memory_bytes: u64,
+    /// What each machine did, by rank, of a search on several.
+    pub machines: Vec<MachineShare>,
     /// Lines that only `--verbose` shows.
     pub details: Vec<String>,
     pub interrupted: bool,
+}
+
+/// What one of several machines did.
+#[derive(Clone, Debug)]
+pub struct MachineShare {
+    pub name: String,
+    /// States that it owns.
+    pub states: u64,
+    /// States that it sent, that it need not send again, and that it received.
+    pub sent: u64,
+    pub filtered: u64,
+    pub received: u64,
+    /// Time that its workers waited for other machines, summed over them.
+    pub waited_seconds: f64,
+    /// The most memory of its visited set and queues.
+    pub peak_bytes: u64,
 }
 
 impl Outcome {

@@ -266,6 +266,18 @@ fn figures(out: &mut String, o: &Outcome) {
             let _ = writeln!(out, "  searched     not everything: {r}");
         }
     }
+    for (rank, m) in o.machines.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "  machine {rank:<4} {}: {} states, sent {}, received {}, {} MiB, waited {:.2} s",
+            m.name,
+            m.states,
+            m.sent,
+            m.received,
+            m.peak_bytes >> 20,
+            m.waited_seconds
+        );
+    }
     let _ = writeln!(
         out,
         "  time         {:.2} s ({} states/s), {} MiB, {} engine, {}",

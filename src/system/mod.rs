@@ -7,12 +7,14 @@
 
 mod footprint;
 mod relations;
+mod wire;
 
 pub use crate::base::diagnostic::Diagnostic;
 pub use crate::base::finding::FindingKind;
 pub use crate::base::span::Span;
 pub use footprint::{BitField, Condition, Exchange, Footprint, Footprints, Part};
 pub use relations::{GuardId, InstanceId, Relations, Rows, ones};
+pub use wire::Glossary;
 
 /// Index of an event, in the order of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,6 +216,33 @@ pub trait System: Sync {
     fn restore(&self, bytes: &[u8]) -> Result<(), String> {
         if bytes.is_empty() { Ok(()) } else { Err("the system has nothing to restore".into()) }
     }
+
+    /// Appends `state` in a form that another process of the same model can read: its words, with the numbers
+    /// that `glossary` gives to values in the place of numbers of this process. False if the state holds
+    /// something that bytes cannot tell.
+    fn export(&self, state: &[u64], _glossary: &mut Glossary, out: &mut Vec<u8>) -> bool {
+        state.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        true
+    }
+
+    /// Turns the words of a state that another process exported into those of this one; `values` are the
+    /// numbers here of the values in the glossary. False if they make no sense.
+    fn import(&self, _state: &mut [u64], _values: &[u32]) -> bool {
+        true
+    }
+
+    /// Reads one explanation of a glossary: the number here of the value. `None` if it cannot be read.
+    fn learn(&self, _from: &mut &[u8]) -> Option<u32> {
+        None
+    }
+
+    /// The words that belong to the number of a finding or a reason, for another process.
+    fn text(&self, _number: u32) -> Option<String> {
+        None
+    }
+
+    /// Takes over words that another process has for a number.
+    fn learn_text(&self, _number: u32, _words: &str) {}
 
     /// Who tells orbits apart, if states that a symmetry maps to each other count as one; asked once
     /// for each thread. `None`: every state counts by itself.

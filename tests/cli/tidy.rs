@@ -25,6 +25,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("pins", &["system", "net"]),
     ("via", &["system"]),
     ("explore", &["system", "graph"]),
+    // Real machines behind the explorer's trait `Peers`.
+    ("cluster", &["explore"]),
     ("graph", &["system"]),
     ("ltl", &["system", "graph"]),
     // The tables of a process are explored where they are made: an assertion is a question of its own.
@@ -34,7 +36,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "driver",
         &[
             "source", "syntax", "lang", "analyse", "model", "evaluate", "explain", "symbolic", "system",
-            "program", "bdd", "net", "pins", "via", "explore", "graph", "ltl", "csp", "report",
+            "program", "bdd", "net", "pins", "via", "explore", "cluster", "graph", "ltl", "csp", "report",
         ],
     ),
     // The library for users with a formalism of their own: stands beside `driver`.
@@ -47,7 +49,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
         "cli",
         &[
             "source", "syntax", "lang", "model", "explain", "system", "program", "bdd", "net", "pins", "via",
-            "explore", "graph", "ltl", "csp", "report", "driver", "runs", "serve",
+            "explore", "cluster", "graph", "ltl", "csp", "report", "driver", "runs", "serve",
         ],
     ),
 ];

@@ -40,6 +40,7 @@ fn options() -> CheckOptions {
         process: Default::default(),
         bdd: Default::default(),
         checkpoint: Default::default(),
+        cluster: None,
         temporal: Asked::default(),
         progress: Default::default(),
     }

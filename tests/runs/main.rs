@@ -5,4 +5,5 @@ mod support;
 
 mod batch;
 mod checkpoint;
+mod cluster;
 mod scale;

@@ -110,6 +110,7 @@ fn explored(
         warnings: Vec::new(),
         details: Vec::new(),
         symbolic: None,
+        machines: Vec::new(),
     }
 }
 

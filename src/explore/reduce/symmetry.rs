@@ -36,6 +36,18 @@ impl<'a> Identities<'a> {
         }
     }
 
+    /// Forgets the states that are not marked; the others move up.
+    pub fn keep_only(&mut self, marked: &[bool]) {
+        let mut kept = 0;
+        for (i, _) in marked.iter().enumerate().filter(|(_, stays)| **stays) {
+            self.identities.copy_within(i * self.words..(i + 1) * self.words, kept * self.words);
+            self.exact[kept] = self.exact[i];
+            kept += 1;
+        }
+        self.identities.truncate(kept * self.words);
+        self.exact.truncate(kept);
+    }
+
     /// The identity of the orbit of state `at`.
     pub fn of(&self, at: usize) -> &[u64] {
         &self.identities[at * self.words..(at + 1) * self.words]

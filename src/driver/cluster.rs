@@ -1,0 +1,118 @@
+//! A check on several machines: whether it may be one, who takes part, what is said about it.
+//!
+//! In: the options of a check, the compiled model. Out: the peers of the search, or why there are none; the words for a
+//! machine that was lost.
+//! Never here: sockets and states (`cluster`, `explore`).
+
+use super::checkpoint::Fact;
+use super::temporal::Formulas;
+use super::{CheckOptions, Failure, Rejected};
+use crate::base::budget::Budget;
+use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::cluster::{self, Host, Membership, Refused, Ticket};
+use crate::explore::peers::Lost;
+use crate::explore::{self, Order, Store};
+use crate::report::MachineShare;
+use sha2::{Digest, Sha256};
+use std::time::Duration;
+
+/// What the command line says about other machines.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    pub hosts: Vec<Host>,
+    pub rank: usize,
+    pub secret: Vec<u8>,
+    pub timeout: Duration,
+}
+
+fn rejected(message: impl Into<String>) -> Failure {
+    Failure::Rejected(Rejected { sources: Sources::default(), diagnostics: vec![Diagnostic::plain(message)] })
+}
+
+/// Refuses a check that only one machine can do.
+pub(super) fn refuse_elsewhere(options: &CheckOptions, formalism: &str) -> Result<(), Failure> {
+    match &options.cluster {
+        Some(_) => Err(rejected(format!("--cluster: {formalism} is checked on one machine"))),
+        None => Ok(()),
+    }
+}
+
+/// What several machines cannot do yet is refused, never ignored.
+fn refusal(options: &CheckOptions, formulas: &Formulas) -> Option<&'static str> {
+    if options.order != Order::Bfs {
+        return Some("--cluster needs --order bfs: several machines search level by level");
+    }
+    if !formulas.is_empty() {
+        return Some("--cluster: temporal formulas are checked on one machine, where the whole graph is");
+    }
+    if options.checkpoint.is_used() && (options.store != Store::Exact || options.symmetry.is_some()) {
+        return Some("--cluster: several machines save a search with --store exact and without --symmetry");
+    }
+    None
+}
+
+/// Takes part in the search on several machines, if that is asked for. `Ok(Err(…))` says who did not come.
+pub(super) fn join(
+    options: &CheckOptions,
+    formulas: &Formulas,
+    budget: &Budget,
+    facts: impl FnOnce() -> Vec<Fact>,
+) -> Result<Option<Result<Membership, String>>, Failure> {
+    let Some(cluster) = &options.cluster else { return Ok(None) };
+    if let Some(why) = refusal(options, formulas) {
+        return Err(rejected(why));
+    }
+    let machines = cluster.hosts.len();
+    let lonely = cluster.hosts.iter().any(|host| !cluster::handshake::is_loopback(&host.address));
+    if lonely && cluster.secret.is_empty() {
+        return Err(rejected(
+            "--cluster: machines that others can reach need a secret (--cluster-secret FILE; bombus cluster \
+             --new-secret FILE makes one)",
+        ));
+    }
+    let mut run = Sha256::new();
+    let mut put = |text: &str| {
+        run.update((text.len() as u64).to_le_bytes());
+        run.update(text.as_bytes());
+    };
+    facts().iter().for_each(|(_, value)| put(value));
+    cluster.hosts.iter().for_each(|host| put(&format!("{} {}", host.address, host.weight)));
+    put(&format!("{:?} {:?}", budget.max_states, options.checkpoint.is_used()));
+    let run = run.finalize().into();
+    let ticket = Ticket { rank: cluster.rank, machines, secret: cluster.secret.clone(), run };
+    match cluster::join(&cluster.hosts, &ticket, cluster.timeout) {
+        Ok(membership) => Ok(Some(Ok(membership))),
+        Err(Refused::Wrong(why)) => Err(rejected(format!("--cluster: {why}"))),
+        Err(Refused::Late(why)) => Ok(Some(Err(format!("not all machines came: {why}")))),
+    }
+}
+
+/// What a lost machine means for the verdict.
+pub(super) fn lost_words(lost: &Lost, depth: Option<u32>, options: &CheckOptions) -> String {
+    let again = match &options.checkpoint.save {
+        Some(dir) => {
+            format!("to go on, start it on the machines that are left with --resume {}", dir.display())
+        }
+        None => "it was not saved (--checkpoint DIR saves it)".into(),
+    };
+    format!(
+        "lost {} ({}) after level {}; the counts are those of this machine alone; {again}",
+        lost.name,
+        lost.why,
+        depth.unwrap_or(0)
+    )
+}
+
+/// What each machine did, for the report.
+pub(super) fn shares(found: &explore::Outcome) -> Vec<MachineShare> {
+    let share = |machine: &explore::Machine| MachineShare {
+        name: machine.name.clone(),
+        states: machine.states,
+        sent: machine.sent,
+        filtered: machine.filtered,
+        received: machine.received,
+        waited_seconds: machine.waited.as_secs_f64(),
+        peak_bytes: machine.peak_bytes,
+    };
+    found.machines.iter().map(share).collect()
+}

@@ -1,0 +1,397 @@
+//! States on their way to the machines that own them: what is sent, what need not be, what arrives.
+//!
+//! In: the buffered edges of a worker, whose targets may belong to other machines; packets from other machines. Out: packets
+//! for other machines; edges whose targets belong here.
+//! Never here: rounds and sums (`together`), sockets (`cluster`).
+//!
+//! An edge is counted where its source stands. What travels is the target, the event that led to it and the upper half of
+//! the fingerprint of its source. A target that this worker sent before need not travel again, unless its new source has a
+//! smaller fingerprint than the one it was sent with and the level is still the same: the predecessor that a trace shows is the
+//! smallest one, on one machine as on many. States are compared by their words, never by a hash.
+
+use super::Shared;
+use super::batch::Marks;
+use super::peers::{PACKET, Packet};
+use super::sink::{Core, FLUSH, PendingEdge, Source};
+use super::together::Together;
+use super::worker::Worker;
+use crate::explore::Reason;
+use crate::system::{EventId, Glossary, System};
+use bombus_kernels::distant::upper;
+use bombus_kernels::hash;
+use std::sync::atomic::Ordering;
+
+/// Bytes of the states that a worker remembers to have sent, and how many these are at most and at least.
+const REMEMBERED: usize = 4 << 20;
+const MOST: usize = 1 << 16;
+const LEAST: usize = 1 << 8;
+
+/// The event of a target of which everything has to be checked.
+const ANYTHING: u32 = u32::MAX;
+
+/// Stands for the id of a source on another machine.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// One worker's part in the exchange.
+pub(super) struct Exchange<'a, S: System> {
+    pub(super) together: &'a Together<'a>,
+    /// Computes fingerprints while the worker's own scratch memory is in use.
+    scratch: S::Worker,
+    outgoing: Vec<Outgoing>,
+    /// Packets that were refused because too many were under way.
+    waiting: Vec<(usize, Packet)>,
+    sent: Remembered,
+    /// Which of the pending edges lead to states of this machine.
+    stays: Vec<bool>,
+    /// What is pending came from another machine, so all of it stays.
+    arriving: bool,
+    /// The level that is being filled.
+    depth: u32,
+    /// The initial states: how many edges, and the sum of their fingerprints.
+    initial: (u64, u128),
+}
+
+/// What is gathered for one machine.
+#[derive(Default)]
+struct Outgoing {
+    glossary: Glossary,
+    states: Vec<u8>,
+}
+
+/// States that were sent, each in the place that its fingerprint names; a later one takes the place of an earlier one.
+struct Remembered {
+    words: usize,
+    states: Vec<u64>,
+    /// The level for which each was sent, 0 for an empty place, and the upper half of the fingerprint of its source.
+    with: Vec<(u32, u64)>,
+}
+
+impl Remembered {
+    fn new(words: usize) -> Remembered {
+        let places = (REMEMBERED / (8 * words.max(1))).clamp(LEAST, MOST).next_power_of_two().min(MOST);
+        Remembered { words, states: vec![0; places * words], with: vec![(0, 0); places] }
+    }
+
+    /// Whether the state need not be sent; if it must, it is remembered.
+    fn covers(&mut self, state: &[u64], print: u64, depth: u32, source: u64) -> bool {
+        let at = print as usize & (self.with.len() - 1);
+        let (level, least) = self.with[at];
+        let kept = &mut self.states[at * self.words..(at + 1) * self.words];
+        if level > 0 && kept == state && (level < depth || least <= source) {
+            return true;
+        }
+        kept.copy_from_slice(state);
+        self.with[at] = (depth, source);
+        false
+    }
+}
+
+impl<'a, S: System> Exchange<'a, S> {
+    pub(super) fn new(shared: &'a Shared<'a, S>, together: &'a Together<'a>) -> Self {
+        Exchange {
+            together,
+            scratch: shared.system.worker(),
+            outgoing: together.sent.iter().map(|_| Outgoing::default()).collect(),
+            waiting: Vec::new(),
+            sent: Remembered::new(shared.words),
+            stays: Vec::new(),
+            arriving: false,
+            depth: 0,
+            initial: (0, 0),
+        }
+    }
+
+    /// Takes leave of one state.
+    fn send(
+        &mut self,
+        shared: &Shared<'_, S>,
+        to: usize,
+        state: &[u64],
+        print: u64,
+        from: &Source,
+        event: EventId,
+    ) {
+        let parent = upper(from.print);
+        if self.sent.covers(state, print, self.depth, parent) {
+            self.together.filtered.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let outgoing = &mut self.outgoing[to];
+        if !shared.system.export(state, &mut outgoing.glossary, &mut outgoing.states) {
+            shared.ledger.enter(Reason::Unsent, 1);
+            self.together.filtered.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let event = if from.marks.flawed { ANYTHING } else { event.0 };
+        outgoing.states.extend_from_slice(&parent.to_le_bytes());
+        outgoing.states.extend_from_slice(&event.to_le_bytes());
+        self.together.sent[to].fetch_add(1, Ordering::Relaxed);
+        if outgoing.states.len() + outgoing.glossary.bytes().len() >= PACKET {
+            self.close(to);
+        }
+    }
+
+    /// Makes a packet of what is gathered for a machine, and offers it.
+    fn close(&mut self, to: usize) {
+        let Outgoing { glossary, states } = &mut self.outgoing[to];
+        if states.is_empty() {
+            return;
+        }
+        let bytes = pack(glossary, states);
+        let packet = Packet { from: self.together.peers.rank(), bytes };
+        if let Err(packet) = self.together.peers.offer(to, packet) {
+            self.waiting.push((to, packet));
+        }
+    }
+}
+
+impl<S: System> Core<'_, S> {
+    /// Sends away the pending edges whose targets belong to other machines.
+    pub(super) fn part(&mut self) {
+        let Some(exchange) = &mut self.exchange else { return };
+        if exchange.arriving || self.shared.queues.is_stopped() {
+            return;
+        }
+        exchange.depth = self.level_filled;
+        let words = self.shared.words;
+        let owners = exchange.together.peers.owners();
+        let me = exchange.together.peers.rank();
+        exchange.stays.clear();
+        for (i, edge) in self.pending.edges.iter().enumerate() {
+            let state = &self.pending.targets[i * words..(i + 1) * words];
+            let print = match &self.orbits {
+                Some(orbits) => orbits.print(i),
+                None => {
+                    let meant = self.shared.system.fingerprint(&mut exchange.scratch, state);
+                    meant.unwrap_or_else(|| hash::words(state))
+                }
+            };
+            let owner = owners.of(upper(print));
+            exchange.stays.push(owner == me);
+            let source = &self.pending.sources[edge.source as usize];
+            if source.id.is_none() {
+                // Every machine computes all initial states and keeps its own.
+                exchange.initial.0 += 1;
+                exchange.initial.1 = exchange.initial.1.wrapping_add(print);
+            } else if owner != me {
+                exchange.send(self.shared, owner, state, upper(print), source, edge.event);
+            }
+        }
+        let stays = std::mem::take(&mut exchange.stays);
+        self.keep_only(&stays);
+        if let Some(exchange) = &mut self.exchange {
+            exchange.stays = stays;
+        }
+    }
+
+    /// Forgets the pending edges that are not marked.
+    fn keep_only(&mut self, marked: &[bool]) {
+        let words = self.shared.words;
+        let mut kept = 0;
+        for (i, _) in marked.iter().enumerate().filter(|(_, stays)| **stays) {
+            self.pending.edges[kept] = self.pending.edges[i];
+            self.pending.targets.copy_within(i * words..(i + 1) * words, kept * words);
+            kept += 1;
+        }
+        self.pending.edges.truncate(kept);
+        self.pending.targets.truncate(kept * words);
+        if let Some(orbits) = &mut self.orbits {
+            orbits.keep_only(marked);
+        }
+    }
+}
+
+/// A packet of states and the glossary that explains them; both are empty afterwards.
+pub(super) fn pack(glossary: &mut Glossary, states: &mut Vec<u8>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16 + glossary.bytes().len() + states.len());
+    bytes.extend_from_slice(&(glossary.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&(glossary.bytes().len() as u32).to_le_bytes());
+    bytes.extend_from_slice(glossary.bytes());
+    bytes.append(states);
+    bytes.extend_from_slice(&(hash::bytes(&bytes) as u64).to_le_bytes());
+    glossary.clear();
+    bytes
+}
+
+/// The parts of a packet: the glossary with how many values it has, and the states.
+pub(super) fn unpack(bytes: &[u8]) -> Option<(usize, &[u8], &[u8])> {
+    let (content, sum) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
+    if (hash::bytes(content) as u64).to_le_bytes() != *sum {
+        return None;
+    }
+    let (values, rest) = content.split_first_chunk::<4>()?;
+    let (length, rest) = rest.split_first_chunk::<4>()?;
+    let (glossary, states) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    Some((u32::from_le_bytes(*values) as usize, glossary, states))
+}
+
+impl<S: System> Worker<'_, S> {
+    /// Takes a packet that arrived, if there is one, and looks up its states.
+    pub(super) fn take_in(&mut self) -> bool {
+        let Some(exchange) = &self.core.exchange else { return false };
+        let Some(packet) = exchange.together.peers.arrived() else { return false };
+        let from = packet.from;
+        match self.receive(&packet.bytes) {
+            Some(count) => {
+                let exchange = self.core.exchange.as_ref().expect("it was there a moment ago");
+                exchange.together.received[from].fetch_add(count, Ordering::Relaxed);
+            }
+            None => panic!("a packet from machine {from} cannot be read"),
+        }
+        true
+    }
+
+    /// Looks up the states of a packet; how many there were, or nothing if the packet makes no sense.
+    fn receive(&mut self, bytes: &[u8]) -> Option<u64> {
+        let shared = self.shared;
+        let words = shared.words;
+        let events = shared.system.event_names().len() as u32;
+        let (count, mut glossary, states) = unpack(bytes)?;
+        if count > glossary.len() {
+            return None;
+        }
+        let values: Vec<u32> =
+            (0..count).map(|_| shared.system.learn(&mut glossary)).collect::<Option<_>>()?;
+        let size = words * 8 + 12;
+        if !glossary.is_empty() || states.len() % size != 0 {
+            return None;
+        }
+        let depth = self.lane.stage.depth + 1;
+        self.core.arriving(true);
+        let mut state = vec![0; words];
+        for record in states.chunks_exact(size) {
+            for (word, bytes) in state.iter_mut().zip(record.chunks_exact(8)) {
+                *word = u64::from_le_bytes(bytes.try_into().ok()?);
+            }
+            let (parent, event) = record[words * 8..].split_at(8);
+            let parent = u64::from_le_bytes(parent.try_into().ok()?);
+            let event = u32::from_le_bytes(event.try_into().ok()?);
+            if !shared.system.import(&mut state, &values) || event != ANYTHING && event >= events {
+                return None;
+            }
+            self.core.expect(&state, parent, event);
+            if self.core.pending.edges.len() >= FLUSH {
+                self.core.flush();
+                self.admit(depth);
+            }
+        }
+        self.core.flush();
+        self.admit(depth);
+        self.core.arriving(false);
+        self.deal_with_trouble();
+        Some((states.len() / size) as u64)
+    }
+
+    /// Sends packets that could not be sent before. While the others are too slow, takes in what they send: they may be
+    /// waiting for the same of this machine.
+    pub(super) fn deliver(&mut self) {
+        while let Some(exchange) = &mut self.core.exchange
+            && let Some((to, packet)) = exchange.waiting.pop()
+        {
+            let peers = exchange.together.peers;
+            if self.shared.queues.is_stopped() {
+                continue;
+            }
+            if let Err(packet) = peers.offer(to, packet) {
+                exchange.waiting.push((to, packet));
+                if !self.take_in() {
+                    self.rest();
+                }
+            }
+        }
+    }
+
+    /// Ends the worker's part in a round: sends what is left, and takes in what arrives until everybody has ended it.
+    pub(super) fn end_round(&mut self) {
+        let Some(exchange) = &mut self.core.exchange else { return };
+        let together = exchange.together;
+        (0..together.sent.len()).for_each(|to| exchange.close(to));
+        self.deliver();
+        if together.sending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            together.peers.end_round();
+        }
+        while !self.shared.queues.is_stopped() && !together.peers.is_round_over() {
+            if !self.take_in() {
+                self.rest();
+            }
+        }
+    }
+
+    /// Waits a moment for other machines.
+    fn rest(&self) {
+        let Some(together) = &self.shared.together else { return };
+        let before = self.shared.budget.elapsed();
+        self.shared.watch();
+        together.peers.rest();
+        let waited = self.shared.budget.elapsed().saturating_sub(before);
+        together.waited.fetch_add(waited.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// What the worker computed of the initial states.
+    pub(super) fn initial_sum(&self) -> (u64, u128) {
+        self.core.exchange.as_ref().map_or((0, 0), |exchange| exchange.initial)
+    }
+}
+
+impl<S: System> Core<'_, S> {
+    fn arriving(&mut self, yes: bool) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.arriving = yes;
+        }
+    }
+
+    pub(super) fn has_waiting_packets(&self) -> bool {
+        self.exchange.as_ref().is_some_and(|exchange| !exchange.waiting.is_empty())
+    }
+
+    /// Buffers an edge from another machine; it is counted there.
+    fn expect(&mut self, state: &[u64], parent: u64, event: u32) {
+        let marks = Marks { flawed: event == ANYTHING, loose: false };
+        let print = u128::from(parent) << 64;
+        self.pending.sources.push(Source { id: Some(ELSEWHERE), print, marks, edges: 1 });
+        if self.compares {
+            // The source is not here; a state resembles itself.
+            self.pending.states.extend_from_slice(state);
+        }
+        let source = self.pending.sources.len() as u32 - 1;
+        let event = EventId(if event == ANYTHING { 0 } else { event });
+        self.pending.edges.push(PendingEdge { source, event, label: 0, watched: false });
+        self.pending.targets.extend_from_slice(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_was_sent_travels_again_only_for_a_smaller_source_in_the_same_level() {
+        let mut sent = Remembered::new(2);
+        assert!(!sent.covers(&[1, 2], 77, 5, 40));
+        assert!(sent.covers(&[1, 2], 77, 5, 40));
+        assert!(sent.covers(&[1, 2], 77, 5, 41), "a greater source changes nothing");
+        assert!(!sent.covers(&[1, 2], 77, 5, 39), "a smaller source changes the trace");
+        assert!(sent.covers(&[1, 2], 77, 6, 3), "in a later level the state is known");
+    }
+
+    #[test]
+    fn states_are_told_apart_by_their_words_whatever_their_fingerprints() {
+        let mut sent = Remembered::new(1);
+        assert!(!sent.covers(&[1], 77, 5, 40));
+        assert!(!sent.covers(&[2], 77, 5, 40));
+        assert!(!sent.covers(&[1], 77, 5, 40), "the place was taken by another state");
+    }
+
+    #[test]
+    fn a_packet_with_a_changed_bit_is_not_read() {
+        let mut bytes = vec![1, 0, 0, 0, 2, 0, 0, 0, 9, 9, 5];
+        bytes.extend_from_slice(&(hash::bytes(&bytes) as u64).to_le_bytes());
+        assert_eq!(unpack(&bytes), Some((1, &[9, 9][..], &[5][..])));
+        for bit in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(unpack(&changed), None, "bit {bit}");
+        }
+        assert_eq!(unpack(&bytes[..3]), None);
+    }
+}

@@ -1,0 +1,402 @@
+//! Searches on several machines: nothing that a search tells depends on how many there are.
+
+use super::in_process::InProcess;
+use super::testing::{Family, Table, Toy};
+use super::*;
+use crate::system::{EventId, Sink};
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+fn options(workers: usize) -> Options {
+    Options { workers, stack: 1 << 20, ..Options::default() }
+}
+
+/// Everything that must not depend on the machines, as text.
+fn essence(outcome: &Outcome) -> String {
+    format!(
+        "{} {} {} {:?} {:?} {} {:?} {:?} {:x} {:?} {} {:?} {} {} {}",
+        outcome.states,
+        outcome.transitions,
+        outcome.initial,
+        outcome.depth,
+        outcome.events,
+        outcome.deadlocks,
+        outcome.counts,
+        outcome.findings,
+        outcome.digest,
+        outcome.reasons,
+        outcome.exhausted,
+        outcome.undefined_guards,
+        outcome.initial_transitions,
+        outcome.out_of_scope,
+        outcome.all_initial
+    )
+}
+
+type Results = Vec<Result<Outcome, InternalError>>;
+
+/// Runs the search on all machines of a group.
+fn on_machines<S: System>(
+    system: &S,
+    options: &Options,
+    budget: &Budget,
+    group: &[Arc<InProcess>],
+) -> Results {
+    std::thread::scope(|scope| {
+        let machines: Vec<_> = group
+            .iter()
+            .map(|one| {
+                let peers: Arc<dyn Peers> = one.clone();
+                let options = Options { peers: Some(peers), progress: Arc::default(), ..options.clone() };
+                scope.spawn(move || explore(system, &options, budget))
+            })
+            .collect();
+        machines.into_iter().map(|machine| machine.join().expect("no panic")).collect()
+    })
+}
+
+/// The search is the same on 1, 2, 3 and 7 machines as on one that knows of no others.
+fn agree<S: System>(system: &S, options: &Options) {
+    let budget = Budget::unlimited();
+    let alone = essence(&explore(system, options, &budget).expect("no internal error"));
+    for machines in [1, 2, 3, 7] {
+        for window in [1, 8] {
+            let group = InProcess::group(&vec![1; machines], window);
+            for outcome in on_machines(system, options, &budget, &group) {
+                let outcome = outcome.expect("no internal error");
+                assert_eq!(essence(&outcome), alone, "{machines} machines, {window} packets");
+                assert_eq!(outcome.machines.len(), machines);
+                assert_eq!(outcome.machines.iter().map(|m| m.states).sum::<u64>(), outcome.states);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_complete_search_is_the_same_on_any_number_of_machines() {
+    let families = [
+        (Family::Grid { k: 3, n: 9, cyclic: false }, 3),
+        (Family::Grid { k: 4, n: 5, cyclic: true }, 7),
+        (Family::Star(2_000), 1),
+        (Family::Tree(11), 1),
+        (Family::Path(300), 1),
+    ];
+    for (family, words) in families {
+        for store in [Mode::Exact, Mode::Hash] {
+            for workers in [1, 3] {
+                agree(&Toy::wide(family, words), &Options { store, keep_going: true, ..options(workers) });
+            }
+        }
+    }
+}
+
+#[test]
+fn the_trace_is_the_same_on_any_number_of_machines() {
+    // Many shortest paths lead to each of these states; the least predecessor decides.
+    let mut toy = Toy::wide(Family::Grid { k: 3, n: 8, cyclic: true }, 3);
+    toy.bad = vec![5 + 8 * 5 + 64 * 5, 6 + 8 * 4 + 64 * 5, 7 + 8 * 7];
+    for keep_going in [false, true] {
+        for store in [Mode::Exact, Mode::Hash] {
+            agree(&toy, &Options { keep_going, store, check_deadlock: false, ..options(2) });
+        }
+    }
+}
+
+#[test]
+fn findings_before_and_in_the_first_level_are_the_same_on_any_number_of_machines() {
+    agree(&Table::new(&[], &[]), &options(2));
+    let table = Table::new(&[3, 4, 4, 9], &[(3, 0, 4), (4, 0, 3), (9, 0, 9)]);
+    agree(&table.violating(4, FindingKind::Invariant), &options(2));
+    let mut table = Table::new(&[0], &[(0, 0, 1), (1, 1, 2), (2, 0, 3), (1, 0, 3), (3, 0, 0)])
+        .violating(2, FindingKind::Assertion)
+        .failing(3, 1, FindingKind::WellDefinedness);
+    table.undefined = vec![(0, 1), (3, 0)];
+    table.out_of_scope = vec![2];
+    agree(&table, &Options { keep_going: true, ..options(1) });
+    agree(&table, &options(3));
+}
+
+#[test]
+fn what_could_not_be_computed_is_known_on_all_machines() {
+    let mut toy = Toy::new(Family::Tree(8));
+    toy.incomplete_at = Some(37);
+    agree(&toy, &Options { keep_going: true, ..options(2) });
+}
+
+#[test]
+fn machines_own_states_in_proportion_to_their_weights() {
+    let toy = Toy::new(Family::Grid { k: 4, n: 9, cyclic: true });
+    let group = InProcess::group(&[1, 3], 8);
+    let results =
+        on_machines(&toy, &Options { check_deadlock: false, ..options(2) }, &Budget::unlimited(), &group);
+    for outcome in results {
+        let owned: Vec<u64> = outcome.unwrap().machines.iter().map(|m| m.states).collect();
+        // A quarter of 6561 states is 1640; the deviation is about 35.
+        assert!(owned[0].abs_diff(1640) < 200, "{owned:?}");
+    }
+}
+
+#[test]
+fn a_limit_of_one_machine_ends_the_search_of_all() {
+    let toy = Toy::new(Family::Grid { k: 4, n: 30, cyclic: true });
+    let mut budget = Budget::unlimited();
+    budget.max_states = Some(20_000);
+    for outcome in on_machines(&toy, &options(2), &budget, &InProcess::group(&[1, 1, 1], 2)) {
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.reasons, [(Reason::States(20_000), 1)]);
+        assert!(!outcome.exhausted && outcome.states >= 20_000);
+    }
+}
+
+#[test]
+fn a_failure_of_one_machine_is_a_failure_of_all() {
+    let mut toy = Toy::new(Family::Tree(12));
+    toy.panics_at = Some(700);
+    for outcome in on_machines(&toy, &options(2), &Budget::unlimited(), &InProcess::group(&[1, 1, 1], 2)) {
+        let error = outcome.err().expect("no verdict").0;
+        assert!(error.contains("state 700 is poisoned"), "{error}");
+    }
+}
+
+#[test]
+fn a_machine_that_is_lost_makes_the_search_incomplete_and_is_named() {
+    let mut toy = Toy::new(Family::Grid { k: 3, n: 9, cyclic: false });
+    toy.bad = vec![1];
+    for round in [0, 1, 2, 5] {
+        let group = InProcess::group(&[1, 1, 1], 2);
+        group[1].vanish_in(round);
+        for outcome in
+            on_machines(&toy, &Options { keep_going: true, ..options(2) }, &Budget::unlimited(), &group)
+        {
+            let outcome = outcome.expect("no internal error");
+            assert!(!outcome.exhausted && !outcome.is_verified() && outcome.findings.is_empty());
+            assert_eq!(outcome.reasons, [(Reason::Lost, 1)]);
+            assert_eq!(outcome.lost.map(|lost| lost.rank), Some(1));
+        }
+    }
+}
+
+/// States whose words depend on who met a value first: each machine has numbers of its own.
+struct Interned {
+    numbers: Mutex<Vec<u64>>,
+    offset: u64,
+    events: Vec<String>,
+}
+
+impl Interned {
+    fn new(offset: u64) -> Interned {
+        Interned { numbers: Mutex::default(), offset, events: vec!["up".into(), "twice".into()] }
+    }
+
+    fn intern(&self, value: u64) -> u64 {
+        let mut numbers = self.numbers.lock();
+        let known = numbers.iter().position(|v| *v == value);
+        let at = known.unwrap_or_else(|| {
+            numbers.push(value);
+            numbers.len() - 1
+        });
+        at as u64 + self.offset
+    }
+
+    fn value(&self, number: u64) -> u64 {
+        self.numbers.lock()[(number - self.offset) as usize]
+    }
+}
+
+impl System for Interned {
+    type Worker = ();
+
+    fn worker(&self) {}
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn event_names(&self) -> &[String] {
+        &self.events
+    }
+
+    fn initial(&self, _: &mut (), sink: &mut dyn Sink) {
+        sink.edge(EventId(0), 0, &[self.intern(1)]);
+    }
+
+    fn successors(&self, _: &mut (), state: &[u64], sink: &mut dyn Sink) {
+        let value = self.value(state[0]);
+        for (event, next) in [(value + 1) % 997, value * 2 % 997].into_iter().enumerate() {
+            sink.edge(EventId(event as u32), next, &[self.intern(next)]);
+        }
+    }
+
+    fn check(&self, _: &mut (), state: &[u64], _: Option<EventId>, sink: &mut dyn Sink) {
+        if self.value(state[0]) == 500 {
+            sink.finding(Finding { kind: FindingKind::Invariant, property: 0, event: None });
+        }
+    }
+
+    fn fingerprint(&self, _: &mut (), state: &[u64]) -> Option<u128> {
+        Some(bombus_kernels::hash::words(&[self.value(state[0])]))
+    }
+
+    fn export(&self, state: &[u64], glossary: &mut crate::system::Glossary, out: &mut Vec<u8>) -> bool {
+        let value = self.value(state[0]);
+        let number = glossary.number(state[0] as u32, |bytes| {
+            bytes.extend_from_slice(&value.to_le_bytes());
+            true
+        });
+        number.is_some_and(|number| {
+            out.extend_from_slice(&u64::from(number).to_le_bytes());
+            true
+        })
+    }
+
+    fn import(&self, state: &mut [u64], values: &[u32]) -> bool {
+        let known = values.get(state[0] as usize);
+        known.is_some_and(|id| {
+            state[0] = u64::from(*id);
+            true
+        })
+    }
+
+    fn learn(&self, from: &mut &[u8]) -> Option<u32> {
+        let (bytes, rest) = from.split_first_chunk::<8>()?;
+        *from = rest;
+        Some(self.intern(u64::from_le_bytes(*bytes)) as u32)
+    }
+}
+
+#[test]
+fn states_are_owned_and_told_by_what_they_mean_and_not_by_their_words() {
+    let told = |system: &Interned, outcome: &Outcome| {
+        let path: Vec<u64> =
+            outcome.findings[0].trace.iter().flatten().map(|s| system.value(s.state[0])).collect();
+        (outcome.states, outcome.transitions, outcome.depth, outcome.digest, path)
+    };
+    for keep_going in [false, true] {
+        let options = Options { keep_going, ..options(2) };
+        let one = Interned::new(0);
+        let alone = told(&one, &explore(&one, &options, &Budget::unlimited()).unwrap());
+        for machines in [2, 3, 7] {
+            let group = InProcess::group(&vec![1; machines], 2);
+            std::thread::scope(|scope| {
+                for (rank, peers) in group.into_iter().enumerate() {
+                    let (options, alone) = (options.clone(), &alone);
+                    scope.spawn(move || {
+                        let system = Interned::new(1000 * rank as u64);
+                        let options = Options { peers: Some(peers), progress: Arc::default(), ..options };
+                        let outcome = explore(&system, &options, &Budget::unlimited()).unwrap();
+                        assert_eq!(told(&system, &outcome), *alone);
+                    });
+                }
+            });
+        }
+    }
+}
+
+/// Where machines save a search: parts and a manifest, as on a disk that all of them share. Every manifest is kept with its parts.
+#[derive(Debug, Default)]
+struct Disk {
+    parts: Mutex<BTreeMap<String, Vec<u8>>>,
+    saved: Mutex<Vec<Saved>>,
+}
+
+type Saved = (Vec<u8>, BTreeMap<String, Vec<u8>>);
+
+impl Keeper for Disk {
+    fn is_due(&self, _: Duration) -> bool {
+        true
+    }
+
+    fn keep(&self, _: &dyn Fn() -> Duration, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) {
+        let mut bytes = Vec::new();
+        write(&mut bytes).expect("memory takes everything");
+        let parts = self.parts.lock().clone();
+        self.saved.lock().push((bytes, parts));
+    }
+
+    fn keep_part(&self, name: &str, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> bool {
+        let mut bytes = Vec::new();
+        let written = write(&mut bytes).is_ok();
+        self.parts.lock().insert(name.into(), bytes);
+        written
+    }
+
+    fn part(&self, name: &str) -> io::Result<Box<dyn Read>> {
+        let bytes = self.parts.lock().get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Box::new(io::Cursor::new(bytes)))
+    }
+
+    fn keep_only_parts(&self, prefix: &str, _: bool) {
+        self.parts.lock().retain(|name, _| name.starts_with(prefix));
+    }
+}
+
+/// Goes on from a saved search on so many machines, and tells what all of them found.
+fn resumed<S: System>(system: &S, options: &Options, saved: &Saved, machines: usize) -> Vec<String> {
+    let disk = Arc::new(Disk { parts: Mutex::new(saved.1.clone()), saved: Mutex::default() });
+    std::thread::scope(|scope| {
+        let all: Vec<_> = InProcess::group(&vec![1; machines], 2)
+            .into_iter()
+            .map(|peers| {
+                let keeper: Arc<dyn Keeper> = disk.clone();
+                let options = Options {
+                    peers: Some(peers),
+                    keeper: Some(keeper),
+                    progress: Arc::default(),
+                    ..options.clone()
+                };
+                scope.spawn(move || {
+                    let outcome = resume(system, &options, &Budget::unlimited(), &mut &saved.0[..]);
+                    essence(&outcome.expect("it is whole"))
+                })
+            })
+            .collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn a_search_that_was_saved_goes_on_with_any_number_of_machines() {
+    let mut bad = Toy::wide(Family::Grid { k: 3, n: 6, cyclic: true }, 3);
+    bad.bad = vec![3 + 6 * 4 + 36 * 3, 5 + 6 * 5 + 36 * 5];
+    let whole = Toy::wide(Family::Grid { k: 2, n: 12, cyclic: false }, 7);
+    for (toy, keep_going) in [(&bad, false), (&bad, true), (&whole, true)] {
+        let options = Options { keep_going, ..options(2) };
+        let alone = essence(&explore(toy, &options, &Budget::unlimited()).unwrap());
+        for machines in [1, 3] {
+            let disk = Arc::new(Disk::default());
+            let keeper: Arc<dyn Keeper> = disk.clone();
+            let saving = Options { keeper: Some(keeper), ..options.clone() };
+            let group = InProcess::group(&vec![1; machines], 2);
+            for outcome in on_machines(toy, &saving, &Budget::unlimited(), &group) {
+                assert_eq!(essence(&outcome.unwrap()), alone, "saving changes nothing");
+            }
+            let saved = disk.saved.lock();
+            assert!(saved.len() > 5, "{} savings", saved.len());
+            for one in saved.iter().step_by(3) {
+                for machines in [1, 2, 3, 4] {
+                    for told in resumed(toy, &options, one, machines) {
+                        assert_eq!(told, alone, "{machines} machines go on");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_saved_search_without_one_of_its_parts_is_refused() {
+    let toy = Toy::new(Family::Grid { k: 2, n: 9, cyclic: false });
+    let disk = Arc::new(Disk::default());
+    let keeper: Arc<dyn Keeper> = disk.clone();
+    let saving = Options { keeper: Some(keeper), ..options(1) };
+    on_machines(&toy, &saving, &Budget::unlimited(), &InProcess::group(&[1, 1], 2));
+    let (manifest, mut parts) = disk.saved.lock()[3].clone();
+    parts.pop_last();
+    let keeper: Arc<dyn Keeper> = Arc::new(Disk { parts: Mutex::new(parts), saved: Mutex::default() });
+    let peers: Arc<dyn Peers> = InProcess::group(&[1], 1)[0].clone();
+    let options = Options { peers: Some(peers), keeper: Some(keeper), ..options(1) };
+    assert!(matches!(
+        resume(&toy, &options, &Budget::unlimited(), &mut &manifest[..]),
+        Err(Refusal::Unreadable(_))
+    ));
+}

@@ -1,0 +1,218 @@
+//! Checks on several machines: processes on this one, connected by real sockets, tell what one process tells.
+
+use crate::support::binary::{bench_model, bombus, run};
+use serde_json::Value;
+use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+
+/// How often a run is tried again because somebody else took a port that was free a moment before.
+const TRIES: usize = 5;
+
+/// A list of machines on ports that were free a moment ago.
+fn hosts(dir: &Path, machines: usize) -> PathBuf {
+    let open: Vec<TcpListener> =
+        (0..machines).map(|_| TcpListener::bind("127.0.0.1:0").expect("a free port")).collect();
+    let lines: Vec<String> =
+        open.iter().map(|listener| listener.local_addr().expect("bound").to_string()).collect();
+    let path = dir.join("hosts.txt");
+    fs::write(&path, lines.join("\n")).expect("a writable directory");
+    path
+}
+
+fn start(model: &Path, options: &[&str], hosts: &Path, rank: usize) -> Child {
+    bombus()
+        .arg("check")
+        .arg(model)
+        .args(["--json", "--workers", "2"])
+        .args(options)
+        .arg("--cluster")
+        .arg(hosts)
+        .args(["--rank", &rank.to_string(), "--cluster-timeout", "120"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
+}
+
+/// Runs a check on so many machines.
+fn on_machines(model: &Path, options: &[&str], machines: usize) -> Vec<Output> {
+    for _ in 0..TRIES {
+        let dir = tempfile::tempdir().expect("a directory");
+        let hosts = hosts(dir.path(), machines);
+        let children: Vec<Child> = (0..machines).map(|rank| start(model, options, &hosts, rank)).collect();
+        let ended: Vec<Output> =
+            children.into_iter().map(|child| child.wait_with_output().expect("it ends")).collect();
+        let taken = |o: &Output| String::from_utf8_lossy(&o.stderr).contains("cannot listen");
+        if !ended.iter().any(taken) {
+            return ended;
+        }
+    }
+    panic!("no free ports");
+}
+
+/// What must not depend on the machines. Times, memory and the machines themselves do.
+fn essence(output: &Output) -> Value {
+    let mut all: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    let object = all.as_object_mut().expect("an object");
+    for varies in ["seconds", "time_shares", "peak_memory_bytes", "machines"] {
+        object.remove(varies);
+    }
+    all
+}
+
+fn alone(model: &Path, options: &[&str]) -> Output {
+    let mut args = vec!["check", model.to_str().expect("a path of letters"), "--json", "--workers", "2"];
+    args.extend(options);
+    run(&args)
+}
+
+fn agree(name: &str, options: &[&str], machines: &[usize]) {
+    let model = bench_model(name);
+    let one = alone(&model, options);
+    for &machines in machines {
+        let ended = on_machines(&model, options, machines);
+        for (rank, output) in ended.iter().enumerate() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), one.status.code(), "{name}, rank {rank}: {errors}");
+            if rank > 0 {
+                assert!(output.stdout.is_empty(), "only the first machine reports");
+            }
+        }
+        assert_eq!(essence(&ended[0]), essence(&one), "{name} on {machines} machines");
+        let told: Value = serde_json::from_slice(&ended[0].stdout).expect("JSON");
+        let owned: u64 =
+            told["machines"].as_array().expect("a list").iter().filter_map(|m| m["states"].as_u64()).sum();
+        assert_eq!(Some(owned), told["states"].as_u64(), "{name}");
+    }
+}
+
+#[test]
+fn a_verified_model_is_the_same_on_two_and_three_machines() {
+    agree("families/two_phase_commit.mch", &[], &[2, 3]);
+    agree("papers/peterson.mch", &["--no-deadlock"], &[3]);
+}
+
+#[test]
+fn a_counterexample_is_the_same_on_two_and_three_machines() {
+    agree("faulty/bakery_hasty.mch", &[], &[2, 3]);
+    agree("faulty/two_phase_commit_hasty.mch", &["--keep-going"], &[2]);
+    agree("papers/philosophers.mch", &[], &[2]);
+}
+
+#[test]
+fn values_without_words_travel_between_machines() {
+    // Sequences and sets of integers have no layout of their own and stand in the value pool.
+    agree("papers/scheduler_queue.mch", &["--keep-going"], &[2]);
+    agree("families/hanoi.mch", &["--no-deadlock"], &[3]);
+}
+
+#[test]
+fn orbits_and_hashes_are_shared_by_machines_as_states_are() {
+    agree("papers/scheduler.mch", &["--symmetry", "exact", "--keep-going"], &[2]);
+    agree("families/coherence.mch", &["--store", "hash"], &[2]);
+}
+
+#[test]
+fn a_machine_with_another_model_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let hosts = hosts(dir.path(), 2);
+    let first = start(&bench_model("papers/peterson.mch"), &[], &hosts, 0);
+    let second = start(&bench_model("papers/robot.mch"), &[], &hosts, 1).wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&second.stderr).to_string();
+    end(first);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains("another model"), "{said}");
+}
+
+/// Ends a process that waits for others.
+fn end(mut child: Child) {
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_machine_that_is_killed_is_named_and_the_search_goes_on_with_fewer() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let saved = dir.path().join("saved");
+    let saved = saved.to_str().expect("a path of letters");
+    let model = bench_model("families/tiles.mch");
+    let how = ["--no-deadlock"];
+    let one = alone(&model, &how);
+    let save = ["--no-deadlock", "--checkpoint", saved, "--checkpoint-every", "0.05"];
+    let hosts = hosts(dir.path(), 3);
+    let mut children: Vec<Child> = (0..3).map(|rank| start(&model, &save, &hosts, rank)).collect();
+    let manifest = Path::new(saved).join("search.bombus");
+    while !manifest.exists() && children[2].try_wait().expect("it can be asked").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let killed = children.pop().expect("three");
+    end(killed);
+    let ended: Vec<Output> =
+        children.into_iter().map(|child| child.wait_with_output().expect("it ends")).collect();
+    if ended[0].status.code() == one.status.code() {
+        // The search was over before the machine was killed.
+        assert_eq!(essence(&ended[0]), essence(&one));
+        return;
+    }
+    for output in &ended {
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let told: Value = serde_json::from_slice(&ended[0].stdout).expect("JSON");
+    let why = told["incomplete_because"].to_string();
+    assert!(why.contains("lost 127.0.0.1:") && why.contains("--resume"), "{why}");
+    let again = ["--no-deadlock", "--resume", saved];
+    let ended = on_machines(&model, &again, 2);
+    assert_eq!(essence(&ended[0]), essence(&one));
+}
+
+#[test]
+fn one_command_starts_all_machines() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = bench_model("papers/peterson.mch");
+    let one = alone(&model, &["--no-deadlock"]);
+    for _ in 0..TRIES {
+        let hosts = hosts(dir.path(), 2);
+        let (hosts, model) = (hosts.to_str().expect("letters"), model.to_str().expect("letters"));
+        let line = ["cluster", hosts, "--", "check", model, "--json", "--workers", "2", "--no-deadlock"];
+        let output = run(&line);
+        if output.status.code() == Some(2) {
+            continue;
+        }
+        assert_eq!(output.status.code(), one.status.code(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(essence(&output), essence(&one));
+        return;
+    }
+    panic!("no free ports");
+}
+
+#[test]
+fn what_several_machines_cannot_do_is_refused_with_the_reason() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let hosts = hosts(dir.path(), 1);
+    let mut open = fs::File::create(dir.path().join("open.txt")).expect("a file");
+    writeln!(open, "192.0.2.1:7000\n127.0.0.1:7001").expect("it is written");
+    let (hosts, open) = (hosts.to_str().expect("letters").to_string(), dir.path().join("open.txt"));
+    let open = open.to_str().expect("letters");
+    let peterson = bench_model("papers/peterson.mch");
+    let peterson = peterson.to_str().expect("letters");
+    let cases: [(&[&str], &str); 5] = [
+        (&["--cluster", &hosts, "--rank", "0", "--order", "dfs"], "--order bfs"),
+        (&["--cluster", &hosts, "--rank", "0", "--ltl", "G {1=1}"], "temporal formulas"),
+        (&["--cluster", &hosts, "--rank", "1"], "there are 1 machines"),
+        (&["--cluster", open, "--rank", "1"], "need a secret"),
+        (&["--rank", "1"], "--cluster HOSTS"),
+    ];
+    for (options, why) in cases {
+        let mut args = vec!["check", peterson];
+        args.extend(options);
+        let output = run(&args);
+        let said = String::from_utf8_lossy(&output.stderr).to_string();
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
+        assert!(said.contains(why), "{options:?}: {said}");
+    }
+}
