@@ -9,6 +9,7 @@
 
 use crate::analyse::data_independence::{Opaque, STAND_FOR_ALL};
 use crate::analyse::effect_free_choice;
+use crate::base::Int;
 use crate::base::hash::HashSet;
 use crate::evaluate::Interpreter;
 use crate::evaluate::env::Env;
@@ -111,8 +112,12 @@ impl Interpreter<'_> {
     /// That a choice which nothing bounds was tried with the integers of the scope alone, and what to do about it.
     pub(crate) fn only_scope(&self, name: &str) -> String {
         let Machine { minint, maxint, .. } = self.machine;
+        self.only_window(name, minint, maxint)
+    }
+
+    fn only_window(&self, name: &str, low: &Int, high: &Int) -> String {
         format!(
-            "nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more, --integers-in-scope takes \
+            "nothing bounds {name}: only {low}..{high} was tried (--maxint tries more, --integers-in-scope takes \
              that for all)"
         )
     }
@@ -142,8 +147,19 @@ impl Interpreter<'_> {
         let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
+        // A bound that is known moves the window; values that stand for all others are those of the scope.
+        let mut set = interval(minint, maxint);
         let mut words = self.only_scope(name);
-        let set = interval(minint, maxint);
+        if !self.is_represented(var) {
+            let window = self.window(env, unknown, open, var)?;
+            if let Some((low, high)) = self.spans(env, &window)?.and_then(|s| s.hull())
+                && let (Some(low), Some(high)) = (low, high)
+                && (low != *minint || high != *maxint)
+            {
+                words = self.only_window(name, &low, &high);
+                set = window;
+            }
+        }
         let kind = if self.is_represented(var) {
             words = self.represented(name);
             ErrorKind::Represented
