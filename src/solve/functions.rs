@@ -368,6 +368,10 @@ impl Hooks for Rows<'_, '_> {
         Ok(self.interpreter.sums_fit(env, &self.sums))
     }
 
+    fn ends_of_row(&mut self, env: &Env, point: &Value, images: &[Value]) -> (usize, usize) {
+        self.sums.ends(env, point, images)
+    }
+
     fn open_row(&mut self, env: &mut Env, point: &Value) -> Res<Arc<[Value]>> {
         let before = std::mem::replace(&mut env.searching, true);
         let mut found = Ok(None);

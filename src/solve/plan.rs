@@ -5,13 +5,14 @@
 //! A *derived* conjunct follows from another one and only serves to bind variables.
 
 use crate::analyse::effect_free_choice;
+use crate::analyse::substitution::contradict;
 use crate::base::Span;
 use crate::evaluate::Interpreter;
 use crate::lang::free;
 use crate::lang::partiality::{may_be_undefined, pred_may_be_undefined};
 use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::walk::{Change, Visit, change_expr, visit_expr};
-use crate::solve::consequences::{common_sequences, consequences, contradict};
+use crate::solve::consequences::{common_sequences, consequences};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -108,7 +109,9 @@ impl Plan {
         for (pred, partial) in common_sequences(&self.conjuncts) {
             self.push_from(pred, true, partial);
         }
-        if contradict(&self.conjuncts, &self.vars) {
+        // A derived conjunct may be false where the one it follows from has no value.
+        let own: Vec<&Pred> = self.conjuncts.iter().filter(|c| !c.derived).map(|c| &c.pred).collect();
+        if contradict(&own, &self.vars) {
             let span = self.conjuncts.first().map(|c| c.pred.span).unwrap_or_default();
             self.push(Pred { kind: PredKind::False, span }, false);
         }

@@ -236,35 +236,7 @@ impl Interpreter<'_> {
 
     /// The images of `point` that some sum or product leaves, if these are finitely many.
     pub(crate) fn summand(&self, env: &mut Env, all: &Sums, point: &Value) -> Res<Option<Arc<[Value]>>> {
-        let mut left = all.images.clone();
-        let mut narrowed = false;
-        let mut meet = |r: Range| {
-            narrowed = true;
-            let low = left.low.take();
-            left.low = match (low, r.low) {
-                (Some(a), Some(b)) => Some(a.max(b)),
-                (a, b) => a.or(b),
-            };
-            let high = left.high.take();
-            left.high = match (high, r.high) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        };
-        for sum in &all.sums {
-            let Some((_, k)) = sum.terms.iter().find(|(x, _)| x == point) else { continue };
-            let Some(others) = all.range(env, sum, Some(point)) else { continue };
-            meet(quotient(&sum.within.add(&others.times(&Int::from(-1i64))), k));
-        }
-        for product in &all.products {
-            if let (true, Some(known)) = (product.points.contains(point), all.known(env, product))
-                && let Some(rest) = product.value.div(&known)
-            {
-                let most = if rest.is_negative() { rest.neg() } else { rest };
-                meet(Range { low: Some(most.neg()), high: Some(most) });
-            }
-        }
-        let (true, Some(low), Some(high)) = (narrowed, left.low, left.high) else { return Ok(None) };
+        let Some(Range { low: Some(low), high: Some(high) }) = all.left(env, point) else { return Ok(None) };
         match high.sub(&low).small() {
             Some(width) if width < IMAGES => self.list(env, &interval(&low, &high)),
             None if high < low => Ok(Some(Arc::from([]))),
@@ -288,6 +260,42 @@ impl Interpreter<'_> {
 }
 
 impl Sums {
+    /// The range that sums and products leave to the image of a point; `None` if none of them speaks of the point.
+    fn left(&self, env: &Env, point: &Value) -> Option<Range> {
+        let mut left = None;
+        let mut meet = |r: Range| {
+            let before: &mut Range = left.get_or_insert_with(|| self.images.clone());
+            before.low = further(before.low.take(), r.low, Int::max);
+            before.high = further(before.high.take(), r.high, Int::min);
+        };
+        for sum in &self.sums {
+            let Some((_, k)) = sum.terms.iter().find(|(x, _)| x == point) else { continue };
+            let Some(others) = self.range(env, sum, Some(point)) else { continue };
+            meet(quotient(&sum.within.add(&others.times(&Int::from(-1i64))), k));
+        }
+        for product in &self.products {
+            if let (true, Some(known)) = (product.points.contains(point), self.known(env, product))
+                && let Some(rest) = product.value.div(&known)
+            {
+                let most = if rest.is_negative() { rest.neg() } else { rest };
+                meet(Range { low: Some(most.neg()), high: Some(most) });
+            }
+        }
+        left
+    }
+
+    /// Which of the sorted images of a point are left, from where to where.
+    pub(crate) fn ends(&self, env: &Env, point: &Value, images: &[Value]) -> (usize, usize) {
+        let Some(left) = self.left(env, point).filter(|_| images.len() > 1) else { return (0, images.len()) };
+        if !images.iter().all(|y| matches!(y, Value::Int(_))) || !images.is_sorted() {
+            return (0, images.len());
+        }
+        let below = |n: &Option<Int>, y: &Value| matches!((n, y), (Some(n), Value::Int(y)) if y < n);
+        let above = |n: &Option<Int>, y: &Value| matches!((n, y), (Some(n), Value::Int(y)) if y > n);
+        let from = images.partition_point(|y| below(&left.low, y));
+        (from, images.partition_point(|y| !above(&left.high, y)).max(from))
+    }
+
     /// The range of a sum, without the term of one point; `None` if a point has no image.
     fn range(&self, env: &Env, sum: &Sum, without: Option<&Value>) -> Option<Range> {
         let rows = env.partial(self.var);
@@ -315,6 +323,14 @@ impl Sums {
             }
         }
         Some(all)
+    }
+}
+
+/// The tighter of two ends, each of which need not be known.
+fn further(a: Option<Int>, b: Option<Int>, tighter: impl Fn(Int, Int) -> Int) -> Option<Int> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(tighter(a, b)),
+        (a, b) => a.or(b),
     }
 }
 
