@@ -260,11 +260,14 @@ impl Interpreter<'_> {
             PredKind::Or(ps) => fold(self, env, &ps.iter().collect::<Vec<_>>(), false)?,
             PredKind::Label(_, q) => self.spans_of_pred(env, q, var)?,
             PredKind::Not(q) => self.spans_of_pred(env, q, var)?.map(|s| s.complement()),
-            PredKind::Implies(a, b) => match (self.spans_of_pred(env, a, var)?, self.spans_of_pred(env, b, var)?) {
-                (Some(a), Some(b)) => Some(a.complement().union(&b)),
-                _ => None,
-            },
-            PredKind::Iff(a, b) => match (self.spans_of_pred(env, a, var)?, self.spans_of_pred(env, b, var)?) {
+            PredKind::Implies(a, b) => {
+                match (self.spans_of_pred(env, a, var)?, self.spans_of_pred(env, b, var)?) {
+                    (Some(a), Some(b)) => Some(a.complement().union(&b)),
+                    _ => None,
+                }
+            }
+            PredKind::Iff(a, b) => match (self.spans_of_pred(env, a, var)?, self.spans_of_pred(env, b, var)?)
+            {
                 (Some(a), Some(b)) => Some(a.inter(&b).union(&a.complement().inter(&b.complement()))),
                 _ => None,
             },

@@ -414,7 +414,8 @@ impl Interpreter<'_> {
             ) if self.subset(env, x, z)? && self.subset(env, y, w)? => Ok(true),
             // What lies in one part of a union lies in the union.
             (_, Some(Symbolic::Binary(BinOp::Union, x, y)))
-                if matches!(self.subset(env, a, x), Ok(true)) || matches!(self.subset(env, a, y), Ok(true)) =>
+                if matches!(self.subset(env, a, x), Ok(true))
+                    || matches!(self.subset(env, a, y), Ok(true)) =>
             {
                 Ok(true)
             }

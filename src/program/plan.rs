@@ -61,8 +61,9 @@ pub struct Plan {
 impl Plan {
     /// Whether a conjunct compares the number of elements of a variable with something.
     pub fn speaks_of_size(&self, v: VarId) -> bool {
-        let is_size = |e: &Expr| {
-            matches!(&e.kind, ExprKind::Unary(UnOp::Card, s) if matches!(s.kind, ExprKind::Var(w) if w == v))
+        let is_size = |e: &Expr| match &e.kind {
+            ExprKind::Unary(UnOp::Card, s) => matches!(s.kind, ExprKind::Var(w) if w == v),
+            _ => false,
         };
         self.conjuncts.iter().any(|c| match &c.kind {
             PredKind::Rel(RelOp::NotEqual, ..) => false,

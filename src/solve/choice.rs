@@ -9,8 +9,8 @@
 
 use crate::analyse::data_independence::{Opaque, STAND_FOR_ALL};
 use crate::analyse::effect_free_choice;
-use crate::base::{Int, Span};
 use crate::base::hash::HashSet;
+use crate::base::{Int, Span};
 use crate::evaluate::Interpreter;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, ErrorKind, Flow, Res};

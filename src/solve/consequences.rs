@@ -29,9 +29,7 @@ fn ends_of_arrow(f: &Expr, set: &Expr, vars: &[VarId], p: &Pred) -> Vec<Pred> {
     let Some(arrow) = op.arrow() else { return Vec::new() };
     let is_open = |e: &Expr| match &e.kind {
         ExprKind::Var(v) => vars.contains(v),
-        ExprKind::Binary(BinOp::Interval, ..) => {
-            free::mentions(e, &|v| vars.is_empty() || vars.contains(&v))
-        }
+        ExprKind::Binary(BinOp::Interval, ..) => free::mentions(e, &|v| vars.is_empty() || vars.contains(&v)),
         _ => false,
     };
     let mut out = Vec::new();
@@ -126,8 +124,7 @@ pub(crate) fn common_sequences(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)>
             };
             let sequences =
                 Expr { kind: ExprKind::Unary(op, Box::new(both)), ty: s.ty.clone(), span: s.span };
-            let pred =
-                Pred { kind: PredKind::Rel(RelOp::In, x.clone(), sequences), span: first.pred.span };
+            let pred = Pred { kind: PredKind::Rel(RelOp::In, x.clone(), sequences), span: first.pred.span };
             out.push((pred, first.partial || second.partial));
         }
     }

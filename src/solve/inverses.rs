@@ -88,9 +88,7 @@ impl Interpreter<'_> {
                 Ok(())
             }
             ExprKind::Binary(BinOp::Div, a, k) => match self.known_number(env, table, k)? {
-                Some(k) if !k.is_zero() => {
-                    self.invert(env, table, a, &dividend(range, &k), out, depth - 1)
-                }
+                Some(k) if !k.is_zero() => self.invert(env, table, a, &dividend(range, &k), out, depth - 1),
                 _ => Ok(()),
             },
             ExprKind::Binary(BinOp::Power, k, x) => match self.known_number(env, table, k)? {
@@ -335,9 +333,7 @@ impl Interpreter<'_> {
                 }
                 Ok(match op {
                     BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Interval => true,
-                    BinOp::Power => {
-                        self.range_of(env, table, b)?.low.is_some_and(|l| !l.is_negative())
-                    }
+                    BinOp::Power => self.range_of(env, table, b)?.low.is_some_and(|l| !l.is_negative()),
                     BinOp::Div => {
                         let r = self.range_of(env, table, b)?;
                         r.low.is_some_and(|l| l >= Int::ONE) || r.high.is_some_and(|h| h.is_negative())
@@ -413,7 +409,8 @@ mod tests {
     }
 
     fn contains(r: &Range, n: i64) -> bool {
-        r.low.as_ref().is_none_or(|l| *l <= Int::from(n)) && r.high.as_ref().is_none_or(|h| *h >= Int::from(n))
+        r.low.as_ref().is_none_or(|l| *l <= Int::from(n))
+            && r.high.as_ref().is_none_or(|h| *h >= Int::from(n))
     }
 
     fn ends() -> impl Iterator<Item = (Option<i64>, Option<i64>)> {

@@ -154,9 +154,7 @@ impl Interpreter<'_> {
                 }
                 let mut fits = true;
                 let run = self.solutions(env, vars, pred, &mut |env, error| {
-                    fits = fits
-                        && error.is_none()
-                        && self.add_terms(env, var, body, k, sum, depth - 1)?;
+                    fits = fits && error.is_none() && self.add_terms(env, var, body, k, sum, depth - 1)?;
                     Ok(if fits { Flow::Go } else { Flow::Stop })
                 });
                 Ok(settled(run)?.is_some() && fits)
@@ -212,8 +210,7 @@ impl Interpreter<'_> {
                 }
                 let mut fits = true;
                 let run = self.solutions(env, vars, pred, &mut |env, error| {
-                    fits =
-                        fits && error.is_none() && self.add_factors(env, var, body, product, depth - 1)?;
+                    fits = fits && error.is_none() && self.add_factors(env, var, body, product, depth - 1)?;
                     Ok(if fits { Flow::Go } else { Flow::Stop })
                 });
                 Ok(settled(run)?.is_some() && fits)

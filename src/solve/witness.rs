@@ -23,7 +23,7 @@ impl Interpreter<'_> {
     pub(crate) fn has_sample(&self, env: &mut Env, vars: &[VarId], body: &Pred, wanted: bool) -> Res<bool> {
         // What is still searched for would have to be known.
         let depth = self.sampling.get();
-        let (Some(most), false) = (TRIED.get(depth as usize), env.searching) else { return Ok(false) };
+        let (Some(&most), false) = (TRIED.get(depth as usize), env.searching) else { return Ok(false) };
         let mut values = Vec::with_capacity(vars.len());
         let mut numbers = None;
         for v in vars {
@@ -42,13 +42,13 @@ impl Interpreter<'_> {
             values.push(some);
         }
         // Many variables leave few values to each; then the first ones, which are the most ordinary, count.
-        let each = (1..=EACH).rev().find(|n| n.checked_pow(vars.len() as u32).is_some_and(|all| all <= *most));
+        let each = (1..=EACH).rev().find(|n| n.checked_pow(vars.len() as u32).is_some_and(|all| all <= most));
         for some in &mut values {
             some.truncate(each.unwrap_or(1).max(2));
         }
         let saved = env.take(vars);
         self.sampling.set(depth + 1);
-        let found = self.try_values(env, vars, &values, (body, wanted), &mut most.clone());
+        let found = self.try_values(env, vars, &values, (body, wanted), &mut { most });
         self.sampling.set(depth);
         env.restore(saved);
         found

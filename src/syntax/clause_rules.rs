@@ -24,10 +24,9 @@ fn forbidden(kind: MachineKind, tok: Tok) -> bool {
         MachineKind::Refinement => {
             matches!(tok, Tok::Uses | Tok::Constraints | Tok::LocalOperations | Tok::Imports | Tok::Values)
         }
-        MachineKind::Implementation => matches!(
-            tok,
-            Tok::Constraints | Tok::Includes | Tok::Uses | Tok::AbstractConstants
-        ),
+        MachineKind::Implementation => {
+            matches!(tok, Tok::Constraints | Tok::Includes | Tok::Uses | Tok::AbstractConstants)
+        }
     }
 }
 

@@ -88,7 +88,10 @@ fn a_hypothesis_under_a_disjunction_bounds_a_quantifier() {
     assert_eq!(found(&guarded("#x.(x:INTEGER & (x:4..6 => x=9))"), &[]), "verified 2/4");
     assert_eq!(found(&guarded("!x.(x:INTEGER => (x:4..6 & b:BOOL))"), &[]), "verified 1/1");
     // x = 0 and y = 5: no search gives all values of both.
-    assert_eq!(found(&guarded("#(x,y).(x:INTEGER & y:INTEGER & x*x*y = x*y*y*y & y > 4)"), &[]), "verified 2/4");
+    assert_eq!(
+        found(&guarded("#(x,y).(x:INTEGER & y:INTEGER & x*x*y = x*y*y*y & y > 4)"), &[]),
+        "verified 2/4"
+    );
 }
 
 #[test]

@@ -13,7 +13,11 @@ const INSTANCES: usize = 1000;
 
 /// The name of a rule, the set in which it is needed, and the set by enumeration.
 const RULES: &[(&str, &str, &str)] = &[
-    ("quotients bound their dividends", "{x | x/%k = %a}", "dom({p,t | p:-99..99 & t = bool(p/%k = %a)} |> {TRUE})"),
+    (
+        "quotients bound their dividends",
+        "{x | x/%k = %a}",
+        "dom({p,t | p:-99..99 & t = bool(p/%k = %a)} |> {TRUE})",
+    ),
     (
         "quotients are bounded on both sides",
         "{x | x/%k >= %a & x/%k <= %b}",
@@ -179,7 +183,8 @@ impl Instances {
             ("%A", set(self)),
             ("%B", set(self)),
         ];
-        texts.map(|text| values.iter().fold(text.to_string(), |text, (name, value)| text.replace(name, value)))
+        texts
+            .map(|text| values.iter().fold(text.to_string(), |text, (name, value)| text.replace(name, value)))
     }
 }
 

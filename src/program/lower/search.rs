@@ -90,7 +90,7 @@ impl<'w> Lower<'w> {
                 self.steps(plan, at + 1, &env.with(*v, x), next, test, body)
             }
             Some(PlanStep::Bind(v, Source::Subset(set)))
-                if plan::Estimates::size(self, set) > LISTED_SUBSETS && plan.speaks_of_size(*v) =>
+                if plan::Estimates::size(&*self, set) > LISTED_SUBSETS && plan.speaks_of_size(*v) =>
             {
                 unsupported("subsets of a given size")
             }
