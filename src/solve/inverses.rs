@@ -204,12 +204,19 @@ impl Interpreter<'_> {
         (interval, s): (&Expr, &Expr),
     ) -> Res<Vec<Linear>> {
         let ExprKind::Binary(BinOp::Interval, a, b) = &interval.kind else { return Ok(Vec::new()) };
-        let Some(mut within) = self.ends_of_set(env, table, s)? else { return Ok(Vec::new()) };
-        if !self.is_ordered(env, table, open, a, b)? {
-            let (x, y) = (self.range_of(env, table, a)?, self.range_of(env, table, b)?);
-            within.low = both(&within.low, &y.low, |l, m| l.clone().min(m.add(&Int::ONE)));
-            within.high = both(&within.high, &x.high, |h, m| h.clone().max(m.sub(&Int::ONE)));
-        }
+        let Some(hull) = self.ends_of_set(env, table, s)? else { return Ok(Vec::new()) };
+        let ordered = self.is_ordered(env, table, open, a, b)?;
+        let (x, y) = (self.range_of(env, table, a)?, self.range_of(env, table, b)?);
+        let within = match hull {
+            Some(within) if ordered => within,
+            Some(within) => Range {
+                low: both(&within.low, &y.low, |l, m| l.clone().min(m.add(&Int::ONE))),
+                high: both(&within.high, &x.high, |h, m| h.clone().max(m.sub(&Int::ONE))),
+            },
+            // Only an interval without elements lies in the empty set.
+            None if ordered => return Ok(vec![number(Int::ONE)]),
+            None => Range { low: y.low.map(|l| l.add(&Int::ONE)), high: x.high.map(|h| h.sub(&Int::ONE)) },
+        };
         let mut out = Vec::new();
         out.extend(within.high.map(|h| (b, h)).map(|(b, h)| (b, Range { low: None, high: Some(h) })));
         out.extend(within.low.map(|l| (a, Range { low: Some(l), high: None })));
@@ -220,20 +227,20 @@ impl Interpreter<'_> {
         Ok(sums)
     }
 
-    /// Numbers between which a set of integers lies; `None` if nothing is known of the set or if it is empty.
-    fn ends_of_set(&self, env: &mut Env, table: &Table, s: &Expr) -> Res<Option<Range>> {
+    /// Numbers between which a set of integers lies, `Some(None)` if the set is empty; `None` if nothing is known of it.
+    fn ends_of_set(&self, env: &mut Env, table: &Table, s: &Expr) -> Res<Option<Option<Range>>> {
         if !self.is_open(table, s) {
             let set = match self.eval_lazy(env, s) {
                 Ok(set) => set,
                 Err(e) if e.is_stop() => return Err(e),
                 Err(_) => return Ok(None),
             };
-            let hull = self.spans(env, &set)?.and_then(|spans| spans.hull());
-            return Ok(hull.map(|(low, high)| Range { low, high }));
+            let spans = self.spans(env, &set)?;
+            return Ok(spans.map(|spans| spans.hull().map(|(low, high)| Range { low, high })));
         }
         let ExprKind::Binary(BinOp::Interval, l, h) = &s.kind else { return Ok(None) };
         let low = self.range_of(env, table, l)?.low;
-        Ok(Some(Range { low, high: self.range_of(env, table, h)?.high }))
+        Ok(Some(Some(Range { low, high: self.range_of(env, table, h)?.high })))
     }
 
     /// Whether `a <= b` in every solution: by their ranges, or because a conjunct that is defined says that or more.

@@ -80,9 +80,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "{bool(#x.(x:-20..20 & (x:%a..%b => x = %c) & x %o %a))}",
     ),
     (
-        "a counterexample decides a quantifier over two integers",
-        "{bool(!(x,y).(x:INTEGER & y:INTEGER & x*y = x+y+100*x => x %o %a)), FALSE}",
-        "{bool(!(x,y).(x:-30..200 & y:-30..200 & x*y = x+y+100*x => x %o %a)), FALSE}",
+        "a witness or a counterexample decides a quantifier over two integers",
+        "{bool(#(x,y).(x:INTEGER & y:INTEGER & x*x*y = %n*x*y & y >= %a)), \
+         bool(!(x,y).(x:INTEGER & y:INTEGER & x*x*y = %n*x*y => y < %b))}",
+        "{bool(#(x,y).(x:-9..9 & y:-9..9 & x*x*y = %n*x*y & y >= %a)), \
+         bool(!(x,y).(x:-9..9 & y:-9..9 & x*x*y = %n*x*y => y < %b))}",
     ),
     (
         "a total function has all of an interval for its domain",
@@ -132,7 +134,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "pieces of a sequence have the lengths they are said to have",
-        "{x,y | [%a,%b,%c,%a,7] = x^y^[7] & size(x) = %n-8}",
+        "{x,y | x:seq(INTEGER) & y:seq(INTEGER) & [%a,%b,%c,%a,7] = x^y^[7] & size(x) = %n-8}",
         "{x,y | %n:8..12 & x = ([%a,%b,%c,%a]/|\\(max({0,min({4,%n-8})}))) & y = ([%a,%b,%c,%a]\\|/(max({0,min({4,%n-8})})))}",
     ),
     (
