@@ -4,3 +4,4 @@
 pub mod data_independence;
 pub mod distinguishable;
 pub mod effect_free_choice;
+pub mod substitution;

@@ -31,6 +31,10 @@ pub(crate) trait Hooks {
     fn check(&mut self, env: &mut Env) -> Res<bool>;
     /// The images of a point whose images cannot be listed.
     fn open_row(&mut self, env: &mut Env, point: &Value) -> Res<Arc<[Value]>>;
+    /// Which of the images of a point are worth trying, from where to where.
+    fn ends_of_row(&mut self, _: &Env, _: &Value, images: &[Value]) -> (usize, usize) {
+        (0, images.len())
+    }
 }
 
 /// All functions are wanted, and all images can be listed.
@@ -500,6 +504,8 @@ impl Interpreter<'_> {
             return Err(e);
         }
         let Some(images) = images.as_ref().or(candidates.as_ref()) else { return Ok(Flow::Go) };
+        let (from, to) = hooks.ends_of_row(env, x, images);
+        let images = images.get(from..to).unwrap_or_default();
         for y in images.iter() {
             if space.injective && rows.iter().any(|(_, image)| image == y) {
                 continue;

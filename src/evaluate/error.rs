@@ -5,7 +5,7 @@
 
 use crate::base::Span;
 use crate::base::budget::Stop;
-use crate::lang::typed::VarId;
+use crate::lang::typed::{Machine, VarId};
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +149,21 @@ impl Error {
                 | ErrorKind::Undecided
                 | ErrorKind::Unsupported
         )
+    }
+
+    /// The words for a reason why something was not decided: with the formula it is about and the place of that.
+    pub fn reason(&self, machine: &Machine) -> String {
+        const QUOTED: usize = 60;
+        let formula: Vec<&str> = machine.sources.slice(self.0.span).split_whitespace().collect();
+        let formula = formula.join(" ");
+        if formula.is_empty() || !self.is_incomplete() {
+            return self.0.message.clone();
+        }
+        let mut quoted: String = formula.chars().take(QUOTED).collect();
+        if quoted.len() < formula.len() {
+            quoted.push('…');
+        }
+        format!("{} (in `{quoted}`, {})", self.0.message, machine.sources.locate(self.0.span))
     }
 
     pub fn is_stop(&self) -> bool {

@@ -246,13 +246,31 @@ impl Interpreter<'_> {
             }
             Ok(out)
         };
+        // What does not speak of the variable holds for all integers or for none.
+        if !crate::lang::free::mentions_in(p, &|v| v == var) {
+            return match self.holds(env, p) {
+                Ok(true) => Ok(Some(Spans::all())),
+                Ok(false) => Ok(Some(Spans(Vec::new()))),
+                Err(e) if e.is_stop() => Err(e),
+                Err(_) => Ok(None),
+            };
+        }
         Ok(match &p.kind {
-            PredKind::True => Some(Spans::all()),
-            PredKind::False => Some(Spans(Vec::new())),
             PredKind::And(ps) => fold(self, env, &ps.iter().collect::<Vec<_>>(), true)?,
             PredKind::Or(ps) => fold(self, env, &ps.iter().collect::<Vec<_>>(), false)?,
             PredKind::Label(_, q) => self.spans_of_pred(env, q, var)?,
             PredKind::Not(q) => self.spans_of_pred(env, q, var)?.map(|s| s.complement()),
+            PredKind::Implies(a, b) => {
+                match (self.spans_of_pred(env, a, var)?, self.spans_of_pred(env, b, var)?) {
+                    (Some(a), Some(b)) => Some(a.complement().union(&b)),
+                    _ => None,
+                }
+            }
+            PredKind::Iff(a, b) => match (self.spans_of_pred(env, a, var)?, self.spans_of_pred(env, b, var)?)
+            {
+                (Some(a), Some(b)) => Some(a.inter(&b).union(&a.complement().inter(&b.complement()))),
+                _ => None,
+            },
             PredKind::Rel(op, a, b) => self.spans_of_relation(env, *op, a, b, var)?,
             _ => None,
         })

@@ -412,6 +412,13 @@ impl Interpreter<'_> {
                 Symbolic::Binary(BinOp::TotalFunction | BinOp::PartialFunction | BinOp::TotalInjection, x, y),
                 Some(Symbolic::Binary(BinOp::PartialFunction, z, w)),
             ) if self.subset(env, x, z)? && self.subset(env, y, w)? => Ok(true),
+            // What lies in one part of a union lies in the union.
+            (_, Some(Symbolic::Binary(BinOp::Union, x, y)))
+                if matches!(self.subset(env, a, x), Ok(true))
+                    || matches!(self.subset(env, a, y), Ok(true)) =>
+            {
+                Ok(true)
+            }
             _ => self.included(env, a, b)?.ok_or_else(|| Error::undecided("inclusion of symbolic sets")),
         }
     }

@@ -38,6 +38,7 @@ pub(crate) mod sequences;
 pub(crate) mod setup;
 pub(crate) mod size;
 pub(crate) mod state_cursor;
+pub(crate) mod symbolic_forms;
 
 use crate::analyse::data_independence::Opaque;
 use crate::base::budget::Budget;
@@ -121,6 +122,8 @@ pub struct Interpreter<'m> {
     pub(crate) loose: Cell<bool>,
     /// The search in hand looks for undefined valuations.
     pub(crate) careful: Cell<bool>,
+    /// How many quantifiers around the one in hand are being sampled.
+    pub(crate) sampling: Cell<u32>,
     /// Whether a comprehension, by its first variable, may be undefined.
     pub(crate) partial: RefCell<HashMap<VarId, bool>>,
     pub(crate) fresh: Cell<usize>,
@@ -169,6 +172,7 @@ impl<'m> Interpreter<'m> {
             patience: Cell::new(None),
             alone: Cell::new(false),
             loose: Cell::new(false),
+            sampling: Cell::new(0),
             careful: Cell::new(false),
             partial: RefCell::default(),
             fresh: Cell::new(0),

@@ -60,6 +60,16 @@ impl Interpreter<'_> {
                 None => Ok(match &a {
                     Value::Symbolic(s) => match &**s {
                         Symbolic::Unary(UnOp::Inverse, r) => r.clone(),
+                        // An identity relates nothing but equals.
+                        Symbolic::Unary(UnOp::Id, _)
+                        | Symbolic::Base(Base::Function(FunctionKind::Id, _)) => a,
+                        // n+1 = m just if n = m-1.
+                        Symbolic::Base(Base::Function(FunctionKind::Succ, t)) => {
+                            Value::symbolic(Symbolic::Base(Base::Function(FunctionKind::Pred, t.clone())))
+                        }
+                        Symbolic::Base(Base::Function(FunctionKind::Pred, t)) => {
+                            Value::symbolic(Symbolic::Base(Base::Function(FunctionKind::Succ, t.clone())))
+                        }
                         Symbolic::Binary(BinOp::Cartesian, s, t) => {
                             Value::symbolic(Symbolic::Binary(BinOp::Cartesian, t.clone(), s.clone()))
                         }
@@ -156,7 +166,7 @@ impl Interpreter<'_> {
         Ok(result)
     }
 
-    fn inter(&self, env: &mut Env, a: Value, b: Value) -> Res<Value> {
+    pub(crate) fn inter(&self, env: &mut Env, a: Value, b: Value) -> Res<Value> {
         if let (Value::Set(x), Value::Set(y)) = (&a, &b)
             && !a.mentions_symbolic()
             && !b.mentions_symbolic()
@@ -170,7 +180,12 @@ impl Interpreter<'_> {
             (Some(list), _) => (list, b),
             (None, _) => match self.list(env, &b)? {
                 Some(list) => (list, a),
-                None => return Ok(Value::symbolic(Symbolic::Binary(BinOp::Inter, a, b))),
+                None => {
+                    return match self.inter_by_form(env, &a, &b)? {
+                        Some(both) => Ok(both),
+                        None => Ok(Value::symbolic(Symbolic::Binary(BinOp::Inter, a, b))),
+                    };
+                }
             },
         };
         self.keep(env, &list, &mut |this, env, x| this.member(env, x, &other))
@@ -310,6 +325,9 @@ impl Interpreter<'_> {
             (Some(x), Some(y)) => self.set_of(env, x.iter().chain(y.iter()).cloned().collect()),
             (Some(x), None) if x.is_empty() => Ok(b),
             (None, Some(y)) if y.is_empty() => Ok(a),
+            // All there is takes in everything else.
+            _ if self.is_whole_type(&a) => Ok(a),
+            _ if self.is_whole_type(&b) => Ok(b),
             _ => Ok(Value::symbolic(Symbolic::Binary(BinOp::Union, a, b))),
         }
     }
@@ -399,6 +417,11 @@ impl Interpreter<'_> {
                     Ok(Value::set(out))
                 }
                 (None, Some(s)) if s.is_empty() => Ok(Value::empty()),
+                (None, Some(s)) => match self.composed_backwards(env, &a, &s, span) {
+                    Ok(found) => Ok(found),
+                    Err(e) if e.is_stop() => Err(e),
+                    Err(_) => lazy(a, b),
+                },
                 (Some(r), None) => {
                     let mut out = Vec::new();
                     for (x, y) in r.iter().filter_map(Value::as_pair) {

@@ -211,10 +211,14 @@ impl Interpreter<'_> {
         match pending {
             None => Ok(true),
             Some(e) if e.is_incomplete() => {
-                let decided = match self.always(env, vars, &plan)? {
-                    None => self.unrefuted(env, &plan)?,
-                    known => known,
-                };
+                let mut decided = self.always(env, vars, &plan)?;
+                if decided.is_none() {
+                    decided = self.unrefuted(env, &plan)?;
+                }
+                // One counterexample decides, wherever it was found.
+                if decided.is_none() && self.has_sample(env, vars, body, false)? {
+                    decided = Some(false);
+                }
                 decided.ok_or(e)
             }
             Some(e) => Err(e),
@@ -292,13 +296,16 @@ impl Interpreter<'_> {
         }
         match pending {
             None => Ok(false),
-            Some(e) if e.is_incomplete() => match vars {
-                [v] if self.type_of(*v) == Type::Integer => {
-                    let found = self.spans_of_pred(env, body, *v)?;
-                    found.map(|s| s.hull().is_some()).ok_or(e)
+            Some(e) if e.is_incomplete() => {
+                if let [v] = vars
+                    && self.type_of(*v) == Type::Integer
+                    && let Some(found) = self.spans_of_pred(env, body, *v)?
+                {
+                    return Ok(found.hull().is_some());
                 }
-                _ => Err(e),
-            },
+                // One witness decides, wherever it was found.
+                if self.has_sample(env, vars, body, true)? { Ok(true) } else { Err(e) }
+            }
             Some(e) => Err(e),
         }
     }

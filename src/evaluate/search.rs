@@ -368,7 +368,7 @@ impl Search<'_> {
     fn note_steps(&mut self, at: usize, steps: &Steps) -> Going {
         for (event, e) in &steps.incomplete {
             let name = &self.machine.op(self.machine.events[*event]).name;
-            self.reason(format!("{name}: {}", e.message()));
+            self.reason(format!("{name}: {}", e.reason(self.machine)));
         }
         for (event, e) in &steps.sampled {
             let name = &self.machine.op(self.machine.events[*event]).name;
@@ -470,7 +470,7 @@ impl Search<'_> {
                 self.finding(kind_of(&e), words, Some(at), None, Some(e))
             }
             Err(e) => {
-                self.reason(e.message().to_string());
+                self.reason(e.reason(self.machine));
                 true
             }
         })
@@ -487,7 +487,7 @@ impl Search<'_> {
             check_assertions && at.is_none_or(|i| !statics[i])
         })?;
         for e in &broken.incomplete {
-            self.reason(e.message().to_string());
+            self.reason(e.reason(self.machine));
         }
         if self.options.check_invariant && !broken.invariant.is_empty() {
             let text = broken
@@ -538,7 +538,7 @@ impl Search<'_> {
 
     fn note_incomplete(&mut self, errors: &[Error]) {
         for e in errors {
-            self.reason(e.message().to_string());
+            self.reason(e.reason(self.machine));
         }
     }
 

@@ -88,8 +88,18 @@ impl Visit for Partial {
                 )
             ),
             ExprKind::External(..) | ExprKind::Construct(..) => true,
-            // An infinite set has no number of elements.
-            ExprKind::Unary(UnOp::Card, set) => is_infinite(&set.ty),
+            // An infinite set has no number of elements; what is listed, and an interval, is finite.
+            ExprKind::Unary(UnOp::Card, set) => {
+                let finite = matches!(
+                    set.kind,
+                    ExprKind::SetExt(_) | ExprKind::SeqExt(_) | ExprKind::Binary(BinOp::Interval, ..)
+                );
+                !finite && is_infinite(&set.ty)
+            }
+            // What is listed has a least and a greatest element, unless it is empty.
+            ExprKind::Unary(UnOp::Min | UnOp::Max, set) => {
+                !matches!(&set.kind, ExprKind::SetExt(elements) if !elements.is_empty())
+            }
             ExprKind::Unary(UnOp::Size | UnOp::Rev, text) if text.ty == Type::String => false,
             ExprKind::Unary(op, _) => is_partial_unary(*op),
             ExprKind::Binary(BinOp::Concat, text, _) if text.ty == Type::String => false,

@@ -7,6 +7,7 @@
 //! Invariant: every `VarId` is bound at exactly one place (a declaration, a quantifier, a local, a
 //! parameter), so an environment indexed by `VarId` needs no scopes.
 
+use crate::base::diagnostic::Sources;
 use crate::base::{Int, Name, Span};
 use std::sync::Arc;
 
@@ -565,6 +566,8 @@ pub struct Machine {
     pub integers_in_scope: bool,
     /// `SET_PREF_SYMBOLIC`: constants that are long comprehensions are not listed.
     pub symbolic: bool,
+    /// The texts that places point into, for words that quote a formula.
+    pub sources: Arc<Sources>,
 }
 
 /// Begins the names of constants that no user wrote: functions that a theory defines by recursion.

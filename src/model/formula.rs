@@ -13,6 +13,7 @@ use crate::lang::walk::{change_expr, change_pred};
 use crate::syntax;
 use crate::syntax::ast::{self, Builtin, Const, ExprKind};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A formula with its types.
 #[derive(Clone, Debug)]
@@ -229,5 +230,6 @@ pub fn empty_machine(maxint: Int, minint: Int) -> Machine {
         minint,
         integers_in_scope: false,
         symbolic: false,
+        sources: Arc::default(),
     }
 }

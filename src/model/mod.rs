@@ -11,6 +11,7 @@ pub mod eventb;
 mod formula;
 mod overload;
 mod project;
+mod records;
 pub mod refinement;
 mod scope;
 mod sets;

@@ -8,7 +8,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{FileId, Name, Span};
 use crate::source::{Found, Reader, missing};
 use crate::syntax;
-use crate::syntax::ast::{self, ClauseKind, DefItem, MachineRef, Unit};
+use crate::syntax::ast::{self, ClauseKind, DefItem, Ident, MachineRef, Unit};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,7 +134,8 @@ impl<'a> Loader<'a> {
         loaded
     }
 
-    fn complete(&mut self, file: FileId, tree: ast::Machine) -> Option<MachineId> {
+    fn complete(&mut self, file: FileId, mut tree: ast::Machine) -> Option<MachineId> {
+        self.diagnostics.extend(super::records::settle(&mut tree));
         self.open.push((file, tree.name.name.clone()));
         let mut definitions = Definitions::default();
         let mut references = Vec::new();
@@ -162,6 +163,7 @@ impl<'a> Loader<'a> {
                 _ => {}
             }
         }
+        self.diagnostics.extend(unfold_lists(&mut tree, &definitions));
         self.diagnostics.extend(definitions.cycles());
         self.diagnostics.extend(definitions.hidden_by_parameters());
         let mut refines = None;
@@ -222,17 +224,21 @@ impl<'a> Loader<'a> {
             }
         }
         let beside: Option<PathBuf> = self.shown_path(from);
-        let found = match self.reader.find(beside.as_deref(), &names) {
+        let found = match self.reader.find_machine(beside.as_deref(), &names) {
             Found::Outside(path) if is_imported(beside.as_deref(), &tree.packages, &path) => {
                 Found::File(path)
             }
             found => found,
         };
-        let Found::File(path) = found else {
-            self.diagnostics.push(missing("machine", name, &found, at));
-            return None;
+        let read = match found {
+            Found::File(path) => self.reader.read(&path, self.sources),
+            Found::Library(library) => Ok(self.reader.read_library(library, self.sources)),
+            found => {
+                self.diagnostics.push(missing("machine", name, &found, at));
+                return None;
+            }
         };
-        match self.reader.read(&path, self.sources) {
+        match read {
             Ok(file) => self.machine(file, Some(at)),
             Err(mut d) => {
                 d.labels.push((at, "referred to here".into()));
@@ -323,13 +329,63 @@ impl<'a> Loader<'a> {
                 self.definitions(&items, file, into, within);
                 within.stack.pop();
             }
-            Some(Unit::Machine(_)) => self.diagnostics.push(Diagnostic::error(
-                name.span,
-                format!("`{}` holds a machine, not definitions", name.name),
-            )),
+            Some(Unit::Machine(tree)) => {
+                let message = format!("`{}` holds a machine; only its definitions are read here", name.name);
+                self.diagnostics.push(Diagnostic::warning(name.span, message));
+                within.stack.push(file);
+                for clause in &tree.clauses {
+                    if let ClauseKind::Definitions(items) = &clause.kind {
+                        self.definitions(items, file, into, within);
+                    }
+                }
+                within.stack.pop();
+            }
             None => {}
         }
     }
+}
+
+/// Puts the identifiers that a definition lists, `Vs == (x,y)`, in place of its name where variables or constants are
+/// declared; the warnings say where.
+fn unfold_lists(tree: &mut ast::Machine, definitions: &Definitions) -> Vec<Diagnostic> {
+    fn listed(e: &ast::Expr, out: &mut Vec<Ident>) -> bool {
+        match &e.kind {
+            ast::ExprKind::Ident(name) => {
+                out.push(Ident { name: name.clone(), span: e.span });
+                true
+            }
+            ast::ExprKind::Binary(ast::BinOp::Maplet, a, b) => {
+                matches!(b.kind, ast::ExprKind::Ident(_)) && listed(a, out) && listed(b, out)
+            }
+            _ => false,
+        }
+    }
+    let mut out = Vec::new();
+    for clause in &mut tree.clauses {
+        let (ClauseKind::Variables(names)
+        | ClauseKind::ConcreteVariables(names)
+        | ClauseKind::Constants(names)
+        | ClauseKind::AbstractConstants(names)) = &mut clause.kind
+        else {
+            continue;
+        };
+        for ident in std::mem::take(names) {
+            let mut list = Vec::new();
+            let found = definitions.get(&ident.name).filter(|d| d.params.is_empty());
+            let unfolds = match found.map(|d| &d.body) {
+                Some(ast::DefBody::Expr(body)) => listed(body, &mut list) && list.len() > 1,
+                _ => false,
+            };
+            if unfolds {
+                let message = format!("`{}` stands for the identifiers of its definition here", ident.name);
+                out.push(Diagnostic::warning(ident.span, message));
+                names.extend(list);
+            } else {
+                names.push(ident);
+            }
+        }
+    }
+    out
 }
 
 /// The directories of imported packages, as seen from the file's own package and from the root of all.

@@ -58,6 +58,21 @@ pub struct Plan {
     pub unbounded: Option<VarId>,
 }
 
+impl Plan {
+    /// Whether a conjunct compares the number of elements of a variable with something.
+    pub fn speaks_of_size(&self, v: VarId) -> bool {
+        let is_size = |e: &Expr| match &e.kind {
+            ExprKind::Unary(UnOp::Card, s) => matches!(s.kind, ExprKind::Var(w) if w == v),
+            _ => false,
+        };
+        self.conjuncts.iter().any(|c| match &c.kind {
+            PredKind::Rel(RelOp::NotEqual, ..) => false,
+            PredKind::Rel(_, a, b) => is_size(a) || is_size(b),
+            _ => false,
+        })
+    }
+}
+
 /// What the planner asks about the world.
 pub trait Estimates {
     /// About how many elements a set has; infinite sets have `f64::INFINITY`.

@@ -245,8 +245,8 @@ impl<'m> Program<'m> {
             sink.finding(Finding { kind, property, event });
         } else {
             let words = match event {
-                Some(e_) => format!("{}: {}", self.names[e_.0 as usize], exact::words(e)),
-                None => exact::words(e),
+                Some(e_) => format!("{}: {}", self.names[e_.0 as usize], e.reason(self.machine)),
+                None => e.reason(self.machine),
             };
             sink.incomplete(self.text(words));
         }

@@ -10,27 +10,28 @@ use crate::evaluate::env::Env;
 use crate::evaluate::error::Res;
 use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::{Base, Symbolic, Value};
+use crate::solve::inverses::{DEPTH, is_interval, is_invertible};
 use crate::solve::order::Item;
 
 /// Rounds of propagation; each can only tighten what the one before found.
 const ROUNDS: usize = 3;
 
 #[derive(Clone, Debug, Default)]
-struct Range {
-    low: Option<Int>,
-    high: Option<Int>,
+pub(super) struct Range {
+    pub(super) low: Option<Int>,
+    pub(super) high: Option<Int>,
 }
 
 impl Range {
-    fn point(n: Int) -> Range {
+    pub(super) fn point(n: Int) -> Range {
         Range { low: Some(n.clone()), high: Some(n) }
     }
 
-    fn add(&self, other: &Range) -> Range {
+    pub(super) fn add(&self, other: &Range) -> Range {
         Range { low: both(&self.low, &other.low, Int::add), high: both(&self.high, &other.high, Int::add) }
     }
 
-    fn times(&self, k: &Int) -> Range {
+    pub(super) fn times(&self, k: &Int) -> Range {
         let scale = |n: &Option<Int>| n.as_ref().map(|n| n.mul(k));
         if k.is_zero() {
             Range::point(Int::ZERO)
@@ -63,12 +64,12 @@ impl Range {
     }
 }
 
-fn both(a: &Option<Int>, b: &Option<Int>, f: impl Fn(&Int, &Int) -> Int) -> Option<Int> {
+pub(super) fn both(a: &Option<Int>, b: &Option<Int>, f: impl Fn(&Int, &Int) -> Int) -> Option<Int> {
     Some(f(a.as_ref()?, b.as_ref()?))
 }
 
 /// Division that rounds down, for a divisor that is not zero.
-fn floor_div(a: &Int, b: &Int) -> Int {
+pub(super) fn floor_div(a: &Int, b: &Int) -> Int {
     match a.div(b) {
         Some(q) if q.mul(b) != *a && a.is_negative() != b.is_negative() => q.sub(&Int::ONE),
         Some(q) => q,
@@ -99,24 +100,24 @@ fn power_of(e: &Expr, var: &mut Option<VarId>) -> Option<u32> {
 
 /// A sum of unknown variables with coefficients, and the range of everything else in it.
 #[derive(Clone, Debug)]
-struct Linear {
-    terms: Vec<(VarId, Int)>,
-    rest: Range,
+pub(super) struct Linear {
+    pub(super) terms: Vec<(VarId, Int)>,
+    pub(super) rest: Range,
 }
 
 impl Linear {
-    fn of_range(rest: Range) -> Linear {
+    pub(super) fn of_range(rest: Range) -> Linear {
         Linear { terms: Vec::new(), rest }
     }
 
-    fn times(mut self, k: &Int) -> Linear {
+    pub(super) fn times(mut self, k: &Int) -> Linear {
         for (_, c) in &mut self.terms {
             *c = c.mul(k);
         }
         Linear { rest: self.rest.times(k), terms: self.terms }
     }
 
-    fn plus(mut self, other: Linear) -> Linear {
+    pub(super) fn plus(mut self, other: Linear) -> Linear {
         for (v, c) in other.terms {
             match self.terms.iter_mut().find(|(w, _)| *w == v) {
                 Some((_, d)) => *d = d.add(&c),
@@ -127,12 +128,12 @@ impl Linear {
         Linear { rest: self.rest.add(&other.rest), terms: self.terms }
     }
 
-    fn minus(self, other: Linear) -> Linear {
+    pub(super) fn minus(self, other: Linear) -> Linear {
         self.plus(other.times(&Int::from(-1i64)))
     }
 }
 
-struct Table<'a> {
+pub(super) struct Table<'a> {
     unknown: &'a [VarId],
     ranges: Vec<Range>,
     /// Some range was narrowed in this round.
@@ -222,17 +223,25 @@ impl Interpreter<'_> {
             table.narrowed = false;
             let mut possible = true;
             for (item, kept) in open.iter().zip(&mut kept) {
-                let PredKind::Rel(_, a, _) = &item.conjunct.pred.kind else { continue };
-                // What a conjunct says counts only where it has a truth value.
-                if a.ty != Type::Integer {
+                let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { continue };
+                let between = *op == RelOp::Subset && is_interval(a);
+                if a.ty != Type::Integer && !between {
                     continue;
                 }
-                let partial = !self.is_defined(env, unknown, &item.conjunct)?;
+                // What a conjunct says counts only where it has a truth value.
+                let partial = !self.is_defined(env, unknown, &item.conjunct)?
+                    && (item.conjunct.derived
+                        || !self.is_defined_within(env, &table, a)?
+                        || !self.is_defined_within(env, &table, b)?);
                 if partial && self.careful.get() {
                     continue;
                 }
                 let before = std::mem::replace(&mut table.narrowed, false);
                 let fits = match kept {
+                    _ if between => {
+                        let sums = self.interval_inside(env, &table, open, (a, b))?;
+                        table.all_at_most_zero(&sums)
+                    }
                     Some(sums) => table.all_at_most_zero(sums),
                     None => match self.sums(env, &mut table, item)? {
                         None => {
@@ -291,11 +300,9 @@ impl Interpreter<'_> {
                 } else {
                     return Ok(Some(Vec::new()));
                 };
-                let e = self.linear(env, table, a)?;
-                let bound = |n: Int| Linear::of_range(Range::point(n));
-                let above = within.high.map(|h| e.clone().minus(bound(h)));
-                let below = within.low.map(|l| bound(l).minus(e.clone()));
-                above.into_iter().chain(below).collect()
+                let mut sums = Vec::new();
+                self.invert(env, table, a, &within, &mut sums, DEPTH)?;
+                sums
             }
             RelOp::Equal => {
                 self.root(env, table, a, b, true)?;
@@ -303,7 +310,14 @@ impl Interpreter<'_> {
                 self.bound_factors(env, table, a, b)?;
                 self.bound_factors(env, table, b, a)?;
                 let (x, y) = (self.linear(env, table, a)?, self.linear(env, table, b)?);
-                vec![x.clone().minus(y.clone()), y.minus(x)]
+                let mut sums = vec![x.clone().minus(y.clone()), y.minus(x)];
+                for (side, other) in [(a, b), (b, a)] {
+                    if is_invertible(side, DEPTH) {
+                        let range = self.range_of(env, table, other)?;
+                        self.invert(env, table, side, &range, &mut sums, DEPTH)?;
+                    }
+                }
+                sums
             }
             RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
                 let (small, large) = match op {
@@ -313,8 +327,17 @@ impl Interpreter<'_> {
                 self.root(env, table, small, large, false)?;
                 self.bound_factors(env, table, small, large)?;
                 let difference = self.linear(env, table, small)?.minus(self.linear(env, table, large)?);
-                let strict = i64::from(matches!(op, RelOp::Less | RelOp::Greater));
-                vec![difference.plus(Linear::of_range(Range::point(Int::from(strict))))]
+                let strict = Int::from(i64::from(matches!(op, RelOp::Less | RelOp::Greater)));
+                let mut sums = vec![difference.plus(Linear::of_range(Range::point(strict.clone())))];
+                if is_invertible(small, DEPTH) {
+                    let high = self.range_of(env, table, large)?.high.map(|h| h.sub(&strict));
+                    self.invert(env, table, small, &Range { low: None, high }, &mut sums, DEPTH)?;
+                }
+                if is_invertible(large, DEPTH) {
+                    let low = self.range_of(env, table, small)?.low.map(|l| l.add(&strict));
+                    self.invert(env, table, large, &Range { low, high: None }, &mut sums, DEPTH)?;
+                }
+                sums
             }
             _ => Vec::new(),
         }))
@@ -335,7 +358,8 @@ impl Interpreter<'_> {
         match &e.kind {
             ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => self.is_sum(table, a) && self.is_sum(table, b),
             ExprKind::Unary(UnOp::Neg, a) => self.is_sum(table, a),
-            ExprKind::Binary(BinOp::Mul | BinOp::Mod | BinOp::Power, ..) => !self.is_open(table, e),
+            ExprKind::Binary(BinOp::Mul | BinOp::Mod | BinOp::Power | BinOp::Div, ..)
+            | ExprKind::Unary(UnOp::Max | UnOp::Min | UnOp::Card, _) => !self.is_open(table, e),
             _ => true,
         }
     }
@@ -384,16 +408,16 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    fn is_open(&self, table: &Table, e: &Expr) -> bool {
+    pub(super) fn is_open(&self, table: &Table, e: &Expr) -> bool {
         crate::lang::free::mentions(e, &|v| table.unknown.contains(&v))
     }
 
-    fn range_of(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Range> {
+    pub(super) fn range_of(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Range> {
         let Linear { terms, rest } = self.linear(env, table, e)?;
         Ok(terms.iter().fold(rest, |r, (v, c)| r.add(&table.range(*v).times(c))))
     }
 
-    fn linear(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Linear> {
+    pub(super) fn linear(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Linear> {
         if e.ty != Type::Integer {
             return Ok(Linear::of_range(Range::default()));
         }
@@ -432,9 +456,10 @@ impl Interpreter<'_> {
                     _ => Range::default(),
                 })
             }
-            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => {
-                Linear::of_range(Range { low: Some(Int::ZERO), high: None })
+            ExprKind::Binary(BinOp::Div, ..) | ExprKind::Unary(UnOp::Card | UnOp::Max | UnOp::Min, _) => {
+                Linear::of_range(self.range_by_operator(env, table, e)?)
             }
+            ExprKind::Unary(UnOp::Size, _) => Linear::of_range(Range { low: Some(Int::ZERO), high: None }),
             ExprKind::Binary(BinOp::Mod, _, b) => {
                 let high = self.range_of(env, table, b)?.high.map(|h| h.sub(&Int::ONE));
                 Linear::of_range(Range { low: Some(Int::ZERO), high })

@@ -10,6 +10,7 @@
 use crate::analyse::data_independence::{Opaque, STAND_FOR_ALL};
 use crate::analyse::effect_free_choice;
 use crate::base::hash::HashSet;
+use crate::base::{Int, Span};
 use crate::evaluate::Interpreter;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
@@ -17,6 +18,12 @@ use crate::evaluate::eval::interval;
 use crate::lang::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::lang::value::Value;
 use crate::solve::order::{Item, Sink};
+
+/// The place of a conjunct that speaks of a variable, if there is one: a user may look there for what is missing.
+fn place_of(open: &[Item], var: VarId) -> Span {
+    let about = open.iter().find(|i| i.conjunct.free.contains(&var) && !i.conjunct.derived);
+    about.or(open.first()).map(|i| i.conjunct.pred.span).unwrap_or_default()
+}
 
 /// The variables of all ANY substitutions of a machine.
 pub(crate) fn of_substitutions(machine: &Machine) -> HashSet<VarId> {
@@ -100,7 +107,7 @@ impl Interpreter<'_> {
             return self.try_scope(env, unknown, open, pending, *var, sink);
         }
         let var = unknown[0];
-        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let span = place_of(open, var);
         let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
         let error = pending.filter(Error::is_finding).unwrap_or_else(|| {
             Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
@@ -111,8 +118,12 @@ impl Interpreter<'_> {
     /// That a choice which nothing bounds was tried with the integers of the scope alone, and what to do about it.
     pub(crate) fn only_scope(&self, name: &str) -> String {
         let Machine { minint, maxint, .. } = self.machine;
+        self.only_window(name, minint, maxint)
+    }
+
+    fn only_window(&self, name: &str, low: &Int, high: &Int) -> String {
         format!(
-            "nothing bounds {name}: only {minint}..{maxint} was tried (--maxint tries more, --integers-in-scope takes \
+            "nothing bounds {name}: only {low}..{high} was tried (--maxint tries more, --integers-in-scope takes \
              that for all)"
         )
     }
@@ -139,11 +150,22 @@ impl Interpreter<'_> {
         var: VarId,
         sink: Sink,
     ) -> Res<Flow> {
-        let span = open.first().map(|i| i.conjunct.pred.span).unwrap_or_default();
+        let span = place_of(open, var);
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
+        // A bound that is known moves the window; values that stand for all others are those of the scope.
+        let mut set = interval(minint, maxint);
         let mut words = self.only_scope(name);
-        let set = interval(minint, maxint);
+        if !self.is_represented(var) {
+            let window = self.window(env, unknown, open, var)?;
+            if let Some((low, high)) = self.spans(env, &window)?.and_then(|s| s.hull())
+                && let (Some(low), Some(high)) = (low, high)
+                && (low != *minint || high != *maxint)
+            {
+                words = self.only_window(name, &low, &high);
+                set = window;
+            }
+        }
         let kind = if self.is_represented(var) {
             words = self.represented(name);
             ErrorKind::Represented

@@ -19,8 +19,8 @@ enum Part<'e> {
     Known(Vec<Value>),
     /// One element for each expression.
     Items(Vec<&'e Expr>),
-    /// Any length.
-    Open(&'e Expr),
+    /// Any length between two.
+    Open(&'e Expr, usize, usize),
 }
 
 /// An expression and a value that fit, ready to be matched in all ways.
@@ -34,7 +34,7 @@ type Found<'a> = &'a mut dyn FnMut(&mut Env, &[VarId]) -> Res<Flow>;
 impl<'e> Parting<'e> {
     /// Base-2 logarithm of an upper bound on the number of ways.
     pub(crate) fn cost(&self) -> f64 {
-        let open = self.parts.iter().filter(|p| matches!(p, Part::Open(_))).count();
+        let open = self.parts.iter().filter(|p| matches!(p, Part::Open(_, low, high) if low < high)).count();
         ((self.items.len() + 1) as f64).log2() * open.saturating_sub(1) as f64
     }
 }
@@ -51,10 +51,12 @@ pub(crate) fn is_compound(e: &Expr) -> bool {
 
 impl Interpreter<'_> {
     /// How `value` falls apart along `pattern`: `None` if the form does not tell, `Some(None)` if it has no such form.
+    /// What is said of the length of a piece counts, also where other values of the piece would leave it undefined:
+    /// all pieces of a sequence are sequences, and these have a size.
     pub(crate) fn parting<'e>(
         &self,
         env: &mut Env,
-        unknown: &[VarId],
+        (unknown, open): (&[VarId], &[Item]),
         pattern: &'e Expr,
         value: &Value,
     ) -> Res<Option<Option<Parting<'e>>>> {
@@ -85,8 +87,15 @@ impl Interpreter<'_> {
         if !self.pieces_of(env, unknown, pattern, &mut parts)? {
             return Ok(None);
         }
+        for part in &mut parts {
+            if let Part::Open(Expr { kind: ExprKind::Var(v), .. }, low, high) = part
+                && let Some(lengths) = self.lengths(env, unknown, open, *v, false)?
+            {
+                (*low, *high) = lengths;
+            }
+        }
         let binds = parts.iter().any(|p| match p {
-            Part::Open(_) => true,
+            Part::Open(..) => true,
             Part::Items(es) => es.iter().any(|e| self.binds(unknown, e)),
             Part::Known(_) => false,
         });
@@ -183,7 +192,7 @@ impl Interpreter<'_> {
             return Ok(true);
         }
         match &e.kind {
-            ExprKind::Var(_) => out.push(Part::Open(e)),
+            ExprKind::Var(_) => out.push(Part::Open(e, 0, usize::MAX)),
             ExprKind::SeqExt(es) => out.push(Part::Items(es.iter().collect())),
             ExprKind::Binary(BinOp::Concat, a, b) => {
                 return Ok(self.pieces_of(env, unknown, a, out)? && self.pieces_of(env, unknown, b, out)?);
@@ -239,8 +248,13 @@ impl Interpreter<'_> {
         let lengths = match first {
             Part::Known(xs) => xs.len()..=xs.len(),
             Part::Items(es) => es.len()..=es.len(),
-            Part::Open(_) if rest.is_empty() => items.len()..=items.len(),
-            Part::Open(_) => 0..=items.len(),
+            Part::Open(_, low, high) if rest.is_empty() => {
+                if !(*low..=*high).contains(&items.len()) {
+                    return Ok(Flow::Go);
+                }
+                items.len()..=items.len()
+            }
+            Part::Open(_, low, high) => *low..=*high.min(&items.len()),
         };
         for n in lengths {
             if n > items.len() {
@@ -257,7 +271,7 @@ impl Interpreter<'_> {
                     }
                     fits
                 }
-                Part::Open(e) => {
+                Part::Open(e, ..) => {
                     let whole = Value::seq(here.iter().cloned());
                     self.match_pattern(env, unknown, e, &whole, bound, &mut exact)?
                 }
@@ -326,7 +340,7 @@ impl Interpreter<'_> {
         if !self.has_unknown(unknown, pattern) {
             return self.search_parts(env, unknown, todo, pending, others, sink);
         }
-        match self.parting(env, unknown, pattern, value)? {
+        match self.parting(env, (unknown, &todo), pattern, value)? {
             Some(Some(parting)) => self.each_parting(env, unknown, &parting, &mut |env, bound| {
                 let rest: Vec<VarId> = unknown.iter().copied().filter(|v| !bound.contains(v)).collect();
                 self.search_parts(env, &rest, todo.clone(), pending.clone(), others, sink)

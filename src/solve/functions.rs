@@ -8,13 +8,13 @@ use crate::evaluate::Interpreter;
 use crate::evaluate::enumerate::{FunctionSpace, Hooks};
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::eval::interval;
 use crate::lang::free;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::{Symbolic, Value};
 use crate::lang::walk::{Visit, visit_expr};
 use crate::solve::order::{Item, Sink, applications};
 use crate::solve::plan::Conjunct;
+use crate::solve::summands::Sums;
 use std::sync::Arc;
 
 impl Interpreter<'_> {
@@ -99,7 +99,9 @@ impl Interpreter<'_> {
                 *images = Some(inside.into());
             }
         }
-        let mut rows = Rows { interpreter: self, about, alone, var, range, partial: lenient };
+        let points: Vec<Value> = space.rows.iter().map(|(x, _)| x.clone()).collect();
+        let sums = self.sums_about(env, &alone, (var, &range), &points, space.total)?;
+        let mut rows = Rows { interpreter: self, about, alone, sums, var, range, partial: lenient };
         self.each_function(env, &space, Some(var), &mut rows, &mut |env, f| {
             self.bound(env, unknown, &open, pending.clone(), var, f, sink)
         })
@@ -184,49 +186,6 @@ impl Interpreter<'_> {
             }
             _ => Ok(None),
         }
-    }
-
-    /// The images of `point` that a bound on the sum of all images leaves, where no image is negative:
-    /// `f : S --> NATURAL & SIGMA(x).(x:S|f(x)) = n`.
-    fn summand(
-        &self,
-        env: &mut Env,
-        conjuncts: &[Arc<Conjunct>],
-        var: VarId,
-        point: &Value,
-        range: &Value,
-    ) -> Res<Option<Arc<[Value]>>> {
-        let Some((Some(low), _)) = self.spans(env, range)?.and_then(|s| s.hull()) else { return Ok(None) };
-        if low.is_negative() {
-            return Ok(None);
-        }
-        for c in conjuncts {
-            let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
-            let (sum, bound) = match op {
-                RelOp::Equal if matches!(b.kind, ExprKind::Big(..)) => (b, a),
-                RelOp::Equal | RelOp::LessEqual | RelOp::Less => (a, b),
-                RelOp::Greater | RelOp::GreaterEqual => (b, a),
-                _ => continue,
-            };
-            let ExprKind::Big(BigOp::Sigma, vars, pred, body) = &sum.kind else { continue };
-            // Every term is an image, so none is negative; the one at `point` is at most the sum.
-            let ([x], ExprKind::Apply(f, arg)) = (&vars[..], &body.kind) else { continue };
-            if !matches!(f.kind, ExprKind::Var(v) if v == var)
-                || !matches!(arg.kind, ExprKind::Var(v) if v == *x)
-            {
-                continue;
-            }
-            let before = env.replace(*x, Some(point.clone()));
-            let counted = settled(self.holds(env, pred));
-            env.replace(*x, before);
-            if counted? == Some(true)
-                && let Some(Value::Int(n)) = settled(self.eval(env, bound))?
-                && let Some(list) = self.list(env, &interval(&low, &n))?
-            {
-                return Ok(Some(list));
-            }
-        }
-        Ok(None)
     }
 
     /// Whether an expression is the function `var` applied to `point`.
@@ -367,6 +326,8 @@ struct Rows<'a, 'm> {
     about: Vec<Arc<Conjunct>>,
     /// All conjuncts about nothing else that is unknown.
     alone: Vec<Arc<Conjunct>>,
+    /// Sums and products of images that are known.
+    sums: Sums,
     var: VarId,
     range: Value,
     /// A constant's points may be left out; a conjunct that applies it there cannot be true any more,
@@ -404,7 +365,11 @@ impl Hooks for Rows<'_, '_> {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(self.interpreter.sums_fit(env, &self.sums))
+    }
+
+    fn ends_of_row(&mut self, env: &Env, point: &Value, images: &[Value]) -> (usize, usize) {
+        self.sums.ends(env, point, images)
     }
 
     fn open_row(&mut self, env: &mut Env, point: &Value) -> Res<Arc<[Value]>> {
@@ -422,7 +387,7 @@ impl Hooks for Rows<'_, '_> {
         env.searching = before;
         let mut found = found?;
         if found.is_none() {
-            found = self.interpreter.summand(env, &self.alone, self.var, point, &self.range)?;
+            found = self.interpreter.summand(env, &self.sums, point)?;
         }
         if found.is_none() {
             found = self.images_in_scope(env, point)?;

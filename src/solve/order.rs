@@ -261,14 +261,14 @@ impl Interpreter<'_> {
         };
         let mut below: Vec<(usize, VarId, Arc<[Value]>)> = Vec::new();
         let mut sequences: Vec<(usize, VarId, bool, Card)> = Vec::new();
-        for (at, item) in open.iter_mut().enumerate() {
-            let c = item.conjunct.clone();
+        for at in 0..open.len() {
+            let c = open[at].conjunct.clone();
             let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
             match op {
                 RelOp::In if !c.right.iter().any(is_unknown) => {
-                    if item.set.is_none() {
+                    if open[at].set.is_none() {
                         match self.eval_set(env, b) {
-                            Ok(set) => item.set = Some(set),
+                            Ok(set) => open[at].set = Some(set),
                             Err(e) if e.is_stop() => return Err(e),
                             // Membership in a comprehension is tested at points.
                             Err(_) if matches!(b.kind, ExprKind::Compr(..)) => continue,
@@ -279,7 +279,7 @@ impl Interpreter<'_> {
                             }
                         }
                     }
-                    let Some(set) = item.set.clone() else { continue };
+                    let Some(set) = open[at].set.clone() else { continue };
                     if let ExprKind::Var(v) = a.kind
                         && unknown.contains(&v)
                         && is_function_space(&set)
@@ -330,7 +330,7 @@ impl Interpreter<'_> {
                             && self.may_match(env, unknown, &known_sequences, x, partial)?
                             && let Ok(value) = self.eval(env, y)
                         {
-                            match self.parting(env, unknown, x, &value)? {
+                            match self.parting(env, (unknown, &*open), x, &value)? {
                                 Some(Some(parting)) => {
                                     offer(parting.cost(), Binder::Parts { at, pattern_left });
                                 }
@@ -363,9 +363,9 @@ impl Interpreter<'_> {
                         && unknown.contains(&v)
                         && !c.right.iter().any(is_unknown)
                     {
-                        if item.set.is_none() {
+                        if open[at].set.is_none() {
                             match self.eval(env, b) {
-                                Ok(set) => item.set = Some(set),
+                                Ok(set) => open[at].set = Some(set),
                                 Err(e) if e.is_stop() => return Err(e),
                                 Err(e) => {
                                     *pending = Some(worse(pending.take(), e));
@@ -373,7 +373,7 @@ impl Interpreter<'_> {
                                 }
                             }
                         }
-                        if let Some(set) = item.set.clone()
+                        if let Some(set) = open[at].set.clone()
                             && let Some(list) = self.list(env, &set)?
                         {
                             below.push((at, v, list));

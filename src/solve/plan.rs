@@ -5,12 +5,14 @@
 //! A *derived* conjunct follows from another one and only serves to bind variables.
 
 use crate::analyse::effect_free_choice;
+use crate::analyse::substitution::contradict;
 use crate::base::Span;
 use crate::evaluate::Interpreter;
 use crate::lang::free;
 use crate::lang::partiality::{may_be_undefined, pred_may_be_undefined};
 use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::walk::{Change, Visit, change_expr, visit_expr};
+use crate::solve::consequences::{common_sequences, consequences};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -97,8 +99,22 @@ impl Plan {
         for p in preds {
             plan.add(p);
         }
-        plan.unfold_lambdas();
+        plan.conclude();
         plan
+    }
+
+    /// Adds what several conjuncts say together.
+    fn conclude(&mut self) {
+        self.unfold_lambdas();
+        for (pred, partial) in common_sequences(&self.conjuncts) {
+            self.push_from(pred, true, partial);
+        }
+        // A derived conjunct may be false where the one it follows from has no value.
+        let own: Vec<&Pred> = self.conjuncts.iter().filter(|c| !c.derived).map(|c| &c.pred).collect();
+        if contradict(&own, &self.vars) {
+            let span = self.conjuncts.first().map(|c| c.pred.span).unwrap_or_default();
+            self.push(Pred { kind: PredKind::False, span }, false);
+        }
     }
 
     /// The plan of predicates that stand in front of each other, as nested guards do: where one is undefined, what
@@ -112,7 +128,7 @@ impl Plan {
                 plan.stages.push(plan.conjuncts.len());
             }
         }
-        plan.unfold_lambdas();
+        plan.conclude();
         plan
     }
 
@@ -255,8 +271,21 @@ impl Plan {
                     }
                 }
             }
-            PredKind::Rel(op, a, b) => self.add_relation(*op, a, b, p),
+            PredKind::Rel(op, a, b) => {
+                self.add_relation(*op, a, b, p);
+                self.add_consequences(p);
+            }
+            PredKind::Forall(..) => {
+                self.push(p.clone(), false);
+                self.add_consequences(p);
+            }
             _ => self.push(p.clone(), false),
+        }
+    }
+
+    fn add_consequences(&mut self, p: &Pred) {
+        for q in consequences(p, &self.vars) {
+            self.push_from(q, true, pred_may_be_undefined(p));
         }
     }
 
@@ -270,6 +299,15 @@ impl Plan {
         let span = p.span;
         let rel = |op, a: &Expr, b: &Expr| Pred { kind: PredKind::Rel(op, a.clone(), b.clone()), span };
         match (op, &a.kind, &b.kind) {
+            // A truth value that is known says what the predicate says, and has a value where the predicate has.
+            (RelOp::Equal, ExprKind::BoolOf(q), ExprKind::Bool(known))
+            | (RelOp::Equal, ExprKind::Bool(known), ExprKind::BoolOf(q)) => {
+                if *known {
+                    self.add(q);
+                } else {
+                    self.add_negation(q, &Pred { kind: PredKind::Not(q.clone()), span });
+                }
+            }
             (RelOp::Equal, ExprKind::Pair(x, y), ExprKind::Pair(z, w)) => {
                 self.split_into(p, &[rel(RelOp::Equal, x, z), rel(RelOp::Equal, y, w)]);
             }

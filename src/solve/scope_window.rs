@@ -102,7 +102,7 @@ impl Interpreter<'_> {
     }
 
     /// The window of an integer, from all that the conjuncts say of it.
-    fn window(&self, env: &mut Env, unknown: &[VarId], open: &[Item], var: VarId) -> Res<Value> {
+    pub(crate) fn window(&self, env: &mut Env, unknown: &[VarId], open: &[Item], var: VarId) -> Res<Value> {
         let Some((low, high)) = self.ends(env, unknown, open, var)? else { return Ok(Value::empty()) };
         let mut spans = Spans::between(low, high);
         for item in open {

@@ -1,4 +1,4 @@
-//! The definition files that come with Bombus, under the names models expect.
+//! The definition files and machines that come with Bombus, under the names models expect.
 //!
 //! They declare external functions; their bodies are the fallback of tools without them.
 
@@ -8,11 +8,13 @@ const FILES: &[(&str, &str)] = &[
     ("LibraryHash.def", include_str!("library/LibraryHash.def")),
     ("LibraryIO.def", include_str!("library/LibraryIO.def")),
     ("LibraryMath.def", include_str!("library/LibraryMath.def")),
+    ("LibraryMath.mch", include_str!("library/LibraryMath.mch")),
     ("LibraryMeta.def", include_str!("library/LibraryMeta.def")),
     ("LibraryProB.def", include_str!("library/LibraryProB.def")),
     ("LibraryReals.def", include_str!("library/LibraryReals.def")),
     ("LibraryRegex.def", include_str!("library/LibraryRegex.def")),
     ("LibraryStrings.def", include_str!("library/LibraryStrings.def")),
+    ("LibraryStrings.mch", include_str!("library/LibraryStrings.mch")),
     ("SCCS.def", include_str!("library/SCCS.def")),
     ("SORT.def", include_str!("library/SORT.def")),
 ];

@@ -27,7 +27,7 @@ const MAX_FILES: usize = 2_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     File(PathBuf),
-    /// A definition file that comes with Bombus; its name.
+    /// A definition file or machine that comes with Bombus; its name.
     Library(&'static str),
     Nowhere,
     /// It exists, but outside of the directories that may be read.
@@ -138,6 +138,16 @@ impl Reader {
         match outside {
             Some(path) => Found::Outside(path),
             None => Found::Nowhere,
+        }
+    }
+
+    /// Looks for a machine: as `find`, then among those that come with Bombus.
+    pub fn find_machine(&self, beside: Option<&Path>, names: &[String]) -> Found {
+        match self.find(beside, names) {
+            Found::Nowhere => {
+                names.iter().find_map(|name| library::known(name)).map_or(Found::Nowhere, Found::Library)
+            }
+            found => found,
         }
     }
 

@@ -24,10 +24,9 @@ fn forbidden(kind: MachineKind, tok: Tok) -> bool {
         MachineKind::Refinement => {
             matches!(tok, Tok::Uses | Tok::Constraints | Tok::LocalOperations | Tok::Imports | Tok::Values)
         }
-        MachineKind::Implementation => matches!(
-            tok,
-            Tok::Constraints | Tok::Includes | Tok::Uses | Tok::AbstractConstants | Tok::Variables
-        ),
+        MachineKind::Implementation => {
+            matches!(tok, Tok::Constraints | Tok::Includes | Tok::Uses | Tok::AbstractConstants)
+        }
     }
 }
 
@@ -41,6 +40,11 @@ pub fn check(machine: &Machine, seen: &[(Tok, Span)]) -> Vec<Diagnostic> {
             messages.push(Diagnostic::error(span, message).label(earlier, "the first one"));
         } else {
             first.push((tok, span));
+        }
+        // Other tools take it, and what is meant is clear.
+        if machine.kind == MachineKind::Implementation && tok == Tok::Variables {
+            let message = "an implementation has no abstract variables; these are read as CONCRETE_VARIABLES";
+            messages.push(Diagnostic::warning(span, message));
         }
         if forbidden(machine.kind, tok) {
             let kind = match machine.kind {

@@ -5,6 +5,8 @@ mod support;
 
 mod classical_refinement;
 mod eventb;
+mod inference;
+mod inference_rules;
 mod integer_scope;
 mod labels_and_findings;
 mod reference_values;

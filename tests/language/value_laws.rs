@@ -100,7 +100,8 @@ impl Instances {
     }
 }
 
-fn evaluate(text: &str) -> Result<Value, String> {
+/// The value of a closed formula, with MININT..MAXINT as -1..3.
+pub fn evaluate(text: &str) -> Result<Value, String> {
     let (maxint, minint) = (Int::from(3i64), Int::from(-1i64));
     let mut machine = empty_machine(maxint.clone(), minint.clone());
     let scope = FormulaScope::empty(maxint, minint);

@@ -15,6 +15,7 @@ use crate::model::project::Relation;
 use crate::model::settle::Settle;
 use crate::syntax::ast::DefBody;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 impl Composer<'_> {
     pub(super) fn assemble(&mut self, main: InstanceId) -> Composed {
@@ -154,6 +155,7 @@ impl Composer<'_> {
             minint: settings.minint.clone(),
             integers_in_scope: settings.integers_in_scope,
             symbolic: settings.symbolic,
+            sources: Arc::new(self.sources.clone()),
         };
         let refinement = chain.map(|chain| self.refinement(main, &machine, chain, kept));
         for name in self.missing_operations(main) {

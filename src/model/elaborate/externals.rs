@@ -147,7 +147,7 @@ impl Elaborator {
             (Some(from), to)
         };
         if !self.is_provided(name)
-            && let Some(body) = self.fallback(def, args, &to, span)
+            && let Some(body) = self.fallback(def, args, (from.as_ref(), &to), span)
         {
             return Some(body);
         }
@@ -158,11 +158,25 @@ impl Elaborator {
     /// The body of the definition in place of a function that is not provided, if it has the declared type.
     ///
     /// Bodies are often dummies of another type; then the call stays, and evaluation says what is missing.
-    fn fallback(&mut self, def: &Arc<Definition>, args: &[ast::Expr], to: &Type, span: Span) -> Option<Expr> {
+    fn fallback(
+        &mut self,
+        def: &Arc<Definition>,
+        args: &[ast::Expr],
+        (from, to): (Option<&Type>, &Type),
+        span: Span,
+    ) -> Option<Expr> {
         let body = self.attempt(|this| {
             let body = this.expand_call(def, args, span)?;
             this.unifier.unify(&body.ty, to).then_some(body)
         })?;
+        // A body that does not mention its parameters says nothing of their types; the declaration does.
+        if let Some(from) = from {
+            self.attempt(|this| {
+                let typed: Vec<Expr> = args.iter().map(|a| this.expr(a)).collect();
+                let all = pair_up(typed)?;
+                this.unifier.unify(&all.ty, from).then_some(())
+            });
+        }
         self.falls_back(&def.name.name, span);
         Some(body)
     }

@@ -32,7 +32,7 @@ pub(super) fn facts_about(set: SetId, machine: &Machine, numbers: &BTreeMap<VarI
         facts.exact = sizes.map(|s| s.iter().sum());
     }
     facts.lower = facts.lower.max(facts.parts.values().copied().max().unwrap_or(0));
-    facts.lower = facts.lower.max(least_size(set, machine, &facts.distinct, &facts.parts));
+    facts.lower = facts.lower.max(least_size(set, machine, numbers, &facts.distinct, &facts.parts));
     facts
 }
 
@@ -95,6 +95,7 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                     (RelOp::Equal, None) => facts.waits = true,
                     (RelOp::Greater, Some(n)) => facts.lower = facts.lower.max(n + 1),
                     (RelOp::GreaterEqual, Some(n)) => facts.lower = facts.lower.max(n),
+                    (RelOp::Greater | RelOp::GreaterEqual, None) => facts.waits = true,
                     (RelOp::Less, Some(n)) => {
                         facts.upper =
                             Some(facts.upper.map_or(n.saturating_sub(1), |u| u.min(n.saturating_sub(1))))
@@ -154,9 +155,11 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                         }
                         BinOp::TotalSurjection | BinOp::PartialSurjection if is_set(from) => {
                             facts.lower = facts.lower.max(to_size.unwrap_or(0));
+                            facts.waits |= to_size.is_none();
                         }
                         BinOp::TotalInjection if is_set(to) => {
                             facts.lower = facts.lower.max(from_size.unwrap_or(0));
+                            facts.waits |= from_size.is_none();
                         }
                         _ => {}
                     }

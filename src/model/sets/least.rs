@@ -2,10 +2,12 @@
 //!
 //! In: the typed properties, the pairs of constants known to differ and the known sizes of parts. Out: a lower bound.
 //! Parts of a partition add up, and so do parts that are said to be disjoint; a part has the elements that are listed
-//! or said to be in it, and one if it is not empty.
+//! or said to be in it, and one if it is not empty. The range of an injection has as many elements as its domain, and the
+//! domain of a function that is onto at least as many as its range.
 
-use super::facts::{largest_clique, ordered};
-use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, VarId};
+use super::facts::{known_size, largest_clique, ordered};
+use crate::base::Int;
+use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Partitions of partitions are followed this deep.
@@ -14,9 +16,18 @@ const DEPTH: usize = 8;
 /// Of more parts than these only the first are tried for being disjoint: all choices among them are looked at.
 const PARTS: usize = 12;
 
+/// A part of the set: a constant, or the domain or range of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Constant(VarId),
+    Domain(VarId),
+    Range(VarId),
+}
+
 pub(super) fn least_size(
     set: SetId,
     machine: &Machine,
+    numbers: &BTreeMap<VarId, Int>,
     distinct: &BTreeSet<(VarId, VarId)>,
     sizes: &BTreeMap<VarId, usize>,
 ) -> usize {
@@ -30,7 +41,7 @@ pub(super) fn least_size(
         span: Default::default(),
     };
     let disjoint = conjuncts.iter().filter_map(|c| disjoint(c, set)).collect();
-    Least { set, conjuncts, distinct, sizes, disjoint }.of(&whole, DEPTH)
+    Least { set, machine, numbers, conjuncts, distinct, sizes, disjoint }.of(&whole, DEPTH)
 }
 
 fn split<'a>(p: &'a Pred, conjuncts: &mut Vec<&'a PredKind>) {
@@ -42,14 +53,15 @@ fn split<'a>(p: &'a Pred, conjuncts: &mut Vec<&'a PredKind>) {
 }
 
 /// Two parts of `set` that a conjunct `A /\ B = {}` keeps apart, the smaller first.
-fn disjoint(conjunct: &PredKind, set: SetId) -> Option<(VarId, VarId)> {
+fn disjoint(conjunct: &PredKind, set: SetId) -> Option<(Part, Part)> {
     let PredKind::Rel(RelOp::Equal, x, y) = conjunct else { return None };
     if x.ty != Type::pow(Type::Set(set)) {
         return None;
     }
     [(x, y), (y, x)].iter().find_map(|(inter, none)| match (&inter.kind, &none.kind) {
         (ExprKind::Binary(BinOp::Inter, a, b), ExprKind::SetExt(items)) if items.is_empty() => {
-            Some(ordered(constant(a)?, constant(b)?))
+            let (a, b) = (part(a)?, part(b)?);
+            Some((a.min(b), a.max(b)))
         }
         _ => None,
     })
@@ -57,10 +69,12 @@ fn disjoint(conjunct: &PredKind, set: SetId) -> Option<(VarId, VarId)> {
 
 struct Least<'a> {
     set: SetId,
+    machine: &'a Machine,
+    numbers: &'a BTreeMap<VarId, Int>,
     conjuncts: Vec<&'a PredKind>,
     distinct: &'a BTreeSet<(VarId, VarId)>,
     sizes: &'a BTreeMap<VarId, usize>,
-    disjoint: BTreeSet<(VarId, VarId)>,
+    disjoint: BTreeSet<(Part, Part)>,
 }
 
 impl Least<'_> {
@@ -85,7 +99,7 @@ impl Least<'_> {
         let mut members = BTreeSet::new();
         // Every constant of the type is a part of the whole set; of another constant those that are said to be.
         let whole = matches!(e.kind, ExprKind::TypeSet(_));
-        let mut parts: BTreeSet<VarId> = BTreeSet::new();
+        let mut parts: BTreeSet<Part> = BTreeSet::new();
         if whole {
             parts.extend(self.disjoint.iter().flat_map(|(a, b)| [*a, *b]));
         }
@@ -108,7 +122,7 @@ impl Least<'_> {
                 }
                 PredKind::Rel(RelOp::Subset, part, whole) if same(whole, e) && !same(part, e) => {
                     least = least.max(self.of(part, depth - 1));
-                    parts.extend(constant(part));
+                    parts.extend(self::part(part));
                 }
                 _ => {}
             }
@@ -117,20 +131,26 @@ impl Least<'_> {
     }
 
     /// The most elements that some of the parts have together because they are disjoint.
-    fn side_by_side(&self, parts: &BTreeSet<VarId>, depth: usize) -> usize {
+    fn side_by_side(&self, parts: &BTreeSet<Part>, depth: usize) -> usize {
         if self.disjoint.is_empty() {
             return 0;
         }
-        let of = |v: &VarId| {
-            let kind = ExprKind::Var(*v);
-            let part = Expr { kind, ty: Type::pow(Type::Set(self.set)), span: Default::default() };
-            (*v, self.of(&part, depth - 1))
+        let of = |p: &Part| {
+            let least = match p {
+                Part::Constant(v) => {
+                    let kind = ExprKind::Var(*v);
+                    let part = Expr { kind, ty: Type::pow(Type::Set(self.set)), span: Default::default() };
+                    self.of(&part, depth - 1)
+                }
+                Part::Domain(v) | Part::Range(v) => self.end_of(*v, matches!(p, Part::Range(_))),
+            };
+            (*p, least)
         };
-        let weighed: Vec<(VarId, usize)> = parts.iter().map(of).filter(|(_, n)| *n > 0).take(PARTS).collect();
-        let apart = |a: VarId, b: VarId| self.disjoint.contains(&ordered(a, b));
+        let weighed: Vec<(Part, usize)> = parts.iter().map(of).filter(|(_, n)| *n > 0).take(PARTS).collect();
+        let apart = |a: Part, b: Part| self.disjoint.contains(&(a.min(b), a.max(b)));
         let mut most = 0;
         for chosen in 0..1u32 << weighed.len() {
-            let some: Vec<&(VarId, usize)> =
+            let some: Vec<&(Part, usize)> =
                 (0..weighed.len()).filter(|i| chosen >> i & 1 == 1).map(|i| &weighed[i]).collect();
             if (0..some.len()).all(|i| (0..i).all(|j| apart(some[i].0, some[j].0))) {
                 most = most.max(some.iter().map(|(_, n)| n).sum());
@@ -139,11 +159,44 @@ impl Least<'_> {
         most
     }
 
+    /// The least number of elements of the range or the domain of a relation, from the arrow it is under: different
+    /// points of an injection have different images, and each image of a function has a point of its own.
+    fn end_of(&self, relation: VarId, range: bool) -> usize {
+        let mut least = 0;
+        for conjunct in &self.conjuncts {
+            let PredKind::Rel(RelOp::In, f, set) = conjunct else { continue };
+            let (Some(v), ExprKind::Binary(op, from, to)) = (constant(f), &set.kind) else { continue };
+            let (Some(arrow), true) = (op.arrow(), v == relation) else { continue };
+            let size = |e: &Expr| known_size(e, self.machine, self.numbers).unwrap_or(0);
+            let (points, images) = (size(from), size(to));
+            let here = match range {
+                true if arrow.onto => images,
+                true if arrow.total && arrow.injective => points,
+                true if arrow.total => points.min(1),
+                false if arrow.total => points,
+                false if arrow.onto && arrow.functional => images,
+                false if arrow.onto => images.min(1),
+                _ => 0,
+            };
+            least = least.max(here);
+        }
+        least
+    }
+
     /// How many of the constants are known to be pairwise different.
     fn apart(&self, constants: &BTreeSet<VarId>) -> usize {
         let inside = self.distinct.iter().filter(|(a, b)| constants.contains(a) && constants.contains(b));
         let pairs = inside.map(|(a, b)| ordered(*a, *b)).collect();
         largest_clique(&pairs).len().max(usize::from(!constants.is_empty()))
+    }
+}
+
+fn part(e: &Expr) -> Option<Part> {
+    match &e.kind {
+        ExprKind::Var(v) => Some(Part::Constant(*v)),
+        ExprKind::Unary(UnOp::Dom, r) => constant(r).map(Part::Domain),
+        ExprKind::Unary(UnOp::Ran, r) => constant(r).map(Part::Range),
+        _ => None,
     }
 }
 

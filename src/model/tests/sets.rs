@@ -29,6 +29,15 @@ fn properties_and_scopes_state_a_size_315_316_317() {
         ("SETS S; T={a,b,c} CONSTANTS f PROPERTIES f:S>->>T", 3),
         ("SETS S; T CONSTANTS f PROPERTIES card(T)=5 & f:S>->>T", 5),
         ("SETS S; T PROPERTIES card(S)=card(T) & card(T)=3", 3),
+        // T and U have 2 elements each.
+        ("SETS S; T; U PROPERTIES card(S) >= card(T)+card(U)", 4),
+        ("SETS S; T; U PROPERTIES card(S) > card(T)+card(U)", 5),
+        ("SETS S; T CONSTANTS f PROPERTIES f : T >-> S & card(T) = 3", 3),
+        ("SETS S; T; U CONSTANTS f,g PROPERTIES f : T >-> S & g : U >-> S & ran(f) /\\ ran(g) = {}", 4),
+        ("SETS S; T; U CONSTANTS f,g PROPERTIES f : T >-> S & g : U --> S & ran(f) /\\ ran(g) = {}", 3),
+        ("SETS S; T; U CONSTANTS f,g PROPERTIES f : S +->> T & g : S +->> U & dom(f) /\\ dom(g) = {}", 4),
+        // Nothing keeps the ranges apart here.
+        ("SETS S; T; U CONSTANTS f,g PROPERTIES f : T >-> S & g : U >-> S", 2),
     ] {
         assert_eq!(one(&format!("MACHINE M {text} END")).sets[0].elems.len(), size, "{text}");
     }

@@ -6,6 +6,7 @@
 
 use super::stmt::Writes;
 use super::*;
+use crate::analyse::substitution::contradict;
 use crate::lang::typed::{OpId, PredKind, Stmt, StmtKind};
 use crate::program::plan::{self, PlanStep};
 use crate::program::uses::Uses;
@@ -155,6 +156,10 @@ impl Lower<'_> {
         state: &Env,
         body: &mut dyn FnMut(&mut Self, &Env) -> Low<()>,
     ) -> Low<()> {
+        // No values satisfy the guard, and what shows that is defined for all of them.
+        if contradict(&guard.conjuncts.iter().collect::<Vec<_>>(), &guard.vars) {
+            return Ok(());
+        }
         let (mark, next, emissions) = (self.here(), self.next, self.emissions.len());
         let Err(why) = self.search_at_once(guard, false, state, body) else { return Ok(()) };
         let again = |s: &mut Self| {

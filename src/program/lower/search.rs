@@ -12,6 +12,9 @@ use crate::program::uses::Uses;
 const MAX_ROUNDS: usize = 16;
 const MAX_COPIES: usize = 64;
 const MAX_UNROLLED_CODE: usize = 30_000;
+/// Subsets of larger sets are not run through where something is said of their size: the interpreter makes those that
+/// have it.
+const LISTED_SUBSETS: f64 = 20.0;
 
 /// What to emit for each solution: the environment, and where the search goes on.
 pub(super) type Body<'b, 'w> = dyn FnMut(&mut Lower<'w>, &Env, Label) -> Low<()> + 'b;
@@ -85,6 +88,11 @@ impl<'w> Lower<'w> {
                 let want = self.of_type(&self.w.machine.var(*v).ty);
                 let x = self.with_wd(misfit, |s| s.expr(e, env, want.as_ref()))?;
                 self.steps(plan, at + 1, &env.with(*v, x), next, test, body)
+            }
+            Some(PlanStep::Bind(v, Source::Subset(set)))
+                if plan::Estimates::size(&*self, set) > LISTED_SUBSETS && plan.speaks_of_size(*v) =>
+            {
+                unsupported("subsets of a given size")
             }
             Some(PlanStep::Bind(v, source)) => {
                 let ty = self.w.machine.var(*v).ty.clone();

@@ -91,6 +91,10 @@ impl Reader<'_> {
     }
 
     fn names(&mut self, term: &Term, what: &str) -> Result<Vec<Ident>, Diagnostic> {
+        // Old exporters wrote '' for "refines nothing".
+        if term.atom().is_some_and(|name| name.is_empty()) {
+            return Ok(Vec::new());
+        }
         list(term, what)?
             .iter()
             .map(|t| Ok(Ident { name: atom(t, "the name of a component")?, span: t.span }))
