@@ -230,6 +230,10 @@ pub struct Check {
     /// Write the counterexample: .prob2trace, .json, .txt or .html by extension
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Write a certificate there, which `bombus-oracle check DIR` checks without the engines: all states of a verified
+    /// model, the trace of a violated one (docs/certificates.md)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["via", "csp", "main"])]
+    pub certificate: Option<PathBuf>,
     /// Save the search there now and then, to go on after a crash
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,

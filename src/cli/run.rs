@@ -227,6 +227,7 @@ fn check(mut args: args::Check) -> u8 {
             free: args.csp_free.clone(),
         },
         checkpoint,
+        certificate: driver::Certificate::at(args.certificate.clone()),
         progress: Default::default(),
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet)
@@ -287,6 +288,19 @@ fn not_available(args: &args::Check) -> Option<String> {
         }
         if args.order != Order::Bfs {
             return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
+        }
+    }
+    if args.certificate.is_some() {
+        if let Some(engine) = plain {
+            return Some(format!("--certificate: the {engine} engine writes none"));
+        }
+        if args.store != Store::Exact {
+            return Some("--certificate needs the states themselves: use --store exact".into());
+        }
+        if matches!(args.symmetry, Symmetry::Marker | Symmetry::MarkerClassic) {
+            return Some(
+                "--certificate: markers do not say which states they stand for; use --symmetry exact".into(),
+            );
         }
     }
     if args.checkpoint.is_some() || args.resume.is_some() {

@@ -75,6 +75,7 @@ pub fn explore(
         keep_going: options.keep_going || !formulas.is_empty(),
         until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
         record_edges: formulas.need_graph(),
+        keep_states: options.certificate.is_asked(),
         progress: options.progress.clone(),
         por: settled.por,
         ..explore::Options::default()
@@ -118,6 +119,11 @@ pub fn explore(
         how.progress.reset();
     };
     let found = searched.outcome;
+    options.certificate.take_states(&program, &found, options.workers);
+    if options.certificate.is_asked() {
+        let (claims, left) = formulas.claims(machine);
+        options.certificate.take_formulas(claims, left);
+    }
     let ended_early = pause.is_some() && !found.exhausted && !is_limited(&found);
 
     let mut ledger = Ledger::default();
@@ -147,9 +153,7 @@ pub fn explore(
     }
     let mut violation = match found.findings.first() {
         None => None,
-        Some(v) => {
-            Some(violation(&program, sources, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?)
-        }
+        Some(v) => Some(violation(&program, sources, formulas, options, &v.finding, v.trace.as_ref())?),
     };
     let mut counts: Vec<u64> = FindingKind::ALL.iter().map(|k| found.counts.of(*k)).collect();
     if violation.is_some() && !keep_going {
@@ -160,7 +164,7 @@ pub fn explore(
         late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
         late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
         if let (None, Some(finding)) = (&violation, late.findings.first()) {
-            violation = Some(self::violation(&program, sources, formulas, options.strict_wd, finding, None)?);
+            violation = Some(self::violation(&program, sources, formulas, options, finding, None)?);
         }
     }
     if ended_early || until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted
@@ -168,7 +172,8 @@ pub fn explore(
         ledger.enter("the search stopped when every formula was violated");
     }
     let checking = Instant::now();
-    let checked = threads.run(|| temporal::check(&program, &found, formulas, &mut ledger, budget))?;
+    let checked = threads
+        .run(|| temporal::check(&program, &found, formulas, &mut ledger, (budget, &options.certificate)))?;
     let temporal_seconds = checking.elapsed().as_secs_f64();
     violation = violation.or(checked.violation);
     if checked.chance > 0.0 {
@@ -366,7 +371,7 @@ fn violation(
     program: &Program,
     sources: &Sources,
     formulas: &Formulas,
-    strict_guards: bool,
+    options: &CheckOptions,
     finding: &Finding,
     trace: Option<&Trace>,
 ) -> Result<Violation, String> {
@@ -387,12 +392,27 @@ fn violation(
         property: Some(finding.property as usize),
         event: finding.event.map(|e| e.0 as usize),
         broken: (finding.kind == FindingKind::Ltl).then(|| formulas.broken(finding.property)).flatten(),
-        strict_guards,
+        strict_guards: options.strict_wd,
+    };
+    let property = match finding.kind {
+        FindingKind::Ltl => formulas.text(finding.property),
+        _ => program.property(finding),
+    };
+    let take = |path: &[judge::Stop]| {
+        if !options.certificate.is_asked() {
+            return;
+        }
+        let json = match finding.kind {
+            FindingKind::Ltl => formulas.broken_path(finding.property, machine, path),
+            _ => judge::finding_json(machine, path, &claim),
+        };
+        options.certificate.take_trace(finding.kind.word(), &property, json);
     };
     if let Some(trace) = trace.or(start.as_ref()) {
         let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
         let walk = confirmed_steps(program, &interpreter, trace, &states)?;
         confirmed_by = Some(judge::confirm(machine, &walk.path(&states), &claim)?);
+        take(&walk.path(&states));
         steps = walk.steps;
         if let Some(last) = states.last() {
             if finding.kind == FindingKind::Ltl {
@@ -404,13 +424,11 @@ fn violation(
         }
     } else {
         confirmed_by = Some(judge::confirm(machine, &[], &claim)?);
+        take(&[]);
     }
     Ok(Violation {
         kind: finding.kind.word().to_string(),
-        property: match finding.kind {
-            FindingKind::Ltl => formulas.text(finding.property),
-            _ => program.property(finding),
-        },
+        property,
         explanation,
         trace: steps,
         loop_start: None,

@@ -4,6 +4,7 @@
 //! Never here: arguments as typed, printing.
 
 mod animate;
+mod certificate;
 mod checkpoint;
 mod compiled;
 mod csp;
@@ -22,6 +23,7 @@ mod values;
 
 pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::Animation;
+pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
 pub use compiled::{Relate, code, layouts, relations};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
@@ -98,6 +100,8 @@ pub struct CheckOptions {
     pub process: Process,
     /// Saving the search, and going on with a saved one.
     pub checkpoint: Checkpoint,
+    /// Writing what a checker needs to check the verdict again.
+    pub certificate: Certificate,
     pub progress: Arc<Progress>,
 }
 
@@ -242,6 +246,15 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
 
 /// Checks a model exhaustively.
 pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Outcome, Failure> {
+    let other = foreign::Formalism::of(path).is_some() || is_csp(path) || options.process.guide.is_some();
+    let refused = match options.certificate.is_asked() && other {
+        true => Err("--certificate: there are certificates for B, Event-B and Z alone".into()),
+        false => options.certificate.prepare(),
+    };
+    if let Err(message) = refused {
+        let diagnostics = vec![Diagnostic::plain(message)];
+        return Err(Rejected { sources: Sources::default(), diagnostics }.into());
+    }
     if let Some(formalism) = foreign::Formalism::of(path) {
         return foreign::check_file(path, formalism, options, budget);
     }
@@ -326,7 +339,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         ));
     }
     warnings.extend(explored.notes);
-    Ok(Outcome {
+    let mut outcome = Outcome {
         file: path.display().to_string(),
         machine: machine.name.to_string(),
         scope: scope_of(machine),
@@ -349,7 +362,13 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         details: explored.details,
         interrupted: budget.check() == Err(Stop::Interrupted)
             || options.checkpoint.end.load(Ordering::Relaxed),
-    })
+    };
+    match options.certificate.finish(&model, &sources, options, &outcome) {
+        None => {}
+        Some(Ok(written)) => outcome.details.push(format!("certificate  {written}")),
+        Some(Err(why)) => outcome.warnings.push(format!("no certificate was written: {why}")),
+    }
+    Ok(outcome)
 }
 
 /// A model with what is asked about it.

@@ -38,7 +38,7 @@ pub use checkpoint::{Keeper, Refusal, resume};
 pub use findings::Counts;
 pub use ledger::Reason;
 pub use order::Order;
-pub use outcome::{Coverage, Outcome, Shares, Violation};
+pub use outcome::{Coverage, Kept, Outcome, Shares, Violation};
 pub use trace::{Step, Trace};
 
 use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
@@ -79,6 +79,8 @@ pub struct Options {
     pub until_violated: u32,
     /// Keep all edges and return the graph.
     pub record_edges: bool,
+    /// Return the visited set; the graph has it where there is one.
+    pub keep_states: bool,
     /// End at the first level that is complete with more states than this; breadth first only.
     pub pause_beyond: Option<u64>,
     /// Partial order reduction, for systems with relations; breadth first only.
@@ -106,6 +108,7 @@ impl Default for Options {
             keep_going: false,
             until_violated: 0,
             record_edges: false,
+            keep_states: false,
             pause_beyond: None,
             por: None,
             slots: 1 << 13,
@@ -579,6 +582,8 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);
         }
+    } else if shared.options.keep_states {
+        outcome.kept = Some(Kept::new(shared.visited));
     }
     outcome.reasons = shared.ledger.close();
     Ok(outcome)

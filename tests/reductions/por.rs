@@ -40,6 +40,7 @@ fn options() -> CheckOptions {
         process: Default::default(),
         checkpoint: Default::default(),
         temporal: Asked::default(),
+        certificate: Default::default(),
         progress: Default::default(),
     }
 }
