@@ -13,6 +13,7 @@
 //! asks `solve` for the bindings of quantifiers and choices; compiled code falls back to them. `system` is the seam on
 //! which `csp`, `net`, `pins` and `via` stand beside `program`. `driver` composes the line. The crate `oracle` stands beside
 //! all: it shares no code with what it judges, and `driver/judge.rs` alone speaks to it.
+//! The crate `certify` checks by the oracle what `driver/certificate.rs` writes.
 //!
 //! Invariants of the architecture:
 //! 1. `syntax` knows no types, `model` evaluates nothing, `explore` knows no B, `report` no threads.

@@ -233,7 +233,7 @@ mod tests {
     fn a_formula_holds_on_a_graph_if_and_only_if_no_short_path_breaks_it() {
         let names = ["a".to_string(), "b".to_string()];
         let (mut seed, mut held, mut broken) = (7, 0, 0);
-        for round in 0..3000 {
+        for round in 0..600 {
             let f = Formula::read(&formula(&mut seed, 3), &names).expect("a formula");
             let n = 1 + random(&mut seed) as usize % 3;
             let mut g = Graph { starts: vec![0], edges: vec![], initial: vec![0] };
@@ -246,7 +246,7 @@ mod tests {
             let preds: Vec<u64> = (0..n).map(|_| random(&mut seed)).collect();
             let Ok(answer) = holds(&f, &g, &preds, 1 << 20) else { continue };
             let mut refuted = false;
-            paths(&g, &f, &preds, 7, &mut |atoms, end| refuted |= along(&f, atoms, end) == Some(false));
+            paths(&g, &f, &preds, 6, &mut |atoms, end| refuted |= along(&f, atoms, end) == Some(false));
             // A counterexample may be longer than the paths that are listed, so only one direction is exact.
             assert!(!refuted || !answer, "round {round}: {f:?} holds, but a path breaks it");
             (held, broken) = (held + u32::from(answer), broken + u32::from(refuted));
@@ -255,6 +255,6 @@ mod tests {
                 assert!(longer, "round {round}: {f:?} is broken, but by no short path");
             }
         }
-        assert!(held > 300 && broken > 300, "{held} {broken}");
+        assert!(held > 60 && broken > 60, "{held} {broken}");
     }
 }

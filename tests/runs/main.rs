@@ -4,5 +4,6 @@
 mod support;
 
 mod batch;
+mod certificate;
 mod checkpoint;
 mod scale;
