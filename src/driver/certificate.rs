@@ -135,7 +135,12 @@ impl Certificate {
         let done = match outcome.verdict() {
             Verdict::Incomplete => Err("the verdict is incomplete".into()),
             Verdict::Verified => draft.verified(),
-            Verdict::Violated => draft.violated(outcome),
+            Verdict::Violated => {
+                // A formula may be violated where all states were seen.
+                draft.states = None;
+                let _ = std::fs::remove_file(dir.join("states.bin"));
+                draft.violated(outcome)
+            }
         };
         let done =
             done.and_then(|parts| manifest(&draft, parts, dir, &model.machine, sources, options, outcome));

@@ -94,7 +94,7 @@ fn a_certificate_of_another_model_is_rejected() {
         ("(.. 70 72)", "(.. 70 73)"),
         ("(.. 70 72)", "(.. 70 71)"),
         ("(.. low high)", "(.. low 71)"),
-        ("(to x ()) low", "(to x ()) high"),
+        ("(to x ()) low", "(to x ()) (- low 1)"),
     ] {
         let mut wrong = counter.clone();
         replace(&mut wrong, from, to);
