@@ -119,12 +119,12 @@ impl States {
             let mut entries =
                 Entries { bytes: &self.bytes[block.start..block.end], at: 0, state: Vec::new() };
             for i in 0..block.states {
-                if i % GROUP == 0 {
+                if i.is_multiple_of(GROUP) {
                     groups.push(block.start + entries.at);
                 }
                 let wrong = |why: &str| format!("block {number}, state {i}: {why}");
                 let shared = entries.next().map_err(|why| wrong(&why))?;
-                if i % GROUP == 0 && shared != 0 {
+                if i.is_multiple_of(GROUP) && shared != 0 {
                     return Err(wrong("an entry that should stand in full does not"));
                 }
                 if (number, i) != (0, 0) && entries.state <= last {
@@ -260,7 +260,7 @@ pub fn write(states: &[Vec<u8>], block: usize) -> Vec<u8> {
     for block in states.chunks(block) {
         let mut body = Vec::new();
         for (i, state) in block.iter().enumerate() {
-            let before: &[u8] = if i % GROUP == 0 { &[] } else { &block[i - 1] };
+            let before: &[u8] = if i.is_multiple_of(GROUP) { &[] } else { &block[i - 1] };
             let shared = before.iter().zip(state).take_while(|(a, b)| a == b).count();
             put_length(shared, &mut body);
             put_length(state.len() - shared, &mut body);

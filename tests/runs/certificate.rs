@@ -57,7 +57,7 @@ fn certificates_of_bench_models_are_accepted_with_their_counts() {
 fn values_of_every_type_are_spelled_alike_on_both_sides() {
     let report = accepted(
         "MACHINE M SETS S; T = {t0, t1}
-CONSTANTS c, far PROPERTIES c : S & far = %n.(n : NATURAL | n + 1)
+CONSTANTS c PROPERTIES c : S
 VARIABLES i, b, s, e, f, p, r, q, w
 INVARIANT i : INTEGER & b : BOOL & s : STRING & e : T & f : S --> POW(T) & p : INTEGER * BOOL & q : seq(INTEGER)
   & r : struct(one : INTEGER, two : POW(S)) & w : POW(POW(0..2))
@@ -65,7 +65,7 @@ INITIALISATION i, b, s, e := -70000, TRUE, \"a\\\"b\", t0 || f := S * {{}} || p 
   || r := rec(two : {c}, one : 2**70) || w := {{2}, {0,1}, {}}
 OPERATIONS
   grow = SELECT i < 70000 THEN i := i + 35000 || q := q <- i END;
-  turn = BEGIN b := bool(b = FALSE) || p := (far(63) |-> b) END;
+  turn = BEGIN b := bool(b = FALSE) || p := (64 |-> b) END;
   say(x) = SELECT x : {\"\", \"é\", \"zz\"} THEN s := x END;
   set(x, y) = SELECT x : S & y <: T THEN f(x) := y || e := t1 END;
   rec_ = BEGIN r := rec(one : -r'one, two : S - r'two) || w := w \\/ {{card(q) mod 3, 1}} END

@@ -73,7 +73,7 @@ fn any_bytes_get_an_answer() {
             let at = random(&mut seed) as usize % files.len();
             damage(&mut files[at].1, &mut seed);
         }
-        if round % 4 != 0 {
+        if !round.is_multiple_of(4) {
             with_hashes(&mut files);
         }
         put(dir.path(), &files);

@@ -179,7 +179,7 @@ impl<W: Write> Blocks<W> {
         if self.states > 0 && own <= &self.last[..] {
             return Err(io::Error::other("two states have one spelling"));
         }
-        let shared = if self.in_block as usize % GROUP == 0 {
+        let shared = if (self.in_block as usize).is_multiple_of(GROUP) {
             0
         } else {
             self.last.iter().zip(own).take_while(|(a, b)| a == b).count()
