@@ -17,6 +17,7 @@
 //! `cluster` is the other machines behind `explore::peers`.
 //! `driver` composes the line; `serve` shows a model as a web page. The crate `oracle` stands beside all: it shares no
 //! code with what it judges, and `driver/judge.rs` alone speaks to it.
+//! The crate `certify` checks by the oracle what `driver/certificate.rs` writes.
 //!
 //! Invariants of the architecture:
 //! 1. `syntax` knows no types, `model` evaluates nothing, `explore` knows no B, `report` no threads.

@@ -201,6 +201,17 @@ impl Visited {
         self.root_table().count()
     }
 
+    /// The ids of all states in the set, in no order that means anything. For the end of a run, as `count`.
+    pub fn ids(&mut self) -> Vec<u32> {
+        let mut ids = Vec::new();
+        let listed = self.root_table().each(|_, id| {
+            ids.push(id);
+            Ok(())
+        });
+        listed.expect("a list in memory takes any number of ids");
+        ids
+    }
+
     /// Frees all who wait for a growth, because a worker failed.
     pub fn abort(&self) {
         self.gate.abort();

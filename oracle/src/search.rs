@@ -103,7 +103,8 @@ impl Look {
         None
     }
 
-    fn clauses(&mut self, oracle: &Oracle, env: &Env, kind: Kind, clauses: &[Clause]) {
+    /// Which of some clauses are false or undefined.
+    pub fn clauses(&mut self, oracle: &Oracle, env: &Env, kind: Kind, clauses: &[Clause]) {
         for c in clauses {
             match oracle.holds(env, &c.pred) {
                 Ok(true) => {}

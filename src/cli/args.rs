@@ -290,6 +290,10 @@ pub struct Check {
     pub open: bool,
     #[command(flatten)]
     pub pictures: super::pictures::Pictures,
+    /// Write a certificate there, which `bombus-oracle check DIR` checks without the engines: all states of a verified
+    /// model, the trace of a violated one (docs/certificates.md)
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["via", "csp", "main"])]
+    pub certificate: Option<PathBuf>,
     /// Save the search there now and then, to go on after a crash
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,

@@ -247,7 +247,7 @@ impl Concluding<'_, '_> {
         finding: &crate::system::Finding,
         trace: Option<&explore::Trace>,
     ) -> Result<crate::report::Violation, String> {
-        compiled::violation(self.program, self.formulas, self.options.strict_wd, finding, trace)
+        compiled::violation(self.program, self.formulas, self.options, finding, trace)
     }
 
     fn counts(&self, found: &bdd::Outcome) -> Counts {

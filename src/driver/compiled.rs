@@ -84,6 +84,7 @@ pub fn explore(
         keep_going: options.keep_going || !formulas.is_empty(),
         until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
         record_edges: formulas.need_graph(),
+        keep_states: options.certificate.is_asked(),
         progress: options.progress.clone(),
         por: settled.por,
         peers: member.as_ref().map(Membership::peers),
@@ -131,6 +132,11 @@ pub fn explore(
     if let Some(member) = &mut member {
         member.leave();
     }
+    options.certificate.take_states(&program, &found, options.workers);
+    if options.certificate.is_asked() {
+        let (claims, left) = formulas.claims(machine);
+        options.certificate.take_formulas(claims, left);
+    }
     let ended_early = pause.is_some() && !found.exhausted && !is_limited(&found);
 
     let mut ledger = Ledger::default();
@@ -165,7 +171,7 @@ pub fn explore(
     let told = |v: &explore::Violation| v.trace.is_some() || options.keep_going && v.state.is_none();
     let shown = found.findings.iter().enumerate().filter(|(i, v)| *i == 0 || told(v));
     for (_, v) in shown {
-        let more = violation(&program, formulas, options.strict_wd, &v.finding, v.trace.as_ref())?;
+        let more = violation(&program, formulas, options, &v.finding, v.trace.as_ref())?;
         // Under a symmetry, findings that differ by the names of elements may show as one.
         let same = |v: &Violation| {
             (&v.kind, &v.property, &v.explanation) == (&more.kind, &more.property, &more.explanation)
@@ -186,7 +192,7 @@ pub fn explore(
         late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
         late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
         for finding in &late.findings {
-            others.push(self::violation(&program, formulas, options.strict_wd, finding, None)?);
+            others.push(self::violation(&program, formulas, options, finding, None)?);
         }
         if violation.is_none() && !others.is_empty() {
             violation = Some(others.remove(0));
@@ -197,7 +203,8 @@ pub fn explore(
         ledger.enter("the search stopped when every formula was violated");
     }
     let checking = Instant::now();
-    let checked = threads.run(|| temporal::check(&program, &found, formulas, &mut ledger, budget))?;
+    let checked = threads
+        .run(|| temporal::check(&program, &found, formulas, &mut ledger, (budget, &options.certificate)))?;
     let temporal_seconds = checking.elapsed().as_secs_f64();
     violation = violation.or(checked.violation);
     if checked.chance > 0.0 {
@@ -407,7 +414,7 @@ fn is_limited(found: &explore::Outcome) -> bool {
 pub(super) fn violation(
     program: &Program,
     formulas: &Formulas,
-    strict_guards: bool,
+    options: &CheckOptions,
     finding: &Finding,
     trace: Option<&Trace>,
 ) -> Result<Violation, String> {
@@ -428,12 +435,27 @@ pub(super) fn violation(
         property: Some(finding.property as usize),
         event: finding.event.map(|e| e.0 as usize),
         broken: (finding.kind == FindingKind::Ltl).then(|| formulas.broken(finding.property)).flatten(),
-        strict_guards,
+        strict_guards: options.strict_wd,
+    };
+    let property = match finding.kind {
+        FindingKind::Ltl => formulas.text(finding.property),
+        _ => program.property(finding),
+    };
+    let take = |path: &[judge::Stop]| {
+        if !options.certificate.is_asked() {
+            return;
+        }
+        let json = match finding.kind {
+            FindingKind::Ltl => formulas.broken_path(finding.property, machine, path),
+            _ => judge::finding_json(machine, path, &claim),
+        };
+        options.certificate.take_trace(finding.kind.word(), &property, json);
     };
     if let Some(trace) = trace.or(start.as_ref()) {
         let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
         let walk = confirmed_steps(program, &interpreter, trace, &states)?;
         confirmed_by = Some(judge::confirm(machine, &walk.path(&states), &claim)?);
+        take(&walk.path(&states));
         steps = walk.steps;
         if let Some(last) = states.last() {
             if finding.kind == FindingKind::Ltl {
@@ -444,13 +466,11 @@ pub(super) fn violation(
         }
     } else {
         confirmed_by = Some(judge::confirm(machine, &[], &claim)?);
+        take(&[]);
     }
     Ok(Violation {
         kind: finding.kind.word().to_string(),
-        property: match finding.kind {
-            FindingKind::Ltl => formulas.text(finding.property),
-            _ => program.property(finding),
-        },
+        property,
         explanation,
         trace: steps,
         loop_start: None,

@@ -31,7 +31,7 @@ pub struct Explained {
 /// Explains the finding that is shown and the others. `always` tells what a temporal formula demands of every state.
 pub fn findings(
     path: &Path,
-    model: Model,
+    model: &mut Model,
     sources: &mut Sources,
     options: &CheckOptions,
     always: &dyn Fn(&str) -> Option<Pred>,
@@ -39,10 +39,9 @@ pub fn findings(
 ) -> Explained {
     let Some(violation) = violation else { return Explained::default() };
     let budget = Budget::moment();
-    let mut model = model;
     let mut all: Vec<Violation> = std::iter::once(violation).chain(others).collect();
     let states: Vec<Option<State>> =
-        all.iter().map(|v| last_state(&mut model, sources, &v.trace, &budget)).collect();
+        all.iter().map(|v| last_state(model, sources, &v.trace, &budget)).collect();
     let explainer = Explainer::new(&model.machine, sources, &budget);
     let mut explained = Vec::new();
     for (violation, state) in all.iter_mut().zip(&states) {
@@ -74,7 +73,7 @@ pub fn findings(
     let has_choices = explainer.has_choices();
     drop(explainer);
     for (violation, why) in all.iter().zip(&mut explained).filter(|_| has_choices) {
-        why.chosen = chosen(&mut model, sources, &violation.trace, &budget);
+        why.chosen = chosen(model, sources, &violation.trace, &budget);
     }
     let mut pairs = all.into_iter().zip(explained);
     let (violation, why) = pairs.next().expect("the finding that is shown is among all findings");

@@ -15,10 +15,11 @@ use crate::report::Judge;
 use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::judge::{Claim, Verdict, judge};
 use bombus_oracle::search::{Step, Trace};
-use bombus_oracle::text::Core;
+use bombus_oracle::text::{Core, value_text};
 use bombus_oracle::tree::{self, Name};
 use bombus_oracle::value::Value as Plain;
 use convert::Converter;
+use serde_json::{Value as Json, json};
 
 /// Steps of evaluation that the judgement of a whole path may take.
 const BUDGET: u64 = 5_000_000;
@@ -58,6 +59,56 @@ pub fn confirm(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Ju
 /// The machine as the oracle reads it, in the oracle's own text form.
 pub fn core_text(machine: &Machine) -> Result<String, String> {
     Converter::new(machine).machine().map(|m| m.write())
+}
+
+/// The machine in the oracle's text form, and the names of its events there.
+pub fn core_with_events(machine: &Machine) -> Result<(String, Vec<String>), String> {
+    let converter = Converter::new(machine);
+    let events = (0..machine.events.len()).map(|e| converter.event(e).to_string()).collect();
+    Ok((converter.machine()?.write(), events))
+}
+
+/// A predicate in the oracle's text form.
+pub fn pred_text(machine: &Machine, p: &Pred) -> Result<String, String> {
+    Converter::new(machine).pred(p).map(|p| p.write())
+}
+
+/// The name of an event in the oracle's text form, by its number among the events.
+pub fn event_name(machine: &Machine, event: usize) -> String {
+    Converter::new(machine).event(event).to_string()
+}
+
+/// A finding at the end of a path, as a checker of certificates reads it: values in the oracle's text form.
+pub fn finding_json(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Json, String> {
+    let converter = Converter::new(machine);
+    let mut core = converter.machine()?;
+    let claim = claim(machine, &converter, finding, &mut core)?;
+    let mut json = path_json(machine, path)?;
+    json["kind"] = json!(claim.kind.word());
+    json["place"] = json!(claim.place);
+    json["while"] = json!(claim.event.map(|(name, _)| json!({"name": &*name})));
+    Ok(json)
+}
+
+/// A path as a checker of certificates reads it.
+pub fn path_json(machine: &Machine, path: &[Stop]) -> Result<Json, String> {
+    let converter = Converter::new(machine);
+    let core = converter.machine()?;
+    let trace = trace(machine, &converter, path).ok_or("a value that is not listed")?;
+    let named = |vars: &[tree::Var], values: &mut dyn Iterator<Item = Option<&Plain>>| {
+        let one = |((n, _), v): (&tree::Var, Option<&Plain>)| (n.to_string(), json!(v.map(value_text)));
+        Json::Object(vars.iter().zip(values).map(one).collect())
+    };
+    let step = |(i, s): (usize, &Step)| {
+        let op = core.operation(&s.event).filter(|_| i > 0);
+        let (params, results) = op.map_or((&[][..], &[][..]), |o| (&o.params[..], &o.results[..]));
+        json!({"event": &*s.event, "params": named(params, &mut s.params.iter().map(Some)),
+            "results": named(results, &mut s.results.iter().map(Option::as_ref)),
+            "state": named(&core.variables, &mut s.state.iter().map(Some))})
+    };
+    let constants = trace.constants.iter().map(|(n, v)| (n.to_string(), json!(value_text(v))));
+    let steps: Vec<Json> = trace.steps.iter().enumerate().map(step).collect();
+    Ok(json!({"constants": constants.collect::<serde_json::Map<_, _>>(), "trace": steps}))
 }
 
 fn ask(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Verdict, String> {

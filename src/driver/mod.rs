@@ -5,6 +5,7 @@
 
 mod animate;
 mod bdd;
+mod certificate;
 mod checkpoint;
 mod cluster;
 mod compiled;
@@ -36,6 +37,7 @@ mod values;
 pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::{Animation, Branch, Choice, Judged};
 pub use bdd::Asked as AskedOfSets;
+pub use certificate::Certificate;
 pub use checkpoint::Checkpoint;
 pub use cluster::Cluster;
 pub use compiled::{Relate, code, layouts, relations};
@@ -130,6 +132,8 @@ pub struct CheckOptions {
     pub checkpoint: Checkpoint,
     /// The machines of the search, if it is shared.
     pub cluster: Option<Cluster>,
+    /// Writing what a checker needs to check the verdict again.
+    pub certificate: Certificate,
     pub progress: Arc<Progress>,
 }
 
@@ -286,6 +290,15 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         let fault = Diagnostic::plain("--engine bdd is for machines of B, Event-B and Z");
         return Err(Rejected { sources: Sources::default(), diagnostics: vec![fault] }.into());
     }
+    let other = foreign::Formalism::of(path).is_some() || is_csp(path) || options.process.guide.is_some();
+    let refused = match options.certificate.is_asked() && other {
+        true => Err("--certificate: there are certificates for B, Event-B and Z alone".into()),
+        false => options.certificate.prepare(),
+    };
+    if let Err(message) = refused {
+        let diagnostics = vec![Diagnostic::plain(message)];
+        return Err(Rejected { sources: Sources::default(), diagnostics }.into());
+    }
     if let Some(formalism) = foreign::Formalism::of(path) {
         cluster::refuse_elsewhere(options, "such a model")?;
         return foreign::check_file(path, formalism, options, budget);
@@ -313,7 +326,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         asked =
             Question::read(path, options, &LoadOptions { all_constants: true, ..options.loading.clone() })?;
     }
-    let Question { model, mut sources, diagnostics, formulas, hints } = asked;
+    let Question { mut model, mut sources, diagnostics, formulas, hints } = asked;
     warnings.extend(warnings_of(&sources, &diagnostics));
     warnings.extend(warnings_of(&sources, formulas.warnings()));
     let machine = &model.machine;
@@ -395,8 +408,8 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let (name, scope) = (machine.name.to_string(), scope_of(machine));
     let always = |text: &str| formulas.always(text).cloned();
     let found = (explored.violation, explored.others);
-    let explained = explain::findings(path, model, &mut sources, options, &always, found);
-    Ok(Outcome {
+    let explained = explain::findings(path, &mut model, &mut sources, options, &always, found);
+    let mut outcome = Outcome {
         file: path.display().to_string(),
         machine: name,
         scope,
@@ -423,7 +436,13 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         details: explored.details,
         interrupted: budget.check() == Err(Stop::Interrupted)
             || options.checkpoint.end.load(Ordering::Relaxed),
-    })
+    };
+    match options.certificate.finish(&model, &sources, options, &outcome) {
+        None => {}
+        Some(Ok(written)) => outcome.details.push(format!("certificate  {written}")),
+        Some(Err(why)) => outcome.warnings.push(format!("no certificate was written: {why}")),
+    }
+    Ok(outcome)
 }
 
 /// A model with what is asked about it.

@@ -5,19 +5,20 @@
 //! formula is decided, how a piece of B is evaluated.
 
 mod always;
+mod certified;
 mod chance;
 mod symmetric;
 mod truth;
 mod typing;
 
 use super::compiled::{confirm_finding, confirmed_steps};
-use super::{CheckOptions, Engine, Rejected, judge, one_line, symmetry};
+use super::{Certificate, CheckOptions, Engine, Rejected, judge, one_line, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
 use crate::evaluate::{Interpreter, State};
 use crate::explore::{self, Reason, Step, Store, Trace};
-use crate::lang::typed::{Pred, TemporalAssertion};
+use crate::lang::typed::{Machine, Pred, TemporalAssertion};
 use crate::lang::walk::{Visit, visit_expr, visit_pred};
 use crate::ltl::atoms::{Faults, Table, Truth};
 use crate::ltl::check::{NOT_EVALUATED, NOT_EXPLORED, Row};
@@ -34,6 +35,7 @@ use crate::program::Program;
 use crate::program::observe::Watched;
 use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
 use crate::system::{Finding, FindingKind, System};
+use serde_json::Value as Json;
 use symmetric::Execution;
 use truth::Truths;
 use typing::{Pieces, Typing};
@@ -192,6 +194,16 @@ impl Formulas {
             Some(Ok(false)) => Ok(()),
             _ => Err(format!("the interpreter does not confirm that a state violates {}", one.text)),
         }
+    }
+
+    /// The formulas that a certificate covers, as its checker reads them, and what it does not cover.
+    pub fn claims(&self, machine: &Machine) -> (Vec<Json>, Vec<String>) {
+        certified::claims(self, machine)
+    }
+
+    /// A path to a state that breaks a watched formula, as a checker of certificates reads it.
+    pub fn broken_path(&self, n: u32, machine: &Machine, path: &[judge::Stop]) -> Result<Json, String> {
+        certified::broken((&self.list[n as usize], &self.pieces), machine, path, End::Open)
     }
 
     /// The predicates of the formulas that the model is compiled with.
@@ -402,7 +414,7 @@ pub fn check(
     found: &explore::Outcome,
     formulas: &Formulas,
     ledger: &mut Ledger,
-    budget: &Budget,
+    (budget, certificate): (&Budget, &Certificate),
 ) -> Result<Checked, String> {
     if formulas.is_empty() {
         return Ok(Checked::default());
@@ -439,7 +451,8 @@ pub fn check(
                 Ok(shown) => {
                     checked.verdicts.push(one.verdict("violated"));
                     if checked.violation.is_none() {
-                        checked.violation = Some(violation(program, one, &path, &rows, shown)?);
+                        let own = (one, &formulas.pieces, certificate);
+                        checked.violation = Some(violation(program, own, &path, &rows, shown)?);
                     }
                 }
                 Err(why) => {
@@ -593,7 +606,7 @@ pub(super) fn walked(graph: &crate::graph::Graph, frozen: &Frozen, path: &Path) 
 /// The counterexample, confirmed step by step.
 fn violation(
     program: &Program,
-    one: &One,
+    (one, pieces, certificate): (&One, &Pieces, &Certificate),
     path: &Path,
     rows: &[Row],
     shown: Execution,
@@ -611,6 +624,11 @@ fn violation(
         strict_guards: false,
     };
     let confirmed_by = Some(judge::confirm(program.machine(), &walk.path(&states), &claim)?);
+    if certificate.is_asked() {
+        let end = loop_start.map_or(path.end, End::Loop);
+        let broken = certified::broken((one, pieces), program.machine(), &walk.path(&states), end);
+        certificate.take_trace(one.formula.word(), &one.text, broken);
+    }
     let steps = walk.steps;
     if let (End::Deadlock, Some(last)) = (path.end, states.last()) {
         let deadlock = Finding { kind: FindingKind::Deadlock, property: 0, event: None };

@@ -46,7 +46,7 @@ pub use checkpoint::{Keeper, Refusal, resume};
 pub use findings::Counts;
 pub use ledger::Reason;
 pub use order::Order;
-pub use outcome::{Coverage, Machine, Outcome, Shares, Violation};
+pub use outcome::{Coverage, Kept, Machine, Outcome, Shares, Violation};
 pub use trace::{Step, Trace};
 
 use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
@@ -89,6 +89,8 @@ pub struct Options {
     pub until_violated: u32,
     /// Keep all edges and return the graph.
     pub record_edges: bool,
+    /// Return the visited set; the graph has it where there is one.
+    pub keep_states: bool,
     /// End at the first level that is complete with more states than this; breadth first only.
     pub pause_beyond: Option<u64>,
     /// Partial order reduction, for systems with relations; breadth first only.
@@ -118,6 +120,7 @@ impl Default for Options {
             keep_going: false,
             until_violated: 0,
             record_edges: false,
+            keep_states: false,
             pause_beyond: None,
             por: None,
             slots: 1 << 13,
@@ -645,6 +648,8 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);
         }
+    } else if shared.options.keep_states {
+        outcome.kept = Some(Kept::new(shared.visited));
     }
     outcome.reasons = shared.ledger.close();
     Ok(outcome)

@@ -9,6 +9,7 @@ use super::reduce::por::Figures;
 use super::trace::Trace;
 use crate::graph::Graph;
 use crate::system::Finding;
+use bombus_kernels::visited::Visited;
 use std::time::Duration;
 
 /// How much of the state space saw an event.
@@ -70,6 +71,32 @@ pub struct Machine {
     pub peak_bytes: u64,
 }
 
+/// The states of a search that is over: what its visited set held, which are orbits if the system has them.
+pub struct Kept {
+    visited: Visited,
+    ids: Vec<u32>,
+}
+
+impl Kept {
+    pub(super) fn new(mut visited: Visited) -> Kept {
+        Kept { ids: visited.ids(), visited }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Writes the words of one of them to `out`; `false` if only hashes were stored.
+    pub fn read(&self, number: usize, out: &mut [u64]) -> bool {
+        self.visited.state(self.ids[number], out)
+    }
+}
+
 pub struct Outcome {
     /// All reachable states were found and expanded. "Verified" needs this, no finding and no reason.
     pub exhausted: bool,
@@ -109,6 +136,8 @@ pub struct Outcome {
     pub visited_bytes: u64,
     pub peak_bytes: u64,
     pub graph: Option<Graph>,
+    /// The states, if they were asked for and no graph has them.
+    pub kept: Option<Kept>,
     /// What partial order reduction did, if there was any.
     pub por: Option<Figures>,
     /// States that were known at the start, of a search that was saved and resumed.
@@ -143,6 +172,7 @@ impl Outcome {
             visited_bytes: 0,
             peak_bytes: 0,
             graph: None,
+            kept: None,
             por: None,
             resumed: None,
             machines: Vec::new(),

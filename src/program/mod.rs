@@ -358,6 +358,11 @@ impl Program<'_> {
         validate::validate(&compiled.code, &entries)
     }
 
+    /// The number of the valuation that a state belongs to.
+    pub fn valuation_of(&self, state: &[u64]) -> usize {
+        self.layout.valuation(state)
+    }
+
     /// A variable of the pool: the values of constants.
     pub fn valuation(&self, number: usize) -> Vec<(VarId, Value)> {
         self.machine.constants.iter().copied().zip(self.valuations[number].iter().cloned()).collect()

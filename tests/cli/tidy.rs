@@ -145,7 +145,9 @@ fn a_module_names_only_what_stands_upstream() {
 #[test]
 fn every_file_opens_with_what_it_is() {
     let mut bare = Vec::new();
-    for dir in ["src", "kernels/src", "oracle/src", "perf/src", "pins/src", "examples", "tests"] {
+    for dir in
+        ["src", "certify/src", "kernels/src", "oracle/src", "perf/src", "pins/src", "examples", "tests"]
+    {
         for file in rust_files(&root().join(dir)) {
             let text = fs::read_to_string(&file).unwrap();
             if !text.starts_with("//! ") {
@@ -192,8 +194,8 @@ fn files_that_documents_point_to_exist() {
 
 /// Paths of this repository that a text names, by the folders they begin with.
 fn named_paths(text: &str) -> Vec<String> {
-    const FOLDERS: [&str; 8] =
-        ["src/", "docs/", "tests/", "kernels/", "oracle/", "examples/", "bench-models/", "pins/"];
+    const FOLDERS: [&str; 9] =
+        ["src/", "docs/", "tests/", "certify/", "kernels/", "oracle/", "examples/", "bench-models/", "pins/"];
     let path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     text.split(|c: char| !path(c))
         .map(|word| word.trim_end_matches('.'))
@@ -217,7 +219,7 @@ fn paths_that_prose_names_exist() {
         let beside = doc.parent().expect("a folder").to_path_buf();
         check(&doc, &text, &[root(), beside]);
     }
-    for dir in ["src", "kernels/src", "oracle/src", "perf/src", "pins/src", "tests"] {
+    for dir in ["src", "certify/src", "kernels/src", "oracle/src", "perf/src", "pins/src", "tests"] {
         for file in rust_files(&root().join(dir)) {
             let text = fs::read_to_string(&file).expect("a source");
             let prose: Vec<&str> = text.lines().filter(|l| l.trim_start().starts_with("//")).collect();
@@ -243,4 +245,13 @@ fn only_the_judge_names_the_oracle() {
     let manifest = fs::read_to_string(root().join("oracle/Cargo.toml")).expect("the manifest of the oracle");
     let depends = manifest.split("[dependencies]").nth(1).expect("a list of dependencies");
     assert!(!depends.contains("path") && !depends.contains("bombus"), "the oracle depends on us");
+    let manifest =
+        fs::read_to_string(root().join("certify/Cargo.toml")).expect("the manifest of the checker");
+    let depends = manifest.split("[dependencies]").nth(1).expect("a list of dependencies");
+    assert_eq!(
+        depends.matches("path =").count(),
+        1,
+        "the checker of certificates depends on the oracle alone"
+    );
+    assert!(depends.contains("bombus-oracle = { path = \"../oracle\" }"));
 }

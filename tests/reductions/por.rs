@@ -42,6 +42,7 @@ fn options() -> CheckOptions {
         checkpoint: Default::default(),
         cluster: None,
         temporal: Asked::default(),
+        certificate: Default::default(),
         progress: Default::default(),
     }
 }

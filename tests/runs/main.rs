@@ -4,6 +4,7 @@
 mod support;
 
 mod batch;
+mod certificate;
 mod checkpoint;
 mod cluster;
 mod scale;

@@ -50,3 +50,32 @@ fn bad_input_is_rejected_and_limits_make_the_answer_incomplete() {
     let endless = file("endless.core", endless);
     assert_eq!(oracle(&["explore", endless.to_str().expect("a plain path"), "--max-states", "5"]).0, Some(3));
 }
+
+#[test]
+fn the_readme_says_how_much_must_be_believed_within_a_tenth() {
+    let (status, text) = oracle(&["trust"]);
+    assert_eq!(status, Some(0));
+    let readme = include_str!("../../README.md");
+    let figures = |text: &str| -> Vec<(String, f64)> {
+        let part = |l: &str| {
+            Some((l.trim().split_once("  ")?.1.to_string(), l.trim().split_once("  ")?.0.parse().ok()?))
+        };
+        text.lines().filter_map(part).collect()
+    };
+    let said = figures(readme);
+    let now = figures(&text);
+    assert_eq!(now.len(), 5, "{text}");
+    for (what, lines) in now {
+        let old =
+            said.iter().find(|f| f.0 == what).unwrap_or_else(|| panic!("the README does not tell: {what}")).1;
+        assert!((old - lines).abs() <= lines / 10.0, "{what}: {old} in the README, {lines} now");
+    }
+}
+
+#[test]
+fn a_directory_without_a_certificate_and_a_wrong_shard_are_rejected() {
+    assert_eq!(oracle(&["check", "no-such-directory"]).0, Some(2));
+    for shard in ["0/3", "4/3", "1", "a/b"] {
+        assert_eq!(oracle(&["check", ".", "--shard", shard]).0, Some(2), "{shard}");
+    }
+}

@@ -1,24 +1,36 @@
-//! The command line: explore a machine, or judge a trace. Prints; everything else is in the library.
+//! The command line: explore a machine, judge a trace, check a certificate. Prints; everything else is in the libraries.
 
-use bombus_oracle::eval::Oracle;
-use bombus_oracle::exec::{Kind, Writes};
-use bombus_oracle::judge::{Claim, Verdict, judge};
-use bombus_oracle::search::{Options, Report, Step, Trace, explore};
+use bombus_certify::certificate::Unread;
+use bombus_certify::run::{self, check};
+use bombus_certify::trace::{params, trace_of};
+use bombus_certify::trust;
+use bombus_oracle::judge::{Verdict, judge};
+use bombus_oracle::search::{Options, Report, explore};
 use bombus_oracle::text::{Core, read, value_text};
-use bombus_oracle::tree::{Expr, Machine, Name, Operation, Var};
+use bombus_oracle::tree::{Machine, Var};
 use bombus_oracle::value::Value;
 use serde_json::{Map, Value as Json, json};
+use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 bombus-oracle explore FILE.core [--json] [--max-states N] [--steps N] [--strict-wd]
 bombus-oracle judge FILE.core TRACE.json [--steps N] [--strict-wd]
 bombus-oracle print FILE.core
+bombus-oracle check DIR [--jobs N] [--sample N] [--shard I/N] [--log FILE] [--steps N] [--nodes N] [--json]
+bombus-oracle trust
 
 explore visits all states of a machine in the core language; judge executes a trace again and answers
 whether its claim is right; print writes the machine in its canonical form. --steps limits the steps of
 evaluation per state. A trace is an entry of \"first\" of explore --json, values in the core language.
-Exit status: 0 verified or confirmed, 1 violated or refuted, 2 rejected, 3 incomplete.";
+Exit status: 0 verified or confirmed, 1 violated or refuted, 2 rejected, 3 incomplete.
+
+check examines a certificate that `bombus check --certificate DIR` wrote: constants, initial states, successors of every
+state, properties, counts. --sample looks at N states that the root of the certificate chooses, --shard at one part of N.
+--log enters every block that is right, and leaves those that earlier runs entered; it may be given for several files, the
+first one is written. --nodes limits the product with the automaton of a formula.
+Exit status: 0 accepted, 1 rejected or damaged, 2 not readable, 3 nothing wrong but not everything could be checked.
+trust prints how many lines of code an accepted certificate rests on.";
 
 fn main() -> ExitCode {
     // Trees may be nested as deeply as the reader allows; every level costs some stack.
@@ -34,6 +46,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Result<u8, String> {
     let mut options = Options::default();
+    let mut checking = run::Options::default();
     let (mut files, mut as_json, mut rest) = (Vec::new(), false, args.iter());
     while let Some(a) = rest.next() {
         let mut number = || rest.next().and_then(|n| n.parse().ok()).ok_or(format!("{a} needs a number"));
@@ -42,7 +55,15 @@ fn run(args: &[String]) -> Result<u8, String> {
             "--json" => as_json = true,
             "--strict-wd" => options.strict_guards = true,
             "--max-states" => options.max_states = number()? as usize,
-            "--steps" => options.budget = number()?,
+            "--steps" => {
+                options.budget = number()?;
+                checking.steps = options.budget;
+            }
+            "--jobs" => checking.jobs = number()?.clamp(1, 1024) as usize,
+            "--sample" => checking.sample = Some(number()?),
+            "--nodes" => checking.nodes = number()? as usize,
+            "--log" => checking.logs.push(rest.next().ok_or("--log needs a file")?.into()),
+            "--shard" => checking.shard = Some(shard(rest.next())?),
             a if a.starts_with('-') => return Err(format!("unknown option {a}; --help lists all")),
             a => files.push(a),
         }
@@ -69,10 +90,24 @@ fn run(args: &[String]) -> Result<u8, String> {
             }
         }
         ["print", file] => (machine(file)?.write(), 0),
+        ["trust"] => (trust::text(), 0),
+        ["check", dir] => match check(Path::new(dir), &checking) {
+            Ok(report) if as_json => (format!("{:#}", report.json()), report.status()),
+            Ok(report) => (report.text(), report.status()),
+            Err(Unread::Damaged(why)) => (format!("REJECTED    {why}"), 1),
+            Err(Unread::Missing(why)) => return Err(why),
+        },
         _ => return Err(format!("a command is expected\n{HELP}")),
     };
     println!("{text}");
     Ok(status)
+}
+
+/// `I/N`: part I of N parts.
+fn shard(text: Option<&String>) -> Result<(u64, u64), String> {
+    let parts =
+        text.and_then(|t| t.split_once('/')).and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    parts.filter(|(i, n)| 1 <= *i && i <= n).ok_or("--shard needs I/N with I from 1 to N".into())
 }
 
 fn status(r: &Report) -> (&'static str, u8) {
@@ -110,10 +145,6 @@ fn values<'v>(names: &[Var], values: impl Iterator<Item = Option<&'v Value>>) ->
     Json::Object(names.iter().zip(values).map(entry).collect())
 }
 
-fn params(op: Option<&Operation>) -> &[Var] {
-    op.map_or(&[], |o| &o.params)
-}
-
 fn report_json(machine: &Machine, r: &Report) -> Json {
     let first = r.first.iter().map(|(f, trace)| {
         let steps = trace.steps.iter().map(|s| {
@@ -136,40 +167,4 @@ fn report_json(machine: &Machine, r: &Report) -> Json {
         "states": r.states, "transitions": r.transitions, "constants": r.constants, "initial": r.initial,
         "undefined_guards": r.undefined_guards.values().sum::<u64>(), "events": events.collect::<Map<_, _>>(),
         "found": found.collect::<Map<_, _>>(), "first": first.collect::<Vec<_>>()})
-}
-
-/// The claim and the trace of a JSON object.
-fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String> {
-    let oracle = Oracle::new(machine, 1_000_000);
-    let value = |j: &Json| -> Result<Value, String> {
-        let text = j.as_str().ok_or(format!("{j} is not a text"))?;
-        let e = read::<Expr>(text).map_err(|e| format!("in `{text}`: {e}"))?;
-        oracle.eval(&Default::default(), &e).map_err(|e| format!("`{text}`: {e:?}"))
-    };
-    let all = |names: &[Var], j: &Json| -> Result<Vec<Value>, String> {
-        names.iter().map(|(n, _)| value(&j[&**n]).map_err(|e| format!("{n}: {e}"))).collect()
-    };
-    let word = |j: &Json| j.as_str().map(str::to_string);
-    let kind = json["kind"].as_str().and_then(Kind::named).ok_or("\"kind\" is missing or unknown")?;
-    let event = match word(&json["while"]["name"]) {
-        None => None,
-        Some(n) => {
-            Some((Name::from(&*n), Some(all(params(machine.operation(&n)), &json["while"]["params"])?)))
-        }
-    };
-    let place = word(&json["place"]).filter(|p| !p.is_empty());
-    let mut trace = Trace { constants: Writes::new(), steps: Vec::new() };
-    for (n, v) in json["constants"].as_object().into_iter().flatten() {
-        trace.constants.insert(n.as_str().into(), value(v)?);
-    }
-    for s in json["trace"].as_array().ok_or("\"trace\" is missing")? {
-        let event = word(&s["event"]).ok_or("a step has no \"event\"")?;
-        let op = machine.operation(&event).filter(|_| !trace.steps.is_empty());
-        let params = all(params(op), &s["params"])?;
-        let result = |(n, _): &Var| Some(&s["results"][&**n]).filter(|j| !j.is_null()).map(value).transpose();
-        let results = op.map_or(&[][..], |o| &o.results[..]).iter().map(result).collect::<Result<_, _>>()?;
-        let state = all(&machine.variables, &s["state"])?;
-        trace.steps.push(Step { event: event.into(), params, results, state });
-    }
-    Ok((Claim { kind, place, event, strict_guards: false }, trace))
 }

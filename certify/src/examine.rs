@@ -1,0 +1,393 @@
+//! The obligations of one state: its properties hold, and every successor is a member.
+//!
+//! In: a state of the certificate. Out: nothing, or a reason to reject; counts of transitions and open obligations
+//! beside. An answer of the oracle is used again for states that agree in all variables that the question reads.
+//! Never here: which states are examined, and by whom.
+
+use crate::certificate::Certificate;
+use crate::encoding::{Reader, bytes, put_number};
+use crate::members::{Members, valuation};
+use crate::memo::{Answers, Values, is_too_much};
+use crate::reads::variables;
+use crate::report::Open;
+use crate::start::shown;
+use bombus_oracle::eval::{Oracle, Slot};
+use bombus_oracle::exec::Kind;
+use bombus_oracle::search::{Look, State};
+use bombus_oracle::text::Core;
+use bombus_oracle::tree::{Clause, Machine, Name, Pred};
+use bombus_oracle::value::Value;
+use std::sync::Arc;
+
+/// What is wrong or undecided about a clause in a state.
+enum Truth {
+    Fine,
+    Wrong(String),
+    Open(String),
+}
+
+/// What an event does in a state.
+struct Steps {
+    steps: Vec<Step>,
+    /// Whether all steps write the same variables, so that different steps have different targets.
+    uniform: bool,
+    wrong: Option<String>,
+    open: Vec<String>,
+    /// Whether the event neither makes a step nor goes wrong.
+    quiet: bool,
+}
+
+/// A transition: which parameters and results, by a number, and what it writes.
+struct Step {
+    label: u32,
+    writes: Vec<(usize, u32)>,
+}
+
+/// A property of single states, and whether it is the goal or the scope.
+enum Property {
+    Clause(Kind, Clause),
+    Goal,
+    Scope,
+}
+
+/// Examines states one after the other.
+pub struct Examiner<'a> {
+    c: &'a Certificate,
+    machine: &'a Machine,
+    oracle: Oracle<'a>,
+    members: &'a Members<'a>,
+    slots: &'a [Option<Vec<Slot>>],
+    values: Vec<Values>,
+    properties: Vec<(Property, Answers<Truth>)>,
+    events: Vec<(Name, Answers<Steps>)>,
+    /// Predicates of formulas.
+    atoms: Vec<(Pred, Answers<Result<bool, String>>)>,
+    /// The numbers of the values of the state under examination, and of a successor.
+    ids: Vec<u32>,
+    next: Vec<u32>,
+    bytes: Vec<u8>,
+    weight: usize,
+    pub counted: Counted,
+    pub open: Open,
+}
+
+/// States and transitions that were seen, by event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub states: u64,
+    pub events: Vec<(u64, u64)>,
+}
+
+impl Counted {
+    /// Adds other counts of the same machine.
+    pub fn add(&mut self, other: &Counted) {
+        self.states += other.states;
+        self.events.resize(self.events.len().max(other.events.len()), (0, 0));
+        for (sum, more) in self.events.iter_mut().zip(&other.events) {
+            *sum = (sum.0 + more.0, sum.1 + more.1);
+        }
+    }
+}
+
+/// Whoever wants to know the transitions: the event, and the spelling of the target.
+pub type Edges<'e> = &'e mut dyn FnMut(usize, &[u8]);
+
+impl<'a> Examiner<'a> {
+    /// `machine` is the certificate's without its scope, which is a property here.
+    pub fn new(
+        c: &'a Certificate,
+        machine: &'a Machine,
+        members: &'a Members<'a>,
+        slots: &'a [Option<Vec<Slot>>],
+        steps: u64,
+    ) -> Examiner<'a> {
+        let mut properties = Vec::new();
+        let asked = &c.manifest.asked;
+        let mut add = |kind: Kind, clauses: &[Clause]| {
+            for clause in clauses {
+                let reads = variables(machine, &clause.pred.write());
+                properties.push((Property::Clause(kind, clause.clone()), Answers::new(reads)));
+            }
+        };
+        if asked.invariant {
+            add(Kind::Invariant, &machine.invariant);
+        }
+        if asked.assertions {
+            add(Kind::Assertion, &machine.assertions);
+        }
+        if let Some(goal) = c.machine.goal.as_ref().filter(|_| asked.goal) {
+            properties.push((Property::Goal, Answers::new(variables(machine, &goal.write()))));
+        }
+        if let Some(scope) = &c.machine.scope {
+            properties.push((Property::Scope, Answers::new(variables(machine, &scope.write()))));
+        }
+        let event = |o: &bombus_oracle::tree::Operation| {
+            (o.name.clone(), Answers::new(variables(machine, &o.body.write())))
+        };
+        let events: Vec<_> = machine.operations.iter().filter(|o| o.event).map(event).collect();
+        Examiner {
+            c,
+            machine,
+            oracle: Oracle::new(machine, steps),
+            members,
+            slots,
+            values: machine.variables.iter().map(|_| Values::default()).collect(),
+            properties,
+            counted: Counted { states: 0, events: vec![(0, 0); events.len()] },
+            events,
+            atoms: Vec::new(),
+            ids: Vec::new(),
+            next: Vec::new(),
+            bytes: Vec::new(),
+            weight: 0,
+            open: Open::default(),
+        }
+    }
+
+    /// Examines a state; an error is a reason to reject.
+    pub fn state(&mut self, number: u64, bytes: &[u8], edges: Option<Edges>) -> Result<(), String> {
+        if is_too_much(self.weight) {
+            self.forget();
+        }
+        let at = |why: String| format!("state {number}: {why}");
+        let k = self.parse(bytes).map_err(at)?;
+        self.counted.states += 1;
+        if self.slots[k].is_none() {
+            self.open.enter("states whose constants are not known", || format!("state {number}"));
+            return Ok(());
+        }
+        for p in 0..self.properties.len() {
+            match &*self.property(p, k) {
+                Truth::Fine => {}
+                Truth::Wrong(why) => return Err(at(format!("{why}; {}", self.text()))),
+                Truth::Open(why) => self.open.enter(why, || format!("state {number}")),
+            }
+        }
+        self.events(number, k, bytes, edges).map_err(at)
+    }
+
+    /// Predicates whose truth is wanted in every state.
+    pub fn watch(&mut self, preds: &[Pred]) {
+        let atom = |p: &Pred| (p.clone(), Answers::new(variables(self.machine, &p.write())));
+        self.atoms = preds.iter().map(atom).collect();
+    }
+
+    /// The truth of the watched predicates in the state that was examined last, one bit each.
+    pub fn truths(&mut self, bytes: &[u8]) -> Result<u64, String> {
+        let k = self.parse(bytes)?;
+        let mut truths = 0;
+        for a in 0..self.atoms.len() {
+            let known = self.atoms[a].1.find(k, &self.ids);
+            let answer = known.unwrap_or_else(|| {
+                self.oracle.restart();
+                let holds = self.oracle.holds(&self.environment(k), &self.atoms[a].0);
+                let holds = holds.map_err(|stop| crate::start::words(&stop));
+                self.atoms[a].1.add(holds, 32, &mut self.weight)
+            });
+            truths |= u64::from((*answer).clone()?) << a;
+        }
+        Ok(truths)
+    }
+
+    fn forget(&mut self) {
+        self.values.iter_mut().for_each(Values::clear);
+        self.properties.iter_mut().for_each(|p| p.1.clear());
+        self.events.iter_mut().for_each(|e| e.1.clear());
+        self.atoms.iter_mut().for_each(|a| a.1.clear());
+        self.weight = 0;
+    }
+
+    /// The numbers of the values of a state, and its valuation.
+    fn parse(&mut self, bytes: &[u8]) -> Result<usize, String> {
+        let mut reader = Reader::new(self.machine, bytes);
+        let k = valuation(self.c, &mut reader)?;
+        self.ids.clear();
+        for (i, (name, t)) in self.machine.variables.iter().enumerate() {
+            let start = reader.at;
+            reader.skip(t).map_err(|why| format!("{name}: {why}"))?;
+            let own = &bytes[start..reader.at];
+            let id = match self.values[i].find(own) {
+                Some(id) => id,
+                None => {
+                    let value =
+                        Reader::new(self.machine, own).value(t).map_err(|why| format!("{name}: {why}"))?;
+                    self.values[i].add(own, value, &mut self.weight)
+                }
+            };
+            self.ids.push(id);
+        }
+        if reader.is_at_end() { Ok(k) } else { Err("it has bytes behind its last variable".into()) }
+    }
+
+    /// The state under examination as values.
+    fn state_values(&self) -> State {
+        self.values.iter().zip(&self.ids).map(|(v, id)| v.value(*id).clone()).collect()
+    }
+
+    fn text(&self) -> String {
+        shown(self.c, &self.state_values())
+    }
+
+    fn environment(&self, k: usize) -> bombus_oracle::eval::Env {
+        let slots = self.slots[k].as_deref().unwrap_or_default();
+        self.oracle.environment(slots, Some(&self.state_values()))
+    }
+
+    fn property(&mut self, p: usize, k: usize) -> Arc<Truth> {
+        if let Some(known) = self.properties[p].1.find(k, &self.ids) {
+            return known;
+        }
+        self.oracle.restart();
+        let env = self.environment(k);
+        let truth = match &self.properties[p].0 {
+            Property::Clause(kind, clause) => {
+                let mut look = Look::default();
+                look.clauses(&self.oracle, &env, *kind, std::slice::from_ref(clause));
+                match (look.findings.first(), look.incomplete.first()) {
+                    (Some(f), _) => Truth::Wrong(format!("{}: {} {}", f.kind.word(), f.why, f.place)),
+                    (None, Some(why)) => Truth::Open(format!("{} {}: {why}", kind.word(), clause.label)),
+                    (None, None) => Truth::Fine,
+                }
+            }
+            Property::Goal => match self.c.machine.goal.as_ref().map(|g| self.oracle.holds(&env, g)) {
+                Some(Ok(true)) => Truth::Wrong("the goal is reached".into()),
+                Some(Ok(false)) | None => Truth::Fine,
+                Some(Err(stop)) => Truth::Open(format!("goal: {}", crate::start::words(&stop))),
+            },
+            Property::Scope => match self.c.machine.scope.as_ref().map(|s| self.oracle.holds(&env, s)) {
+                Some(Ok(true)) | None => Truth::Fine,
+                Some(Ok(false)) => {
+                    Truth::Wrong("it is outside the scope, so its successors are not known".into())
+                }
+                Some(Err(stop)) => Truth::Open(format!("scope: {}", crate::start::words(&stop))),
+            },
+        };
+        self.properties[p].1.add(truth, 64, &mut self.weight)
+    }
+
+    /// All transitions of all events lead to members.
+    fn events(&mut self, number: u64, k: usize, own: &[u8], mut edges: Option<Edges>) -> Result<(), String> {
+        let mut quiet = true;
+        for e in 0..self.events.len() {
+            let steps = self.steps(e, k);
+            quiet &= steps.quiet;
+            if let Some(why) = &steps.wrong {
+                return Err(format!("{why}; {}", self.text()));
+            }
+            for why in &steps.open {
+                self.open.enter(why, || format!("state {number}"));
+            }
+            let mut targets: Vec<(u32, Vec<u32>)> = Vec::new();
+            let mut made = 0;
+            for step in &steps.steps {
+                self.next.clone_from(&self.ids);
+                step.writes.iter().for_each(|(v, id)| self.next[*v] = *id);
+                if !steps.uniform {
+                    targets.push((step.label, self.next.clone()));
+                }
+                made += 1;
+                self.member(e, k, own, &mut edges)?;
+            }
+            targets.sort_unstable();
+            targets.dedup();
+            let count = &mut self.counted.events[e];
+            count.0 += u64::from(made > 0);
+            count.1 += if steps.uniform { made } else { targets.len() as u64 };
+        }
+        if quiet && self.c.manifest.asked.deadlock {
+            return Err(format!("no operation is enabled; {}", self.text()));
+        }
+        Ok(())
+    }
+
+    /// The successor in `next` is a member.
+    fn member(&mut self, e: usize, k: usize, own: &[u8], edges: &mut Option<Edges>) -> Result<(), String> {
+        self.bytes.clear();
+        put_number(k as u64, &mut self.bytes);
+        for (values, id) in self.values.iter().zip(&self.next) {
+            self.bytes.extend_from_slice(values.bytes(*id));
+        }
+        if let Some(edge) = edges {
+            edge(e, &self.bytes);
+        }
+        if self.bytes == own {
+            return Ok(());
+        }
+        let found = match self.members {
+            Members::Listed(states) => Some(states.contains(&self.bytes)),
+            renamed => renamed.has(self.c, k, &self.successor()),
+        };
+        match found {
+            Some(true) => Ok(()),
+            Some(false) if self.c.manifest.reduced => {
+                let event = format!("the search was reduced and left a step out: {}", self.events[e].0);
+                self.open.enter(&event, String::new);
+                Ok(())
+            }
+            None => {
+                let place = shown(self.c, &self.successor());
+                self.open.enter("a successor has too many renamings", || place);
+                Ok(())
+            }
+            Some(false) => Err(format!(
+                "a successor by {} is missing: {}; from {}",
+                self.events[e].0,
+                shown(self.c, &self.successor()),
+                self.text()
+            )),
+        }
+    }
+
+    fn successor(&self) -> State {
+        self.values.iter().zip(&self.next).map(|(v, id)| v.value(*id).clone()).collect()
+    }
+
+    /// What an event does in the state under examination.
+    fn steps(&mut self, e: usize, k: usize) -> Arc<Steps> {
+        if let Some(known) = self.events[e].1.find(k, &self.ids) {
+            return known;
+        }
+        self.oracle.restart();
+        let env = self.environment(k);
+        let mut look = Look::default();
+        let name = self.events[e].0.clone();
+        look.events(&self.oracle, &env, Some(&name), self.c.manifest.asked.strict_guards);
+        let quiet = look.transitions.is_empty() && look.findings.is_empty() && look.incomplete.is_empty();
+        let asked = |kind: Kind| kind != Kind::Assertion || self.c.manifest.asked.assertions;
+        let wrong = look.findings.iter().find(|f| asked(f.kind)).map(|f| {
+            let params = f.event.iter().flat_map(|e| &e.1).map(Value::to_string).collect::<Vec<_>>();
+            format!("{name}({}): {}: {} {}", params.join(", "), f.kind.word(), f.why, f.place)
+        });
+        let mut open: Vec<String> = look.incomplete.iter().map(|why| format!("{name}: {why}")).collect();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut last = None;
+        for (_, t) in look.transitions {
+            let mut writes = Vec::new();
+            for (n, v) in &t.writes {
+                match self.machine.variables.iter().position(|x| x.0 == *n) {
+                    Some(i) if v.is_of(&self.machine.variables[i].1) => writes.push((i, self.number(i, v))),
+                    _ => open
+                        .push(format!("{name}: ill-typed tree: a value of another type is written to {n}")),
+                }
+            }
+            let same = last.as_ref().is_some_and(|(p, r)| *p == t.params && *r == t.results);
+            let label = steps.last().map_or(0, |s| s.label + u32::from(!same));
+            last = Some((t.params, t.results));
+            steps.push(Step { label, writes });
+        }
+        let written = |s: &Step| s.writes.iter().map(|w| w.0).collect::<Vec<_>>();
+        let uniform = steps.windows(2).all(|two| written(&two[0]) == written(&two[1]));
+        let size = steps.iter().map(|s| 48 + 16 * s.writes.len()).sum();
+        let answer = Steps { steps, uniform, wrong, open, quiet };
+        self.events[e].1.add(answer, size, &mut self.weight)
+    }
+
+    /// The number of a value of a variable.
+    fn number(&mut self, variable: usize, v: &Value) -> u32 {
+        let own = bytes(v);
+        match self.values[variable].find(&own) {
+            Some(id) => id,
+            None => self.values[variable].add(&own, v.clone(), &mut self.weight),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Traces: read from JSON, and replayed where a certificate claims a violation.
+//!
+//! In: `trace.json`, or an entry of what `explore --json` prints. Out: a claim with its trace for `judge`; for a
+//! certificate the answer whether the claim is right.
+//! Never here: what a step means.
+
+use crate::certificate::Certificate;
+use crate::report::Open;
+use bombus_oracle::eval::Oracle;
+use bombus_oracle::exec::{Kind, Writes};
+use bombus_oracle::judge::{Claim, Verdict, judge};
+use bombus_oracle::search::{Step, Trace};
+use bombus_oracle::text::read;
+use bombus_oracle::tree::{Expr, Machine, Name, Operation, Var};
+use bombus_oracle::value::Value;
+use serde_json::Value as Json;
+
+/// Replays the trace of a certificate; an error is a reason to reject.
+pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String> {
+    let text = c.trace.as_deref().unwrap_or_default();
+    let json: Json = serde_json::from_str(text).map_err(|e| format!("trace.json: {e}"))?;
+    if !json["formula"].is_null() {
+        return crate::word::replay(c, &json, steps, open);
+    }
+    let (mut claim, trace) = trace_of(&c.machine, &json).map_err(|e| format!("trace.json: {e}"))?;
+    claim.strict_guards = c.manifest.asked.strict_guards;
+    let asked = match claim.kind {
+        Kind::Invariant => c.manifest.asked.invariant,
+        Kind::Deadlock => c.manifest.asked.deadlock,
+        Kind::Goal => c.manifest.asked.goal,
+        _ => true,
+    };
+    if !asked {
+        return Err(format!("a finding of kind {} was not asked for", claim.kind.word()));
+    }
+    match judge(&c.machine, &trace, &claim, steps) {
+        Verdict::Confirmed => Ok(()),
+        Verdict::Refuted(why) => Err(why),
+        Verdict::TooBig(why) => {
+            open.enter(&format!("the trace: {why}"), String::new);
+            Ok(())
+        }
+    }
+}
+
+/// The parameters of an operation.
+pub fn params(op: Option<&Operation>) -> &[Var] {
+    op.map_or(&[], |o| &o.params)
+}
+
+/// The claim and the trace of a JSON object.
+pub fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String> {
+    let oracle = Oracle::new(machine, 1_000_000);
+    let kind = json["kind"].as_str().and_then(Kind::named).ok_or("\"kind\" is missing or unknown")?;
+    let event = match json["while"]["name"].as_str() {
+        None => None,
+        Some(n) if json["while"]["params"].is_null() => Some((Name::from(n), None)),
+        Some(n) => {
+            let values = all(&oracle, params(machine.operation(n)), &json["while"]["params"])?;
+            Some((Name::from(n), Some(values)))
+        }
+    };
+    let place = json["place"].as_str().filter(|p| !p.is_empty()).map(str::to_string);
+    Ok((Claim { kind, place, event, strict_guards: false }, steps_of(machine, json)?))
+}
+
+/// Constants and steps of a JSON object.
+pub fn steps_of(machine: &Machine, json: &Json) -> Result<Trace, String> {
+    let oracle = Oracle::new(machine, 1_000_000);
+    let mut trace = Trace { constants: Writes::new(), steps: Vec::new() };
+    for (n, v) in json["constants"].as_object().into_iter().flatten() {
+        trace.constants.insert(n.as_str().into(), value(&oracle, v)?);
+    }
+    for s in json["trace"].as_array().ok_or("\"trace\" is missing")? {
+        oracle.restart();
+        let event = s["event"].as_str().ok_or("a step has no \"event\"")?;
+        let op = machine.operation(event).filter(|_| !trace.steps.is_empty());
+        let params = all(&oracle, params(op), &s["params"])?;
+        let result = |(n, _): &Var| {
+            Some(&s["results"][&**n]).filter(|j| !j.is_null()).map(|j| value(&oracle, j)).transpose()
+        };
+        let results = op.map_or(&[][..], |o| &o.results[..]).iter().map(result).collect::<Result<_, _>>()?;
+        let state = all(&oracle, &machine.variables, &s["state"])?;
+        trace.steps.push(Step { event: event.into(), params, results, state });
+    }
+    Ok(trace)
+}
+
+fn value(oracle: &Oracle, j: &Json) -> Result<Value, String> {
+    let text = j.as_str().ok_or(format!("{j} is not a text"))?;
+    let e = read::<Expr>(text).map_err(|e| format!("in `{text}`: {e}"))?;
+    oracle.eval(&Default::default(), &e).map_err(|e| format!("`{text}`: {e:?}"))
+}
+
+fn all(oracle: &Oracle, names: &[Var], j: &Json) -> Result<Vec<Value>, String> {
+    names.iter().map(|(n, _)| value(oracle, &j[&**n]).map_err(|e| format!("{n}: {e}"))).collect()
+}

@@ -1,0 +1,369 @@
+//! Certificates: what a checker that shares no code with the engines needs to check a verdict again.
+//!
+//! In: a finished search, or a violation with its path. Out: a directory with the model in the core language and
+//! all states, or the trace, and a manifest that says what is claimed; `docs/certificates.md` specifies the files.
+//! The manifest is written last, so a directory without one is no certificate.
+//! Never here: the check of a certificate, which is the crate `certify`.
+
+mod sorted;
+mod spelling;
+
+use super::{CheckOptions, judge};
+use crate::base::diagnostic::Sources;
+use crate::base::span::FileId;
+use crate::explore;
+use crate::graph::NodeId;
+use crate::lang::typed::Machine;
+use crate::model::Model;
+use crate::program::Program;
+use crate::report::{Outcome, Verdict};
+use crate::system::{Orbits, System};
+use parking_lot::Mutex;
+use rayon::prelude::*;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+use sorted::{Batch, Sorter, Written, hex};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How `constants.bin` begins: name and version of the format.
+const MAGIC: &[u8; 12] = b"BombusCons\x01\n";
+/// The files of a certificate.
+const FILES: [&str; 5] = ["manifest.json", "model.core", "constants.bin", "states.bin", "trace.json"];
+/// States that one thread spells at a time, and at how many the sorter takes what was spelled.
+const PART: usize = 2048;
+const ROUND: usize = 64 * PART;
+
+/// Where a certificate is wanted, and what is ready of it.
+#[derive(Clone, Debug, Default)]
+pub struct Certificate {
+    dir: Option<PathBuf>,
+    draft: Arc<Mutex<Draft>>,
+}
+
+/// What engines have contributed.
+#[derive(Debug, Default)]
+struct Draft {
+    states: Option<Written>,
+    constants: Option<Vec<u8>>,
+    symmetry: Vec<String>,
+    reduced: bool,
+    /// Kind and property of a violation, and its path.
+    trace: Option<(String, String, Json)>,
+    formulas: Vec<Json>,
+    not_certified: Vec<String>,
+    /// Why there are no states.
+    failure: Option<String>,
+}
+
+impl Certificate {
+    /// A certificate in this directory, if one is wanted.
+    pub fn at(dir: Option<PathBuf>) -> Certificate {
+        Certificate { dir, draft: Arc::default() }
+    }
+
+    /// Whether one is wanted.
+    pub fn is_asked(&self) -> bool {
+        self.dir.is_some()
+    }
+
+    /// Makes sure that a certificate can be written there, before hours were spent on it.
+    pub(super) fn prepare(&self) -> Result<(), String> {
+        let Some(dir) = &self.dir else { return Ok(()) };
+        let wrong = |e: std::io::Error| format!("--certificate {}: {e}", dir.display());
+        std::fs::create_dir_all(dir).map_err(wrong)?;
+        if let Some(name) = FILES.iter().find(|name| dir.join(name).exists()) {
+            let path = dir.join(name);
+            return Err(format!("--certificate {}: remove {} first", dir.display(), path.display()));
+        }
+        let probe = dir.join("manifest.tmp");
+        std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)).map_err(wrong)
+    }
+
+    /// Takes the path of a violation.
+    pub(super) fn take_trace(&self, kind: &str, property: &str, path: Result<Json, String>) {
+        let mut draft = self.draft.lock();
+        // The first finding is the verdict; others are shown beside it.
+        if draft.trace.is_some() {
+            return;
+        }
+        match path {
+            Ok(json) => draft.trace = Some((kind.to_string(), property.to_string(), json)),
+            Err(unknown) => draft.failure = Some(format!("the core language does not have {unknown}")),
+        }
+    }
+
+    /// Takes the formulas that are claimed, and those that a certificate does not cover.
+    pub(super) fn take_formulas(&self, formulas: Vec<Json>, not_certified: Vec<String>) {
+        let mut draft = self.draft.lock();
+        draft.formulas = formulas;
+        draft.not_certified.extend(not_certified);
+    }
+
+    /// Takes the states of a search that found nothing wrong.
+    pub(super) fn take_states(&self, program: &Program, found: &explore::Outcome, workers: usize) {
+        let Some(dir) = &self.dir else { return };
+        if !found.exhausted || !found.findings.is_empty() {
+            return;
+        }
+        let written = rayon::ThreadPoolBuilder::new()
+            .num_threads(workers.max(1))
+            .build()
+            .map_err(|e| e.to_string())
+            .and_then(|pool| pool.install(|| write_states(program, found, dir)));
+        let mut draft = self.draft.lock();
+        draft.symmetry = program.symmetric_sets();
+        draft.reduced = found.por.as_ref().is_some_and(|figures| figures.reduced > 0);
+        match written {
+            Ok((constants, states)) => {
+                draft.failure = None;
+                (draft.constants, draft.states) = (Some(constants), Some(states));
+            }
+            Err(why) => draft.failure = Some(why),
+        }
+    }
+
+    /// Writes the rest of the certificate of a verdict. The answer says what was written, or why nothing was.
+    pub(super) fn finish(
+        &self,
+        model: &Model,
+        sources: &Sources,
+        options: &CheckOptions,
+        outcome: &Outcome,
+    ) -> Option<Result<String, String>> {
+        let dir = self.dir.as_ref()?;
+        let mut draft = std::mem::take(&mut *self.draft.lock());
+        if model.refinement.as_ref().is_some_and(|chain| !chain.levels.is_empty()) {
+            draft.not_certified.push("that the machine refines its abstractions".into());
+        }
+        let done = match outcome.verdict() {
+            Verdict::Incomplete => Err("the verdict is incomplete".into()),
+            Verdict::Verified => draft.verified(),
+            Verdict::Violated => {
+                // A formula may be violated where all states were seen.
+                draft.states = None;
+                let _ = std::fs::remove_file(dir.join("states.bin"));
+                draft.violated(outcome)
+            }
+        };
+        let done =
+            done.and_then(|parts| manifest(&draft, parts, dir, &model.machine, sources, options, outcome));
+        if done.is_err() {
+            FILES.iter().for_each(|name| _ = std::fs::remove_file(dir.join(name)));
+        }
+        Some(done)
+    }
+}
+
+/// What a manifest names besides the model: files with their contents, and hashes.
+struct Parts {
+    files: Vec<(&'static str, Vec<u8>)>,
+    hashes: Vec<(&'static str, String)>,
+}
+
+impl Draft {
+    fn verified(&mut self) -> Result<Parts, String> {
+        let failure = self.failure.take();
+        let none = || failure.unwrap_or_else(|| "the machine alone was not found to be right".into());
+        let (constants, states) = self.constants.take().zip(self.states.as_ref()).ok_or_else(none)?;
+        let hashes = vec![("constants.bin", sha256(&constants)), ("states.bin", states.root.clone())];
+        Ok(Parts { files: vec![("constants.bin", constants)], hashes })
+    }
+
+    fn violated(&mut self, outcome: &Outcome) -> Result<Parts, String> {
+        let failure = self.failure.take();
+        let shown = outcome.violation.as_ref();
+        let own = self
+            .trace
+            .take()
+            .filter(|(kind, property, _)| shown.is_some_and(|v| v.kind == *kind && v.property == *property));
+        let none = || failure.unwrap_or_else(|| "no trace of one machine shows the violation".into());
+        let text = format!("{:#}\n", own.ok_or_else(none)?.2);
+        let hashes = vec![("trace.json", sha256(text.as_bytes()))];
+        Ok(Parts { files: vec![("trace.json", text.into_bytes())], hashes })
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Writes the files that are missing, the manifest last.
+fn manifest(
+    draft: &Draft,
+    parts: Parts,
+    dir: &Path,
+    machine: &Machine,
+    sources: &Sources,
+    options: &CheckOptions,
+    outcome: &Outcome,
+) -> Result<String, String> {
+    let unknown = |what: String| format!("the core language does not have {what}");
+    let (core, events) = judge::core_with_events(machine).map_err(unknown)?;
+    let source = |n: usize| {
+        let s = sources.get(FileId(n as u32));
+        json!({"file": s.name, "sha256": sha256(s.text.as_bytes())})
+    };
+    let event = |(name, e): (&String, &crate::report::EventCoverage)| json!({"name": name, "states": e.states, "transitions": e.transitions});
+    let mut hashes: serde_json::Map<String, Json> = serde_json::Map::new();
+    hashes.insert("model.core".into(), json!(sha256(core.as_bytes())));
+    hashes.extend(parts.hashes.iter().map(|(name, hash)| (name.to_string(), json!(hash))));
+    let sets = outcome.scope.sets.iter().map(|s| (s.name.clone(), json!(s.size)));
+    let valuations = if machine.constants.is_empty() { 1 } else { outcome.counts.constants };
+    let json = json!({
+        "format": "bombus-certificate",
+        "version": 1,
+        "verdict": if outcome.violation.is_some() { "violated" } else { "verified" },
+        "model": {"machine": &*machine.name, "file": outcome.file},
+        "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), own_hash()),
+        "sources": (0..sources.len()).map(source).collect::<Vec<_>>(),
+        "scope": {"sets": sets.collect::<serde_json::Map<_, _>>(), "maxint": outcome.scope.maxint,
+            "minint": outcome.scope.minint, "integers_in_scope": outcome.scope.integers},
+        "asked": {"invariant": !options.no_invariant, "assertions": !options.no_assertions,
+            "deadlock": !options.no_deadlock, "goal": machine.goal.is_some(), "strict_guards": options.strict_wd},
+        "counts": {"valuations": valuations, "initial": outcome.counts.initial, "states": outcome.counts.states,
+            "transitions": outcome.counts.transitions,
+            "events": events.iter().zip(&outcome.events).map(event).collect::<Vec<_>>()},
+        "symmetry": draft.symmetry,
+        "reduced": draft.reduced,
+        "formulas": draft.formulas,
+        "assumptions": ["model.core says what the sources say"],
+        "not_certified": draft.not_certified,
+        "hashes": hashes,
+    });
+    let write = |name: &str, bytes: &[u8]| {
+        std::fs::write(dir.join(name), bytes).map_err(|e| format!("{}: {e}", dir.join(name).display()))
+    };
+    write("model.core", core.as_bytes())?;
+    parts.files.iter().try_for_each(|(name, bytes)| write(name, bytes))?;
+    write("manifest.json", format!("{json:#}\n").as_bytes())?;
+    Ok(match &draft.states {
+        Some(w) if w.states > 0 => {
+            format!("{} states, {:.1} bytes each", w.states, w.bytes as f64 / w.states as f64)
+        }
+        _ => "a trace".into(),
+    })
+}
+
+/// The hash of this program.
+fn own_hash() -> String {
+    std::env::current_exe().and_then(std::fs::read).map_or_else(|_| "unknown".into(), |bytes| sha256(&bytes))
+}
+
+/// Spells and sorts all states of a search, and all valuations of the constants.
+fn write_states(
+    program: &Program,
+    found: &explore::Outcome,
+    dir: &Path,
+) -> Result<(Vec<u8>, Written), String> {
+    let (constants, ranks) = valuations(program)?;
+    let states = match (&found.graph, &found.kept) {
+        (Some(graph), _) => States::Graph(graph),
+        (None, Some(kept)) => States::Kept(kept),
+        (None, None) => return Err("the states were not kept".into()),
+    };
+    let machine = program.machine();
+    let types: Vec<_> = machine.variables.iter().map(|v| &machine.var(*v).ty).collect();
+    let all = states.len();
+    let mut sorter = Sorter::new(dir);
+    for round in (0..all).step_by(ROUND) {
+        let end = (round + ROUND).min(all);
+        let parts: Vec<usize> = (round..end).step_by(PART).collect();
+        let spelled: Vec<Result<Batch, String>> = parts
+            .into_par_iter()
+            .map(|start| {
+                let mut reader = states.reader(program);
+                let mut batch = Batch::default();
+                for n in start..(start + PART).min(end) {
+                    let state = reader.state(n)?;
+                    spelling::number(ranks[program.valuation_of(state)] as i64, &mut batch.bytes);
+                    for (v, ty) in program.values(state).variables.iter().zip(&types) {
+                        spelling::value(&machine.freetypes, v, ty, &mut batch.bytes)
+                            .map_err(|_| "a variable holds a set that cannot be listed")?;
+                    }
+                    batch.ends.push(u32::try_from(batch.bytes.len()).map_err(|_| "states are too large")?);
+                }
+                Ok(batch)
+            })
+            .collect();
+        for batch in spelled {
+            sorter.add(batch?).map_err(|e| e.to_string())?;
+        }
+    }
+    let written = sorter.finish(&dir.join("states.bin")).map_err(|e| format!("states.bin: {e}"))?;
+    Ok((constants, written))
+}
+
+/// The file of constants, and for each valuation its place in there.
+fn valuations(program: &Program) -> Result<(Vec<u8>, Vec<usize>), String> {
+    let machine = program.machine();
+    let spell = |n: usize| {
+        let mut own = Vec::new();
+        for (v, value) in program.valuation(n) {
+            let before = own.len();
+            own.push(1);
+            if spelling::value(&machine.freetypes, &value, &machine.var(v).ty, &mut own).is_err() {
+                own.truncate(before);
+                own.push(0);
+            }
+        }
+        own
+    };
+    let spelled: Vec<Vec<u8>> = (0..program.valuations()).map(spell).collect();
+    let mut order: Vec<usize> = (0..spelled.len()).collect();
+    order.sort_by(|a, b| spelled[*a].cmp(&spelled[*b]));
+    if order.windows(2).any(|two| spelled[two[0]] == spelled[two[1]]) {
+        return Err("two valuations differ only in constants that cannot be listed".into());
+    }
+    let mut bytes = MAGIC.to_vec();
+    spelling::number(spelled.len() as i64, &mut bytes);
+    let mut ranks = vec![0; spelled.len()];
+    for (rank, n) in order.iter().enumerate() {
+        ranks[*n] = rank;
+        bytes.extend_from_slice(&spelled[*n]);
+    }
+    Ok((bytes, ranks))
+}
+
+/// Where the states of a search are.
+enum States<'a> {
+    Graph(&'a crate::graph::Graph),
+    Kept(&'a explore::Kept),
+}
+
+impl<'a> States<'a> {
+    fn len(&self) -> usize {
+        match self {
+            States::Graph(graph) => graph.nodes(),
+            States::Kept(kept) => kept.len(),
+        }
+    }
+
+    fn reader(&'a self, program: &'a Program) -> Reader<'a> {
+        let orbits = program.orbits();
+        let identity = vec![0; orbits.as_ref().map_or(0, |o| o.words())];
+        Reader { states: self, orbits, identity, state: vec![0; program.words()] }
+    }
+}
+
+/// Reads states one after the other; of an orbit the state that stands for it.
+struct Reader<'a> {
+    states: &'a States<'a>,
+    orbits: Option<Box<dyn Orbits + 'a>>,
+    identity: Vec<u64>,
+    state: Vec<u64>,
+}
+
+impl Reader<'_> {
+    fn state(&mut self, number: usize) -> Result<&[u64], String> {
+        let found = match (self.states, &mut self.orbits) {
+            (States::Graph(graph), _) => graph.read_state(NodeId(number as u32), &mut self.state),
+            (States::Kept(kept), None) => kept.read(number, &mut self.state),
+            (States::Kept(kept), Some(orbits)) => {
+                kept.read(number, &mut self.identity)
+                    && orbits.representative(&self.identity, &mut self.state)
+            }
+        };
+        if found { Ok(&self.state) } else { Err("not all states were kept".into()) }
+    }
+}

@@ -1,0 +1,184 @@
+//! `--certificate` as a user sees it: what is written, and what the checker that shares no code with the engines says.
+
+use crate::support::binary::{Folder, bench_model, bombus};
+use bombus_certify::certificate::Unread;
+use bombus_certify::report::Report;
+use bombus_certify::run::{Options, check};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Output;
+
+/// Checks a model with a certificate and gives the program's output and the checker's answer.
+fn certified(model: &Path, more: &[&str]) -> (Output, Result<Report, Unread>) {
+    let folder = Folder::new();
+    let dir = folder.path("certificate");
+    let mut args: Vec<OsString> = vec!["check".into(), model.into(), "--certificate".into(), (&dir).into()];
+    args.extend(["--workers", "2", "--progress", "off"].iter().chain(more).map(OsString::from));
+    let output = bombus().args(args).output().expect("the binary runs");
+    (output, check(&dir, &Options { jobs: 2, ..Options::default() }))
+}
+
+/// The checker accepts the certificate of this machine, and the program had this exit status.
+fn accepted(text: &str, status: i32, more: &[&str]) -> Report {
+    let folder = Folder::with_machine(text);
+    let (output, answer) = certified(&folder.path("M.mch"), more);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    let report = answer.unwrap_or_else(|e| panic!("{e:?}\n{said}"));
+    assert_eq!(report.status(), 0, "{}\n{said}", report.text());
+    report
+}
+
+#[test]
+fn certificates_of_bench_models_are_accepted_with_their_counts() {
+    let models = [
+        "counters.mch",
+        "families/dining.mch",
+        "families/coherence.mch",
+        "papers/peterson.mch",
+        "papers/robot.mch",
+    ];
+    for name in
+        models.iter().chain(&["faulty/dining_greedy.mch", "faulty/bakery_hasty.mch", "z/organisation.tex"])
+    {
+        let (output, answer) = certified(&bench_model(name), &["--json"]);
+        let report = answer.unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        assert_eq!(report.status(), 0, "{name}: {}", report.text());
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        if report.manifest.verified {
+            assert_eq!(json["states"], report.counted.states, "{name}");
+            assert_eq!(json["transitions"], report.counted.transitions, "{name}");
+        }
+    }
+}
+
+#[test]
+fn values_of_every_type_are_spelled_alike_on_both_sides() {
+    let report = accepted(
+        "MACHINE M SETS S; T = {t0, t1}
+CONSTANTS c PROPERTIES c : S
+VARIABLES i, b, s, e, f, p, r, q, w
+INVARIANT i : INTEGER & b : BOOL & s : STRING & e : T & f : S --> POW(T) & p : INTEGER * BOOL & q : seq(INTEGER)
+  & r : struct(one : INTEGER, two : POW(S)) & w : POW(POW(0..2))
+INITIALISATION i, b, s, e := -70000, TRUE, \"a\\\"b\", t0 || f := S * {{}} || p := (-65 |-> FALSE) || q := []
+  || r := rec(two : {c}, one : 2**70) || w := {{2}, {0,1}, {}}
+OPERATIONS
+  grow = SELECT i < 70000 THEN i := i + 35000 || q := q <- i END;
+  turn = BEGIN b := bool(b = FALSE) || p := (64 |-> b) END;
+  say(x) = SELECT x : {\"\", \"é\", \"zz\"} THEN s := x END;
+  set(x, y) = SELECT x : S & y <: T THEN f(x) := y || e := t1 END;
+  rec_ = BEGIN r := rec(one : -r'one, two : S - r'two) || w := w \\/ {{card(q) mod 3, 1}} END
+END",
+        0,
+        &["--maxint", "5", "--no-deadlock"],
+    );
+    assert!(report.counted.states > 1000, "{}", report.text());
+}
+
+#[test]
+fn valuations_that_differ_by_names_of_elements_are_covered_by_one() {
+    let text = "MACHINE M SETS S CONSTANTS a, r PROPERTIES a : S & r : S --> S & r(a) /= a
+VARIABLES x INVARIANT x : S INITIALISATION x := a OPERATIONS go = x := r(x) END";
+    let few = accepted(text, 0, &["--set", "S=3"]);
+    let all = accepted(text, 0, &["--set", "S=3", "--all-constants"]);
+    assert!(few.counted.valuations < all.counted.valuations);
+    // a has 3 values, r(a) 2, the others of r 3 each.
+    assert_eq!(all.counted.valuations, 54);
+}
+
+#[test]
+fn states_up_to_symmetry_are_accepted() {
+    let text = "MACHINE M SETS P VARIABLES next, at INVARIANT next : P +-> P & at <: P
+INITIALISATION next := {} || at := {}
+OPERATIONS link(x, y) = SELECT x : P & y : P & x /: dom(next) THEN next(x) := y END;
+  put(x) = SELECT x : P THEN at := at \\/ {x} END; move = at := next[at]; clear = next := {} END";
+    let whole = accepted(text, 0, &["--set", "P=3"]);
+    let orbits = accepted(text, 0, &["--set", "P=3", "--symmetry", "exact"]);
+    // Partial functions on three elements with a subset: 64 * 8.
+    assert_eq!(whole.counted.states, 512);
+    assert!(orbits.counted.states < 150, "{}", orbits.text());
+}
+
+#[test]
+fn every_kind_of_violation_is_replayed() {
+    let machine = |body: &str| {
+        format!(
+            "MACHINE M VARIABLES x INVARIANT x : 0..9 & x /= 7 INITIALISATION x := 0 OPERATIONS {body} END"
+        )
+    };
+    let kinds = [
+        "inc = SELECT x < 9 THEN x := x + 1 END",
+        "inc = SELECT x < 3 THEN x := x + 1 END",
+        "inc = SELECT x < 9 THEN x := 6 / (3 - x) END",
+        "inc = BEGIN ASSERT x < 2 THEN x := x + 1 END END",
+        "inc(y) = PRE y : 1..2 THEN IF x < 2 THEN x := x + y ELSE x := -1 END END",
+    ];
+    for body in kinds {
+        assert!(!accepted(&machine(body), 1, &[]).manifest.verified);
+    }
+    accepted("MACHINE M CONSTANTS c PROPERTIES c : 1..2 & c > 3 END", 1, &[]);
+}
+
+const LIGHT: &str = "MACHINE M SETS C = {red, green, amber} VARIABLES c, n INVARIANT c : C & n : 0..2 INITIALISATION c := red || n := 0
+OPERATIONS go = SELECT c = red THEN c := green || n := 0 END; slow = SELECT c = green THEN c := amber END;
+  stop = SELECT c = amber THEN c := red END; wait = SELECT n < 2 THEN n := n + 1 END END";
+
+#[test]
+fn formulas_that_hold_and_paths_that_break_formulas_are_accepted() {
+    let holds = [
+        "G {n <= 2}",
+        "G F {c = red}",
+        "G ([go] => X {c = green})",
+        "G ({c = amber} => O [slow])",
+        "G (e(go) => F [go])",
+    ];
+    let all: Vec<&str> = holds.iter().flat_map(|f| ["--ltl", f]).collect();
+    let report = accepted(LIGHT, 0, &all);
+    assert_eq!(report.manifest.formulas.len(), holds.len());
+    for broken in ["G {n < 2}", "F {n = 2}", "G F [wait]", "G ([go] => X [slow])", "X X {c = amber}"] {
+        assert!(!accepted(LIGHT, 1, &["--ltl", broken]).manifest.verified, "{broken}");
+    }
+}
+
+#[test]
+fn formulas_outside_the_fragment_are_listed() {
+    let folder = Folder::with_machine(LIGHT);
+    for formula in [["--ltl", "SF(stop) & SF(slow) & SF(go) => G F {c = red}"], ["--ctl", "AG EF {c = red}"]]
+    {
+        let (output, answer) = certified(&folder.path("M.mch"), &formula);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let report = answer.expect("a certificate");
+        assert_eq!((report.status(), report.open.total()), (3, 1), "{}", report.text());
+    }
+}
+
+#[test]
+fn a_reduced_search_is_accepted_but_for_what_it_left_out() {
+    let (_, answer) = certified(&bench_model("counters.mch"), &["--por", "on"]);
+    let report = answer.expect("a certificate");
+    assert_eq!(report.status(), 3, "{}", report.text());
+    assert!(report.manifest.reduced);
+}
+
+#[test]
+fn what_cannot_be_certified_is_refused_or_said() {
+    let folder = Folder::with_machine(LIGHT);
+    let model = folder.path("M.mch");
+    for options in [["--store", "hash"], ["--engine", "reference"], ["--symmetry", "marker"]] {
+        let (output, answer) = certified(&model, &options);
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        assert!(answer.is_err());
+    }
+    let (output, answer) = certified(&model, &["--max-states", "2"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(answer.is_err());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("no certificate was written"), "{said}");
+    let dir = folder.path("taken");
+    let again = || {
+        let args: [OsString; 4] = ["check".into(), (&model).into(), "--certificate".into(), (&dir).into()];
+        bombus().args(args).output().expect("the binary runs").status.code()
+    };
+    assert_eq!((again(), again()), (Some(0), Some(2)), "a certificate is not written over");
+}
