@@ -7,16 +7,22 @@
 //! the states after at most `i - 1` events. Levels shrink downwards: what is blocked at a level is blocked at all levels
 //! below. A blocked cube is a clause under the activation literal of its level.
 
-use crate::symbolic::sat::{Answer, Limit, Lit};
-use crate::symbolic::system::{Cell, Cube, Fact, Moment, System, lies_in};
+use crate::symbolic::sat::{Answer, Batsat, Limit, Lit};
+use crate::symbolic::system::{Cell, Cube, Fact, Moment, System, Translation, lies_in};
 
 /// A query was stopped: nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
 /// The frames of one search.
-pub struct Frames {
+pub struct Frames<'a> {
+    translation: &'a dyn Translation,
+    width: usize,
     pub system: System,
+    /// How many variables the system had before any atom of a cube.
+    fresh: u32,
+    /// Queries and conflicts of solvers that were given up.
+    past: (u64, u64),
     limit: Limit,
     range: Lit,
     /// The entry of level 0 stays empty.
@@ -47,16 +53,37 @@ pub enum Finding {
     Step(usize),
 }
 
-impl Frames {
-    pub fn new(mut system: System, limit: Limit) -> Frames {
+impl<'a> Frames<'a> {
+    pub fn new(translation: &'a dyn Translation, width: usize, limit: Limit) -> Frames<'a> {
+        let mut system = translation.system(width, Box::new(Batsat::new()));
         let range = system.gates.range_assumption();
-        Frames {
-            system,
-            limit,
-            range,
-            levels: vec![Level { active: Lit::TRUE, blocked: Vec::new() }],
-            suspect: 0,
+        let fresh = system.gates.sat.variables();
+        let levels = vec![Level { active: Lit::TRUE, blocked: Vec::new() }];
+        Frames { translation, width, system, fresh, past: (0, 0), limit, range, levels, suspect: 0 }
+    }
+
+    /// Queries and conflicts so far.
+    pub fn effort(&self) -> (u64, u64) {
+        let sat = &self.system.gates.sat;
+        (self.past.0 + sat.queries(), self.past.1 + sat.conflicts())
+    }
+
+    /// Starts with a fresh solver when most variables belong to atoms that were tried and given up: each model has to
+    /// give them values. The solver's last answer is gone afterwards.
+    pub fn tidy(&mut self) {
+        if self.system.gates.sat.variables() < 2 * self.fresh + 2000 {
+            return;
         }
+        self.past = self.effort();
+        self.system = self.translation.system(self.width, Box::new(Batsat::new()));
+        self.range = self.system.gates.range_assumption();
+        for level in 1..self.levels.len() {
+            self.levels[level].active = self.system.gates.fresh();
+            for cube in self.levels[level].blocked.clone() {
+                self.assert_blocked(&cube, level);
+            }
+        }
+        self.fresh = self.system.gates.sat.variables();
     }
 
     pub fn top(&self) -> usize {
@@ -88,14 +115,18 @@ impl Frames {
 
     /// Blocks a cube at a level; weaker entries at the level and below are taken from the lists.
     pub fn block(&mut self, cube: Cube, level: usize) {
-        let literals = self.system.literals(Moment::Current, &cube);
-        let mut clause: Vec<Lit> = literals.iter().map(|l| !*l).collect();
-        clause.push(!self.levels[level].active);
-        self.system.gates.add_clause(&clause);
+        self.assert_blocked(&cube, level);
         for below in &mut self.levels[..=level] {
             below.blocked.retain(|old| !lies_in(old, &cube));
         }
         self.levels[level].blocked.push(cube);
+    }
+
+    fn assert_blocked(&mut self, cube: &Cube, level: usize) {
+        let literals = self.system.literals(Moment::Current, cube);
+        let mut clause: Vec<Lit> = literals.iter().map(|l| !*l).collect();
+        clause.push(!self.levels[level].active);
+        self.system.gates.add_clause(&clause);
     }
 
     pub fn is_blocked(&self, cube: &[Fact], level: usize) -> bool {

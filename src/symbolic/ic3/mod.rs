@@ -150,21 +150,19 @@ enum Then {
     Event(usize, usize),
 }
 
-struct Search {
-    frames: Frames,
+struct Search<'a> {
+    frames: Frames<'a>,
     obligations: Vec<Obligation>,
 }
 
-impl Search {
-    fn new(translation: &dyn Translation, width: usize, limit: Limit) -> Search {
-        let system = translation.system(width, Box::new(Batsat::new()));
-        Search { frames: Frames::new(system, limit), obligations: Vec::new() }
+impl<'a> Search<'a> {
+    fn new(translation: &'a dyn Translation, width: usize, limit: Limit) -> Search<'a> {
+        Search { frames: Frames::new(translation, width, limit), obligations: Vec::new() }
     }
 
     fn run(mut self, most: usize, width: usize) -> Report {
         let outcome = self.search(most).unwrap_or(Outcome::Unknown(Why::Stopped));
-        let sat = &self.frames.system.gates.sat;
-        let (queries, conflicts) = (sat.queries(), sat.conflicts());
+        let (queries, conflicts) = self.frames.effort();
         Report { outcome, frames: self.frames.top(), queries, conflicts, width }
     }
 
@@ -198,6 +196,7 @@ impl Search {
         self.obligations.push(Obligation { cube, then: Then::Finding(finding) });
         let mut queue = BinaryHeap::from([Reverse((level, Reverse(0)))]);
         while let Some(Reverse((level, Reverse(number)))) = queue.pop() {
+            self.frames.tidy();
             let cube = self.obligations[number].cube.clone();
             if self.frames.is_blocked(&cube, level) {
                 continue;
@@ -244,6 +243,7 @@ impl Search {
         for level in 1..=top {
             for cube in self.frames.blocked(level).to_vec() {
                 // A cube that was moved may have swallowed others of the list.
+                self.frames.tidy();
                 let stands = self.frames.blocked(level).contains(&cube);
                 if stands && let Some(part) = self.frames.unreached_part(&cube, level + 1)? {
                     self.frames.block(part, level + 1);

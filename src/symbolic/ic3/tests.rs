@@ -265,14 +265,14 @@ fn random_machine(random: &mut Random) -> Linear {
 }
 
 /// What IC3 says of integers without bounds, starting from three bits, against walking through the states: nothing that is
-/// proved is broken within twelve events, and every counterexample is as long as the shortest.
+/// proved is broken within eight events, and every counterexample is as long as the shortest.
 #[test]
 fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() {
     let (mut proved, mut strengthened, mut violated, mut unknown) = (0, 0, 0, 0);
-    for seed in 0..250u64 {
+    for seed in 0..160u64 {
         let machine = random_machine(&mut Random(seed));
-        let Ok(explicit) = machine.depth(&[0, 1, 2], 12) else { continue };
-        let report = prove(&machine, &options(3, 48, 13));
+        let Ok(explicit) = machine.depth(&[0, 1, 2], 8) else { continue };
+        let report = prove(&machine, &options(3, 32, 9));
         match report.outcome {
             Outcome::Invariant(cubes) => {
                 assert_eq!(explicit, None, "seed {seed}: {machine:?}");
@@ -280,7 +280,7 @@ fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() 
                 strengthened += usize::from(!cubes.is_empty());
             }
             Outcome::Counterexample(path) => {
-                assert!(path.depth() > 12 || explicit == Some(path.depth()), "seed {seed}: {machine:?}");
+                assert!(path.depth() > 8 || explicit == Some(path.depth()), "seed {seed}: {machine:?}");
                 violated += 1;
             }
             Outcome::Unknown(Why::Refuted(part)) => panic!("seed {seed}: {part:?}"),
@@ -291,6 +291,5 @@ fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() 
         }
     }
     let counts = (proved, strengthened, violated, unknown);
-    assert!(proved >= 30 && strengthened >= 10 && violated >= 30, "{counts:?}");
-    eprintln!("{counts:?}");
+    assert!(proved >= 50 && strengthened >= 10 && violated >= 20, "{counts:?}");
 }
