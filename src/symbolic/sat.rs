@@ -395,22 +395,7 @@ impl<S: Sat> Sat for Recorder<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Pigeons in one hole fewer, at most one pigeon in a hole: no model.
-    fn pigeons(sat: &mut dyn Sat, pigeons: usize) {
-        let holes = pigeons - 1;
-        let sits: Vec<Vec<Lit>> = (0..pigeons).map(|_| (0..holes).map(|_| sat.new_var()).collect()).collect();
-        for row in &sits {
-            sat.add_clause(row);
-        }
-        for hole in 0..holes {
-            for a in 0..pigeons {
-                for b in 0..a {
-                    sat.add_clause(&[!sits[a][hole], !sits[b][hole]]);
-                }
-            }
-        }
-    }
+    use crate::symbolic::testing::pigeons;
 
     #[test]
     fn a_core_names_only_assumptions_that_clash() {
