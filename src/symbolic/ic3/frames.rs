@@ -236,11 +236,13 @@ impl<'a> Frames<'a> {
     ) -> Result<Option<usize>, Stopped> {
         let mut assumptions = self.frame(level - 1);
         assumptions.push(outside);
+        let here = self.system.literals(Moment::Current, cube);
         let count = self.system.events.len();
         let suspect = self.suspect;
         for event in (0..count).map(|i| (suspect + i) % count) {
             let taken = self.system.events[event].taken;
-            if taken == Lit::FALSE {
+            // An event that writes nothing of the cube leads into no part of the cube from outside of that part.
+            if taken == Lit::FALSE || self.system.literals(Moment::After(event), cube) == here {
                 continue;
             }
             assumptions.push(taken);
