@@ -2,7 +2,7 @@
 //!
 //! In: the typed machine. Out: verdicts with a certificate, or a sequence of events that is replayed elsewhere.
 //!
-//! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
+//! - `sat` is the seam to a solver (`cadical` another one behind it), `gates` and `integer` build literals of formulas over it.
 //! - `system` is a transition system over gates, the seam between a translation and the engines.
 //! - `bound` says which width of integers makes UNSAT a proof.
 //! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
@@ -12,6 +12,8 @@
 //! keeps that.
 
 pub mod bound;
+#[cfg(feature = "cadical")]
+pub mod cadical;
 pub mod gates;
 pub mod ic3;
 pub mod integer;

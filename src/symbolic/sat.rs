@@ -132,7 +132,7 @@ pub trait Sat: Send {
     /// given.
     fn core(&self) -> &[Lit];
 
-    /// Conflicts of all queries so far.
+    /// Conflicts of all queries so far; 0 if the solver does not tell.
     fn conflicts(&self) -> u64;
 
     /// Queries so far.
@@ -145,6 +145,14 @@ pub trait Sat: Send {
     fn log(&self) -> &[Logged] {
         &[]
     }
+}
+
+/// The solver for searches: the fastest one that was built in. Proofs are checked again by `Batsat` in any case.
+pub fn searcher() -> Box<dyn Sat> {
+    #[cfg(feature = "cadical")]
+    return Box::new(crate::symbolic::cadical::Cadical::new());
+    #[cfg(not(feature = "cadical"))]
+    Box::new(Batsat::new())
 }
 
 /// An entry of the log from which a proof is made.

@@ -5,9 +5,12 @@
 //!
 //! Level 0 is the moment before the initialisation: its only successors are initial states. Level `i` over-approximates
 //! the states after at most `i - 1` events. Levels shrink downwards: what is blocked at a level is blocked at all levels
-//! below. A blocked cube is a clause under the activation literal of its level.
+//! below. A blocked cube is a clause under the activation literal of its level. A step that leaves the width of limited
+//! integers is no step here, so that the search is one of a finite system and each path that comes out is real; the
+//! check of the invariant knows no such cut.
 
-use crate::symbolic::sat::{Answer, Batsat, Limit, Lit};
+use crate::symbolic::integer::Integer;
+use crate::symbolic::sat::{self, Answer, Limit, Lit};
 use crate::symbolic::system::{Cell, Cube, Fact, Moment, System, Translation, lies_in};
 
 /// A query was stopped: nothing is known.
@@ -25,6 +28,10 @@ pub struct Frames<'a> {
     past: (u64, u64),
     limit: Limit,
     range: Lit,
+    /// The initialisation is taken and ends within the width.
+    begins: Lit,
+    /// Each event is taken and ends within the width.
+    steps: Vec<Lit>,
     /// The entry of level 0 stays empty.
     levels: Vec<Level>,
     /// The event that last led into a cube: the likeliest one to do so again.
@@ -55,11 +62,60 @@ pub enum Finding {
 
 impl<'a> Frames<'a> {
     pub fn new(translation: &'a dyn Translation, width: usize, limit: Limit) -> Frames<'a> {
-        let mut system = translation.system(width, Box::new(Batsat::new()));
-        let range = system.gates.range_assumption();
-        let fresh = system.gates.sat.variables();
+        let system = translation.system(width, sat::searcher());
         let levels = vec![Level { active: Lit::TRUE, blocked: Vec::new() }];
-        Frames { translation, width, system, fresh, past: (0, 0), limit, range, levels, suspect: 0 }
+        let mut frames = Frames {
+            translation,
+            width,
+            system,
+            fresh: 0,
+            past: (0, 0),
+            limit,
+            range: Lit::TRUE,
+            begins: Lit::FALSE,
+            steps: Vec::new(),
+            levels,
+            suspect: 0,
+        };
+        frames.prepare();
+        frames
+    }
+
+    /// Makes the literals that queries need over a fresh system.
+    fn prepare(&mut self) {
+        self.range = self.system.gates.range_assumption();
+        self.begins = self.within_width(Moment::Initial);
+        self.steps = (0..self.system.events.len()).map(|e| self.within_width(Moment::After(e))).collect();
+        for level in 1..self.levels.len() {
+            self.levels[level].active = self.system.gates.fresh();
+            for cube in self.levels[level].blocked.clone() {
+                self.assert_blocked(&cube, level);
+            }
+        }
+        self.fresh = self.system.gates.sat.variables();
+    }
+
+    /// The literal of "the step is taken and each limited integer still fits its bits".
+    fn within_width(&mut self, moment: Moment) -> Lit {
+        let Some(step) = self.system.step(moment) else { return Lit::TRUE };
+        let mut all = vec![step.taken];
+        for (before, after) in self.system.cells.iter().zip(step.next.clone()) {
+            if let (Cell::Integer(before), Cell::Integer(after)) = (before, after)
+                && before.is_limited()
+                && *before != after
+            {
+                let (low, high) = before.bounds();
+                let gates = &mut self.system.gates;
+                all.push(gates.int_le(&Integer::constant(low.clone()), &after));
+                all.push(gates.int_le(&after, &Integer::constant(high.clone())));
+            }
+        }
+        self.system.gates.and_all(&all)
+    }
+
+    /// Whether the answer may depend on the width.
+    pub fn has_limited_integers(&self) -> bool {
+        self.system.cells.iter().any(|cell| matches!(cell, Cell::Integer(number) if number.is_limited()))
     }
 
     /// Queries and conflicts so far.
@@ -75,15 +131,8 @@ impl<'a> Frames<'a> {
             return;
         }
         self.past = self.effort();
-        self.system = self.translation.system(self.width, Box::new(Batsat::new()));
-        self.range = self.system.gates.range_assumption();
-        for level in 1..self.levels.len() {
-            self.levels[level].active = self.system.gates.fresh();
-            for cube in self.levels[level].blocked.clone() {
-                self.assert_blocked(&cube, level);
-            }
-        }
-        self.fresh = self.system.gates.sat.variables();
+        self.system = self.translation.system(self.width, sat::searcher());
+        self.prepare();
     }
 
     pub fn top(&self) -> usize {
@@ -183,7 +232,7 @@ impl<'a> Frames<'a> {
             None => Ok(Reached::Never(part)),
             Some(Moment::After(event)) => {
                 let mut goal = self.system.literals(Moment::After(event), cube);
-                goal.push(self.system.events[event].taken);
+                goal.push(self.steps[event]);
                 let from = self.lifted(Moment::After(event), &goal)?;
                 Ok(Reached::By { event, from })
             }
@@ -201,7 +250,7 @@ impl<'a> Frames<'a> {
     /// to keep all steps out.
     fn query(&mut self, cube: &Cube, level: usize) -> Result<(Option<Moment>, Cube), Stopped> {
         let mut needed = vec![false; cube.len()];
-        let start = [self.range, self.system.init.taken];
+        let start = [self.range, self.begins];
         if self.leads_into(Moment::Initial, &start, cube, &mut needed)? {
             return Ok((Some(Moment::Initial), Vec::new()));
         }
@@ -240,7 +289,7 @@ impl<'a> Frames<'a> {
         let count = self.system.events.len();
         let suspect = self.suspect;
         for event in (0..count).map(|i| (suspect + i) % count) {
-            let taken = self.system.events[event].taken;
+            let taken = self.steps[event];
             // An event that writes nothing of the cube leads into no part of the cube from outside of that part.
             if taken == Lit::FALSE || self.system.literals(Moment::After(event), cube) == here {
                 continue;

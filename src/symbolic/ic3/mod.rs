@@ -4,7 +4,7 @@
 //! sequence of events that leads to a finding (to be replayed), or why neither was found. Never here: clauses of B.
 //!
 //! A level is left only when all states that lead to a finding in one more step are blocked, and obligations are not
-//! moved up, so the first counterexample is a shortest one. The search treats the width of limited integers as if it
+//! moved up, so the first counterexample is a shortest one, among those within the width. The search treats the width of limited integers as if it
 //! were the truth; only `certificate` decides whether the invariant that comes out is one for all integers. No query is
 //! random and no hash map is walked: equal systems give equal runs.
 
@@ -70,7 +70,7 @@ pub enum Why {
     Frames,
     /// The invariant holds for integers of the largest width, and it is not known whether that is enough.
     Width,
-    /// The fresh solver refuted the invariant at the width of the search: a defect of the search or the translation.
+    /// The fresh solver refuted the invariant though no width is involved: a defect of the search or the translation.
     Refuted(Part),
 }
 
@@ -83,6 +83,8 @@ pub struct Report {
     pub conflicts: u64,
     /// Bits of limited integers in the last search or check.
     pub width: usize,
+    /// Whether there are limited integers at all.
+    pub limited: bool,
 }
 
 /// Searches at growing widths until a certificate passes, a finding is reached, or a limit is.
@@ -100,13 +102,15 @@ pub fn prove(translation: &dyn Translation, options: &Options) -> Report {
                 check_at_growing_width(translation, cubes, &mut report.width, options, &mut queries);
             match checked {
                 Recheck::Proved => {}
-                Recheck::Refuted(part) if report.width == width => {
+                Recheck::Refuted(part) if !report.limited => {
                     report.outcome = Outcome::Unknown(Why::Refuted(part));
                 }
                 // A wider integer breaks the invariant: the search starts again with the wider one.
-                Recheck::Refuted(_) => next = Some(report.width),
-                Recheck::Width(_) if 2 * width <= options.max_width => next = Some(2 * width),
-                Recheck::Width(_) => report.outcome = Outcome::Unknown(Why::Width),
+                Recheck::Refuted(_) if report.width > width => next = Some(report.width),
+                Recheck::Refuted(_) | Recheck::Width(_) if 2 * width <= options.max_width => {
+                    next = Some(2 * width);
+                }
+                Recheck::Refuted(_) | Recheck::Width(_) => report.outcome = Outcome::Unknown(Why::Width),
                 Recheck::Unknown => report.outcome = Outcome::Unknown(Why::Stopped),
             }
         }
@@ -163,7 +167,8 @@ impl<'a> Search<'a> {
     fn run(mut self, most: usize, width: usize) -> Report {
         let outcome = self.search(most).unwrap_or(Outcome::Unknown(Why::Stopped));
         let (queries, conflicts) = self.frames.effort();
-        Report { outcome, frames: self.frames.top(), queries, conflicts, width }
+        let limited = self.frames.has_limited_integers();
+        Report { outcome, frames: self.frames.top(), queries, conflicts, width, limited }
     }
 
     fn search(&mut self, most: usize) -> Result<Outcome, Stopped> {
