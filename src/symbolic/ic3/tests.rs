@@ -269,7 +269,7 @@ fn random_machine(random: &mut Random) -> Linear {
 #[test]
 fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() {
     let (mut proved, mut strengthened, mut violated, mut unknown) = (0, 0, 0, 0);
-    for seed in 0..160u64 {
+    for seed in 0..100u64 {
         let machine = random_machine(&mut Random(seed));
         let Ok(explicit) = machine.depth(&[0, 1, 2], 8) else { continue };
         let report = prove(&machine, &options(3, 32, 9));
@@ -295,5 +295,5 @@ fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() 
         }
     }
     let counts = (proved, strengthened, violated, unknown);
-    assert!(proved >= 50 && strengthened >= 10 && violated >= 20 && unknown <= 40, "{counts:?}");
+    assert!(proved >= 30 && strengthened >= 5 && violated >= 10 && unknown <= 30, "{counts:?}");
 }
