@@ -284,8 +284,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     }
     if let Engine::Symbolic(settings) = options.engine {
         let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
-        let refused =
-            symbolic::refusals(machine, options, !formulas.is_empty(), followed, settings.method);
+        let refused = symbolic::refusals(machine, options, !formulas.is_empty(), followed, settings.method);
         if !refused.is_empty() {
             return Err(Rejected { sources, diagnostics: refused }.into());
         }

@@ -17,9 +17,9 @@ use crate::report::{Counts, EventCoverage, Ledger, Reductions, Symbolic, Violati
 use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
-use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, Wanted, doubtful_properties};
 use crate::symbolic::sat::Limit;
 use crate::symbolic::translate::Translated;
+use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, Wanted, doubtful_properties};
 use crate::symbolic::{ic3, path};
 use candidate::{Replay, Verdict};
 use std::sync::Arc;
@@ -94,9 +94,15 @@ pub fn refusals(
         }
     };
     refuse(temporal, "temporal formulas need the states that the explicit engine visits");
-    refuse(options.keep_going, "--keep-going counts findings in all states, which this engine does not visit");
+    refuse(
+        options.keep_going,
+        "--keep-going counts findings in all states, which this engine does not visit",
+    );
     refuse(options.symmetry.is_some(), "--symmetry reduces the states that the explicit engine visits");
-    refuse(machine.scope.is_some(), "SCOPE leaves states without successors, which only the explicit engine does");
+    refuse(
+        machine.scope.is_some(),
+        "SCOPE leaves states without successors, which only the explicit engine does",
+    );
     refuse(
         machine.integers_in_scope,
         "integers are not limited to MININT..MAXINT here; leave --integers-in-scope out",
@@ -360,7 +366,9 @@ fn conclude(
         Ended::NoBeginning { proved } => match replay.no_beginning() {
             Some(v) => violation = Some(v?),
             None if proved => violation = Some(replay.proved_no_beginning()),
-            None => reasons.push(format!("no valuation of the constants was found with integers of {width} bits")),
+            None => {
+                reasons.push(format!("no valuation of the constants was found with integers of {width} bits"))
+            }
         },
         Ended::AllPaths => {
             proved = is_whole(&base.run);
@@ -396,7 +404,8 @@ fn recheck(
         reply = step.one_more();
     }
     let unrolling = Unrolling::new(machine, wanted(options), encode, budget);
-    let mut judge = |_: &Candidate| -> Verdict { crate::symbolic::bmc::Judged::Spurious("a re-check".into()) };
+    let mut judge =
+        |_: &Candidate| -> Verdict { crate::symbolic::bmc::Judged::Spurious("a re-check".into()) };
     let mut base = Search::new(unrolling, &mut judge, &|_| {}, budget);
     let ended = base.run(k);
     if budget.check().is_err() {

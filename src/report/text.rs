@@ -112,10 +112,14 @@ fn symbolic(out: &mut String, s: &Symbolic) {
     let depth = s.depth.map_or("nothing".into(), |d| format!("all paths of up to {d} operations"));
     let _ = writeln!(out, "  searched     {depth}; {} queries, {} conflicts", s.queries, s.conflicts);
     if let Some(k) = s.k {
-        let _ = writeln!(out, "  proof        by induction: no bad state follows {} good states in a row", k + 1);
+        let _ =
+            writeln!(out, "  proof        by induction: no bad state follows {} good states in a row", k + 1);
     } else if let Some(clauses) = s.clauses {
         let frames = s.frames.unwrap_or(0);
-        let _ = writeln!(out, "  proof        an inductive invariant: the property and {clauses} clauses, {frames} frames");
+        let _ = writeln!(
+            out,
+            "  proof        an inductive invariant: the property and {clauses} clauses, {frames} frames"
+        );
     } else if let Some(kind) = s.certificate {
         let _ = writeln!(out, "  proof        {kind}");
     }

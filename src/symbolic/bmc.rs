@@ -74,7 +74,9 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
         u.prepare_beginning();
         let fault = u.beginning.as_ref().map(|b| b.fault).expect("the initialisation was prepared");
         let none = u.no_beginning();
-        for (lit, word) in [(fault, "INITIALISATION may go wrong"), (none, "INITIALISATION may have no outcome")] {
+        for (lit, word) in
+            [(fault, "INITIALISATION may go wrong"), (none, "INITIALISATION may have no outcome")]
+        {
             match u.ask(&[lit]) {
                 Reply::Proof => {}
                 Reply::Unknown => return Some(Ended::Stopped),

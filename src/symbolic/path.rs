@@ -46,7 +46,10 @@ pub fn run<V>(search: &mut Search<V>, last: usize) -> Ended<V> {
                     Reply::Candidate => longer.push(next),
                 }
                 if longer.len() > SEQUENCES {
-                    search.run.doubts.push(format!("more than {SEQUENCES} sequences of {} events", depth + 1));
+                    search
+                        .run
+                        .doubts
+                        .push(format!("more than {SEQUENCES} sequences of {} events", depth + 1));
                     return Ended::Depth;
                 }
             }

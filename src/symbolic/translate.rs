@@ -36,7 +36,12 @@ pub struct Translated<'m> {
 }
 
 impl<'m> Translated<'m> {
-    pub fn new(machine: &'m Machine, wanted: Wanted, options: EncodeOptions, budget: &Budget) -> Translated<'m> {
+    pub fn new(
+        machine: &'m Machine,
+        wanted: Wanted,
+        options: EncodeOptions,
+        budget: &Budget,
+    ) -> Translated<'m> {
         Translated { machine, wanted, options, budget: budget.clone(), shape: RefCell::default() }
     }
 
@@ -82,7 +87,8 @@ impl<'m> Translated<'m> {
     }
 
     fn cells(&self, env: &Env) -> Vec<Piece> {
-        let vars: Vec<VarId> = self.machine.constants.iter().chain(&self.machine.variables).copied().collect();
+        let vars: Vec<VarId> =
+            self.machine.constants.iter().chain(&self.machine.variables).copied().collect();
         let mut out = Vec::new();
         for v in vars {
             if let Some(slot) = env.get(v) {
@@ -166,7 +172,12 @@ impl Translation for Translated<'_> {
             let broken = enc.g.and(outcome.taken, !kept);
             let bad = enc.g.or_all(&[broken, outcome.fault, also_bad]);
             numbers.insert(moment, numbers_of(&after));
-            made.push(Step { taken: outcome.taken, bad, next: after.into_iter().map(Piece::cell).collect(), inputs });
+            made.push(Step {
+                taken: outcome.taken,
+                bad,
+                next: after.into_iter().map(Piece::cell).collect(),
+                inputs,
+            });
         }
         let init = made.remove(0);
         let integers: Vec<usize> = numbers[&Moment::Current].keys().copied().collect();

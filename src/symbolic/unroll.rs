@@ -126,20 +126,17 @@ pub struct Unrolling<'m> {
 
 impl<'m> Unrolling<'m> {
     /// The constants, with PROPERTIES asserted.
-    pub fn new(machine: &'m Machine, wanted: Wanted, options: EncodeOptions, budget: &Budget) -> Unrolling<'m> {
+    pub fn new(
+        machine: &'m Machine,
+        wanted: Wanted,
+        options: EncodeOptions,
+        budget: &Budget,
+    ) -> Unrolling<'m> {
         let mut enc = Encoder::new(machine, options, budget);
         let constants = with_constants(&mut enc);
         let budget = budget.clone();
         let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
-        Unrolling {
-            enc,
-            machine,
-            wanted,
-            constants,
-            beginning: None,
-            frames: Vec::new(),
-            limit,
-        }
+        Unrolling { enc, machine, wanted, constants, beginning: None, frames: Vec::new(), limit }
     }
 
     /// The initialisation as a step; nothing is asserted.
@@ -167,8 +164,11 @@ impl<'m> Unrolling<'m> {
     pub fn begin_anywhere(&mut self) {
         let mut env = self.constants.clone();
         let machine = self.machine;
-        let invariant: Vec<&Pred> =
-            if self.wanted.invariant { machine.invariant.iter().map(|c| &c.pred).collect() } else { Vec::new() };
+        let invariant: Vec<&Pred> = if self.wanted.invariant {
+            machine.invariant.iter().map(|c| &c.pred).collect()
+        } else {
+            Vec::new()
+        };
         self.enc.bind_leaves(&mut env, &machine.variables, &invariant);
         env.remember(&machine.variables);
         self.push(env);
@@ -290,12 +290,8 @@ impl<'m> Unrolling<'m> {
 
     /// A literal of some of these targets being met in a frame.
     pub fn any_of(&mut self, frame: usize, targets: &[Target]) -> Lit {
-        let lits: Vec<Lit> = self.frames[frame]
-            .targets
-            .iter()
-            .filter(|(t, _)| targets.contains(t))
-            .map(|(_, l)| *l)
-            .collect();
+        let lits: Vec<Lit> =
+            self.frames[frame].targets.iter().filter(|(t, _)| targets.contains(t)).map(|(_, l)| *l).collect();
         self.enc.g.or_all(&lits)
     }
 

@@ -71,7 +71,8 @@ fn outcome(text: &str, options: &CheckOptions) -> Option<Outcome> {
 
 /// The operations of the trace.
 fn depth(o: &Outcome) -> usize {
-    let steps = o.violation.as_ref().map_or(0, |v| v.trace.iter().filter(|s| !s.event.starts_with('$')).count());
+    let steps =
+        o.violation.as_ref().map_or(0, |v| v.trace.iter().filter(|s| !s.event.starts_with('$')).count());
     steps
 }
 
@@ -85,8 +86,11 @@ fn load(text: &str) -> Option<Machine> {
 /// of predicates that the encoder understands.
 fn compare(machine: &Machine) -> (usize, usize) {
     let budget = Budget::unlimited();
-    let explored =
-        search::explore(machine, &budget, &search::SearchOptions { max_states: Some(40), keep_going: true, ..Default::default() });
+    let explored = search::explore(
+        machine,
+        &budget,
+        &search::SearchOptions { max_states: Some(40), keep_going: true, ..Default::default() },
+    );
     let options = EncodeOptions { width: 24, free_products: false, strict_guards: false };
     let mut enc = Encoder::new(machine, options, &budget);
     let mut env = Env::new(machine);
@@ -185,34 +189,174 @@ fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_
 /// `Verified` may be `Incomplete` for an engine that finds no proof; `Violated` at a depth is what bmc has to find.
 const UNBOUNDED: &[(&str, &str, Option<usize>, bool)] = &[
     // text, reason, depth of the violation, whether kind has to prove it
-    ("VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END", "adding keeps a number from sinking", None, true),
-    ("VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up(i) = PRE i:NATURAL1 THEN x:=x+i END END", "a sum of naturals is one", None, true),
-    ("VARIABLES x INVARIANT x<=127 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END", "no byte wraps around", Some(128), false),
-    ("VARIABLES x INVARIANT x<=6 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END", "seven steps reach seven", Some(7), false),
-    ("VARIABLES x INVARIANT x/=-1 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END", "needs that x stays positive", None, false),
-    ("VARIABLES x INVARIANT x>=-2 & x/=-1 INITIALISATION x:=0 OPERATIONS up(i) = PRE i:1..64 THEN x:=x+i END END", "two good states in a row rule -2 out", None, true),
-    ("VARIABLES x,y INVARIANT x=y INITIALISATION x,y:=0,0 OPERATIONS both = x,y:=x+1,y+1 END", "a relation of two numbers", None, true),
-    ("VARIABLES x,y INVARIANT x<=y INITIALISATION x,y:=0,0 OPERATIONS a = y:=y+1; b = SELECT x<y THEN x:=x+1 END END", "never overtakes", None, true),
-    ("VARIABLES x,y INVARIANT x<y INITIALISATION x,y:=0,1 OPERATIONS a = y:=y+1; b = SELECT x<y THEN x:=x+1 END END", "meets in one step", Some(1), false),
-    ("VARIABLES x INVARIANT x mod 2 = 0 & x>=0 INITIALISATION x:=0 OPERATIONS up = x:=x+2 END", "even stays even", None, true),
-    ("VARIABLES x INVARIANT x/=1024 INITIALISATION x:=1 OPERATIONS up = x:=x*2 END", "ten doublings", Some(10), false),
-    ("VARIABLES x INVARIANT x>0 INITIALISATION x:=1 OPERATIONS up = x:=x*2 END", "doubling keeps the sign", None, true),
-    ("VARIABLES x,y INVARIANT x*y>=0 INITIALISATION x,y:=0,0 OPERATIONS a = x:=x+1; b = y:=y+1 END", "a product of naturals; no proof is known", None, false),
-    ("VARIABLES x,y INVARIANT x*y/=12 INITIALISATION x,y:=0,0 OPERATIONS a = x:=x+1; b = y:=y+1 END", "3*4 after seven steps", Some(7), false),
-    ("VARIABLES x INVARIANT x:INTEGER INITIALISATION x:=0 OPERATIONS up = x:=x+1; down = x:=x-1 END", "typing alone", None, true),
-    ("VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS down = SELECT x>0 THEN x:=x-1 END; up = x:=x+3 END", "never below nought", None, true),
-    ("VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS down = SELECT x>1 THEN x:=x-3 END; up = x:=x+2 END", "2-3 is negative", Some(2), false),
-    ("VARIABLES x,b INVARIANT x>=0 & b:BOOL & (b=TRUE => x>=5) INITIALISATION x,b:=0,FALSE OPERATIONS up = x:=x+1; set = SELECT x>=5 THEN b:=TRUE END END", "the flag remembers", None, true),
-    ("VARIABLES x,b INVARIANT x>=0 & b:BOOL & (b=TRUE => x>=5) INITIALISATION x,b:=0,FALSE OPERATIONS up = x:=x+1; set = SELECT x>=4 THEN b:=TRUE END END", "the flag is set too early", Some(5), false),
-    ("VARIABLES x INVARIANT x<33554432 INITIALISATION x::0..33554431 OPERATIONS up(i) = PRE i:1..1000 & x+i<=33554432 THEN x:=x+i END; back = PRE x=33554432 THEN x:=0 END END", "2**25 initial states", Some(1), false),
-    ("VARIABLES x INVARIANT x=0 or x=1 INITIALISATION x:=0 OPERATIONS flip = x:=1-x END", "two states of an infinite type", None, true),
-    ("VARIABLES x INVARIANT 10/x>=0 INITIALISATION x:=3 OPERATIONS down = x:=x-1 END", "divides by nought", Some(3), false),
-    ("VARIABLES x INVARIANT x>=1 & 10/x>=0 INITIALISATION x:=1 OPERATIONS up = x:=x+1 END", "a positive divisor", None, true),
-    ("VARIABLES x INVARIANT x:NATURAL INITIALISATION x::NATURAL OPERATIONS up = x:=x+1 END", "infinitely many initial states", None, true),
-    ("VARIABLES x INVARIANT x/=7 INITIALISATION x::NATURAL OPERATIONS up = x:=x+1 END", "one initial state of infinitely many", Some(0), false),
-    ("VARIABLES x,s INVARIANT x>=0 & s<:1..3 & (s={} => x=0 or x>=1) INITIALISATION x,s:=0,{} OPERATIONS put(e) = PRE e:1..3 THEN s:=s\\/{e} || x:=x+1 END END", "a set beside a number", None, true),
-    ("VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up = ANY i WHERE i>x THEN x:=i END END", "any greater number", None, true),
-    ("VARIABLES x INVARIANT x<=100 INITIALISATION x:=0 OPERATIONS up = ANY i WHERE i>x THEN x:=i END END", "any greater number, at once", Some(1), false),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "adding keeps a number from sinking",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up(i) = PRE i:NATURAL1 THEN x:=x+i END END",
+        "a sum of naturals is one",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x<=127 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "no byte wraps around",
+        Some(128),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x<=6 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "seven steps reach seven",
+        Some(7),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x/=-1 INITIALISATION x:=0 OPERATIONS up = x:=x+1 END",
+        "needs that x stays positive",
+        None,
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=-2 & x/=-1 INITIALISATION x:=0 OPERATIONS up(i) = PRE i:1..64 THEN x:=x+i END END",
+        "two good states in a row rule -2 out",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x=y INITIALISATION x,y:=0,0 OPERATIONS both = x,y:=x+1,y+1 END",
+        "a relation of two numbers",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x<=y INITIALISATION x,y:=0,0 OPERATIONS a = y:=y+1; b = SELECT x<y THEN x:=x+1 END END",
+        "never overtakes",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x<y INITIALISATION x,y:=0,1 OPERATIONS a = y:=y+1; b = SELECT x<y THEN x:=x+1 END END",
+        "meets in one step",
+        Some(1),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x mod 2 = 0 & x>=0 INITIALISATION x:=0 OPERATIONS up = x:=x+2 END",
+        "even stays even",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x/=1024 INITIALISATION x:=1 OPERATIONS up = x:=x*2 END",
+        "ten doublings",
+        Some(10),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x>0 INITIALISATION x:=1 OPERATIONS up = x:=x*2 END",
+        "doubling keeps the sign",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x*y>=0 INITIALISATION x,y:=0,0 OPERATIONS a = x:=x+1; b = y:=y+1 END",
+        "a product of naturals; no proof is known",
+        None,
+        false,
+    ),
+    (
+        "VARIABLES x,y INVARIANT x*y/=12 INITIALISATION x,y:=0,0 OPERATIONS a = x:=x+1; b = y:=y+1 END",
+        "3*4 after seven steps",
+        Some(7),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x:INTEGER INITIALISATION x:=0 OPERATIONS up = x:=x+1; down = x:=x-1 END",
+        "typing alone",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS down = SELECT x>0 THEN x:=x-1 END; up = x:=x+3 END",
+        "never below nought",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS down = SELECT x>1 THEN x:=x-3 END; up = x:=x+2 END",
+        "2-3 is negative",
+        Some(2),
+        false,
+    ),
+    (
+        "VARIABLES x,b INVARIANT x>=0 & b:BOOL & (b=TRUE => x>=5) INITIALISATION x,b:=0,FALSE OPERATIONS up = x:=x+1; set = SELECT x>=5 THEN b:=TRUE END END",
+        "the flag remembers",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x,b INVARIANT x>=0 & b:BOOL & (b=TRUE => x>=5) INITIALISATION x,b:=0,FALSE OPERATIONS up = x:=x+1; set = SELECT x>=4 THEN b:=TRUE END END",
+        "the flag is set too early",
+        Some(5),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x<33554432 INITIALISATION x::0..33554431 OPERATIONS up(i) = PRE i:1..1000 & x+i<=33554432 THEN x:=x+i END; back = PRE x=33554432 THEN x:=0 END END",
+        "2**25 initial states",
+        Some(1),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x=0 or x=1 INITIALISATION x:=0 OPERATIONS flip = x:=1-x END",
+        "two states of an infinite type",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT 10/x>=0 INITIALISATION x:=3 OPERATIONS down = x:=x-1 END",
+        "divides by nought",
+        Some(3),
+        false,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=1 & 10/x>=0 INITIALISATION x:=1 OPERATIONS up = x:=x+1 END",
+        "a positive divisor",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x:NATURAL INITIALISATION x::NATURAL OPERATIONS up = x:=x+1 END",
+        "infinitely many initial states",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x/=7 INITIALISATION x::NATURAL OPERATIONS up = x:=x+1 END",
+        "one initial state of infinitely many",
+        Some(0),
+        false,
+    ),
+    (
+        "VARIABLES x,s INVARIANT x>=0 & s<:1..3 & (s={} => x=0 or x>=1) INITIALISATION x,s:=0,{} OPERATIONS put(e) = PRE e:1..3 THEN s:=s\\/{e} || x:=x+1 END END",
+        "a set beside a number",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x>=0 INITIALISATION x:=0 OPERATIONS up = ANY i WHERE i>x THEN x:=i END END",
+        "any greater number",
+        None,
+        true,
+    ),
+    (
+        "VARIABLES x INVARIANT x<=100 INITIALISATION x:=0 OPERATIONS up = ANY i WHERE i>x THEN x:=i END END",
+        "any greater number, at once",
+        Some(1),
+        false,
+    ),
 ];
 
 fn machine_of(body: &str) -> String {
@@ -259,7 +403,13 @@ fn constants_without_a_valuation_are_a_finding_and_prove_nothing() {
         for text in vacuous {
             for method in [Method::Bmc, Method::BmcPath, Method::Kind, Method::Ic3] {
                 let o = outcome(text, &options(symbolic(method))).expect("a model");
-                assert_eq!(o.verdict(), Verdict::Violated, "{} of {text}: {:?}", method.word(), o.ledger.reasons());
+                assert_eq!(
+                    o.verdict(),
+                    Verdict::Violated,
+                    "{} of {text}: {:?}",
+                    method.word(),
+                    o.ledger.reasons()
+                );
                 assert_eq!(o.violation.expect("a finding").kind, "properties");
             }
         }

@@ -92,7 +92,9 @@ impl Replay<'_> {
         Violation {
             kind: FindingKind::Properties.word().into(),
             property: "PROPERTIES and INITIALISATION have no solution".into(),
-            explanation: vec!["the evaluator could not list the valuations; the solver refuted all of them".into()],
+            explanation: vec![
+                "the evaluator could not list the valuations; the solver refuted all of them".into(),
+            ],
             trace: Vec::new(),
             loop_start: None,
             confirmed_by: None,
@@ -201,7 +203,12 @@ impl Replay<'_> {
     }
 
     /// What the evaluator finds wrong in the last state, in the order of the explicit engine.
-    fn wrong_in(&self, state: &State, candidate: &Candidate, budget: &Budget) -> Result<Option<Found>, String> {
+    fn wrong_in(
+        &self,
+        state: &State,
+        candidate: &Candidate,
+        budget: &Budget,
+    ) -> Result<Option<Found>, String> {
         let machine = self.machine;
         let interpreter = Interpreter::new(machine, budget);
         let broken = interpreter.check_state(state, true).map_err(|e| e.to_string())?;
@@ -230,7 +237,8 @@ impl Replay<'_> {
         if let Some((event, choices)) = &candidate.fault {
             let mut pinned = machine.clone();
             pin(&mut pinned, &pins_of(choices), Some(*event));
-            let steps = Interpreter::new(&pinned, budget).steps_of(state, *event).map_err(|e| e.to_string())?;
+            let steps =
+                Interpreter::new(&pinned, budget).steps_of(state, *event).map_err(|e| e.to_string())?;
             let undefined = steps.undefined_guards.iter().filter(|_| self.options.strict_wd);
             if let Some((_, e)) = steps.errors.iter().chain(undefined).next() {
                 return Ok(Some(Found::of(e, Some(*event))));
@@ -372,11 +380,8 @@ fn pin(machine: &mut Machine, pins: &Pins, event: Option<usize>) {
                 pin_stmt(&original, &mut op.body, pins);
             }
             let op = &mut machine.operations[original.events[event].0 as usize];
-            let equations: Vec<Pred> = op
-                .params
-                .iter()
-                .filter_map(|v| equation(&original, *v, pins.get(&(None, *v))?))
-                .collect();
+            let equations: Vec<Pred> =
+                op.params.iter().filter_map(|v| equation(&original, *v, pins.get(&(None, *v))?)).collect();
             if !equations.is_empty() {
                 let span = op.body.span;
                 let body = std::mem::replace(&mut op.body, Stmt { kind: StmtKind::Skip, span });

@@ -247,8 +247,12 @@ impl<'m> Encoder<'m> {
             let (other, step): (&Expr, i64) = match (op, is(a), is(b)) {
                 (RelOp::LessEqual | RelOp::GreaterEqual, true, _) => (b, 0),
                 (RelOp::LessEqual | RelOp::GreaterEqual, _, true) => (a, 0),
-                (RelOp::Less, true, _) | (RelOp::Greater, true, _) => (b, if *op == RelOp::Less { -1 } else { 1 }),
-                (RelOp::Less, _, true) | (RelOp::Greater, _, true) => (a, if *op == RelOp::Less { 1 } else { -1 }),
+                (RelOp::Less, true, _) | (RelOp::Greater, true, _) => {
+                    (b, if *op == RelOp::Less { -1 } else { 1 })
+                }
+                (RelOp::Less, _, true) | (RelOp::Greater, _, true) => {
+                    (a, if *op == RelOp::Less { 1 } else { -1 })
+                }
                 (RelOp::In, true, _) => match &b.kind {
                     ExprKind::Binary(BinOp::Interval, low, _) => (&**low, 0),
                     _ => continue,
@@ -410,7 +414,9 @@ fn variables(e: &Expr, open: &[VarId], out: &mut Vec<VarId>) -> bool {
             out.push(*v);
             true
         }
-        ExprKind::Pair(a, b) => variables(a, open, out) && matches!(b.kind, ExprKind::Var(_)) && variables(b, open, out),
+        ExprKind::Pair(a, b) => {
+            variables(a, open, out) && matches!(b.kind, ExprKind::Var(_)) && variables(b, open, out)
+        }
         _ => false,
     }
 }

@@ -22,11 +22,7 @@ impl Encoder<'_> {
         collect_guards(&op.body, &mut guards);
         // Guards that speak of choices behind the parameters bound nothing.
         let guards: Vec<&Pred> = guards.into_iter().take(1).collect();
-        let some = self.exists(&mut env, &op.params, &guards, &mut |this, env| this.possible(env, &op.body));
-        if some == Lit::FALSE {
-            self.weak(format!("whether {} is enabled may not be known", op.name));
-        }
-        some
+        self.exists(&mut env, &op.params, &guards, &mut |this, env| this.possible(env, &op.body))
     }
 
     /// Where this holds, the initialisation has an outcome, or something goes wrong in it.
@@ -52,12 +48,15 @@ impl Encoder<'_> {
         let mut any = Vec::new();
         self.sampling = true;
         // Bindings that were found count, also if not all were found.
-        let _ = self.bindings_by(env, vars, guards, &mut |this, env| {
+        let all = self.bindings_by(env, vars, guards, &mut |this, env| {
             let lit = body(this, env);
             any.push(lit);
             (lit != Lit::TRUE).then_some(())
         });
         self.sampling = false;
+        if all.is_none() && !any.contains(&Lit::TRUE) {
+            self.weak("whether some choice makes an event possible".into());
+        }
         self.g.or_all(&any)
     }
 
@@ -72,7 +71,8 @@ impl Encoder<'_> {
                 {
                     return Lit::TRUE;
                 }
-                if let crate::lang::typed::ExprKind::Binary(crate::lang::typed::BinOp::Interval, a, b) = &set.kind
+                if let crate::lang::typed::ExprKind::Binary(crate::lang::typed::BinOp::Interval, a, b) =
+                    &set.kind
                 {
                     let ((x, _), (y, _)) = (self.expr(env, a), self.expr(env, b));
                     return match (x.as_int(), y.as_int()) {
@@ -92,7 +92,8 @@ impl Encoder<'_> {
             StmtKind::BecomesSuch(vars, p) => {
                 let saved: Vec<_> =
                     vars.iter().map(|v| (*v, env.put_old(*v, env.get(*v).cloned()))).collect();
-                let before: Vec<(VarId, Option<Slot>)> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
+                let before: Vec<(VarId, Option<Slot>)> =
+                    vars.iter().map(|v| (*v, env.put(*v, None))).collect();
                 let some = self.exists(env, vars, &[p], &mut |this, env| {
                     let t = this.pred(env, p);
                     this.surely(t)

@@ -150,8 +150,7 @@ impl Encoder<'_> {
                 (Term::Int(self.num_count(&lits)), d)
             }
             UnOp::Min | UnOp::Max => {
-                let mut rows: Vec<(Value, Lit)> =
-                    x.as_set()?.iter().map(|(v, l)| (v.clone(), *l)).collect();
+                let mut rows: Vec<(Value, Lit)> = x.as_set()?.iter().map(|(v, l)| (v.clone(), *l)).collect();
                 if op == UnOp::Max {
                     rows.reverse();
                 }
@@ -357,20 +356,29 @@ impl Encoder<'_> {
         let ((rel, d), (arg, e)) = (self.expr(env, f), self.expr(env, x));
         let rows = rel.as_set()?;
         let mut hits = Vec::new();
+        let mut last: Option<(Value, Lit)> = None;
         for (pair, l) in rows.clone().iter() {
             let (from, to) = pair.as_pair()?;
-            let here = self.is_value(&arg, from)?;
+            // Rows of one point stand side by side.
+            let here = match &last {
+                Some((point, here)) if point == from => *here,
+                _ => self.is_value(&arg, from)?,
+            };
+            if last.as_ref().is_none_or(|(point, _)| point != from) {
+                last = Some((from.clone(), here));
+            }
             let hit = self.g.and(*l, here);
             if hit != Lit::FALSE {
                 hits.push((to.clone(), hit));
             }
         }
-        let lits: Vec<Lit> = self.merged(hits.iter().cloned()).into_values().collect();
+        let hits: Vec<(Value, Lit)> = self.merged(hits.into_iter()).into_iter().collect();
+        let lits: Vec<Lit> = hits.iter().map(|(_, l)| *l).collect();
         let one = self.g.exactly_one(&lits);
         let both = self.g.and(d, e);
         // Constants are chosen among those that are defined where they are applied.
-        let chosen = self.choosing
-            && matches!(f.kind, ExprKind::Var(v) if self.machine.constants.contains(&v));
+        let chosen =
+            self.choosing && matches!(f.kind, ExprKind::Var(v) if self.machine.constants.contains(&v));
         let one = if chosen { Lit::TRUE } else { one };
         Some((self.one_of(ty, &hits), self.g.and(both, one)))
     }
@@ -470,7 +478,11 @@ impl Encoder<'_> {
                 let mut all = neutral.clone();
                 for (l, term, _) in parts {
                     let part = self.num_choose(l, term.as_int()?, &neutral);
-                    all = if op == BigOp::Sigma { self.num_add(&all, &part) } else { self.num_mul(&all, &part) };
+                    all = if op == BigOp::Sigma {
+                        self.num_add(&all, &part)
+                    } else {
+                        self.num_mul(&all, &part)
+                    };
                 }
                 Some((Term::Int(all), d))
             }

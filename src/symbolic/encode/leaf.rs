@@ -101,7 +101,9 @@ impl Encoder<'_> {
                 RelOp::Equal if (is(a) && ready(b)) || (is(b) && ready(a)) => {
                     let (term, _) = self.expr(env, if is(a) { b } else { a });
                     match &term {
-                        Term::Int(n) => n.range().and_then(|(l, h)| Some(Hint::Range(l.small()?, h.small()?))),
+                        Term::Int(n) => {
+                            n.range().and_then(|(l, h)| Some(Hint::Range(l.small()?, h.small()?)))
+                        }
                         Term::Set(rows) => Some(Hint::Elements(rows.keys().cloned().collect())),
                         _ => None,
                     }
@@ -165,7 +167,8 @@ impl Encoder<'_> {
                 let injective = matches!(op, UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm);
                 let most = if injective { values.len() as i64 } else { longest? };
                 let most = longest.map_or(most, |l| l.min(most));
-                let rows = (1..=most).flat_map(|i| values.iter().map(move |v| Value::pair(Value::int(i), v.clone())));
+                let rows = (1..=most)
+                    .flat_map(|i| values.iter().map(move |v| Value::pair(Value::int(i), v.clone())));
                 let rows: Vec<Value> = rows.collect();
                 (rows.len() <= ROWS).then_some(Hint::Elements(rows))
             }

@@ -99,10 +99,9 @@ impl Encoder<'_> {
                 let some = self.g.or_all(&lits);
                 Some(self.g.and(within, some))
             }
-            ExprKind::Unary(
-                op @ (UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm),
-                a,
-            ) => self.is_sequence_of(env, x.as_set()?, *op, a),
+            ExprKind::Unary(op @ (UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1 | UnOp::Perm), a) => {
+                self.is_sequence_of(env, x.as_set()?, *op, a)
+            }
             ExprKind::Symbolic(inner) => self.member(env, x, inner),
             _ => {
                 let (term, _) = self.expr(env, set);

@@ -11,12 +11,13 @@
 //! - `term` and `number`: values with literals in them.
 //! - `expr`, `relation`, `sequence`, `member`, `pred`: formulas.
 //! - `binder`: bindings of quantified variables; `leaf`: unknowns, confined by what is said of them.
-//! - `action`: substitutions; `enabled`: whether a substitution has an outcome at all.
+//! - `action`: substitutions; `flow`: calls and loops; `enabled`: whether a substitution has an outcome at all.
 
 pub mod action;
 mod binder;
 mod enabled;
 mod expr;
+mod flow;
 mod leaf;
 mod member;
 pub mod number;
@@ -199,7 +200,11 @@ impl<'m> Encoder<'m> {
         if shared && let Some(known) = self.stand_in_terms.get(&key) {
             return known.clone();
         }
-        self.weak(format!("an expression of type {} (byte {} of the text)", self.type_word(&e.ty), e.span.start));
+        self.weak(format!(
+            "an expression of type {} (byte {} of the text)",
+            self.type_word(&e.ty),
+            e.span.start
+        ));
         let term = self.leaf_of(&e.ty);
         let defined = if partiality::may_be_undefined(e) { self.g.fresh() } else { Lit::TRUE };
         self.stand_in_terms.insert(key, (term.clone(), defined));

@@ -210,7 +210,11 @@ impl Encoder<'_> {
 
     /// A number without limited leaves has bounds of its own, which are better than those of a form.
     fn with_forms(&self, int: Integer, forms: Option<BTreeMap<Row, IBig>>) -> Num {
-        if int.is_limited() { Num { int: Arc::new(int), forms: forms.map(Arc::new) } } else { self.num_of(int) }
+        if int.is_limited() {
+            Num { int: Arc::new(int), forms: forms.map(Arc::new) }
+        } else {
+            self.num_of(int)
+        }
     }
 
     pub fn num_mul(&mut self, a: &Num, b: &Num) -> Num {

@@ -64,10 +64,7 @@ impl Encoder<'_> {
             PredKind::If(c, a, b) => {
                 let (c, a, b) = (self.pred(env, c), self.pred(env, a), self.pred(env, b));
                 let branch = self.g.ite(c.holds, a.defined, b.defined);
-                Truth {
-                    holds: self.g.ite(c.holds, a.holds, b.holds),
-                    defined: self.g.and(c.defined, branch),
-                }
+                Truth { holds: self.g.ite(c.holds, a.holds, b.holds), defined: self.g.and(c.defined, branch) }
             }
             PredKind::Let(bindings, body) => {
                 let mut saved = Vec::new();

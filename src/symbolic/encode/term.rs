@@ -230,7 +230,9 @@ impl Encoder<'_> {
                 let part = |first: bool| -> Vec<(Value, Lit)> {
                     choices
                         .iter()
-                        .filter_map(|(v, l)| v.as_pair().map(|(x, y)| (if first { x } else { y }.clone(), *l)))
+                        .filter_map(|(v, l)| {
+                            v.as_pair().map(|(x, y)| (if first { x } else { y }.clone(), *l))
+                        })
                         .collect()
                 };
                 let (left, right) = (part(true), part(false));
