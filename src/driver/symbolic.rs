@@ -381,6 +381,17 @@ fn conclude(
         Ended::Depth => {}
         Ended::Stopped => reasons.push("the solver was stopped".into()),
     }
+    // Where the evaluator does not know a valuation that the solver chose, there may be none at all.
+    let unknown = |why: &str| why.contains(candidate::NO_VALUATION);
+    let doubted = base.run.dropped.iter().any(|(_, why)| unknown(why))
+        || base.run.doubts.iter().any(|why| unknown(why));
+    if violation.is_none()
+        && !proved
+        && doubted
+        && let Some(v) = replay.no_beginning()
+    {
+        violation = Some(v?);
+    }
     let narrow = base.run.narrow || report.width_reason.starts_with("not enough");
     if base.run.narrow {
         reasons.push(format!("integers of {width} bits may be too narrow: {}", report.width_reason));
