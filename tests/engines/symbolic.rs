@@ -91,7 +91,7 @@ fn compare(machine: &Machine) -> (usize, usize) {
         &budget,
         &search::SearchOptions { max_states: Some(40), keep_going: true, ..Default::default() },
     );
-    let options = EncodeOptions { width: 24, free_products: false, strict_guards: false };
+    let options = EncodeOptions { width: 24, free_products: false, strict_guards: false, valuations: None };
     let mut enc = Encoder::new(machine, options, &budget);
     let mut env = Env::new(machine);
     enc.bind_leaves(&mut env, &machine.constants, &[]);

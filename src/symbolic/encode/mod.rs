@@ -28,12 +28,14 @@ pub mod term;
 
 use crate::base::budget::Budget;
 use crate::base::hash::HashMap;
+use crate::evaluate::Constants;
 use crate::lang::typed::{Expr, Machine, Pred, VarId};
 use crate::lang::{free, partiality};
 use crate::symbolic::gates::Gates;
 use crate::symbolic::sat::{Batsat, Lit, Sat};
 use number::Atoms;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use term::Term;
 
 /// Bits of unlimited integers in the first look for a model.
@@ -50,6 +52,8 @@ pub struct EncodeOptions {
     pub free_products: bool,
     /// An undefined guard is a finding.
     pub strict_guards: bool,
+    /// All valuations of the constants, where somebody has listed them.
+    pub valuations: Option<Arc<[Constants]>>,
 }
 
 /// The truth of a predicate: `holds` counts only where `defined` does.
