@@ -12,6 +12,7 @@ use super::{CheckOptions, Explored, Failure};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
+use crate::evaluate::{Constants, Interpreter};
 use crate::lang::typed::Machine;
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, Symbolic, Violation};
 use crate::symbolic::bmc::{Ended, Run, Search};
@@ -24,7 +25,7 @@ use crate::symbolic::{ic3, path};
 use candidate::{Replay, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Which symbolic engine, and how far it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,13 +130,14 @@ pub fn explore(
     let started = Instant::now();
     let mut ledger = Ledger::default();
     let replay = Replay { machine, sources, options, budget };
+    let plan = Plan { machine, options, settings, valuations: list_valuations(machine, budget), budget };
     let mut searched = None;
     let mut widths = vec![FIRST_WIDTH.min(settings.width)];
     if settings.width > FIRST_WIDTH {
         widths.push(settings.width);
     }
     for width in widths {
-        let found = search(machine, options, settings, width, &replay, budget)?;
+        let found = search(&plan, width, &replay)?;
         let again = found.narrow && found.violation.is_none() && !found.proved && budget.check().is_ok();
         searched = Some(found);
         if !again {
@@ -148,7 +150,7 @@ pub fn explore(
     } else if let Err(stop) = budget.check() {
         ledger.enter(stop.reason());
     } else if searched.proved {
-        let doubtful = doubtful_properties(machine, encoding(options, settings.width, true), budget);
+        let doubtful = doubtful_properties(machine, encoding(&plan, settings.width, true), budget);
         if doubtful {
             ledger.enter("a property may be undefined for some valuation of the constants");
         }
@@ -190,8 +192,37 @@ pub fn explore(
     })
 }
 
-fn encoding(options: &CheckOptions, width: usize, free_products: bool) -> EncodeOptions {
-    EncodeOptions { width, free_products, strict_guards: options.strict_wd }
+fn encoding(plan: &Plan, width: usize, free_products: bool) -> EncodeOptions {
+    EncodeOptions {
+        width,
+        free_products,
+        strict_guards: plan.options.strict_wd,
+        valuations: plan.valuations.clone(),
+    }
+}
+
+/// Valuations beyond which the solver chooses among all that satisfy PROPERTIES.
+const VALUATIONS: usize = 64;
+/// How long the evaluator may look for valuations.
+const LISTING: Duration = Duration::from_secs(2);
+
+/// All valuations of the constants, if the evaluator soon has them all, and they are few.
+fn list_valuations(machine: &Machine, budget: &Budget) -> Option<Arc<[Constants]>> {
+    let until = budget.elapsed() + LISTING;
+    let mut moment = budget.clone();
+    moment.time_limit = Some(budget.time_limit.map_or(until, |limit| limit.min(until)));
+    let found = Interpreter::new(machine, &moment).constants().ok()?;
+    let whole = found.remarks().next().is_none() && !found.values.is_empty();
+    (whole && found.values.len() <= VALUATIONS).then(|| found.values.into())
+}
+
+/// What a run is about.
+struct Plan<'a> {
+    machine: &'a Machine,
+    options: &'a CheckOptions,
+    settings: Settings,
+    valuations: Option<Arc<[Constants]>>,
+    budget: &'a Budget,
 }
 
 fn wanted(options: &CheckOptions) -> Wanted {
@@ -202,18 +233,12 @@ fn wanted(options: &CheckOptions) -> Wanted {
     }
 }
 
-fn search(
-    machine: &Machine,
-    options: &CheckOptions,
-    settings: Settings,
-    width: usize,
-    replay: &Replay,
-    budget: &Budget,
-) -> Result<Searched, Failure> {
+fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failure> {
+    let Plan { machine, options, settings, budget, .. } = *plan;
     let progress = |depth: usize| options.progress.depth.store(depth as u32, Ordering::Relaxed);
     let mut judge = |c: &Candidate| -> Verdict { replay.judge(c) };
     let free = matches!(settings.method, Method::Kind | Method::Ic3);
-    let unrolling = Unrolling::new(machine, wanted(options), encoding(options, width, free), budget);
+    let unrolling = Unrolling::new(machine, wanted(options), encoding(plan, width, free), budget);
     let mut base = Search::new(unrolling, &mut judge, &progress, budget);
     let mut report = Symbolic::default();
     let mut proved = false;
@@ -224,7 +249,7 @@ fn search(
         Method::Ic3 => base.run(0),
         Method::Portfolio => Ended::Stopped,
         Method::Kind => {
-            let encode = encoding(options, width, true);
+            let encode = encoding(plan, width, true);
             let mut step = InductiveStep::new(machine, wanted(options), encode, settings.simple_path, budget);
             let ended = kind::induce(&mut base, &mut step, settings.max_k);
             add(&mut report, step.figures());
@@ -246,7 +271,7 @@ fn search(
     };
     let ended = match (settings.method, ended) {
         (Method::Ic3, Ended::Depth) => {
-            let (by_ic3, found) = blocked(machine, options, settings, &mut base, &mut report, budget)?;
+            let (by_ic3, found) = blocked(plan, &mut base, &mut report)?;
             proved = by_ic3 && is_whole(&base.run);
             found
         }
@@ -254,7 +279,7 @@ fn search(
     };
     let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
     if let (true, Some(k)) = (searched.proved, searched.report.k) {
-        recheck(machine, options, settings, width, k, budget)?;
+        recheck(plan, width, k)?;
         searched.report.certificate = Some("k-inductive");
     }
     Ok(searched)
@@ -262,15 +287,12 @@ fn search(
 
 /// Looks for an inductive invariant. A counterexample is looked for again by unrolling, which yields values.
 fn blocked(
-    machine: &Machine,
-    options: &CheckOptions,
-    settings: Settings,
+    plan: &Plan,
     base: &mut Search<Result<Violation, String>>,
     report: &mut Symbolic,
-    budget: &Budget,
 ) -> Result<(bool, Ended<Result<Violation, String>>), Failure> {
-    let translation =
-        Translated::new(machine, wanted(options), encoding(options, settings.width, true), budget);
+    let Plan { machine, options, settings, budget, .. } = *plan;
+    let translation = Translated::new(machine, wanted(options), encoding(plan, settings.width, true), budget);
     let stop = budget.clone();
     let run = ic3::prove(
         &translation,
@@ -383,6 +405,17 @@ fn conclude(
         Ended::Depth => {}
         Ended::Stopped => reasons.push("the solver was stopped".into()),
     }
+    // Where the evaluator does not know a valuation that the solver chose, there may be none at all.
+    let unknown = |why: &str| why.contains(candidate::NO_VALUATION);
+    let doubted = base.run.dropped.iter().any(|(_, why)| unknown(why))
+        || base.run.doubts.iter().any(|why| unknown(why));
+    if violation.is_none()
+        && !proved
+        && doubted
+        && let Some(v) = replay.no_beginning()
+    {
+        violation = Some(v?);
+    }
     let narrow = base.run.narrow || report.width_reason.starts_with("not enough");
     if base.run.narrow {
         reasons.push(format!("integers of {width} bits may be too narrow: {}", report.width_reason));
@@ -391,15 +424,9 @@ fn conclude(
 }
 
 /// Proves the same again: a fresh translation, a fresh solver.
-fn recheck(
-    machine: &Machine,
-    options: &CheckOptions,
-    settings: Settings,
-    width: usize,
-    k: usize,
-    budget: &Budget,
-) -> Result<(), Failure> {
-    let encode = encoding(options, width, true);
+fn recheck(plan: &Plan, width: usize, k: usize) -> Result<(), Failure> {
+    let Plan { machine, options, settings, budget, .. } = *plan;
+    let encode = encoding(plan, width, true);
     let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), settings.simple_path, budget);
     let mut reply = Reply::Unknown;
     for _ in 0..=k {

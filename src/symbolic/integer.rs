@@ -155,12 +155,16 @@ impl Gates {
             (true, false) => self.fresh(),
         };
         bits.push(sign);
-        let leaf = Integer { bits, low: low.clone(), high: high.clone(), expression: None };
-        let above = self.at_most_bits(&Integer::constant(low.clone()), &leaf);
-        let below = self.at_most_bits(&leaf, &Integer::constant(high.clone()));
+        // Before the bounds are asserted, the bits alone say what the value may be.
+        let half = IBig::ONE << (width - 1);
+        let least = if sign == Lit::FALSE { IBig::ZERO } else { -&half };
+        let most = if sign == Lit::TRUE { -IBig::ONE } else { half - IBig::ONE };
+        let raw = Integer { bits, low: least, high: most, expression: None };
+        let above = self.at_most_bits(&Integer::constant(low.clone()), &raw);
+        let below = self.at_most_bits(&raw, &Integer::constant(high.clone()));
         self.require(above);
         self.require(below);
-        leaf
+        Integer { low: low.clone(), high: high.clone(), ..raw }
     }
 
     /// An unknown over all integers, with `width` bits under the range assumption.

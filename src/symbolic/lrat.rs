@@ -374,33 +374,19 @@ mod tests {
     use super::*;
     use crate::symbolic::lrat_check::check;
     use crate::symbolic::sat::{Answer, Batsat, Limit, Sat};
-    use crate::symbolic::testing::Random;
+    use crate::symbolic::testing::{Random, pigeons};
 
-    fn refutation(sat: &mut Batsat) -> Proof {
+    fn refutation_of_pigeons(count: usize) -> Proof {
+        let mut sat = Batsat::logging();
+        pigeons(&mut sat, count);
         assert_eq!(sat.solve(&[], &Limit::none()), Answer::Unsat);
         prove(sat.variables(), sat.log()).expect("a proof")
-    }
-
-    fn pigeons(count: usize) -> Proof {
-        let mut sat = Batsat::logging();
-        let sits: Vec<Vec<Lit>> = (0..count).map(|_| (1..count).map(|_| sat.new_var()).collect()).collect();
-        for row in &sits {
-            sat.add_clause(row);
-        }
-        for hole in 0..count - 1 {
-            for a in 0..count {
-                for b in 0..a {
-                    sat.add_clause(&[!sits[a][hole], !sits[b][hole]]);
-                }
-            }
-        }
-        refutation(&mut sat)
     }
 
     #[test]
     fn the_refutation_of_a_solver_is_accepted_by_an_independent_checker() {
         for count in 2..=6 {
-            let proof = pigeons(count);
+            let proof = refutation_of_pigeons(count);
             assert_eq!(check(&proof.cnf.dimacs(), &proof.lrat), Ok(()), "{count} pigeons");
         }
     }
@@ -428,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_tampered_proof_is_rejected() {
-        let proof = pigeons(5);
+        let proof = refutation_of_pigeons(5);
         let cnf = proof.cnf.dimacs();
         let lines: Vec<&str> = proof.lrat.lines().collect();
         let longest = (0..lines.len()).max_by_key(|i| lines[*i].len()).expect("a line");

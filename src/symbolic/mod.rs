@@ -2,7 +2,7 @@
 //!
 //! In: the typed machine. Out: verdicts with a certificate, or a sequence of events that is replayed elsewhere.
 //!
-//! - `sat` is the seam to a solver, `gates` and `integer` build literals of formulas over it.
+//! - `sat` is the seam to a solver (`cadical` another one behind it), `gates` and `integer` build literals of formulas over it.
 //! - `system` is a transition system over gates, the seam between a translation and the engines.
 //! - `encode` makes literals of typed formulas and substitutions; `unroll` makes frames and steps of them.
 //! - `bmc`, `path` and `kind` ask about frames; `translate` makes a `system` of a machine.
@@ -15,6 +15,8 @@
 
 pub mod bmc;
 pub mod bound;
+#[cfg(feature = "cadical")]
+pub mod cadical;
 pub mod encode;
 pub mod gates;
 pub mod ic3;

@@ -132,7 +132,7 @@ pub trait Sat: Send {
     /// given.
     fn core(&self) -> &[Lit];
 
-    /// Conflicts of all queries so far.
+    /// Conflicts of all queries so far; 0 if the solver does not tell.
     fn conflicts(&self) -> u64;
 
     /// Queries so far.
@@ -145,6 +145,14 @@ pub trait Sat: Send {
     fn log(&self) -> &[Logged] {
         &[]
     }
+}
+
+/// The solver for searches: the fastest one that was built in. Proofs are checked again by `Batsat` in any case.
+pub fn searcher() -> Box<dyn Sat> {
+    #[cfg(feature = "cadical")]
+    return Box::new(crate::symbolic::cadical::Cadical::new());
+    #[cfg(not(feature = "cadical"))]
+    Box::new(Batsat::new())
 }
 
 /// An entry of the log from which a proof is made.
@@ -395,22 +403,7 @@ impl<S: Sat> Sat for Recorder<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Pigeons in one hole fewer, at most one pigeon in a hole: no model.
-    fn pigeons(sat: &mut dyn Sat, pigeons: usize) {
-        let holes = pigeons - 1;
-        let sits: Vec<Vec<Lit>> = (0..pigeons).map(|_| (0..holes).map(|_| sat.new_var()).collect()).collect();
-        for row in &sits {
-            sat.add_clause(row);
-        }
-        for hole in 0..holes {
-            for a in 0..pigeons {
-                for b in 0..a {
-                    sat.add_clause(&[!sits[a][hole], !sits[b][hole]]);
-                }
-            }
-        }
-    }
+    use crate::symbolic::testing::pigeons;
 
     #[test]
     fn a_core_names_only_assumptions_that_clash() {

@@ -11,6 +11,7 @@ use super::sat::{Answer, Limit, Lit};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::finding::FindingKind;
+use crate::evaluate::Constants;
 use crate::lang::partiality::pred_may_be_undefined;
 use crate::lang::typed::{Machine, Pred, VarId};
 use crate::lang::value::Value;
@@ -362,6 +363,10 @@ impl<'m> Unrolling<'m> {
 pub(super) fn with_constants(enc: &mut Encoder) -> Env {
     let machine = enc.machine;
     let mut env = Env::new(machine);
+    if let Some(valuations) = enc.options.valuations.clone() {
+        listed_constants(enc, &mut env, &valuations);
+        return env;
+    }
     let properties: Vec<&Pred> = machine.properties.iter().map(|c| &c.pred).collect();
     enc.bind_leaves(&mut env, &machine.constants, &properties);
     for p in &properties {
@@ -372,10 +377,27 @@ pub(super) fn with_constants(enc: &mut Encoder) -> Env {
     env
 }
 
+/// Constants that have one of these valuations.
+fn listed_constants(enc: &mut Encoder, env: &mut Env, valuations: &[Constants]) {
+    let machine = enc.machine;
+    let chosen = if valuations.is_empty() { Vec::new() } else { enc.g.one_hot(valuations.len()) };
+    for (i, v) in machine.constants.iter().enumerate() {
+        let choices: Vec<(Value, Lit)> =
+            valuations.iter().zip(&chosen).map(|(values, l)| (values[i].clone(), *l)).collect();
+        let term = match choices.first() {
+            Some((first, _)) if choices.iter().all(|(x, _)| x == first) => enc.known(first),
+            _ if choices.iter().any(|(x, _)| x.mentions_symbolic()) => enc.leaf_of(&machine.var(*v).ty),
+            _ => enc.one_of(&machine.var(*v).ty, &choices),
+        };
+        env.bind(*v, term);
+    }
+}
+
 /// Whether some valuation leaves a property undefined and makes none false: a question of its own, because it asserts
 /// less than all other questions do.
 pub fn doubtful_properties(machine: &Machine, options: EncodeOptions, budget: &Budget) -> bool {
-    if !machine.properties.iter().any(|c| pred_may_be_undefined(&c.pred)) {
+    // Valuations are listed only if no property is undefined.
+    if options.valuations.is_some() || !machine.properties.iter().any(|c| pred_may_be_undefined(&c.pred)) {
         return false;
     }
     let mut enc = Encoder::new(machine, options, budget);

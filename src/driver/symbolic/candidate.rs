@@ -26,6 +26,9 @@ use std::time::Duration;
 /// Seconds that the evaluator may take for one candidate.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Why a candidate is spurious whose constants do not satisfy PROPERTIES.
+pub const NO_VALUATION: &str = "the evaluator does not find the valuation of the constants";
+
 /// What a candidate came to.
 pub type Verdict = Judged<Result<Violation, String>>;
 
@@ -141,7 +144,7 @@ impl Replay<'_> {
         let found = interpreter.constants().map_err(|e| format!("constants: {e}"))?;
         match found.values.into_iter().next() {
             Some(valuation) => Ok(valuation),
-            None => spurious("the evaluator does not find the valuation of the constants"),
+            None => spurious(NO_VALUATION),
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::action::collect_guards;
 use super::{Encoder, Env, Slot};
-use crate::lang::typed::{OpId, Pred, PredKind, Stmt, StmtKind, VarId};
+use crate::lang::typed::{BinOp, Expr, ExprKind, OpId, Pred, PredKind, Stmt, StmtKind, VarId};
 use crate::symbolic::sat::Lit;
 
 impl Encoder<'_> {
@@ -22,11 +22,7 @@ impl Encoder<'_> {
         collect_guards(&op.body, &mut guards);
         // Guards that speak of choices behind the parameters bound nothing.
         let guards: Vec<&Pred> = guards.into_iter().take(1).collect();
-        let some = self.exists(&mut env, &op.params, &guards, &mut |this, env| this.possible(env, &op.body));
-        if some == Lit::FALSE {
-            self.weak(format!("whether {} is enabled may not be known", op.name));
-        }
-        some
+        self.exists(&mut env, &op.params, &guards, &mut |this, env| this.possible(env, &op.body))
     }
 
     /// Where this holds, the initialisation has an outcome, or something goes wrong in it.
@@ -52,12 +48,15 @@ impl Encoder<'_> {
         let mut any = Vec::new();
         self.sampling = true;
         // Bindings that were found count, also if not all were found.
-        let _ = self.bindings_by(env, vars, guards, &mut |this, env| {
+        let all = self.bindings_by(env, vars, guards, &mut |this, env| {
             let lit = body(this, env);
             any.push(lit);
             (lit != Lit::TRUE).then_some(())
         });
         self.sampling = false;
+        if all.is_none() && !any.contains(&Lit::TRUE) {
+            self.weak("whether some choice makes an event possible".into());
+        }
         self.g.or_all(&any)
     }
 
@@ -65,48 +64,8 @@ impl Encoder<'_> {
     fn possible(&mut self, env: &mut Env, s: &Stmt) -> Lit {
         match &s.kind {
             StmtKind::Skip | StmtKind::External(..) | StmtKind::Assign(_) => Lit::TRUE,
-            StmtKind::BecomesIn(_, set) => {
-                if let crate::lang::typed::ExprKind::TypeSet(_)
-                | crate::lang::typed::ExprKind::Natural
-                | crate::lang::typed::ExprKind::Natural1 = set.kind
-                {
-                    return Lit::TRUE;
-                }
-                if let crate::lang::typed::ExprKind::Binary(crate::lang::typed::BinOp::Interval, a, b) =
-                    &set.kind
-                {
-                    let ((x, _), (y, _)) = (self.expr(env, a), self.expr(env, b));
-                    return match (x.as_int(), y.as_int()) {
-                        (Some(x), Some(y)) => self.num_le(x, y),
-                        _ => Lit::FALSE,
-                    };
-                }
-                let (term, _) = self.expr(env, set);
-                match term.as_set() {
-                    Some(rows) => {
-                        let lits: Vec<Lit> = rows.values().copied().collect();
-                        self.g.or_all(&lits)
-                    }
-                    None => Lit::FALSE,
-                }
-            }
-            StmtKind::BecomesSuch(vars, p) => {
-                let saved: Vec<_> =
-                    vars.iter().map(|v| (*v, env.put_old(*v, env.get(*v).cloned()))).collect();
-                let before: Vec<(VarId, Option<Slot>)> =
-                    vars.iter().map(|v| (*v, env.put(*v, None))).collect();
-                let some = self.exists(env, vars, &[p], &mut |this, env| {
-                    let t = this.pred(env, p);
-                    this.surely(t)
-                });
-                for (v, slot) in before {
-                    env.put(v, slot);
-                }
-                for (v, slot) in saved {
-                    env.put_old(v, slot);
-                }
-                some
-            }
+            StmtKind::BecomesIn(_, set) => self.has_elements(env, set),
+            StmtKind::BecomesSuch(vars, p) => self.has_solution(env, vars, p),
             // Where the condition is false something goes wrong, or, in front of an event, the event is not enabled.
             StmtKind::Pre(p, body) | StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
                 let t = self.pred(env, p);
@@ -197,6 +156,45 @@ impl Encoder<'_> {
         }
     }
 
+    /// A set has elements.
+    fn has_elements(&mut self, env: &mut Env, set: &Expr) -> Lit {
+        if let ExprKind::TypeSet(_) | ExprKind::Natural | ExprKind::Natural1 = set.kind {
+            return Lit::TRUE;
+        }
+        if let ExprKind::Binary(BinOp::Interval, a, b) = &set.kind {
+            let ((x, _), (y, _)) = (self.expr(env, a), self.expr(env, b));
+            return match (x.as_int(), y.as_int()) {
+                (Some(x), Some(y)) => self.num_le(x, y),
+                _ => Lit::FALSE,
+            };
+        }
+        let (term, _) = self.expr(env, set);
+        match term.as_set() {
+            Some(rows) => {
+                let lits: Vec<Lit> = rows.values().copied().collect();
+                self.g.or_all(&lits)
+            }
+            None => Lit::FALSE,
+        }
+    }
+
+    /// `x:(P)` has an outcome.
+    fn has_solution(&mut self, env: &mut Env, vars: &[VarId], p: &Pred) -> Lit {
+        let saved: Vec<_> = vars.iter().map(|v| (*v, env.put_old(*v, env.get(*v).cloned()))).collect();
+        let before: Vec<(VarId, Option<Slot>)> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
+        let some = self.exists(env, vars, &[p], &mut |this, env| {
+            let t = this.pred(env, p);
+            this.surely(t)
+        });
+        for (v, slot) in before {
+            env.put(v, slot);
+        }
+        for (v, slot) in saved {
+            env.put_old(v, slot);
+        }
+        some
+    }
+
     /// Whether a substitution has an outcome wherever nothing goes wrong in it, by its form alone.
     fn always(&self, s: &Stmt) -> Lit {
         Lit::constant(self.is_total(s))
@@ -206,12 +204,9 @@ impl Encoder<'_> {
         let optional = |s: &Option<Box<Stmt>>| s.as_ref().is_none_or(|s| self.is_total(s));
         match &s.kind {
             StmtKind::Skip | StmtKind::External(..) | StmtKind::Assign(_) => true,
-            StmtKind::BecomesIn(_, set) => matches!(
-                set.kind,
-                crate::lang::typed::ExprKind::TypeSet(_)
-                    | crate::lang::typed::ExprKind::Natural
-                    | crate::lang::typed::ExprKind::Natural1
-            ),
+            StmtKind::BecomesIn(_, set) => {
+                matches!(set.kind, ExprKind::TypeSet(_) | ExprKind::Natural | ExprKind::Natural1)
+            }
             StmtKind::BecomesSuch(_, p) => matches!(p.kind, PredKind::True),
             StmtKind::Pre(_, b) | StmtKind::Assert(_, _, b) | StmtKind::Witness(_, b) => self.is_total(b),
             StmtKind::Choice(bs) => bs.iter().any(|b| self.is_total(b)),

@@ -356,15 +356,24 @@ impl Encoder<'_> {
         let ((rel, d), (arg, e)) = (self.expr(env, f), self.expr(env, x));
         let rows = rel.as_set()?;
         let mut hits = Vec::new();
+        let mut last: Option<(Value, Lit)> = None;
         for (pair, l) in rows.clone().iter() {
             let (from, to) = pair.as_pair()?;
-            let here = self.is_value(&arg, from)?;
+            // Rows of one point stand side by side.
+            let here = match &last {
+                Some((point, here)) if point == from => *here,
+                _ => self.is_value(&arg, from)?,
+            };
+            if last.as_ref().is_none_or(|(point, _)| point != from) {
+                last = Some((from.clone(), here));
+            }
             let hit = self.g.and(*l, here);
             if hit != Lit::FALSE {
                 hits.push((to.clone(), hit));
             }
         }
-        let lits: Vec<Lit> = self.merged(hits.iter().cloned()).into_values().collect();
+        let hits: Vec<(Value, Lit)> = self.merged(hits.into_iter()).into_iter().collect();
+        let lits: Vec<Lit> = hits.iter().map(|(_, l)| *l).collect();
         let one = self.g.exactly_one(&lits);
         let both = self.g.and(d, e);
         // Constants are chosen among those that are defined where they are applied.

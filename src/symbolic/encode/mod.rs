@@ -11,12 +11,13 @@
 //! - `term` and `number`: values with literals in them.
 //! - `expr`, `relation`, `sequence`, `member`, `pred`: formulas.
 //! - `binder`: bindings of quantified variables; `leaf`: unknowns, confined by what is said of them.
-//! - `action`: substitutions; `enabled`: whether a substitution has an outcome at all.
+//! - `action`: substitutions; `flow`: calls and loops; `enabled`: whether a substitution has an outcome at all.
 
 pub mod action;
 mod binder;
 mod enabled;
 mod expr;
+mod flow;
 mod leaf;
 mod member;
 pub mod number;
@@ -27,12 +28,14 @@ pub mod term;
 
 use crate::base::budget::Budget;
 use crate::base::hash::HashMap;
+use crate::evaluate::Constants;
 use crate::lang::typed::{Expr, Machine, Pred, VarId};
 use crate::lang::{free, partiality};
 use crate::symbolic::gates::Gates;
 use crate::symbolic::sat::{Batsat, Lit, Sat};
 use number::Atoms;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use term::Term;
 
 /// Bits of unlimited integers in the first look for a model.
@@ -49,6 +52,8 @@ pub struct EncodeOptions {
     pub free_products: bool,
     /// An undefined guard is a finding.
     pub strict_guards: bool,
+    /// All valuations of the constants, where somebody has listed them.
+    pub valuations: Option<Arc<[Constants]>>,
 }
 
 /// The truth of a predicate: `holds` counts only where `defined` does.

@@ -5,20 +5,33 @@
 //!
 //! Level 0 is the moment before the initialisation: its only successors are initial states. Level `i` over-approximates
 //! the states after at most `i - 1` events. Levels shrink downwards: what is blocked at a level is blocked at all levels
-//! below. A blocked cube is a clause under the activation literal of its level.
+//! below. A blocked cube is a clause under the activation literal of its level. A step that leaves the width of limited
+//! integers is no step here, so that the search is one of a finite system and each path that comes out is real; the
+//! check of the invariant knows no such cut.
 
-use crate::symbolic::sat::{Answer, Limit, Lit};
-use crate::symbolic::system::{Cell, Cube, Fact, Moment, System, lies_in};
+use crate::symbolic::integer::Integer;
+use crate::symbolic::sat::{self, Answer, Limit, Lit};
+use crate::symbolic::system::{Cell, Cube, Fact, Moment, System, Translation, lies_in};
 
 /// A query was stopped: nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
 /// The frames of one search.
-pub struct Frames {
+pub struct Frames<'a> {
+    translation: &'a dyn Translation,
+    width: usize,
     pub system: System,
+    /// How many variables the system had before any atom of a cube.
+    fresh: u32,
+    /// Queries and conflicts of solvers that were given up.
+    past: (u64, u64),
     limit: Limit,
     range: Lit,
+    /// The initialisation is taken and ends within the width.
+    begins: Lit,
+    /// Each event is taken and ends within the width.
+    steps: Vec<Lit>,
     /// The entry of level 0 stays empty.
     levels: Vec<Level>,
     /// The event that last led into a cube: the likeliest one to do so again.
@@ -47,16 +60,79 @@ pub enum Finding {
     Step(usize),
 }
 
-impl Frames {
-    pub fn new(mut system: System, limit: Limit) -> Frames {
-        let range = system.gates.range_assumption();
-        Frames {
+impl<'a> Frames<'a> {
+    pub fn new(translation: &'a dyn Translation, width: usize, limit: Limit) -> Frames<'a> {
+        let system = translation.system(width, sat::searcher());
+        let levels = vec![Level { active: Lit::TRUE, blocked: Vec::new() }];
+        let mut frames = Frames {
+            translation,
+            width,
             system,
+            fresh: 0,
+            past: (0, 0),
             limit,
-            range,
-            levels: vec![Level { active: Lit::TRUE, blocked: Vec::new() }],
+            range: Lit::TRUE,
+            begins: Lit::FALSE,
+            steps: Vec::new(),
+            levels,
             suspect: 0,
+        };
+        frames.prepare();
+        frames
+    }
+
+    /// Makes the literals that queries need over a fresh system.
+    fn prepare(&mut self) {
+        self.range = self.system.gates.range_assumption();
+        self.begins = self.within_width(Moment::Initial);
+        self.steps = (0..self.system.events.len()).map(|e| self.within_width(Moment::After(e))).collect();
+        for level in 1..self.levels.len() {
+            self.levels[level].active = self.system.gates.fresh();
+            for cube in self.levels[level].blocked.clone() {
+                self.assert_blocked(&cube, level);
+            }
         }
+        self.fresh = self.system.gates.sat.variables();
+    }
+
+    /// The literal of "the step is taken and each limited integer still fits its bits".
+    fn within_width(&mut self, moment: Moment) -> Lit {
+        let Some(step) = self.system.step(moment) else { return Lit::TRUE };
+        let mut all = vec![step.taken];
+        for (before, after) in self.system.cells.iter().zip(step.next.clone()) {
+            if let (Cell::Integer(before), Cell::Integer(after)) = (before, after)
+                && before.is_limited()
+                && *before != after
+            {
+                let (low, high) = before.bounds();
+                let gates = &mut self.system.gates;
+                all.push(gates.int_le(&Integer::constant(low.clone()), &after));
+                all.push(gates.int_le(&after, &Integer::constant(high.clone())));
+            }
+        }
+        self.system.gates.and_all(&all)
+    }
+
+    /// Whether the answer may depend on the width.
+    pub fn has_limited_integers(&self) -> bool {
+        self.system.cells.iter().any(|cell| matches!(cell, Cell::Integer(number) if number.is_limited()))
+    }
+
+    /// Queries and conflicts so far.
+    pub fn effort(&self) -> (u64, u64) {
+        let sat = &self.system.gates.sat;
+        (self.past.0 + sat.queries(), self.past.1 + sat.conflicts())
+    }
+
+    /// Starts with a fresh solver when most variables belong to atoms that were tried and given up: each model has to
+    /// give them values. The solver's last answer is gone afterwards.
+    pub fn tidy(&mut self) {
+        if self.system.gates.sat.variables() < 2 * self.fresh + 2000 {
+            return;
+        }
+        self.past = self.effort();
+        self.system = self.translation.system(self.width, sat::searcher());
+        self.prepare();
     }
 
     pub fn top(&self) -> usize {
@@ -88,14 +164,18 @@ impl Frames {
 
     /// Blocks a cube at a level; weaker entries at the level and below are taken from the lists.
     pub fn block(&mut self, cube: Cube, level: usize) {
-        let literals = self.system.literals(Moment::Current, &cube);
-        let mut clause: Vec<Lit> = literals.iter().map(|l| !*l).collect();
-        clause.push(!self.levels[level].active);
-        self.system.gates.add_clause(&clause);
+        self.assert_blocked(&cube, level);
         for below in &mut self.levels[..=level] {
             below.blocked.retain(|old| !lies_in(old, &cube));
         }
         self.levels[level].blocked.push(cube);
+    }
+
+    fn assert_blocked(&mut self, cube: &Cube, level: usize) {
+        let literals = self.system.literals(Moment::Current, cube);
+        let mut clause: Vec<Lit> = literals.iter().map(|l| !*l).collect();
+        clause.push(!self.levels[level].active);
+        self.system.gates.add_clause(&clause);
     }
 
     pub fn is_blocked(&self, cube: &[Fact], level: usize) -> bool {
@@ -152,7 +232,7 @@ impl Frames {
             None => Ok(Reached::Never(part)),
             Some(Moment::After(event)) => {
                 let mut goal = self.system.literals(Moment::After(event), cube);
-                goal.push(self.system.events[event].taken);
+                goal.push(self.steps[event]);
                 let from = self.lifted(Moment::After(event), &goal)?;
                 Ok(Reached::By { event, from })
             }
@@ -170,7 +250,7 @@ impl Frames {
     /// to keep all steps out.
     fn query(&mut self, cube: &Cube, level: usize) -> Result<(Option<Moment>, Cube), Stopped> {
         let mut needed = vec![false; cube.len()];
-        let start = [self.range, self.system.init.taken];
+        let start = [self.range, self.begins];
         if self.leads_into(Moment::Initial, &start, cube, &mut needed)? {
             return Ok((Some(Moment::Initial), Vec::new()));
         }
@@ -205,11 +285,13 @@ impl Frames {
     ) -> Result<Option<usize>, Stopped> {
         let mut assumptions = self.frame(level - 1);
         assumptions.push(outside);
+        let here = self.system.literals(Moment::Current, cube);
         let count = self.system.events.len();
         let suspect = self.suspect;
         for event in (0..count).map(|i| (suspect + i) % count) {
-            let taken = self.system.events[event].taken;
-            if taken == Lit::FALSE {
+            let taken = self.steps[event];
+            // An event that writes nothing of the cube leads into no part of the cube from outside of that part.
+            if taken == Lit::FALSE || self.system.literals(Moment::After(event), cube) == here {
                 continue;
             }
             assumptions.push(taken);

@@ -4,7 +4,7 @@
 //! sequence of events that leads to a finding (to be replayed), or why neither was found. Never here: clauses of B.
 //!
 //! A level is left only when all states that lead to a finding in one more step are blocked, and obligations are not
-//! moved up, so the first counterexample is a shortest one. The search treats the width of limited integers as if it
+//! moved up, so the first counterexample is a shortest one, among those within the width. The search treats the width of limited integers as if it
 //! were the truth; only `certificate` decides whether the invariant that comes out is one for all integers. No query is
 //! random and no hash map is walked: equal systems give equal runs.
 
@@ -70,7 +70,7 @@ pub enum Why {
     Frames,
     /// The invariant holds for integers of the largest width, and it is not known whether that is enough.
     Width,
-    /// The fresh solver refuted the invariant at the width of the search: a defect of the search or the translation.
+    /// The fresh solver refuted the invariant though no width is involved: a defect of the search or the translation.
     Refuted(Part),
 }
 
@@ -83,6 +83,8 @@ pub struct Report {
     pub conflicts: u64,
     /// Bits of limited integers in the last search or check.
     pub width: usize,
+    /// Whether there are limited integers at all.
+    pub limited: bool,
 }
 
 /// Searches at growing widths until a certificate passes, a finding is reached, or a limit is.
@@ -100,13 +102,15 @@ pub fn prove(translation: &dyn Translation, options: &Options) -> Report {
                 check_at_growing_width(translation, cubes, &mut report.width, options, &mut queries);
             match checked {
                 Recheck::Proved => {}
-                Recheck::Refuted(part) if report.width == width => {
+                Recheck::Refuted(part) if !report.limited => {
                     report.outcome = Outcome::Unknown(Why::Refuted(part));
                 }
                 // A wider integer breaks the invariant: the search starts again with the wider one.
-                Recheck::Refuted(_) => next = Some(report.width),
-                Recheck::Width(_) if 2 * width <= options.max_width => next = Some(2 * width),
-                Recheck::Width(_) => report.outcome = Outcome::Unknown(Why::Width),
+                Recheck::Refuted(_) if report.width > width => next = Some(report.width),
+                Recheck::Refuted(_) | Recheck::Width(_) if 2 * width <= options.max_width => {
+                    next = Some(2 * width);
+                }
+                Recheck::Refuted(_) | Recheck::Width(_) => report.outcome = Outcome::Unknown(Why::Width),
                 Recheck::Unknown => report.outcome = Outcome::Unknown(Why::Stopped),
             }
         }
@@ -150,22 +154,21 @@ enum Then {
     Event(usize, usize),
 }
 
-struct Search {
-    frames: Frames,
+struct Search<'a> {
+    frames: Frames<'a>,
     obligations: Vec<Obligation>,
 }
 
-impl Search {
-    fn new(translation: &dyn Translation, width: usize, limit: Limit) -> Search {
-        let system = translation.system(width, Box::new(Batsat::new()));
-        Search { frames: Frames::new(system, limit), obligations: Vec::new() }
+impl<'a> Search<'a> {
+    fn new(translation: &'a dyn Translation, width: usize, limit: Limit) -> Search<'a> {
+        Search { frames: Frames::new(translation, width, limit), obligations: Vec::new() }
     }
 
     fn run(mut self, most: usize, width: usize) -> Report {
         let outcome = self.search(most).unwrap_or(Outcome::Unknown(Why::Stopped));
-        let sat = &self.frames.system.gates.sat;
-        let (queries, conflicts) = (sat.queries(), sat.conflicts());
-        Report { outcome, frames: self.frames.top(), queries, conflicts, width }
+        let (queries, conflicts) = self.frames.effort();
+        let limited = self.frames.has_limited_integers();
+        Report { outcome, frames: self.frames.top(), queries, conflicts, width, limited }
     }
 
     fn search(&mut self, most: usize) -> Result<Outcome, Stopped> {
@@ -198,6 +201,7 @@ impl Search {
         self.obligations.push(Obligation { cube, then: Then::Finding(finding) });
         let mut queue = BinaryHeap::from([Reverse((level, Reverse(0)))]);
         while let Some(Reverse((level, Reverse(number)))) = queue.pop() {
+            self.frames.tidy();
             let cube = self.obligations[number].cube.clone();
             if self.frames.is_blocked(&cube, level) {
                 continue;
@@ -244,6 +248,7 @@ impl Search {
         for level in 1..=top {
             for cube in self.frames.blocked(level).to_vec() {
                 // A cube that was moved may have swallowed others of the list.
+                self.frames.tidy();
                 let stands = self.frames.blocked(level).contains(&cube);
                 if stands && let Some(part) = self.frames.unreached_part(&cube, level + 1)? {
                     self.frames.block(part, level + 1);

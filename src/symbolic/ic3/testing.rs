@@ -199,20 +199,20 @@ impl Linear {
     }
 
     /// Successors, where each choice is one of the given numbers.
-    fn successors(&self, state: &[i64], choices: &[i64]) -> Vec<Vec<i64>> {
+    fn successors(&self, state: &[i64], choices: &[i64]) -> Vec<(usize, Vec<i64>)> {
         let mut all = vec![state.to_vec()];
         for _ in 0..self.choices {
             all = all.iter().flat_map(|s| choices.iter().map(move |c| [&s[..], &[*c]].concat())).collect();
         }
         let mut out = Vec::new();
         for unknowns in all {
-            for event in &self.events {
+            for (index, event) in self.events.iter().enumerate() {
                 if event.guard.iter().all(|c| Linear::holds(c, &unknowns)) {
                     let mut next = state.to_vec();
                     for (cell, value) in &event.updates {
                         next[*cell] = Linear::value(value, &unknowns);
                     }
-                    out.push(next);
+                    out.push((index, next));
                 }
             }
         }
@@ -228,12 +228,23 @@ impl Linear {
             if ring.iter().any(|state| !self.is_good(state)) {
                 return Ok(Some(depth));
             }
-            let next: BTreeSet<Vec<i64>> = ring.iter().flat_map(|s| self.successors(s, choices)).collect();
+            let next: BTreeSet<Vec<i64>> =
+                ring.iter().flat_map(|s| self.successors(s, choices)).map(|s| s.1).collect();
             ring = next.into_iter().filter(|s| seen.insert(s.clone())).collect();
             if seen.len() > 5_000 || ring.iter().flatten().any(|x| x.abs() > 1 << 50) {
                 return Err(());
             }
         }
         Ok(None)
+    }
+
+    /// Whether a path of these events ends in a state that breaks the property.
+    pub fn replays(&self, events: &[usize], choices: &[i64]) -> bool {
+        let mut ring = BTreeSet::from([self.init.clone()]);
+        for event in events {
+            let next = ring.iter().flat_map(|s| self.successors(s, choices)).filter(|s| s.0 == *event);
+            ring = next.map(|s| s.1).collect();
+        }
+        ring.iter().any(|state| !self.is_good(state))
     }
 }
