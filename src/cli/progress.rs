@@ -71,8 +71,8 @@ fn show(figures: &Progress, stop: &AtomicBool) {
         );
         // A line that is wider than the terminal would leave its head behind.
         let width = terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| w.0 as usize);
-        let shown: String = line.chars().take(width.saturating_sub(1)).collect();
-        let _ = write!(err, "\r\x1b[K{shown}");
+        let fitting: String = line.chars().take(width.saturating_sub(1)).collect();
+        let _ = write!(err, "\r\x1b[K{fitting}");
         let _ = err.flush();
         shown = true;
     }
