@@ -107,7 +107,8 @@ fn existing(path: &Path) -> Result<PathBuf, String> {
     let like = models_in(folder)
         .into_iter()
         .filter_map(|p| Some((distance(name, p.file_name()?.to_str()?), p)))
-        .filter(|(distance, _)| *distance <= 2)
+        // In a short name a second letter makes another word of it.
+        .filter(|(distance, _)| *distance <= if name.chars().count() > 8 { 2 } else { 1 })
         .min();
     Err(match like {
         Some((_, p)) => {

@@ -4,6 +4,7 @@ use super::args::{self, Cli, Command, Engine, LtlEngine, Order, Por, Store, Symm
 use super::{colour, describe, models, options, outputs, progress, status};
 use crate::base::Int;
 use crate::base::budget::{Budget, GRACE};
+use crate::base::diagnostic::Diagnostic;
 use crate::base::text::many;
 use crate::bdd;
 use crate::driver::{self, CheckOptions, Failure, Rejected, SymmetryMode};
@@ -184,7 +185,13 @@ fn check(mut args: args::Check) -> u8 {
     let paths: Vec<_> = args.model.take().into_iter().chain(std::mem::take(&mut args.more)).collect();
     let named = match models::named(&paths) {
         Ok(named) => named,
-        Err(message) => return reject(&message),
+        Err(message) => {
+            let diagnostics = vec![Diagnostic::plain(message)];
+            let r = Rejected { sources: Default::default(), diagnostics };
+            let first = paths.first().map(|p| p.display().to_string()).unwrap_or_default();
+            outputs::rejected(&args, &first, &r);
+            return rejected(&r);
+        }
     };
     match &named.models[..] {
         [] => check_one(args),

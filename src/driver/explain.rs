@@ -64,8 +64,9 @@ pub fn findings(
         if why.step.is_some() {
             violation.explanation.retain(|line| !line.starts_with("while computing "));
         }
-        if why.place.is_some() {
-            violation.explanation.retain(|line| !line.starts_with("at "));
+        if let Some(place) = &why.place {
+            let told = |line: &String| line.starts_with("at ") || place.excerpt.contains(line);
+            violation.explanation.retain(|line| !told(line));
         }
         violation.explanation.extend(why.lines(LONGEST));
         explained.push(why);

@@ -308,9 +308,8 @@ impl Explainer<'_> {
         let (Ok(x), Type::Pow(elem)) = (self.interpreter.eval_canon(env, a), &a.ty) else { return false };
         let Some(items) = self.elements(env, &x) else { return false };
         let Ok(set) = self.interpreter.eval_operand(env, b) else { return false };
-        let outside = |v: &&Value| self.interpreter.member(env, v, &set).is_ok_and(|inside| !inside);
-        let mut outside = { outside };
-        let only: Vec<Value> = items.iter().filter(|v| outside(v)).cloned().collect();
+        let mut is_outside = |v: &Value| self.interpreter.member(env, v, &set).is_ok_and(|inside| !inside);
+        let only: Vec<Value> = items.iter().filter(|v| is_outside(v)).cloned().collect();
         match self.difference(&only, &[], elem) {
             Some(words) => node
                 .notes

@@ -100,10 +100,10 @@ fn colours_are_for_terminals_unless_asked_for() {
 fn an_event_is_never_enabled_only_if_everything_was_seen() {
     let folder = Folder::new();
     let text = "MACHINE m VARIABLES x INVARIANT x : 0..9 INITIALISATION x := 0 OPERATIONS
-        inc = x := (x + 1) mod 9; last = SELECT x = 8 THEN x := 0 END; none = SELECT x = 9 THEN x := 0 END END";
+        inc = x := (x + 1) mod 9; late = SELECT x = 8 THEN x := 0 END; none = SELECT x = 9 THEN x := 0 END END";
     folder.write("m.mch", text);
     let cut = out(&run(&folder, &["check", "m.mch", "--max-states", "3"]));
-    assert!(cut.contains("not enabled so far:  last, none"), "{cut}");
+    assert!(cut.contains("not enabled so far:  late, none"), "{cut}");
     let whole = out(&run(&folder, &["check", "m.mch"]));
     assert!(whole.contains("never enabled  none"), "{whole}");
 }

@@ -34,7 +34,12 @@ fn results_of_every_kind_are_as_the_schema_says() {
     ];
     for name in names {
         let path = faulty.join(name).display().to_string();
-        for more in [&[][..], &["--keep-going"], &["--max-states", "2"], &["--ltl", "G F deadlock"]] {
+        for more in [
+            &[][..],
+            &["--keep-going", "--max-states", "50"],
+            &["--max-states", "2"],
+            &["--ltl", "G F deadlock", "--max-states", "50"],
+        ] {
             let mut args = vec!["check", &path, "--json"];
             args.extend_from_slice(more);
             let result = json(&run(&args));
