@@ -2,8 +2,8 @@
 //!
 //! In: the fields, which of them each step reads, bits that vary in a sample of states. Out: all atoms from the top
 //! down. Fields are ordered by the FORCE heuristic of Aloul, Markov and Sakallah: each field moves to the middle of
-//! the steps that read it until the steps do not get narrower. Bits that never varied come first, where they cost one
-//! node each. Never here: diagrams.
+//! the steps that read it until the steps do not get narrower. High bits of numbers that never varied come first, where
+//! they cost one node each. Never here: diagrams.
 
 use super::encoding::{Atom, atoms_of};
 use crate::system::{BitField, Footprints};
@@ -26,6 +26,9 @@ impl Arrangement {
     }
 }
 
+/// Bits of a number of which the high ones may never vary.
+const WIDE: u16 = 9;
+
 /// Rounds of FORCE at most, and without gain.
 const ROUNDS: usize = 300;
 const IDLE: usize = 20;
@@ -40,9 +43,9 @@ pub fn order(
     let fields = &footprints.fields;
     let placed = force(fields.len(), &hyperedges(footprints));
     let is_varied = |bit: u32| varied[bit as usize / 64] >> (bit % 64) & 1 != 0;
-    let varies = |f: &BitField, hot: bool, index: u32| match hot && f.codes.is_some() {
-        true => (0..u32::from(f.width)).any(|i| is_varied(f.offset + i)),
-        false => is_varied(f.offset + index),
+    // Only of wide numbers: a bit of a set or of a code may vary later than any sample.
+    let varies = |f: &BitField, index: u32| {
+        f.codes.is_some() || f.width < WIDE || (index..u32::from(f.width)).any(|i| is_varied(f.offset + i))
     };
     let (mut still, mut moving) = (Vec::new(), Vec::new());
     for (place, field) in placed.iter().enumerate() {
@@ -55,7 +58,7 @@ pub fn order(
                 Arrangement::FieldByField => (place, rank),
                 Arrangement::BitByBit => (n as usize - rank, place),
             };
-            let list = if varies(f, one_hot[*field], index) { &mut moving } else { &mut still };
+            let list = if varies(f, index) { &mut moving } else { &mut still };
             list.push((key, atom));
         }
     }
