@@ -60,6 +60,9 @@ pub struct Explainer<'a> {
     told: RefCell<Vec<VarId>>,
 }
 
+/// Which faults of a step are looked for: their kind and words.
+type Wanted<'a> = &'a dyn Fn(FindingKind, &str) -> bool;
+
 impl<'a> Explainer<'a> {
     pub fn new(machine: &'a Machine, sources: &'a Sources, budget: &Budget) -> Explainer<'a> {
         Explainer {
@@ -178,8 +181,7 @@ impl<'a> Explainer<'a> {
         }
         let exact = |k: FindingKind, words: &str| k == kind && words == finding.property;
         let similar = |k: FindingKind, _: &str| k == kind;
-        let wanted: [&dyn Fn(FindingKind, &str) -> bool; 2] = [&exact, &similar];
-        for wanted in wanted {
+        for wanted in [&exact as Wanted, &similar] {
             for event in 0..self.machine.events.len() {
                 if let Some((step, fault)) = self.event_fault(&mut env, event, wanted, finding.strict_guards)
                 {
