@@ -274,7 +274,7 @@ impl<'m> Encoder<'m> {
         match ty {
             Type::Integer => {
                 let (low, high) = (self.machine.minint.small()?, self.machine.maxint.small()?);
-                Some((low.max(-8).min(0)..=high.clamp(1, 8)).map(Value::int).collect())
+                Some((low.clamp(-8, 0)..=high.clamp(1, 8)).map(Value::int).collect())
             }
             Type::Pow(_) => Some(vec![Value::empty()]),
             _ => None,

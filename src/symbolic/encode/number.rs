@@ -116,7 +116,7 @@ impl Atoms {
             .iter()
             .map(|(row, c)| Comparison::new(row.iter().map(|(x, k)| (*x as usize, k.clone())), c.clone()))
             .collect();
-        let differences = self.rows.keys().all(|row| is_difference(row));
+        let differences = self.rows.keys().all(is_difference);
         let rule = if differences { "difference bound n*(c+1)" } else { "linear bound by subdeterminants" };
         Some((bound::width(&comparisons), rule))
     }
