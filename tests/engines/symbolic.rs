@@ -183,7 +183,7 @@ fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_
     });
 }
 
-/// Models with unbounded integers or many initial states: the text between VARIABLES and END, what holds of them, and why.
+/// Models with unbounded integers or many initial states: the text behind the name, what holds of them, and why.
 /// `Verified` may be `Incomplete` for an engine that finds no proof; `Violated` at a depth is what bmc has to find.
 const UNBOUNDED: &[(&str, &str, Option<usize>, bool)] = &[
     // text, reason, depth of the violation, whether kind has to prove it
@@ -358,7 +358,7 @@ const UNBOUNDED: &[(&str, &str, Option<usize>, bool)] = &[
 ];
 
 fn machine_of(body: &str) -> String {
-    format!("MACHINE M {body} END")
+    format!("MACHINE M {body}")
 }
 
 #[test]
