@@ -137,7 +137,10 @@ pub fn run(
         cut,
         wall: started.elapsed().as_secs_f64(),
         peak,
-        result: serde_json::from_slice(&out).ok().filter(Value::is_object),
+        // A rejected model has messages, which stand on stderr too, and no result.
+        result: serde_json::from_slice(&out)
+            .ok()
+            .filter(|result: &Value| result.is_object() && result["verdict"] != "rejected"),
         messages: String::from_utf8_lossy(&err).trim_end().to_string(),
     })
 }
