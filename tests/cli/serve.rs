@@ -166,6 +166,17 @@ fn a_check_opens_its_counterexample_and_a_saved_trace_is_opened_again() {
 }
 
 #[test]
+fn a_check_with_open_ends_with_the_page_of_its_counterexample() {
+    let folder = Folder::with_machine(LOCK);
+    let mut command = folder.bombus();
+    // No browser is found, so none opens on the desktop of whoever runs this test.
+    command.args(["check", "M.mch", "--open"]).env("PATH", "");
+    let served = Served::by(command);
+    let view = served.ask("view", json!({}));
+    assert_eq!((&view["finding"]["kind"], value(&view, "inside")), (&"invariant".into(), "{p,q}"));
+}
+
+#[test]
 fn the_state_space_is_drawn_with_a_projection_and_its_nodes_are_places_to_go() {
     let (_folder, served) = lock();
     let all = served.ask("graph", json!({"project": "", "states": 100}));

@@ -4,7 +4,7 @@ use super::binary::Folder;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// A running server and where it listens.
 pub struct Served {
@@ -17,11 +17,16 @@ impl Served {
     /// `bombus serve` in a folder, with these arguments.
     pub fn start(folder: &Folder, args: &[&str]) -> Served {
         let mut command = folder.bombus();
-        command.arg("serve").args(args).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let mut child = command.spawn().expect("the binary runs");
-        let out = child.stdout.take().expect("its output is a pipe");
-        let mut line = String::new();
-        BufReader::new(out).read_line(&mut line).expect("it says where it is");
+        command.arg("serve").args(args);
+        Served::by(command)
+    }
+
+    /// A command that serves in the end, after it may have said other things.
+    pub fn by(mut command: Command) -> Served {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary runs");
+        let out = BufReader::new(child.stdout.take().expect("its output is a pipe"));
+        let mut lines = out.lines().map(|line| line.expect("its output is text"));
+        let line = lines.find(|line| line.contains(" is at http://")).expect("it says where it is");
         let address = line.trim().rsplit_once("http://127.0.0.1:").expect(&line).1;
         let (port, token) = address.split_once('/').expect("an address with a token");
         Served { child, port: port.parse().expect("a port"), token: token.trim_end_matches('/').to_string() }
