@@ -73,11 +73,13 @@ impl Coverage {
                 all.push(format!("{} is never enabled", event.name));
             }
             for part in event.guard.iter().filter(|p| p.first_true.is_none()) {
-                all.push(format!("never true in {}: {}", event.name, part.text));
+                let known = if part.doubtful { "not known to be ever true" } else { "never true" };
+                all.push(format!("{known} in {}: {}", event.name, part.text));
             }
         }
         for part in self.implications.iter().filter(|p| p.first_true.is_none()) {
-            all.push(format!("the left side of an implication is never true: {}", part.text));
+            let known = if part.doubtful { "not known to be ever true" } else { "never true" };
+            all.push(format!("the left side of an implication is {known}: {}", part.text));
         }
         all
     }

@@ -53,7 +53,7 @@ impl Space {
         let mut space = Space::default();
         let constants = match interpreter.constants() {
             Ok(found) => {
-                space.missing.extend(found.errors.iter().chain(&found.incomplete).map(ToString::to_string));
+                space.missing.extend(found.remarks().map(ToString::to_string));
                 found.values
             }
             Err(e) => {
@@ -64,9 +64,7 @@ impl Space {
         for valuation in &constants {
             match interpreter.initial_states(valuation) {
                 Ok(found) => {
-                    space
-                        .missing
-                        .extend(found.errors.iter().chain(&found.incomplete).map(ToString::to_string));
+                    space.missing.extend(found.remarks().map(ToString::to_string));
                     found.values.into_iter().for_each(|state| {
                         space.number(state, None);
                     });
@@ -113,7 +111,7 @@ impl Space {
         }
         match interpreter.transitions(&self.states[from]) {
             Ok(steps) => {
-                for (event, e) in steps.errors.iter().chain(&steps.incomplete) {
+                for (event, e) in steps.errors.iter().chain(&steps.incomplete).chain(&steps.sampled) {
                     self.missing.insert(format!("{}: {e}", machine.op(machine.events[*event]).name));
                 }
                 for by in steps.transitions {
