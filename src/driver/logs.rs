@@ -227,7 +227,7 @@ struct Follower<'m> {
     map: &'m LogMap,
     meaning: Meaning,
     steps: HashMap<(State, usize), Arc<[Transition]>>,
-    /// Something that was not computed, since the last line.
+    /// Something that was not computed, at any line: a state may be missing since then.
     doubt: Option<String>,
 }
 
@@ -251,7 +251,6 @@ impl Follower<'_> {
             }
             let (wanted, state) = self.wanted(name, &json).map_err(refuse)?;
             result.lines += 1;
-            self.doubt = None;
             let before = self.with_silent_steps(front)?;
             let (after, near) = self.after(&before, &wanted, &state)?;
             if after.is_empty() {
@@ -269,19 +268,18 @@ impl Follower<'_> {
         Ok(())
     }
 
-    fn initial(&self) -> Result<Vec<State>, Halt> {
+    fn initial(&mut self) -> Result<Vec<State>, Halt> {
         let constants = self.interpreter.constants()?;
         let mut all = Vec::new();
-        let mut open = constants.incomplete.first().map(ToString::to_string);
+        let unknown = |e: &Error| format!("not all beginnings are known: {e}");
+        let mut open = constants.incomplete.iter().chain(&constants.sampled).next().map(unknown);
         for valuation in &constants.values {
             let initial = self.interpreter.initial_states(valuation)?;
-            open = open.or(initial.incomplete.first().map(ToString::to_string));
+            open = open.or(initial.incomplete.iter().chain(&initial.sampled).next().map(unknown));
             all.extend(initial.values);
         }
-        match open {
-            Some(why) => Err(Halt::Error(format!("not all initial states are known: {why}"))),
-            None => limited(all),
-        }
+        self.doubt = open;
+        limited(all)
     }
 
     /// What a line asks for: one of several events, and values of expressions after it.
