@@ -65,7 +65,9 @@ pub fn follow_log(
     options: &LoadOptions,
     budget: &Budget,
 ) -> Result<Followed, Rejected> {
-    let (model, mut sources, _) = load(path, options)?;
+    // A log names elements, so valuations of the constants that differ by their names are all followed.
+    let options = LoadOptions { all_constants: true, ..options.clone() };
+    let (model, mut sources, _) = load(path, &options)?;
     let map = LogMap::read(map).map_err(|e| refused(vec![format!("the map of the log: {e}")]))?;
     let mut machine = model.machine.clone();
     let meaning = Meaning::read(&model, &mut machine, &mut sources, &map).map_err(refused)?;

@@ -24,7 +24,9 @@ pub fn state_graph(
     states: usize,
     budget: &Budget,
 ) -> Result<Drawn, Rejected> {
-    let (model, sources, _) = load(path, options)?;
+    // An expression may tell elements apart, so valuations of the constants that differ by their names all count.
+    let by_name = options.all_constants || project.is_some();
+    let (model, sources, _) = load(path, &LoadOptions { all_constants: by_name, ..options.clone() })?;
     let refuse = |message: String| Rejected {
         sources: sources.clone(),
         diagnostics: vec![Diagnostic::plain(message)],

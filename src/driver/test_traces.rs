@@ -71,7 +71,9 @@ pub fn test_traces(
     goals: &Goals,
     budget: &Budget,
 ) -> Result<TestTraces, Rejected> {
-    let (model, sources, _) = load(path, options)?;
+    // A predicate may name elements, so valuations of the constants that differ by their names are all looked at.
+    let by_name = options.all_constants || !goals.predicates.is_empty();
+    let (model, sources, _) = load(path, &LoadOptions { all_constants: by_name, ..options.clone() })?;
     let mut predicates = Vec::new();
     for text in &goals.predicates {
         let typed = Typed::read(&model, &sources, text)
