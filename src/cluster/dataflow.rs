@@ -96,11 +96,18 @@ pub enum Item {
     Advance(u64),
 }
 
-/// Which connection failed.
+/// Which connections failed.
 #[derive(Debug, Default)]
 pub struct Fate {
-    /// The first connection that failed, and why.
-    pub failed: Mutex<Option<(usize, String)>>,
+    /// The machines at their other ends, and why.
+    pub failed: Mutex<Vec<(usize, String)>>,
+}
+
+impl Fate {
+    /// A machine that is gone without a goodbye, and why that is believed.
+    fn gone(&self, post: &Post) -> Option<(usize, String)> {
+        self.failed.lock().iter().find(|(rank, _)| !post.has_left(*rank)).cloned()
+    }
 }
 
 /// A connection that never fails as far as timely can see.
@@ -116,7 +123,7 @@ impl Wire {
     }
 
     fn fail(&self, why: String) {
-        self.fate.failed.lock().get_or_insert((self.rank, why));
+        self.fate.failed.lock().push((self.rank, why));
     }
 }
 
@@ -258,17 +265,13 @@ fn carry(worker: &mut Worker, post: &Arc<Post>, fate: &Fate) {
             worker.step();
         }
         post.reached(|time| !probe.less_than(&(time << TICKS)));
-        let failed = fate.failed.lock().clone();
-        if let Some((rank, why)) = failed {
-            // What arrived before the connection ended is handed out first.
-            settling += 1;
-            if settling > SETTLED && !post.has_left(rank) {
+        match fate.gone(post) {
+            None => settling = 0,
+            // What arrived before the connection ended is handed out first; a goodbye may be among it.
+            Some(_) if settling < SETTLED => settling += 1,
+            Some((rank, why)) => {
                 post.lose(rank, why);
                 break;
-            }
-            if settling > SETTLED {
-                *fate.failed.lock() = None;
-                settling = 0;
             }
         }
     }
@@ -279,8 +282,7 @@ fn carry(worker: &mut Worker, post: &Arc<Post>, fate: &Fate) {
     }
     input.close();
     let until = Instant::now() + FAREWELL;
-    let gone = || fate.failed.lock().as_ref().is_some_and(|(rank, _)| !post.has_left(*rank));
-    while worker.has_dataflows() && Instant::now() < until && !gone() {
+    while worker.has_dataflows() && Instant::now() < until && fate.gone(post).is_none() {
         worker.step_or_park(Some(IDLE));
     }
     // The threads that send have a moment for what is left, before the process may end.
