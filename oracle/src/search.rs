@@ -163,13 +163,13 @@ impl Look {
             oracle.restart();
             let mut run = Run::new(oracle, None);
             let outcomes = run.initialise(&oracle.environment(&valuation, None));
-            let said = run.findings.len() + self.incomplete.len();
+            let said = self.findings.len() + self.incomplete.len();
             self.findings.extend(run.findings);
             let outcomes = self.answer(outcomes).unwrap_or_default();
             let states: Vec<State> = outcomes.iter().filter_map(|w| oracle.state_after(None, w)).collect();
             if states.len() < outcomes.len() {
                 self.find(Kind::WellDefinedness, "the initialisation leaves a variable without a value", "");
-            } else if states.is_empty() && said == self.incomplete.len() {
+            } else if states.is_empty() && said == self.findings.len() + self.incomplete.len() {
                 self.find(Kind::Properties, "the initialisation has no outcome", "");
             }
             out.push((valuation, states));
