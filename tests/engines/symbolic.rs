@@ -142,7 +142,7 @@ fn compare(machine: &Machine) -> (usize, usize) {
 fn a_predicate_has_the_truth_and_the_definedness_that_the_evaluator_gives_it() {
     with_stack(|| {
         let (mut all, mut understood) = (0, 0);
-        for seed in first_seed()..first_seed() + cases(60) {
+        for seed in first_seed()..first_seed() + cases(30) {
             let Some(machine) = load(&machines::random(seed).to_string()) else { continue };
             let (a, u) = compare(&machine);
             all += a;
@@ -156,7 +156,7 @@ fn a_predicate_has_the_truth_and_the_definedness_that_the_evaluator_gives_it() {
 fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_never_of_refuted_machines() {
     with_stack(|| {
         let (mut seen, mut agreed) = (0, 0);
-        for seed in first_seed()..first_seed() + cases(40) {
+        for seed in first_seed()..first_seed() + cases(15) {
             let text = machines::random(seed).to_string();
             let Some(explicit) = outcome(&text, &options(Engine::Evaluate)) else { continue };
             let verdict = explicit.verdict();
