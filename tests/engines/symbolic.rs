@@ -39,7 +39,10 @@ fn options(engine: Engine) -> CheckOptions {
         deadlock_only: false,
         symmetry: None,
         process: Default::default(),
+        bdd: Default::default(),
         checkpoint: Default::default(),
+        cluster: None,
+        certificate: Default::default(),
         temporal: Asked::default(),
         progress: Default::default(),
     }
