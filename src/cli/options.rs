@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use std::io::Write;
 
 /// Headings of `check`, in the order of the help, each with the names of its options.
-const HEADINGS: [(&str, &[&str]); 8] = [
+const HEADINGS: [(&str, &[&str]); 10] = [
     (
         "Scope",
         &[
@@ -35,6 +35,21 @@ const HEADINGS: [(&str, &[&str]); 8] = [
         &["engine", "no_native", "workers", "order", "symmetry", "por", "proviso", "store"],
     ),
     (
+        "Symbolic engines and sets of states",
+        &[
+            "max_depth",
+            "max_k",
+            "frames",
+            "width",
+            "no_simple_path",
+            "hint",
+            "generators",
+            "nodes",
+            "sigma_rounds",
+        ],
+    ),
+    ("Several machines", &["cluster", "rank", "cluster_secret", "cluster_timeout"]),
+    (
         "Limits and long runs",
         &[
             "keep_going",
@@ -50,7 +65,7 @@ const HEADINGS: [(&str, &[&str]); 8] = [
         "Pictures and coverage",
         &["open", "graph", "project", "graph_states", "coverage", "require_coverage", "coverage_states"],
     ),
-    ("Output", &["json", "trace", "sarif", "quiet", "verbose", "progress", "colour"]),
+    ("Output", &["json", "trace", "sarif", "certificate", "quiet", "verbose", "progress", "colour"]),
 ];
 
 /// Short forms of the options that are typed most.

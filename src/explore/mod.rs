@@ -624,8 +624,12 @@ fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Resul
         let first = outcome.findings.is_empty();
         let wanted = first || shared.options.keep_going && shown.len() < TRACES && !shown.contains(&finding);
         let path = match (&shared.together, id) {
-            // The machines look for a path together, for one finding.
-            (Some(together), _) if first => shared.path_across(together, &place, &finding)?,
+            // All machines have the same findings in the same order, and look for each path together.
+            (Some(together), _) if wanted => {
+                let path = shared.path_across(together, &place, &finding)?;
+                shown.extend(path.is_some().then(|| finding.clone()));
+                path
+            }
             (None, Some(id)) if wanted => {
                 shown.push(finding.clone());
                 match trace::rebuild(shared.system, &shared.visited, &levels, id, &finding) {

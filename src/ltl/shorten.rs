@@ -69,8 +69,11 @@ pub(super) fn shorten<G: Graph>(
                 }
                 continue;
             }
-            if accepting.contains(node)
-                && let Some(round) = smallest_loop(product, accepting, node, bound - depth - 1, &mut work)
+            // A shorter path may have been found in this very layer.
+            let left = bound.saturating_sub(depth + 1);
+            if left > 0
+                && accepting.contains(node)
+                && let Some(round) = smallest_loop(product, accepting, node, left, &mut work)
             {
                 let (start, mut steps) = way(&before, node);
                 bound = bound.min(depth + round.len());

@@ -169,13 +169,16 @@ impl Least<'_> {
             let (Some(arrow), true) = (op.arrow(), v == relation) else { continue };
             let size = |e: &Expr| known_size(e, self.machine, self.numbers).unwrap_or(0);
             let (points, images) = (size(from), size(to));
+            // A set that is declared is not empty, whatever its size will be.
+            let some =
+                |e: &Expr| usize::from(matches!(e.kind, ExprKind::TypeSet(Type::Set(_))) || size(e) > 0);
             let here = match range {
                 true if arrow.onto => images,
                 true if arrow.total && arrow.injective => points,
-                true if arrow.total => points.min(1),
+                true if arrow.total => some(from),
                 false if arrow.total => points,
                 false if arrow.onto && arrow.functional => images,
-                false if arrow.onto => images.min(1),
+                false if arrow.onto => some(to),
                 _ => 0,
             };
             least = least.max(here);
