@@ -15,6 +15,7 @@ use crate::evaluate::Interpreter;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
 use crate::evaluate::eval::interval;
+use crate::evaluate::memo::SETUP;
 use crate::lang::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
 use crate::lang::value::Value;
 use crate::solve::order::{Item, Sink};
@@ -153,10 +154,11 @@ impl Interpreter<'_> {
         let span = place_of(open, var);
         let Machine { minint, maxint, .. } = self.machine;
         let name = &self.machine.var(var).name;
-        // A bound that is known moves the window; values that stand for all others are those of the scope.
+        // A bound of a constant that is known moves the window. A bound of a parameter may move with the state, and the
+        // search would have no end.
         let mut set = interval(minint, maxint);
         let mut words = self.only_scope(name);
-        if !self.is_represented(var) {
+        if env.valuation == Some(SETUP) && !self.is_represented(var) {
             let window = self.window(env, unknown, open, var)?;
             if let Some((low, high)) = self.spans(env, &window)?.and_then(|s| s.hull())
                 && let (Some(low), Some(high)) = (low, high)
