@@ -96,7 +96,9 @@ fn counts_digest_coverage_verdict_and_trace_do_not_depend_on_the_number_of_worke
 fn all_orders_see_the_same_where_nothing_stops_them_early() {
     // Behind a fault a model may go on for ever; those of `faulty` do not.
     let finite = |row: &Row| row.verdict == "verified" || row.file.contains("/faulty/");
-    let rows: Vec<Row> = rows().into_iter().filter(finite).collect();
+    // Sets of states are searched in no order of states.
+    let ordered = |row: &Row| !row.options.iter().any(|o| o == "bdd");
+    let rows: Vec<Row> = rows().into_iter().filter(|row| finite(row) && ordered(row)).collect();
     assert!(rows.len() >= 30 && rows.iter().any(|row| row.verdict == "violated"), "{}", rows.len());
     for_each(&rows, |row| {
         // Depth and trace belong to breadth first; all else is the same.
