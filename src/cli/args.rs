@@ -165,18 +165,18 @@ pub struct Check {
     /// Which evaluator runs the model
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: Option<Engine>,
-    /// Symbolic engines: the longest path that bmc and bmc-path look at, in operations
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub max_depth: usize,
-    /// kind: the greatest number of good states in a row that a proof may ask for, less one
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    pub max_k: usize,
-    /// ic3: the greatest number of frames
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub frames: usize,
-    /// Symbolic engines: the greatest number of bits of an integer that nothing bounds
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=4096))]
-    pub width: u32,
+    /// Symbolic engines: the longest path that bmc and bmc-path look at, in operations [default: 100]
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<usize>,
+    /// kind: the greatest number of good states in a row that a proof may ask for, less one [default: 30]
+    #[arg(long, value_name = "N")]
+    pub max_k: Option<usize>,
+    /// ic3: the greatest number of frames [default: 200]
+    #[arg(long, value_name = "N")]
+    pub frames: Option<usize>,
+    /// Symbolic engines: the greatest number of bits of an integer that nothing bounds [default: 128]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=4096))]
+    pub width: Option<u32>,
     /// kind: do not ask for distinct states in a row
     #[arg(long)]
     pub no_simple_path: bool,

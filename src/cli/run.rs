@@ -430,10 +430,10 @@ fn tell_how_to_go_on(args: &args::Check, outcome: &Outcome, checkpoint: &driver:
 fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
     driver::Engine::Symbolic(driver::SymbolicSettings {
         method,
-        max_depth: args.max_depth,
-        max_k: args.max_k,
-        frames: args.frames,
-        width: args.width as usize,
+        max_depth: args.max_depth.unwrap_or(100),
+        max_k: args.max_k.unwrap_or(30),
+        frames: args.frames.unwrap_or(200),
+        width: args.width.unwrap_or(128) as usize,
         simple_path: !args.no_simple_path,
     })
 }
@@ -442,9 +442,9 @@ pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Options whose engine does not exist yet are refused, never ignored.
+/// Options that an engine does not have are refused, never ignored.
 fn not_available(args: &args::Check) -> Option<String> {
-    if let Some(message) = not_for_sets(args) {
+    if let Some(message) = not_for_sets(args).or_else(|| not_for_clauses(args)) {
         return Some(message);
     }
     let plain = args.engine.and_then(Engine::plain_word);
@@ -509,6 +509,23 @@ fn not_available(args: &args::Check) -> Option<String> {
         return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());
     }
     None
+}
+
+/// Options that only some symbolic engines have.
+fn not_for_clauses(args: &args::Check) -> Option<String> {
+    use Engine::*;
+    let given: [(&str, bool, &[Engine]); 5] = [
+        ("--max-depth", args.max_depth.is_some(), &[Bmc, BmcPath, Portfolio]),
+        ("--max-k", args.max_k.is_some(), &[Kind, Portfolio]),
+        ("--frames", args.frames.is_some(), &[Ic3, Portfolio]),
+        ("--width", args.width.is_some(), &[Bmc, BmcPath, Kind, Ic3, Portfolio]),
+        ("--no-simple-path", args.no_simple_path, &[Kind, Portfolio]),
+    ];
+    let wrong = given
+        .iter()
+        .find(|(_, given, engines)| *given && !args.engine.is_some_and(|engine| engines.contains(&engine)))?;
+    let words: Vec<&str> = wrong.2.iter().filter_map(|engine| engine.plain_word()).collect();
+    Some(format!("{}: for --engine {} only", wrong.0, words.join(", ")))
 }
 
 /// Options that only an engine on sets of states has, and those that it has not.

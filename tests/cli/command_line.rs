@@ -350,3 +350,25 @@ fn a_verdict_that_cannot_be_printed_is_not_a_success() {
         assert_eq!(status.code(), Some(4), "{arguments:?}");
     }
 }
+
+#[test]
+fn an_option_of_a_symbolic_engine_is_refused_by_the_others() {
+    let dir = tempfile::tempdir().expect("a directory for the model");
+    let model = dir.path().join("M.mch");
+    std::fs::write(&model, "MACHINE M OPERATIONS a = skip END").expect("the model is written");
+    let status = |options: &[&str]| {
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_bombus"))
+            .arg("check")
+            .arg(&model)
+            .args(options)
+            .output()
+            .expect("the binary runs");
+        out.status.code()
+    };
+    for option in [&["--max-depth", "3"][..], &["--max-k", "3"], &["--frames", "3"], &["--width", "9"]] {
+        assert_eq!(status(option), Some(2), "{option:?} with the explicit engine");
+    }
+    assert_eq!(status(&["--no-simple-path"]), Some(2), "the explicit engine makes no induction");
+    assert_eq!(status(&["--engine", "ic3", "--max-k", "3"]), Some(2), "frames are no induction");
+    assert_eq!(status(&["--engine", "kind", "--max-k", "3"]), Some(0), "a proof of nothing wrong");
+}
