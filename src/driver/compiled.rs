@@ -79,6 +79,8 @@ pub fn explore(
         workers: options.workers,
         order: options.order,
         store: options.store,
+        disk: options.store_dir.clone(),
+        keep_parents: !options.no_trace,
         check_deadlock: !options.no_deadlock,
         // Temporal formulas speak of all paths, also of those behind a finding.
         keep_going: options.keep_going || !formulas.is_empty(),
@@ -270,10 +272,7 @@ pub fn explore(
         notes,
         digest: format!("{:032x}-{}", found.digest, found.states),
         reductions: Reductions {
-            store: match options.store {
-                explore::Store::Exact => "exact",
-                explore::Store::Hash => "hash",
-            },
+            store: options.store.word(),
             collision_bound: found.collision_bound
                 + symmetry::collision_bound(&program, found.states)
                 + checked.chance,

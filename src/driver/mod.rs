@@ -106,6 +106,10 @@ pub struct CheckOptions {
     pub workers: usize,
     pub order: Order,
     pub store: Store,
+    /// The folder for the files of `Store::Disk`.
+    pub store_dir: Option<PathBuf>,
+    /// Keep no predecessors: a path is found by a second search.
+    pub no_trace: bool,
     /// States that differ by a permutation of deferred sets count as one, told apart in this way.
     pub symmetry: Option<SymmetryMode>,
     pub no_deadlock: bool,

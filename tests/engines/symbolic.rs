@@ -25,6 +25,8 @@ fn options(engine: Engine) -> CheckOptions {
         workers: 1,
         order: Order::Bfs,
         store: Store::Exact,
+        store_dir: None,
+        no_trace: false,
         no_deadlock: false,
         no_invariant: false,
         no_assertions: false,
