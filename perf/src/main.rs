@@ -1,12 +1,13 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|guard|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
 //! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
 mod choose;
 mod corpus;
 mod explore;
+mod guard;
 mod kernels;
 mod manifest;
 mod models;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Some("models") => models::run(rest),
         Some("compare") => models::compare(rest),
         Some("instructions") => callgrind::run(rest),
+        Some("guard") => guard::run(rest),
         Some("peers") => peers::run(rest),
         Some("corpus") => corpus::run(rest),
         Some("explore") => {
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
             let all = [
                 models::USAGE,
                 callgrind::USAGE,
+                guard::USAGE,
                 peers::USAGE,
                 corpus::USAGE,
                 explore::USAGE,
