@@ -290,8 +290,8 @@ pub fn explore(
         temporal_seconds,
         warnings: searched.warnings,
         details,
-        symbolic: None,
         machines: cluster::shares(&found),
+        ..Explored::default()
     })
 }
 
@@ -372,27 +372,13 @@ pub(super) fn nothing(
         engine: "explicit",
         workers: options.workers,
         ledger,
-        violation: None,
-        others: Vec::new(),
-        found: Default::default(),
-        counts: Counts::default(),
         events: machine
             .events
             .iter()
             .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
             .collect(),
-        undefined_guards: Vec::new(),
-        notes: Vec::new(),
-        digest: String::new(),
-        reductions: Reductions::default(),
-        setup_seconds: 0.0,
-        time_shares: None,
         temporal: formulas.undecided(),
-        temporal_seconds: 0.0,
-        warnings: Vec::new(),
-        details: Vec::new(),
-        symbolic: None,
-        machines: Vec::new(),
+        ..Explored::default()
     }
 }
 

@@ -21,8 +21,8 @@ pub mod judge;
 mod log_map;
 mod log_values;
 mod logs;
+mod options;
 mod reduction;
-
 mod refinement;
 mod replay;
 mod simulate;
@@ -48,6 +48,7 @@ pub use eval::{Evaluated, eval};
 pub use foreign::check_via;
 pub use judge::core_text;
 pub use logs::{Followed, follow_log};
+pub use options::{CheckOptions, Engine, Process};
 pub use reduction::Reduce;
 pub use replay::{Replayed, follow, replay};
 pub use simulate::{SimulateOptions, simulate};
@@ -63,7 +64,6 @@ use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Severity, Sources};
 use crate::base::finding::FindingKind;
 use crate::base::text::{many, one_line};
-use crate::explore::{Order, Progress, Store};
 use crate::lang::typed::{Machine, Pred, SetDecl, SetId, SetKind, SizeOrigin};
 use crate::lang::walk::visit_pred;
 use crate::model::{self, Formula, LoadOptions, Loaded, Model};
@@ -72,81 +72,12 @@ use crate::report::{
     Temporal, TimeShares, Violation,
 };
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The passes recurse as deep as a text nests; the parser limits that depth, this stack holds it.
 pub(crate) const STACK: usize = 1 << 30;
-
-/// Which evaluator runs the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Engine {
-    /// Compiled code on packed states.
-    #[default]
-    Explicit,
-    /// The evaluator on values.
-    Evaluate,
-    /// The oracle's own search.
-    Reference,
-    /// Clauses and a SAT solver.
-    Symbolic(symbolic::Settings),
-    /// Sets of states as decision diagrams.
-    Bdd,
-}
-
-/// What to check, how, and how far to go.
-#[derive(Clone, Debug)]
-pub struct CheckOptions {
-    pub loading: LoadOptions,
-    pub engine: Engine,
-    /// Register code is run operation by operation, never as machine code.
-    pub no_native: bool,
-    pub workers: usize,
-    pub order: Order,
-    pub store: Store,
-    /// States that differ by a permutation of deferred sets count as one, told apart in this way.
-    pub symmetry: Option<SymmetryMode>,
-    pub no_deadlock: bool,
-    pub no_invariant: bool,
-    pub no_assertions: bool,
-    pub no_goal: bool,
-    pub goal: Option<String>,
-    pub strict_wd: bool,
-    pub keep_going: bool,
-    /// Partial order reduction, and whether its proviso is the level rule even where edges could be kept.
-    pub por: Reduce,
-    pub level_proviso: bool,
-    /// Whether relations are refined before the search begins, and not when it turns out to be long.
-    pub refine_at_once: bool,
-    /// Nothing but deadlocks is looked for, so a reduction need not preserve anything else.
-    pub deadlock_only: bool,
-    /// Temporal formulas.
-    pub temporal: Asked,
-    /// CSP: the process to check, or the script that guides a machine.
-    pub process: Process,
-    /// What a search on sets of states is to use.
-    pub bdd: bdd::Asked,
-    /// Saving the search, and going on with a saved one.
-    pub checkpoint: Checkpoint,
-    /// The machines of the search, if it is shared.
-    pub cluster: Option<Cluster>,
-    /// Writing what a checker needs to check the verdict again.
-    pub certificate: Certificate,
-    pub progress: Arc<Progress>,
-}
-
-/// What the command line says about CSP processes.
-#[derive(Clone, Debug, Default)]
-pub struct Process {
-    /// The process to check; `MAIN` if none is named.
-    pub main: Option<String>,
-    /// A script whose process guides a machine.
-    pub guide: Option<PathBuf>,
-    /// Operations that the guide does not mention and that may happen all the same.
-    pub free: Vec<String>,
-}
 
 /// Why there is no outcome.
 pub enum Failure {
@@ -180,6 +111,7 @@ impl From<Rejected> for Failure {
 }
 
 /// What an engine found, in the words of the model.
+#[derive(Default)]
 struct Explored {
     engine: &'static str,
     workers: usize,
