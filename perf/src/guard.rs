@@ -72,7 +72,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let mut worse = false;
     for name in MODELS {
         let rows = manifest::rows(&["quick".into()], &[name.into()])?;
-        let row = rows.iter().max_by_key(|row| row.states.unwrap_or(0)).ok_or_else(|| format!("the manifest has no quick row {name}"))?;
+        let row = rows
+            .iter()
+            .max_by_key(|row| row.states.unwrap_or(0))
+            .ok_or_else(|| format!("the manifest has no quick row {name}"))?;
         let count = instructions(&subject, row)?;
         let known = stored.instructions.get(&row.name).copied();
         let change = known.map(|known| 100.0 * (count as f64 / known as f64 - 1.0));
