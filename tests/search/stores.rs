@@ -57,7 +57,6 @@ fn every_store_has_the_same_counts_digest_and_trace() {
             &["--no-trace"],
             &["--store", "hash", "--no-trace"],
             &["--store", "disk"],
-            &["--store", "disk", "--workers", "1"],
         ] {
             let found = result(model, &[more, options].concat());
             for field in [
