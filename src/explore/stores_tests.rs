@@ -88,7 +88,7 @@ fn random_table(random: &mut Random) -> Table {
 #[test]
 fn every_store_finds_the_same_states_findings_and_traces() {
     let mut random = Random(27);
-    for n in 0..120 {
+    for n in 0..40 {
         let table = random_table(&mut random);
         agree(&table, &options(n % 2 == 0));
     }
