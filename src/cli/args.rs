@@ -214,6 +214,12 @@ pub struct Check {
     /// How visited states are kept
     #[arg(long, value_enum, default_value_t = Store::Exact)]
     pub store: Store,
+    /// With --store disk: the folder in which the files of the search are made and removed [default: the system's folder for such files]
+    #[arg(long, value_name = "DIR")]
+    pub store_dir: Option<PathBuf>,
+    /// Keep no predecessors of states; a trace is found by a second search
+    #[arg(long)]
+    pub no_trace: bool,
 
     /// Look for deadlocks alone; a reduced search then keeps nothing else
     #[arg(long, conflicts_with_all = ["no_deadlock", "goal", "ltl", "ltl_file", "ltl_assertions", "ctl"])]
@@ -472,8 +478,12 @@ pub enum Por {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Store {
+    /// Whole states, in memory
     Exact,
+    /// Hashes of 80 bits, with the probability that a state was missed
     Hash,
+    /// Whole states, in files: slower, for more states than memory holds
+    Disk,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

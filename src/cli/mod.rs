@@ -21,6 +21,7 @@ pub mod run;
 pub mod scale;
 pub mod serve;
 pub mod simulate;
+mod stores;
 pub mod test_traces;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).

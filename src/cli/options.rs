@@ -32,7 +32,18 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     ("Processes", &["main", "csp", "csp_free", "via", "via_limit"]),
     (
         "Search and reductions",
-        &["engine", "no_native", "workers", "order", "symmetry", "por", "proviso", "store"],
+        &[
+            "engine",
+            "no_native",
+            "workers",
+            "order",
+            "symmetry",
+            "por",
+            "proviso",
+            "store",
+            "store_dir",
+            "no_trace",
+        ],
     ),
     (
         "Symbolic engines and sets of states",

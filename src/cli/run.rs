@@ -1,7 +1,7 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
 use super::args::{self, Cli, Command, Engine, LtlEngine, Order, Por, Store, Symmetry};
-use super::{colour, describe, models, options, outputs, progress, status};
+use super::{colour, describe, models, options, outputs, progress, status, stores};
 use crate::base::Int;
 use crate::base::budget::{Budget, GRACE};
 use crate::base::diagnostic::Diagnostic;
@@ -313,7 +313,11 @@ fn check_one(args: args::Check) -> u8 {
         store: match args.store {
             Store::Exact => explore::Store::Exact,
             Store::Hash => explore::Store::Hash,
+            Store::Disk => explore::Store::Disk,
         },
+        store_dir: (args.store == Store::Disk)
+            .then(|| args.store_dir.clone().unwrap_or_else(std::env::temp_dir)),
+        no_trace: args.no_trace,
         symmetry: match args.symmetry {
             Symmetry::Off | Symmetry::Generators | Symmetry::Orbits => None,
             Symmetry::Marker => Some(SymmetryMode::Marker),
@@ -477,6 +481,9 @@ fn not_available(args: &args::Check) -> Option<String> {
         if args.order != Order::Bfs {
             return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
         }
+    }
+    if let Some(message) = stores::not_available(args) {
+        return Some(message);
     }
     if args.cluster.is_some() {
         if let Some(engine) = plain {

@@ -148,6 +148,8 @@ impl Run<'_> {
             workers: options.workers,
             order: options.order,
             store: options.store,
+            disk: options.store_dir.clone(),
+            keep_parents: !options.no_trace,
             check_deadlock: !options.no_deadlock,
             // Temporal formulas speak of all paths, also of those behind a finding.
             keep_going: options.keep_going || !formulas.is_empty(),
@@ -318,10 +320,7 @@ impl Run<'_> {
         }
         notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
         let reductions = Reductions {
-            store: match options.store {
-                explore::Store::Exact => "exact",
-                explore::Store::Hash => "hash",
-            },
+            store: options.store.word(),
             collision_bound: found.collision_bound
                 + symmetry::collision_bound(&program, found.states)
                 + checked.chance,

@@ -35,6 +35,10 @@ pub struct CheckOptions {
     pub workers: usize,
     pub order: Order,
     pub store: Store,
+    /// The folder for the files of `Store::Disk`.
+    pub store_dir: Option<PathBuf>,
+    /// Keep no predecessors: a path is found by a second search.
+    pub no_trace: bool,
     /// States that differ by a permutation of deferred sets count as one, told apart in this way.
     pub symmetry: Option<SymmetryMode>,
     pub no_deadlock: bool,
@@ -75,6 +79,8 @@ impl Default for CheckOptions {
             workers: 1,
             order: Order::Bfs,
             store: Store::Exact,
+            store_dir: None,
+            no_trace: false,
             symmetry: None,
             no_deadlock: false,
             no_invariant: false,
