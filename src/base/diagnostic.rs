@@ -112,7 +112,7 @@ pub fn one_for_each_cause(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 let places = d.labels.first().map(|(span, _)| *span).into_iter().chain(d.cause.also);
                 let also = &mut kept[first].cause.also;
                 for place in places {
-                    if !also.contains(&place) {
+                    if also.iter().all(|known| (known.file, known.start) != (place.file, place.start)) {
                         also.push(place);
                     }
                 }

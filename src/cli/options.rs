@@ -22,6 +22,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "abstract_levels",
             "variants",
             "operations",
+            "no_config",
         ],
     ),
     (
@@ -32,7 +33,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     ("Processes", &["main", "csp", "csp_free", "via", "via_limit"]),
     (
         "Search and reductions",
-        &["engine", "no_native", "workers", "order", "symmetry", "por", "proviso", "store"],
+        &["watch", "engine", "no_native", "workers", "order", "symmetry", "por", "proviso", "store"],
     ),
     (
         "Symbolic engines and sets of states",

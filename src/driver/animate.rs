@@ -379,6 +379,7 @@ impl<'m> Animation<'m> {
             violation: None,
             steps: &steps,
             loop_start: None,
+            report: None,
         };
         trace_file::render_trace(&traced, extension)
     }

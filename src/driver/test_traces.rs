@@ -57,6 +57,7 @@ impl TestTraces {
             violation: None,
             steps: &trace.steps,
             loop_start: None,
+            report: None,
         };
         trace_file::render_trace(&traced, extension)
     }

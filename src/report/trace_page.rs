@@ -4,11 +4,12 @@
 //! keys go from step to step. Whatever comes from a model is escaped.
 
 use super::changes::{elements, items};
-use super::outcome::{SETUP_CONSTANTS, TraceStep};
+use super::finding_text::{property_text, why_lines};
+use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep};
 use super::page_style::STYLE;
 use super::text;
-use super::trace_file::Traced;
-use crate::base::text::escape;
+use super::trace_file::{Report, Traced};
+use crate::base::text::{escape, many};
 use std::fmt::Write;
 
 /// Longer traces are shown by their beginning and their end.
@@ -22,7 +23,7 @@ const COMPARED: usize = 20_000;
 const SCRIPT: &str = "
 (() => {
   const rows = [...document.querySelectorAll('tr.step')];
-  let at = rows.length - 1;
+  let at = document.querySelector('table.trace')?.querySelectorAll('tr.step').length - 1;
   const show = (n) => {
     if (n < 0 || n >= rows.length) return;
     rows[at].classList.remove('here');
@@ -30,7 +31,8 @@ const SCRIPT: &str = "
     rows[at].classList.add('here');
     rows[at].scrollIntoView({ block: 'nearest' });
   };
-  if (rows.length) rows[at].classList.add('here');
+  if (!(at >= 0)) return;
+  rows[at].classList.add('here');
   rows.forEach((row, n) => row.addEventListener('click', () => show(n)));
   document.addEventListener('keydown', (event) => {
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
@@ -54,23 +56,64 @@ pub fn page(o: &Traced) -> String {
         escape(o.machine),
         escape(&title)
     );
-    if o.violation.is_some() {
-        let _ = writeln!(out, "<p><span class=\"badge\">violated</span> {}</p>", escape(&title));
+    if let Some(v) = o.violation {
+        let word = if v.kind == "goal" { "reached" } else { "violated" };
+        let _ = writeln!(out, "<p><span class=\"badge\">{word}</span> {}</p>", escape(&title));
     }
     let _ = writeln!(
         out,
-        "<p class=\"muted\">{}; {} steps; bombus {}</p>",
+        "<p class=\"muted\">{}; {}; bombus {}</p>",
         escape(o.file),
-        o.steps.len(),
+        many(o.steps.len() as u64, "step"),
         env!("CARGO_PKG_VERSION")
     );
-    if let Some(v) = o.violation.filter(|v| !v.explanation.is_empty()) {
-        let _ = writeln!(out, "<pre>{}</pre>", escape(&v.explanation.join("\n")));
+    if let Some(report) = &o.report {
+        about(&mut out, report);
+    }
+    match (o.violation, &o.report) {
+        (Some(v), Some(report)) => reasons(&mut out, &why_lines(v, &report.outcome.why)),
+        (Some(v), None) => reasons(&mut out, &v.explanation),
+        (None, _) => {}
     }
     constants(&mut out, o.steps);
-    table(&mut out, o);
+    out.push_str("<h2>Steps</h2>\n");
+    table(&mut out, o.steps, o.loop_start);
+    if let Some(report) = &o.report {
+        others(&mut out, report.outcome);
+    }
     let _ = writeln!(out, "<script>{SCRIPT}</script>\n</body></html>");
     out
+}
+
+/// The scope, the figures and the command of a check.
+fn about(out: &mut String, report: &Report) {
+    let o = report.outcome;
+    let scope = text::scope_words(o);
+    if !scope.is_empty() {
+        let _ = writeln!(out, "<p class=\"muted\">scope: {}</p>", escape(&scope));
+    }
+    let figures =
+        format!("{} and {}", many(o.counts.states, "state"), many(o.counts.transitions, "transition"));
+    let _ = writeln!(out, "<p class=\"muted\">explored: {figures}, {} engine</p>", escape(o.engine));
+    if !report.command.is_empty() {
+        let _ = writeln!(out, "<p class=\"muted\">command: <code>{}</code></p>", escape(report.command));
+    }
+}
+
+fn reasons(out: &mut String, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "<pre>{}</pre>", escape(&lines.join("\n")));
+    }
+}
+
+/// The first finding of every other property, each with its reasons and its trace.
+fn others(out: &mut String, o: &Outcome) {
+    for (v, why) in &o.others {
+        let title = format!("{}: {}", v.kind, property_text(v, why));
+        let _ = writeln!(out, "<h2><span class=\"badge\">also</span> {}</h2>", escape(&title));
+        reasons(out, &why_lines(v, why));
+        table(out, &v.trace, v.loop_start);
+    }
 }
 
 /// Constants have one value and a table of their own.
@@ -90,19 +133,19 @@ fn constants(out: &mut String, steps: &[TraceStep]) {
     out.push_str("</table></div>\n");
 }
 
-fn table(out: &mut String, o: &Traced) {
+fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in o.steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
+    for (name, _) in steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
-    out.push_str("<h2>Steps</h2>\n<div class=\"wide\"><table>\n<tr><th>#</th><th>event</th>");
+    out.push_str("<div class=\"wide\"><table class=\"trace\">\n<tr><th>#</th><th>event</th>");
     names.iter().for_each(|name| out.push_str(&format!("<th>{}</th>", escape(name))));
     out.push_str("</tr>\n");
-    let hidden = o.steps.len().saturating_sub(MOST_STEPS);
+    let hidden = steps.len().saturating_sub(MOST_STEPS);
     let mut before: Vec<Option<&str>> = vec![None; names.len()];
-    for (i, step) in o.steps.iter().enumerate() {
+    for (i, step) in steps.iter().enumerate() {
         let setup = step.event == SETUP_CONSTANTS;
         if hidden > 0 && i == MOST_STEPS / 2 {
             let _ = writeln!(
@@ -111,9 +154,9 @@ fn table(out: &mut String, o: &Traced) {
                 names.len() + 2
             );
         }
-        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= o.steps.len() - MOST_STEPS / 2;
+        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= steps.len() - MOST_STEPS / 2;
         let mark =
-            if o.loop_start == Some(i) { " <span class=\"muted\">(loop starts here)</span>" } else { "" };
+            if loop_start == Some(i) { " <span class=\"muted\">(loop starts here)</span>" } else { "" };
         if shown {
             let _ = write!(
                 out,
@@ -211,6 +254,7 @@ mod tests {
             violation: None,
             steps: &steps,
             loop_start: None,
+            report: None,
         };
         let page = page(&traced);
         assert!(

@@ -71,7 +71,12 @@ impl<'t> Parser<'t> {
             match self.peek() {
                 Tok::End => break,
                 Tok::Eof => {
-                    let _ = self.unexpected::<()>("a clause or the END of the machine");
+                    // An operation that goes on to the end of the text has been told.
+                    let here = self.span();
+                    let told = |d: &Diagnostic| d.labels.first().is_some_and(|(span, _)| *span == here);
+                    if !self.diagnostics.last().is_some_and(told) {
+                        let _ = self.unexpected::<()>("a clause or the END of the machine");
+                    }
                     break;
                 }
                 tok if opens_clause(tok) => {

@@ -234,8 +234,10 @@ impl<'t> Parser<'t> {
     pub fn unexpected<T>(&mut self, expected: &str) -> Parse<T> {
         let mut d = Diagnostic::error(self.span(), format!("expected {expected}, found {}", self.found()));
         if let Some((block, opened)) = self.unclosed_block(expected) {
+            let closed =
+                if self.open_blocks.is_empty() { "is closed by the last END" } else { "is not closed" };
             d = d
-                .label(opened, format!("this {} is not closed", block.spelling()))
+                .label(opened, format!("this {} {closed}", block.spelling()))
                 .help("every block has an END of its own: one is missing before this place");
         } else if let Some(help) = self.misread(expected) {
             d = d.help(help);
