@@ -27,7 +27,7 @@ pub struct Diagnostic {
     /// What is checked is not quite what was written, so nothing can be verified.
     pub approximates: bool,
     /// What the message speaks of, where one mistake could make many messages.
-    pub cause: Cause,
+    pub cause: Box<Cause>,
 }
 
 /// What an error can be put down to, and the errors that were put down to the same.
@@ -49,7 +49,7 @@ impl Diagnostic {
             labels: vec![(span, String::new())],
             help: Vec::new(),
             approximates: false,
-            cause: Cause::default(),
+            cause: Box::default(),
         }
     }
 
@@ -65,7 +65,7 @@ impl Diagnostic {
             labels: Vec::new(),
             help: Vec::new(),
             approximates: false,
-            cause: Cause::default(),
+            cause: Box::default(),
         }
     }
 
@@ -96,7 +96,7 @@ impl Diagnostic {
 
     /// Whose fault it is, and what else the message speaks of.
     pub fn caused_by(mut self, blamed: Vec<String>, mentioned: Vec<String>) -> Self {
-        self.cause = Cause { blamed, mentioned, also: Vec::new() };
+        *self.cause = Cause { blamed, mentioned, also: Vec::new() };
         self
     }
 }

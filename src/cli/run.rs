@@ -547,7 +547,11 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
     }
     for file in args.trace.iter().filter(|_| outcome.violation.is_some()) {
         let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-        match trace_file::render(outcome, extension, &outputs::command_line()) {
+        let drawings = match (&args.model, extension) {
+            (Some(model), "html") => drawings(model, &args.loading, outcome),
+            _ => Vec::new(),
+        };
+        match trace_file::render(outcome, extension, &outputs::command_line(), drawings) {
             Ok(content) => failed |= !outputs::write(file, &content),
             Err(message) => {
                 complain(&format!("error: {message}"));
@@ -560,6 +564,15 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
         0 if failed => status::INTERNAL,
         status => status,
     }
+}
+
+/// Drawings of the states of a counterexample, if there is an SVG beside the model.
+fn drawings(model: &Path, given: &args::Loading, outcome: &Outcome) -> Vec<String> {
+    const TIME: Duration = Duration::from_secs(10);
+    let mut budget = Budget::unlimited();
+    budget.time_limit = Some(TIME);
+    let steps = outcome.violation.as_ref().map_or(&[][..], |v| &v.trace);
+    driver::drawings_of_trace(model, &loading(given), steps, &budget)
 }
 
 fn eval(args: &args::Eval) -> u8 {

@@ -89,6 +89,7 @@ pub struct WrittenTrace {
     violation: Option<Violation>,
     steps: Vec<TraceStep>,
     loop_start: Option<usize>,
+    drawings: Vec<String>,
 }
 
 impl WrittenTrace {
@@ -100,6 +101,7 @@ impl WrittenTrace {
             violation: self.violation.as_ref(),
             steps: &self.steps,
             loop_start: self.loop_start,
+            drawings: self.drawings.clone(),
             report: None,
         };
         trace_file::render_trace(&traced, extension)
@@ -152,6 +154,7 @@ pub fn replay(
         violation,
         steps: made.iter().map(|choice| animation.step(choice)).collect(),
         loop_start: trace.loop_start.filter(|_| whole),
+        drawings: animation.drawing().map(|d| d.of_choices(&made, budget)).unwrap_or_default(),
     };
     Ok((Replayed { file, ..replayed }, written))
 }

@@ -17,6 +17,8 @@ pub struct Traced<'a> {
     pub violation: Option<&'a Violation>,
     pub steps: &'a [TraceStep],
     pub loop_start: Option<usize>,
+    /// An SVG for each step, for the page; empty where there is none.
+    pub drawings: Vec<String>,
     /// The check that found the path, for the page.
     pub report: Option<Report<'a>>,
 }
@@ -29,7 +31,7 @@ pub struct Report<'a> {
 }
 
 /// The counterexample as a trace file with this extension, or the list of known extensions.
-pub fn render(o: &Outcome, extension: &str, command: &str) -> Result<String, String> {
+pub fn render(o: &Outcome, extension: &str, command: &str, drawings: Vec<String>) -> Result<String, String> {
     let (steps, loop_start): (&[TraceStep], _) =
         o.violation.as_ref().map_or((&[], None), |v| (&v.trace, v.loop_start));
     let traced = Traced {
@@ -39,6 +41,7 @@ pub fn render(o: &Outcome, extension: &str, command: &str) -> Result<String, Str
         violation: o.violation.as_ref(),
         steps,
         loop_start,
+        drawings,
         report: Some(Report { outcome: o, command }),
     };
     render_trace(&traced, extension)

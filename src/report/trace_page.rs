@@ -30,9 +30,16 @@ const SCRIPT: &str = "
     at = n;
     rows[at].classList.add('here');
     rows[at].scrollIntoView({ block: 'nearest' });
+    draw();
+  };
+  const drawings = JSON.parse(document.getElementById('drawings')?.textContent ?? '[]');
+  const draw = () => {
+    const svg = drawings[at];
+    if (svg) document.getElementById('drawing').src = 'data:image/svg+xml,' + encodeURIComponent(svg);
   };
   if (!(at >= 0)) return;
   rows[at].classList.add('here');
+  draw();
   rows.forEach((row, n) => row.addEventListener('click', () => show(n)));
   document.addEventListener('keydown', (event) => {
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
@@ -75,6 +82,7 @@ pub fn page(o: &Traced) -> String {
         (Some(v), None) => reasons(&mut out, &v.explanation),
         (None, _) => {}
     }
+    drawings(&mut out, &o.drawings);
     constants(&mut out, o.steps);
     out.push_str("<h2>Steps</h2>\n");
     table(&mut out, o.steps, o.loop_start);
@@ -114,6 +122,20 @@ fn others(out: &mut String, o: &Outcome) {
         reasons(out, &why_lines(v, why));
         table(out, &v.trace, v.loop_start);
     }
+}
+
+/// The drawing of the marked row. It is shown as an image, in which no script runs and nothing is loaded.
+fn drawings(out: &mut String, all: &[String]) {
+    if all.iter().all(String::is_empty) {
+        return;
+    }
+    // Inside a script element only `<` could end it.
+    let json = serde_json::json!(all).to_string().replace('<', "\\u003c");
+    let _ = writeln!(
+        out,
+        "<p><img id=\"drawing\" alt=\"the state of the marked row\"></p>\n\
+         <script type=\"application/json\" id=\"drawings\">{json}</script>"
+    );
 }
 
 /// Constants have one value and a table of their own.
@@ -254,6 +276,7 @@ mod tests {
             violation: None,
             steps: &steps,
             loop_start: None,
+            drawings: vec![],
             report: None,
         };
         let page = page(&traced);
