@@ -62,10 +62,13 @@ pub fn svg(graph: &Drawn) -> String {
         arrow(&mut out, &boxes[*from], &boxes[*to], from == to, labels, arrows.len() <= LABELLED);
     }
     for (n, dot) in graph.dots.iter().enumerate() {
-        let class =
-            [("initial", dot.initial), ("open", dot.open)].iter().filter(|(_, is)| *is).map(|(w, _)| *w);
-        let class = class.collect::<Vec<_>>().join(" ");
-        node(&mut out, &boxes[n], &labels[n], &class, &dot.values);
+        let class = match (dot.initial, dot.open) {
+            (true, true) => "initial open",
+            (true, false) => "initial",
+            (false, true) => "open",
+            (false, false) => "",
+        };
+        node(&mut out, &boxes[n], &labels[n], class, &dot.values);
     }
     out.push_str("</svg>\n");
     out

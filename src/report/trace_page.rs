@@ -16,6 +16,8 @@ use std::fmt::Write;
 const MOST_STEPS: usize = 2_000;
 /// Longer values are folded.
 const LONG: usize = 240;
+/// Longer values are cut even when they are opened: a trace in JSON has them whole.
+const LONGEST: usize = 50_000;
 /// Longer values are compared as a whole, not element by element.
 const COMPARED: usize = 20_000;
 
@@ -206,21 +208,32 @@ fn cell(before: Option<&str>, now: Option<&str>) -> String {
     match (before, now) {
         (_, None) => "<td></td>".into(),
         (None, Some(now)) => format!("<td class=\"value\">{}</td>", folded(now, escape(now))),
-        (Some(before), Some(now)) if before == now => {
-            format!("<td class=\"value same\">{}</td>", folded(now, escape(now)))
-        }
+        // A long value that stays stands in the row that made it.
+        (Some(before), Some(now)) if before == now => match now.char_indices().nth(LONG) {
+            None => format!("<td class=\"value same\">{}</td>", escape(now)),
+            Some(_) => {
+                let start: String = now.chars().take(LONG / 3).collect();
+                format!("<td class=\"value same\">{}… (unchanged)</td>", escape(&start))
+            }
+        },
         (Some(before), Some(now)) => {
             format!("<td class=\"value\">{}</td>", folded(now, changed(before, now)))
         }
     }
 }
 
-/// A long value shows its beginning until it is opened.
+/// A long value shows its beginning until it is opened; the end of a very long one is left out.
 fn folded(text: &str, markup: String) -> String {
     match text.char_indices().nth(LONG) {
         None => markup,
         Some(_) => {
             let start: String = text.chars().take(LONG / 3).collect();
+            let markup = match text.char_indices().nth(LONGEST) {
+                None => markup,
+                Some((at, _)) => {
+                    format!("{}… ({} characters are left out)", escape(&text[..at]), text.len() - at)
+                }
+            };
             format!("<details><summary>{}…</summary>{markup}</details>", escape(&start))
         }
     }

@@ -47,10 +47,15 @@ impl Elaborator {
         }
     }
 
-    /// An unknown name is told once for each operation.
+    /// An unknown name is told once; where only operations use it, it may be a parameter of each, and is told in each.
     pub(super) fn traced_name(&self, d: Diagnostic, name: &str) -> Diagnostic {
-        let place: &str = self.operation.as_ref().map_or("", |(operation, _)| operation);
-        d.caused_by(vec![format!("name {name} in {place}")], Vec::new())
+        let everywhere = format!("name {name}");
+        match &self.operation {
+            Some((operation, _)) => {
+                d.caused_by(vec![format!("name {name} in {operation}")], vec![everywhere])
+            }
+            None => d.caused_by(vec![everywhere], Vec::new()),
+        }
     }
 
     /// How a name that nobody declared becomes a parameter of the operation around it.
