@@ -1,6 +1,6 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|papers|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
 //! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
@@ -10,6 +10,7 @@ mod explore;
 mod kernels;
 mod manifest;
 mod models;
+mod papers;
 mod peers;
 mod phases;
 mod record;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Some("compare") => models::compare(rest),
         Some("instructions") => callgrind::run(rest),
         Some("peers") => peers::run(rest),
+        Some("papers") => papers::run(rest),
         Some("corpus") => corpus::run(rest),
         Some("explore") => {
             explore::run(rest);
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
             let all = [
                 models::USAGE,
                 callgrind::USAGE,
+                papers::USAGE,
                 peers::USAGE,
                 corpus::USAGE,
                 explore::USAGE,

@@ -91,6 +91,9 @@ pub struct Loading {
     /// A schema of Z that is an operation although another schema refers to it (repeatable)
     #[arg(long = "operation", value_name = "NAME")]
     pub operations: Vec<String>,
+    /// Do not read the file bombus.toml beside the model
+    #[arg(long)]
+    pub no_config: bool,
 }
 
 impl Loading {
@@ -109,6 +112,7 @@ impl Loading {
             abstract_levels,
             variants,
             operations,
+            no_config,
         } = self;
         let mut line: Vec<OsString> = Vec::new();
         let mut option = |name: &str, value: OsString| line.extend([name.into(), value]);
@@ -137,6 +141,7 @@ impl Loading {
             ("--integers-in-scope", integers_in_scope),
             ("--all-constants", all_constants),
             ("--variants", variants),
+            ("--no-config", no_config),
         ];
         line.extend(flags.into_iter().filter(|(_, given)| **given).map(|(name, _)| name.into()));
         line
@@ -152,6 +157,9 @@ pub struct Check {
     /// More models, checked one after the other. A folder stands for every model in it, - for standard input
     #[arg(value_name = "MODELS")]
     pub more: Vec<PathBuf>,
+    /// Check again whenever a text of the model changes, until an interrupt
+    #[arg(long, conflicts_with_all = ["via", "open", "checkpoint", "resume", "cluster"])]
+    pub watch: bool,
     /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of
     /// reading a model (the protocol stands in the documentation of the module `via`)
     #[arg(long, value_name = "CMD", conflicts_with = "model")]
@@ -529,6 +537,7 @@ mod tests {
             abstract_levels: Some(0),
             variants: true,
             operations: vec!["Op".into()],
+            no_config: true,
         };
         for loading in [all, Loading::default()] {
             let line =

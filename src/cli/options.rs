@@ -22,6 +22,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "abstract_levels",
             "variants",
             "operations",
+            "no_config",
         ],
     ),
     (
@@ -33,6 +34,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     (
         "Search and reductions",
         &[
+            "watch",
             "engine",
             "no_native",
             "workers",

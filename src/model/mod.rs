@@ -27,7 +27,7 @@ pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
 pub use formula::{Formula, FormulaScope, empty_machine};
 pub use settings::LoadOptions;
 
-use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
 use crate::lang::typed::Machine;
 use crate::source::Reader;
 use crate::syntax::eventb::Proof;
@@ -103,5 +103,5 @@ fn finish(
         Model { machine, scope, proofs: Vec::new(), refinement, notes: Vec::new() }
     });
     let model = model.filter(|_| !failed(&diagnostics));
-    Loaded { sources, model, diagnostics }
+    Loaded { sources, model, diagnostics: one_for_each_cause(diagnostics) }
 }
