@@ -3,6 +3,7 @@
 //! In: options as meant. Out: an `Outcome`, or the messages that reject the model.
 //! Never here: arguments as typed, printing.
 
+mod advice;
 mod animate;
 mod bdd;
 mod certificate;
@@ -405,6 +406,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         ));
     }
     warnings.extend(explored.notes);
+    let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
+    let reasons = explored.ledger.reasons();
+    warnings.extend(advice::advice(machine, options, &formulas, followed, &reasons));
     let (name, scope) = (machine.name.to_string(), scope_of(machine));
     let always = |text: &str| formulas.always(text).cloned();
     let found = (explored.violation, explored.others);
