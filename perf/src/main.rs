@@ -1,10 +1,11 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|papers|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|papers|peers|corpus|conformance|explore|kernels|choose|table|temporal|phases …`;
 //! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
 mod choose;
+mod conformance;
 mod corpus;
 mod explore;
 mod kernels;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some("peers") => peers::run(rest),
         Some("papers") => papers::run(rest),
         Some("corpus") => corpus::run(rest),
+        Some("conformance") => conformance::run(rest),
         Some("explore") => {
             explore::run(rest);
             Ok(true)
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
                 papers::USAGE,
                 peers::USAGE,
                 corpus::USAGE,
+                conformance::USAGE,
                 explore::USAGE,
                 kernels::USAGE,
                 choose::USAGE,

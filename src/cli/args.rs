@@ -79,6 +79,9 @@ pub struct Loading {
     /// Also look for machines and definition files here (repeatable)
     #[arg(long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Let formulas of the model read files below this directory too, not only below its own (repeatable)
+    #[arg(long = "allow-files", value_name = "DIR")]
+    pub allow_files: Vec<PathBuf>,
     /// Which machine of an Event-B project to load (default: the most refined one)
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
@@ -108,6 +111,7 @@ impl Loading {
             integers_in_scope,
             all_constants,
             include,
+            allow_files,
             machine,
             abstract_levels,
             variants,
@@ -121,6 +125,9 @@ impl Loading {
         }
         for dir in include {
             option("--include", dir.into());
+        }
+        for dir in allow_files {
+            option("--allow-files", dir.into());
         }
         for schema in operations {
             option("--operation", schema.into());
@@ -533,6 +540,7 @@ mod tests {
             integers_in_scope: true,
             all_constants: true,
             include: vec!["a b".into(), "c".into()],
+            allow_files: vec!["d e".into(), "f".into()],
             machine: Some("M2".into()),
             abstract_levels: Some(0),
             variants: true,

@@ -18,6 +18,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "integers_in_scope",
             "all_constants",
             "include",
+            "allow_files",
             "machine",
             "abstract_levels",
             "variants",

@@ -143,6 +143,7 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         minint: args.minint.map(Int::from),
         integers_in_scope: args.integers_in_scope,
         include: args.include.clone(),
+        allow_files: args.allow_files.clone(),
         machine: args.machine.clone(),
         abstract_levels: args.abstract_levels,
         variants: args.variants,

@@ -3,6 +3,7 @@
 //! In: options as meant. Out: an `Outcome`, or the messages that reject the model.
 //! Never here: arguments as typed, printing.
 
+mod advice;
 mod animate;
 mod bdd;
 mod certificate;

@@ -136,6 +136,9 @@ impl Question {
     ) -> Outcome {
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.extend(explored.warnings_of_run(options));
+        let followed = self.model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
+        let reasons = explored.ledger.reasons();
+        warnings.extend(advice::advice(&self.model.machine, options, &self.formulas, followed, &reasons));
         let (name, scope) = (self.model.machine.name.to_string(), scope_of(&self.model.machine));
         let always = |text: &str| self.formulas.always(text).cloned();
         let found = (explored.violation, explored.others);

@@ -231,5 +231,6 @@ pub fn empty_machine(maxint: Int, minint: Int) -> Machine {
         integers_in_scope: false,
         symbolic: false,
         sources: Arc::default(),
+        files: Arc::default(),
     }
 }
