@@ -11,7 +11,7 @@ use oxidd::{
     BooleanFunction, BooleanFunctionQuant, BooleanOperator, FunctionSubst, Manager, ManagerRef, Subst, VarNo,
 };
 use std::hash::BuildHasherDefault;
-use std::ops::{Add, Shl, ShlAssign, Shr};
+use std::ops::{Add, Range, Shl, ShlAssign, Shr};
 
 /// A set of assignments to the variables.
 pub type Set = BDDFunction;
@@ -73,6 +73,11 @@ impl Diagrams {
     /// Nodes in use, garbage included.
     pub fn nodes(&self) -> usize {
         self.manager.with_manager_shared(|m| m.num_inner_nodes())
+    }
+
+    /// So many more variables, below all others. Sets that are there already do not depend on them.
+    pub fn add_variables(&self, count: u32) -> Range<VarNo> {
+        self.manager.with_manager_exclusive(|m| m.add_vars(count))
     }
 
     /// The assignments in which the variables have these values.

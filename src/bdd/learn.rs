@@ -169,6 +169,18 @@ impl Step {
         self.up.of(states)?.and_exists(&self.relation, &self.after)
     }
 
+    /// The states from which the step leads to another state.
+    pub fn moving(&self, encoding: &Encoding, diagrams: &Diagrams) -> Halted<Set> {
+        let mut still = self.relation.clone();
+        for var in &self.written {
+            let copy = encoding.primed(*var).expect("what a step writes has a copy for the state after it");
+            let both = diagrams.cube([(*var, true), (copy, true)])?;
+            let neither = diagrams.cube([(*var, false), (copy, false)])?;
+            still = still.and(&both.or(&neither)?)?;
+        }
+        Ok(self.relation.without(&still)?.exists(&self.after)?)
+    }
+
     /// Enters what the step does where it reads what it reads in one state.
     fn enter(
         &mut self,

@@ -6,20 +6,28 @@
 //!
 //! `learn` and `condition` find relations out by computing single steps from reached states; `encoding` and `order`
 //! say which variable holds which bit; `search` goes on until nothing is new; `orbit` closes sets under a symmetry;
-//! `path` walks back from what was found; `diagram` is the only file that speaks to the library of diagrams at length.
+//! `path` walks back from what was found. `claim` is what temporal logic asks; `decide` has it answered by `branching` and
+//! `linear` on the `structure` of states and steps, and `lasso` walks a path that violates it. `diagram` is the only file that speaks to the library of diagrams at length.
 
+mod branching;
+mod claim;
 mod condition;
+mod decide;
 mod diagram;
 mod encoding;
+mod lasso;
 mod learn;
+mod linear;
 mod orbit;
 pub mod order;
 mod outcome;
 mod path;
 mod search;
+mod structure;
 #[cfg(test)]
 mod tests;
 
+pub use claim::{Branching, Claim, Decided, Ending, Fact, Fair, Form, Linear, Open, Tree};
 pub use outcome::{Coverage, Figures, Found, Outcome, PathStep, Reason};
 
 use crate::base::budget::Budget;
@@ -56,6 +64,8 @@ pub struct Options {
     pub exchanges: Vec<Exchange>,
     /// Rounds of each closure under the symmetry; none if it goes on to the end.
     pub sigma_rounds: Option<u64>,
+    /// What is to be decided when all states are known.
+    pub claims: Vec<Claim>,
 }
 
 /// Nodes of the room of a run unless the user says otherwise.
@@ -183,6 +193,12 @@ impl Run<'_> {
         }
         if outcome.exhausted && search.orbits.is_trivial() {
             audit(&mut search)?;
+        }
+        if !paused {
+            outcome.decided = decide::all(&mut search, &options.claims, options.nodes, outcome.exhausted);
+            if let Some(fault) = search.learner.fault.take() {
+                return Err(fault);
+            }
         }
         self.figures(&search, options, &mut outcome);
         Ok(Tried { outcome, paused })

@@ -549,6 +549,7 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
         ("--checkpoint", args.checkpoint.is_some() || args.resume.is_some(), "its search cannot be saved"),
         ("--certificate", args.certificate.is_some(), "its states are not listed"),
         ("--cluster", args.cluster.is_some(), "sets of states are searched on one machine"),
+        ("--ltl-engine", args.ltl_engine != LtlEngine::Automaton, "formulas are decided by fixpoints there"),
         ("--symmetry", args.symmetry != Symmetry::Off && !of_sets, "use generators or orbits"),
         (
             "--generators",
