@@ -5,14 +5,17 @@
 //! Never here: texts of formulas.
 
 use super::claim::{Branching, Decided, Ending, Tree};
-use super::diagram::{Halted, Set, SetOps};
+use super::diagram::{Halted, Set};
 use super::outcome::PathStep;
 use super::structure::{Edge, Structure, always, rings, until};
 use crate::system::System;
-use oxidd::BooleanFunction;
 
-/// Decides a claim.
-pub fn decide<S: System>(structure: &Structure<'_, '_, S>, claim: &Branching) -> Halted<Decided> {
+/// Decides a claim. Without `shows` a violation has no path.
+pub fn decide<S: System>(
+    structure: &Structure<'_, '_, S>,
+    claim: &Branching,
+    shows: bool,
+) -> Halted<Decided> {
     let mut labels: Vec<Set> = Vec::new();
     for tree in &claim.trees {
         structure.learner.diagrams.check()?;
@@ -21,6 +24,9 @@ pub fn decide<S: System>(structure: &Structure<'_, '_, S>, claim: &Branching) ->
     }
     let failing = structure.initial.without(&labels[claim.root])?;
     let Some(first) = failing.pick() else { return Ok(Decided::Holds) };
+    if !shows {
+        return Ok(Decided::Path(Vec::new(), Ending::Open));
+    }
     let state = structure.learner.encoding.state(&first);
     let mut explaining =
         Explaining { structure, claim, labels, worker: structure.learner.system.replay_worker() };

@@ -104,6 +104,8 @@ pub enum Open {
     NoStart,
     /// It holds on the states that were kept, which are not all.
     OnlyKept,
+    /// The symmetry is not proved, or the claim or the initial states are not the same under it.
+    NotSymmetric,
     /// A violation was found, and no path to it in the given number of steps.
     NotShown,
 }

@@ -12,7 +12,6 @@ use super::diagram::{Diagrams, Halted, Set};
 use super::encoding::Encoding;
 use super::learn::{Heard, View};
 use crate::system::{Condition, Finding, System};
-use oxidd::BooleanFunction;
 
 pub struct Learned {
     pub finding: Option<Finding>,

@@ -4,11 +4,10 @@
 //! ends in a deadlock or comes round, each reached from the one before by a real step.
 //! Never here: how the sets were found.
 
-use super::diagram::{Halted, Set, SetOps};
+use super::diagram::{Halted, Set};
 use super::linear::{Demands, Tableau};
 use super::structure::rings;
 use crate::system::System;
-use oxidd::BooleanFunction;
 
 /// Steps of a path at most; a longer one is of no use to anybody.
 const STEPS: usize = 100_000;

@@ -9,11 +9,11 @@
 //! run: a step that changes a bit it was not said to write, and a step that goes another way from another state with
 //! the same valuation. Never here: which states are looked at when.
 
-use super::diagram::{Diagrams, Halted, Renaming, Set, SetOps};
+use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
 use crate::base::hash::HashSet;
 use crate::system::{EventId, Finding, Footprint, Sink, System};
-use oxidd::{BooleanFunction, BooleanFunctionQuant, VarNo};
+use oxidd::VarNo;
 
 /// Valuations of one step that are tried from a second state.
 const TRIED_TWICE: usize = 8;

@@ -11,14 +11,14 @@
 //! fairness is met (the largest such set by Emerson and Lei, for strong fairness by Kesten, Pnueli and Raviv).
 
 use super::claim::{Decided, Fair, Form, Linear, Open};
-use super::diagram::{Halted, Renaming, Set, SetOps};
+use super::diagram::{Halted, Renaming, Set};
 use super::lasso;
-use super::structure::{Structure, always, hidden, rings, until};
+use super::structure::{Structure, always, rings, until};
 use crate::system::System;
-use oxidd::{BooleanFunction, VarNo};
+use oxidd::VarNo;
 
-/// Decides a claim.
-pub fn decide<S: System>(structure: &Structure<'_, '_, S>, claim: &Linear) -> Halted<Decided> {
+/// Decides a claim. Without `shows` a violation has no path.
+pub fn decide<S: System>(structure: &Structure<'_, '_, S>, claim: &Linear, shows: bool) -> Halted<Decided> {
     let tableau = Tableau::new(structure, claim)?;
     let start = tableau.start(claim.root)?;
     if start.is_empty() {
@@ -33,6 +33,9 @@ pub fn decide<S: System>(structure: &Structure<'_, '_, S>, claim: &Linear) -> Ha
         let rings = rings(&tableau.valid, &goal, |set| tableau.before(set), found)?;
         let last = &rings[rings.len() - 1];
         if let Some(first) = last.and(&start)?.pick() {
+            if !shows {
+                return Ok(Decided::Along(Vec::new()));
+            }
             let path = lasso::states(&tableau, &demands, &lasting, &rings, &first)?;
             return Ok(path.map_or(Decided::Open(Open::NotShown), Decided::Along));
         }
@@ -184,7 +187,7 @@ impl<'t, 'a, 's, S: System> Tableau<'t, 'a, 's, S> {
         for bit in &self.nexts {
             there = self.split(&there, bit.form, bit.copy)?;
         }
-        let there = self.shift.of(&hidden(&there, &self.guessed)?)?;
+        let there = self.shift.of(&there.exists(&self.guessed)?)?;
         let mut all = Vec::new();
         for class in 0..self.count {
             let from = self.structure.before(|i| self.classes[i] == class, &there)?;
@@ -194,7 +197,7 @@ impl<'t, 'a, 's, S: System> Tableau<'t, 'a, 's, S> {
         for bit in &self.memories {
             here = self.split(&here, bit.form, bit.copy)?;
         }
-        hidden(&here, &self.remembered)
+        here.exists(&self.remembered)
     }
 
     /// Positions with a variable that says whether a form is true there.

@@ -33,11 +33,10 @@ pub use outcome::{Coverage, Figures, Found, Outcome, PathStep, Reason};
 use crate::base::budget::Budget;
 use crate::base::hash::HashSet;
 use crate::system::{Exchange, Finding, FindingKind, System};
-use diagram::{Diagrams, Halt, Halted, Set, SetOps};
+use diagram::{Diagrams, Halt, Halted, Set};
 use encoding::Encoding;
 use learn::Heard;
 use order::Arrangement;
-use oxidd::{BooleanFunction, Function};
 use search::{End, Pause, Search, Shown};
 
 /// How much of an orbit is kept.
@@ -49,6 +48,16 @@ pub enum Symmetry {
     Generators,
     /// One state of each orbit.
     Orbits,
+}
+
+/// How temporal claims are decided with a symmetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Liveness {
+    /// On paths of kept states: violations are genuine, nothing holds by it.
+    #[default]
+    Representatives,
+    /// On orbits.
+    Quotient,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +73,7 @@ pub struct Options {
     pub exchanges: Vec<Exchange>,
     /// Rounds of each closure under the symmetry; none if it goes on to the end.
     pub sigma_rounds: Option<u64>,
+    pub liveness: Liveness,
     /// What is to be decided when all states are known.
     pub claims: Vec<Claim>,
 }
@@ -195,7 +205,7 @@ impl Run<'_> {
             audit(&mut search)?;
         }
         if !paused {
-            outcome.decided = decide::all(&mut search, &options.claims, options.nodes, outcome.exhausted);
+            outcome.decided = decide::all(&mut search, options, outcome.exhausted);
             if let Some(fault) = search.learner.fault.take() {
                 return Err(fault);
             }
@@ -240,6 +250,7 @@ fn conclude<S: System>(
 ) -> Halted<()> {
     let (diagrams, encoding) = (search.learner.diagrams, search.learner.encoding);
     let counted = encoding.current.len() as u32;
+    diagrams.grant_a_moment();
     outcome.kept = diagrams.size(&search.reach, counted);
     outcome.initial = diagrams.size(&search.initial, counted);
     outcome.undefined = search.learner.heard.undefined.clone();

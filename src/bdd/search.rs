@@ -6,14 +6,13 @@
 //! expanded. Never here: the order of variables, paths.
 
 use super::condition::{Asking, Learned};
-use super::diagram::{Diagrams, Halt, Halted, Set, SetOps};
+use super::diagram::{Diagrams, Halt, Halted, Set};
 use super::encoding::Encoding;
 use super::learn::Learner;
 use super::orbit::Orbits;
 use super::outcome::Reason;
 use super::{Options, Symmetry};
 use crate::system::{Finding, FindingKind, NO_INITIAL_STATE, System};
-use oxidd::{BooleanFunction, Function};
 
 /// States without a step that are looked at one by one, where some steps could not be computed.
 const STUCK: usize = 10_000;

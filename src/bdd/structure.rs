@@ -4,10 +4,10 @@
 //! Never here: formulas.
 
 use super::claim::Fact;
-use super::diagram::{Halted, Set, SetOps};
+use super::diagram::{Halted, Set};
 use super::learn::{Heard, Learner};
+use super::orbit::Orbits;
 use crate::system::{EventId, System};
-use oxidd::{BooleanFunction, BooleanFunctionQuant};
 
 pub struct Structure<'a, 's, S: System> {
     pub learner: &'a Learner<'s, S>,
@@ -18,6 +18,8 @@ pub struct Structure<'a, 's, S: System> {
     pub dead: Set,
     /// By proposition: the states in which it holds.
     pub propositions: Vec<Set>,
+    /// With a symmetry under which a state stands for its orbit: then a step into the orbit of a state leads to it.
+    pub quotient: Option<&'a Orbits>,
 }
 
 /// One step from a state.
@@ -40,15 +42,19 @@ impl<'a, 's, S: System> Structure<'a, 's, S> {
         for step in &learner.steps {
             dead = dead.without(&step.enabled)?;
         }
-        Ok(Structure { learner, states, initial, dead, propositions })
+        Ok(Structure { learner, states, initial, dead, propositions, quotient: None })
     }
 
     /// The states from which one of some instances leads into a set, and no others.
     pub fn before(&self, instances: impl Fn(usize) -> bool, set: &Set) -> Halted<Set> {
+        let closed = match self.quotient {
+            Some(orbits) => &orbits.close(set, None, self.learner.diagrams)?,
+            None => set,
+        };
         let mut all = Vec::new();
         for (_, step) in self.learner.steps.iter().enumerate().filter(|(i, _)| instances(*i)) {
             self.learner.diagrams.check()?;
-            all.push(step.preimage(set)?);
+            all.push(step.preimage(closed)?);
         }
         Ok(self.learner.diagrams.union(all)?.and(&self.states)?)
     }
@@ -146,9 +152,4 @@ pub fn always(inside: &Set, ends: &Set, before: impl Fn(&Set) -> Halted<Set>) ->
         }
         kept = next;
     }
-}
-
-/// A set without some variables.
-pub fn hidden(set: &Set, vars: &Set) -> Halted<Set> {
-    Ok(set.exists(vars)?)
 }

@@ -144,6 +144,7 @@ fn options() -> Options {
         symmetry: Symmetry::Off,
         exchanges: Vec::new(),
         sigma_rounds: None,
+        liveness: Liveness::default(),
         claims: Vec::new(),
     }
 }

@@ -360,6 +360,10 @@ fn check_one(args: args::Check) -> u8 {
             hints: args.hint.clone(),
             nodes: args.nodes.map(|n| n as usize),
             sigma_rounds: args.sigma_rounds.map(u64::from),
+            liveness: match args.liveness {
+                Some(args::Liveness::Quotient) => bdd::Liveness::Quotient,
+                _ => bdd::Liveness::Representatives,
+            },
         },
         checkpoint,
         cluster,
@@ -537,6 +541,7 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
             ("--generators", args.generators.is_some()),
             ("--nodes", args.nodes.is_some()),
             ("--sigma-rounds", args.sigma_rounds.is_some()),
+            ("--liveness", args.liveness.is_some()),
             ("--symmetry generators and --symmetry orbits", of_sets),
         ];
         let wrong = given.iter().find(|(_, given)| *given);
@@ -562,7 +567,9 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
             "use --symmetry generators or orbits with it",
         ),
     ];
-    let wrong = given.iter().find(|(_, given, _)| *given);
+    let symmetric_liveness =
+        ("--liveness", args.liveness.is_some() && !of_sets, "use --symmetry generators or orbits with it");
+    let wrong = given.iter().chain([&symmetric_liveness]).find(|(_, given, _)| *given);
     wrong.map(|(option, _, why)| format!("{option} with --engine bdd: {why}"))
 }
 

@@ -34,6 +34,8 @@ pub struct Asked {
     /// Nodes of all diagrams; none for the default.
     pub nodes: Option<usize>,
     pub sigma_rounds: Option<u64>,
+    /// How temporal formulas are decided with a symmetry.
+    pub liveness: bdd::Liveness,
 }
 
 /// Why a model or an option is not for this engine.
@@ -138,6 +140,7 @@ pub fn explore(
         symmetry: asked.symmetry,
         exchanges,
         sigma_rounds: asked.sigma_rounds,
+        liveness: asked.liveness,
         claims,
     };
     let setup_seconds = started.elapsed().as_secs_f64();

@@ -527,7 +527,12 @@ fn why_open(why: bdd::Open) -> &'static str {
         bdd::Open::NotExplored => NOT_EXPLORED,
         bdd::Open::NotEvaluated => NOT_EVALUATED,
         bdd::Open::NoStart => "there is no initial state",
-        bdd::Open::OnlyKept => "it was looked for violations among representatives alone, and there are none",
+        bdd::Open::OnlyKept => {
+            "violations were looked for on paths of representatives alone, and there are none (--liveness quotient)"
+        }
+        bdd::Open::NotSymmetric => {
+            "the formula, the initial states or the generators are not known to be symmetric: use --symmetry off"
+        }
         bdd::Open::NotShown => "a violation was found, but its path is too long to be shown",
     }
 }
