@@ -214,6 +214,9 @@ pub struct Check {
     /// With --engine bdd --symmetry: rounds of each closure under the symmetry [default: until it is closed]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sigma_rounds: Option<u32>,
+    /// With --engine bdd --symmetry: how temporal formulas are decided [default: representatives]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub liveness: Option<Liveness>,
     /// Order of exploration
     #[arg(long, value_enum, default_value_t = Order::Bfs)]
     pub order: Order,
@@ -480,6 +483,14 @@ pub enum Symmetry {
     Generators,
     /// With --engine bdd: one state of each orbit is expanded
     Orbits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Liveness {
+    /// LTL on paths of representatives: violations are genuine, and nothing is verified (Live_Rep)
+    Representatives,
+    /// LTL and CTL on orbits, if formula and symmetry are proved to fit each other (the quotient of Create_xi)
+    Quotient,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

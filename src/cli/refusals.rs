@@ -2,7 +2,7 @@
 //!
 //! In: the options of `check`. Out: a message, or nothing. Never here: what an option does.
 
-use super::args::{self, Engine, Order, Por, Store, Symmetry};
+use super::args::{self, Engine, LtlEngine, Order, Por, Store, Symmetry};
 use super::stores;
 
 /// Options that an engine does not have are refused, never ignored.
@@ -103,6 +103,7 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
             ("--generators", args.generators.is_some()),
             ("--nodes", args.nodes.is_some()),
             ("--sigma-rounds", args.sigma_rounds.is_some()),
+            ("--liveness", args.liveness.is_some()),
             ("--symmetry generators and --symmetry orbits", of_sets),
         ];
         let wrong = given.iter().find(|(_, given)| *given);
@@ -115,6 +116,7 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
         ("--checkpoint", args.checkpoint.is_some() || args.resume.is_some(), "its search cannot be saved"),
         ("--certificate", args.certificate.is_some(), "its states are not listed"),
         ("--cluster", args.cluster.is_some(), "sets of states are searched on one machine"),
+        ("--ltl-engine", args.ltl_engine != LtlEngine::Automaton, "formulas are decided by fixpoints there"),
         ("--symmetry", args.symmetry != Symmetry::Off && !of_sets, "use generators or orbits"),
         (
             "--generators",
@@ -126,6 +128,7 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
             args.sigma_rounds.is_some() && !of_sets,
             "use --symmetry generators or orbits with it",
         ),
+        ("--liveness", args.liveness.is_some() && !of_sets, "use --symmetry generators or orbits with it"),
     ];
     let wrong = given.iter().find(|(_, given, _)| *given);
     wrong.map(|(option, _, why)| format!("{option} with --engine bdd: {why}"))

@@ -443,6 +443,10 @@ fn check_one(args: args::Check) -> u8 {
             hints: args.hint.clone(),
             nodes: args.nodes.map(|n| n as usize),
             sigma_rounds: args.sigma_rounds.map(u64::from),
+            liveness: match args.liveness {
+                Some(args::Liveness::Quotient) => bdd::Liveness::Quotient,
+                _ => bdd::Liveness::Representatives,
+            },
         },
         checkpoint,
         cluster,
