@@ -364,6 +364,7 @@ fn check_one(args: args::Check) -> u8 {
         checkpoint,
         cluster,
         certificate: driver::Certificate::at(args.certificate.clone()),
+        proofs: driver::Proofs::asked(args.proof_info.map(proof_level), args.paranoid),
         progress: Default::default(),
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet && reports)
@@ -436,6 +437,17 @@ fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
         width: args.width.unwrap_or(128) as usize,
         simple_path: !args.no_simple_path,
     })
+}
+
+fn proof_level(asked: args::ProofInfo) -> driver::ProofLevel {
+    use driver::ProofLevel as Level;
+    match asked {
+        args::ProofInfo::Off => Level::Off,
+        args::ProofInfo::Free => Level::Free,
+        args::ProofInfo::Own => Level::Own,
+        args::ProofInfo::Rodin => Level::Rodin,
+        args::ProofInfo::All => Level::All,
+    }
 }
 
 pub(super) fn cores() -> usize {
@@ -514,6 +526,11 @@ fn not_available(args: &args::Check) -> Option<String> {
 /// Options that only some symbolic engines have.
 fn not_for_clauses(args: &args::Check) -> Option<String> {
     use Engine::*;
+    let elsewhere = matches!(args.engine, Some(Evaluate | Reference | Bdd));
+    let proofs = [("--proof-info", args.proof_info.is_some()), ("--paranoid", args.paranoid)];
+    if let Some((option, _)) = proofs.iter().find(|(_, given)| *given && elsewhere) {
+        return Some(format!("{option}: for the explicit engine and the symbolic ones only"));
+    }
     let given: [(&str, bool, &[Engine]); 5] = [
         ("--max-depth", args.max_depth.is_some(), &[Bmc, BmcPath, Portfolio]),
         ("--max-k", args.max_k.is_some(), &[Kind, Portfolio]),

@@ -21,6 +21,7 @@ pub mod judge;
 mod log_map;
 mod log_values;
 mod logs;
+mod proof_info;
 mod reduction;
 
 mod refinement;
@@ -38,6 +39,7 @@ pub use crate::program::symmetry::Mode as SymmetryMode;
 pub use animate::{Animation, Branch, Choice, Judged};
 pub use bdd::Asked as AskedOfSets;
 pub use certificate::Certificate;
+pub use proof_info::{Level as ProofLevel, Proofs};
 pub use checkpoint::Checkpoint;
 pub use cluster::Cluster;
 pub use compiled::{Relate, code, layouts, relations};
@@ -71,6 +73,7 @@ use crate::report::{
     Counts, EventCoverage, Ledger, MachineShare, Outcome, Reductions, Scope, Seconds, SetSize, Symbolic,
     Temporal, TimeShares, Violation,
 };
+use crate::symbolic::unroll::Wanted;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,7 +137,18 @@ pub struct CheckOptions {
     pub cluster: Option<Cluster>,
     /// Writing what a checker needs to check the verdict again.
     pub certificate: Certificate,
+    /// What may be taken for proven.
+    pub proofs: Proofs,
     pub progress: Arc<Progress>,
+}
+
+/// What of a state is looked at, for engines that ask a solver.
+fn wanted_of(options: &CheckOptions) -> Wanted {
+    Wanted {
+        invariant: !options.no_invariant,
+        assertions: !options.no_assertions,
+        deadlock: !options.no_deadlock,
+    }
 }
 
 /// What the command line says about CSP processes.
@@ -356,11 +370,15 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let load_seconds = started.elapsed().as_secs_f64();
 
     let exploring = Instant::now();
+    let options = &proof_info::prepared(&model, &sources, options, budget)?;
     let explore = |options: &CheckOptions| -> Result<Explored, Failure> {
         Ok(match options.engine {
             Engine::Reference => judge::reference::explore(machine, options, budget)?,
             Engine::Evaluate => evaluate::explore(machine, &sources, options, budget)?,
-            Engine::Explicit => compiled::explore(machine, &sources, options, &formulas, budget)?,
+            Engine::Explicit => {
+                let explored = compiled::explore(machine, &sources, options, &formulas, budget)?;
+                proof_info::judged(machine, options, explored)?
+            }
             Engine::Symbolic(settings) => {
                 symbolic::explore(machine, &sources, options, settings, &formulas, budget)?
             }

@@ -4,11 +4,12 @@
 //! violation only after the evaluator has met it again (`candidate`) and the oracle has judged it; a proof counts only
 //! if nothing was dropped, nothing rests on a width, and a fresh solver proves it again from a fresh translation.
 
-mod candidate;
+pub(super) mod candidate;
 mod portfolio;
 
 use super::temporal::Formulas;
-use super::{CheckOptions, Explored, Failure};
+use super::{CheckOptions, Explored, Failure, proof_info, wanted_of as wanted};
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
@@ -19,8 +20,9 @@ use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
 use crate::symbolic::sat::Limit;
+use crate::symbolic::system::Translation;
 use crate::symbolic::translate::Translated;
-use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, Wanted, doubtful_properties};
+use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, doubtful_properties};
 use crate::symbolic::{ic3, path};
 use candidate::{Replay, Verdict};
 use std::sync::Arc;
@@ -130,7 +132,11 @@ pub fn explore(
     let started = Instant::now();
     let mut ledger = Ledger::default();
     let replay = Replay { machine, sources, options, budget };
-    let plan = Plan { machine, options, settings, valuations: list_valuations(machine, budget), budget };
+    let valuations = list_valuations(machine, budget);
+    let gathered = proof_info::gather(machine, &replay, valuations.clone(), settings.width, true)?;
+    let of_rodin = Arc::new(gathered.info.of_rodin());
+    let plan =
+        Plan { machine, options, settings, valuations, proven: gathered.info.clone(), of_rodin, budget };
     let mut searched = None;
     let mut widths = vec![FIRST_WIDTH.min(settings.width)];
     if settings.width > FIRST_WIDTH {
@@ -163,7 +169,9 @@ pub fn explore(
     if let Some(v) = &searched.violation {
         found.insert(v.kind.clone(), 1);
     }
-    let report = Symbolic { seconds: started.elapsed().as_secs_f64(), ..searched.report };
+    let mut report = Symbolic { seconds: started.elapsed().as_secs_f64(), ..searched.report };
+    gathered.add_to(&mut report);
+    let details = report.weak.iter().map(|w| format!("weak         {w}")).collect();
     Ok(Explored {
         engine: settings.method.word(),
         workers: 1,
@@ -186,7 +194,7 @@ pub fn explore(
         temporal: Vec::new(),
         temporal_seconds: 0.0,
         warnings: Vec::new(),
-        details: report.weak.iter().map(|w| format!("weak         {w}")).collect(),
+        details,
         symbolic: Some(report),
         machines: Vec::new(),
     })
@@ -222,15 +230,10 @@ struct Plan<'a> {
     options: &'a CheckOptions,
     settings: Settings,
     valuations: Option<Arc<[Constants]>>,
+    /// What is proven beforehand, and the part of it that rests on the word of Rodin.
+    proven: Arc<ProofInfo>,
+    of_rodin: Arc<ProofInfo>,
     budget: &'a Budget,
-}
-
-fn wanted(options: &CheckOptions) -> Wanted {
-    Wanted {
-        invariant: !options.no_invariant,
-        assertions: !options.no_assertions,
-        deadlock: !options.no_deadlock,
-    }
 }
 
 fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failure> {
@@ -238,7 +241,8 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     let progress = |depth: usize| options.progress.depth.store(depth as u32, Ordering::Relaxed);
     let mut judge = |c: &Candidate| -> Verdict { replay.judge(c) };
     let free = matches!(settings.method, Method::Kind | Method::Ic3);
-    let unrolling = Unrolling::new(machine, wanted(options), encoding(plan, width, free), budget);
+    let unrolling = Unrolling::new(machine, wanted(options), encoding(plan, width, free), budget)
+        .with_proofs(&plan.proven);
     let mut base = Search::new(unrolling, &mut judge, &progress, budget);
     let mut report = Symbolic::default();
     let mut proved = false;
@@ -250,9 +254,12 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
         Method::Portfolio => Ended::Stopped,
         Method::Kind => {
             let encode = encoding(plan, width, true);
-            let mut step = InductiveStep::new(machine, wanted(options), encode, settings.simple_path, budget);
+            let simple = settings.simple_path;
+            let mut step =
+                InductiveStep::new(machine, wanted(options), encode, simple, &plan.proven, budget);
             let ended = kind::induce(&mut base, &mut step, settings.max_k);
             add(&mut report, step.figures());
+            report.proven.saved += step.saved();
             report.weak.extend(step.weak());
             note_width(&mut report, width, step.width_reason());
             match ended {
@@ -279,7 +286,7 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     };
     let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
     if let (true, Some(k)) = (searched.proved, searched.report.k) {
-        recheck(plan, width, k)?;
+        searched.report.proven.trusted = recheck(plan, width, k)?;
         searched.report.certificate = Some("k-inductive");
     }
     Ok(searched)
@@ -292,10 +299,20 @@ fn blocked(
     report: &mut Symbolic,
 ) -> Result<(bool, Ended<Result<Violation, String>>), Failure> {
     let Plan { machine, options, settings, budget, .. } = *plan;
-    let translation = Translated::new(machine, wanted(options), encoding(plan, settings.width, true), budget);
+    let translated = |proven: &Arc<ProofInfo>| {
+        Translated::new(machine, wanted(options), encoding(plan, settings.width, true), proven, budget)
+    };
+    // The certificate believes nobody; where that is not enough, it believes Rodin.
+    let (translation, strict) = (translated(&plan.proven), translated(&Arc::default()));
+    let lenient = translated(&plan.of_rodin);
+    let mut checks: Vec<&dyn Translation> = vec![&strict];
+    if !plan.of_rodin.is_empty() {
+        checks.push(&lenient);
+    }
     let stop = budget.clone();
-    let run = ic3::prove(
+    let run = ic3::prove_by(
         &translation,
+        &checks,
         &ic3::Options {
             frames: settings.frames,
             max_width: settings.width,
@@ -306,10 +323,12 @@ fn blocked(
     report.frames = Some(run.frames);
     report.queries += run.queries;
     report.conflicts += run.conflicts;
+    report.proven.saved += translation.saved_per_level() * run.frames as u64;
     report.weak.extend(translation.weak());
     note_width(report, run.width, translation.width_reason());
     match run.outcome {
         ic3::Outcome::Invariant(cubes) => {
+            report.proven.trusted = run.check > 0;
             report.clauses = Some(cubes.len());
             report.certificate = Some("inductive");
             Ok((true, Ended::Depth))
@@ -372,6 +391,7 @@ fn conclude(
 ) -> Result<Searched, Failure> {
     let mut report = report;
     add(&mut report, base.unrolling.figures());
+    report.proven.saved += base.unrolling.saved();
     report.weak.extend(base.unrolling.enc.weak.iter().cloned());
     report.depth = base.run.depth;
     if report.width == 0 {
@@ -423,26 +443,35 @@ fn conclude(
     Ok(Searched { violation, proved, narrow, reasons, report })
 }
 
-/// Proves the same again: a fresh translation, a fresh solver.
-fn recheck(plan: &Plan, width: usize, k: usize) -> Result<(), Failure> {
+/// Proves the same again: a fresh translation, a fresh solver, and nobody's word; where that is not enough, the word of Rodin.
+/// Says whether that word was needed.
+fn recheck(plan: &Plan, width: usize, k: usize) -> Result<bool, Failure> {
+    if proves_again(plan, width, k, &Arc::default()) {
+        return Ok(false);
+    }
+    if plan.of_rodin.is_empty() || !proves_again(plan, width, k, &plan.of_rodin) {
+        return Err(Failure::Internal(format!("the proof by induction with k = {k} was not found again")));
+    }
+    Ok(true)
+}
+
+fn proves_again(plan: &Plan, width: usize, k: usize, proven: &Arc<ProofInfo>) -> bool {
     let Plan { machine, options, settings, budget, .. } = *plan;
     let encode = encoding(plan, width, true);
-    let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), settings.simple_path, budget);
+    let simple = settings.simple_path;
+    let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), simple, proven, budget);
     let mut reply = Reply::Unknown;
     for _ in 0..=k {
         reply = step.one_more();
     }
-    let unrolling = Unrolling::new(machine, wanted(options), encode, budget);
+    let unrolling = Unrolling::new(machine, wanted(options), encode, budget).with_proofs(proven);
     let mut judge =
         |_: &Candidate| -> Verdict { crate::symbolic::bmc::Judged::Spurious("a re-check".into()) };
     let mut base = Search::new(unrolling, &mut judge, &|_| {}, budget);
     let ended = base.run(k);
     if budget.check().is_err() {
-        return Ok(());
+        return true;
     }
     let whole = matches!(ended, Ended::Depth | Ended::AllPaths) && is_whole(&base.run);
-    if reply != Reply::Proof || !whole {
-        return Err(Failure::Internal(format!("the proof by induction with k = {k} was not found again")));
-    }
-    Ok(())
+    reply == Reply::Proof && whole
 }

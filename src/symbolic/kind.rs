@@ -6,9 +6,12 @@
 
 use super::bmc::{Ended, Search};
 use super::encode::EncodeOptions;
+use super::sat::Lit;
 use super::unroll::{Figures, Reply, Target, Unrolling, Wanted};
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::lang::typed::Machine;
+use std::sync::Arc;
 
 /// How an induction ended.
 pub enum Induction<V> {
@@ -33,9 +36,10 @@ impl<'m> InductiveStep<'m> {
         wanted: Wanted,
         options: EncodeOptions,
         simple: bool,
+        proven: &Arc<ProofInfo>,
         budget: &Budget,
     ) -> InductiveStep<'m> {
-        let mut unrolling = Unrolling::new(machine, wanted, options, budget);
+        let mut unrolling = Unrolling::new(machine, wanted, options, budget).with_proofs(proven);
         unrolling.begin_anywhere();
         let targets = unrolling.all_targets();
         InductiveStep { unrolling, targets, simple }
@@ -46,6 +50,9 @@ impl<'m> InductiveStep<'m> {
         self.unrolling.extend(&self.targets);
         let last = self.unrolling.frames.len() - 1;
         let bad = self.unrolling.any_of(last, &self.targets);
+        if bad == Lit::FALSE {
+            return Reply::Proof;
+        }
         loop {
             let reply = self.unrolling.ask(&[bad]);
             if reply != Reply::Candidate || !self.simple || !self.tell_apart(last) {
@@ -72,6 +79,11 @@ impl<'m> InductiveStep<'m> {
 
     pub fn figures(&self) -> Figures {
         self.unrolling.figures()
+    }
+
+    /// Questions that proofs made superfluous.
+    pub fn saved(&self) -> u64 {
+        self.unrolling.saved()
     }
 
     pub fn width_reason(&self) -> Option<(usize, &'static str)> {

@@ -6,6 +6,7 @@
 //! - `system` is a transition system over gates, the seam between a translation and the engines.
 //! - `encode` makes literals of typed formulas and substitutions; `unroll` makes frames and steps of them.
 //! - `bmc`, `path` and `kind` ask about frames; `translate` makes a `system` of a machine.
+//! - `preservation` asks beforehand which events keep which conjuncts, so that the engines need not ask again and again.
 //! - `bound` says which width of integers makes UNSAT a proof.
 //! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
 //! - `lrat` writes refutations that other programs can check; `lrat_check` is such a checker.
@@ -25,6 +26,7 @@ pub mod kind;
 pub mod lrat;
 pub mod lrat_check;
 pub mod path;
+pub mod preservation;
 pub mod sat;
 pub mod system;
 #[cfg(test)]

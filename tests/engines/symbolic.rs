@@ -43,6 +43,7 @@ fn options(engine: Engine) -> CheckOptions {
         checkpoint: Default::default(),
         cluster: None,
         certificate: Default::default(),
+        proofs: Default::default(),
         temporal: Asked::default(),
         progress: Default::default(),
     }

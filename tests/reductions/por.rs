@@ -43,6 +43,7 @@ fn options() -> CheckOptions {
         cluster: None,
         temporal: Asked::default(),
         certificate: Default::default(),
+        proofs: Default::default(),
         progress: Default::default(),
     }
 }
