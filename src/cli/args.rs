@@ -180,8 +180,7 @@ pub struct Check {
     /// kind: do not ask for distinct states in a row
     #[arg(long)]
     pub no_simple_path: bool,
-    /// Which proofs that an event keeps a conjunct of the invariant count, so that it is not checked again [default: all
-    /// for the symbolic engines, free for the explicit one]
+    /// Which proofs that an event keeps a conjunct of the invariant count, so that it is not checked again [default: free]
     #[arg(long, value_enum, value_name = "WHOSE")]
     pub proof_info: Option<ProofInfo>,
     /// Check every claim of --proof-info; one that is false is an internal error

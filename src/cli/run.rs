@@ -501,7 +501,9 @@ fn not_available(args: &args::Check) -> Option<String> {
         }
     }
     if args.certificate.is_some() {
-        if let Some(engine) = plain {
+        if matches!(args.engine, Some(Engine::Evaluate | Engine::Reference))
+            && let Some(engine) = plain
+        {
             return Some(format!("--certificate: the {engine} engine writes none"));
         }
         if args.store != Store::Exact {

@@ -22,6 +22,7 @@ use crate::symbolic::preservation::Preservation;
 use crate::symbolic::unroll::Reply;
 use crate::syntax::eventb::{Proof, ProofStatus};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whose proofs count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Level {
 /// What the user says about proofs, and what is known by the time a search begins.
 #[derive(Clone, Debug, Default)]
 pub struct Proofs {
-    /// `None`: everything for the symbolic engines, free proofs for the explicit one.
+    /// `None`: what costs nothing and needs no belief, which is free proofs.
     pub level: Option<Level>,
     /// Every claim is checked.
     pub paranoid: bool,
@@ -79,7 +80,7 @@ impl Proofs {
     }
 
     fn level(&self) -> Level {
-        self.level.unwrap_or(Level::All)
+        self.level.unwrap_or(Level::Free)
     }
 
     /// The pairs that the explicit engine leaves out; `None` is its own rule, free proofs.
@@ -98,7 +99,8 @@ pub fn prepared(
     budget: &Budget,
 ) -> Result<CheckOptions, Failure> {
     let mut options = options.clone();
-    let explicit = options.engine == Engine::Explicit && (options.proofs.level.is_some() || options.proofs.paranoid);
+    let explicit =
+        options.engine == Engine::Explicit && (options.proofs.level.is_some() || options.proofs.paranoid);
     if options.no_invariant || !(explicit || matches!(options.engine, Engine::Symbolic(_))) {
         return Ok(options);
     }
@@ -125,9 +127,7 @@ fn given(machine: &Machine, proofs: &[Proof], level: Level) -> ProofInfo {
     if level.counts(Source::Free) {
         let effects = Effects::of(machine);
         for (event, touched) in effects.touched.iter().enumerate() {
-            (0..conjuncts)
-                .filter(|c| !touched.contains(c))
-                .for_each(|c| info.enter(event, c, Source::Free));
+            (0..conjuncts).filter(|c| !touched.contains(c)).for_each(|c| info.enter(event, c, Source::Free));
         }
     }
     if level.counts(Source::Rodin) {
@@ -147,8 +147,12 @@ fn of_rodin(machine: &Machine, proofs: &[Proof], info: &mut ProofInfo) {
         p.about.iter().rev().find(|(kind, _)| kind.as_ref() == part).map(|(_, label)| label.clone())
     };
     for proof in proofs.iter().filter(discharged).filter(|p| p.kind.as_ref() == "INV") {
-        let (Some(event), Some(invariant)) = (label(proof, "event"), label(proof, "invariant")) else { continue };
-        let Some(event) = machine.events.iter().position(|op| machine.op(*op).name == event) else { continue };
+        let (Some(event), Some(invariant)) = (label(proof, "event"), label(proof, "invariant")) else {
+            continue;
+        };
+        let Some(event) = machine.events.iter().position(|op| machine.op(*op).name == event) else {
+            continue;
+        };
         let defined = proofs
             .iter()
             .filter(discharged)
@@ -181,14 +185,11 @@ pub fn gather(
     if !own && !proofs.paranoid {
         return Ok(Gathered { info: given, ..Gathered::default() });
     }
-    let encode = EncodeOptions {
-        width,
-        free_products: true,
-        strict_guards: replay.options.strict_wd,
-        valuations,
-    };
+    let encode =
+        EncodeOptions { width, free_products: true, strict_guards: replay.options.strict_wd, valuations };
     let wanted = wanted_of(replay.options);
-    let mut prover = Preservation::new(machine, wanted, encode, replay.budget);
+    let moment = moment(replay.budget);
+    let mut prover = Preservation::new(machine, wanted, encode, &moment);
     let mut info = (*given).clone();
     let mut found = Gathered::default();
     if proofs.paranoid {
@@ -210,6 +211,16 @@ pub fn gather(
         prover.add_to(&mut info, implied);
     }
     Ok(Gathered { info: Arc::new(info), asked: prover.queries(), ..found })
+}
+
+/// Proofs are there to save time: they get a part of what there is, and never more than this.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn moment(budget: &Budget) -> Budget {
+    let mut moment = budget.clone();
+    let share = budget.time_limit.map_or(PATIENCE, |limit| limit.saturating_sub(budget.elapsed()) / 4);
+    moment.time_limit = Some(budget.elapsed() + share.min(PATIENCE));
+    moment
 }
 
 fn false_claim(machine: &Machine, event: usize, conjunct: usize, source: Source) -> String {
@@ -267,9 +278,14 @@ impl Gathered {
 
 /// What the explicit engine found, with the figures of the proofs that it used; with `--paranoid` a violation that a claim
 /// rules out is a false claim.
-pub fn judged(machine: &Machine, options: &CheckOptions, mut explored: Explored) -> Result<Explored, Failure> {
+pub fn judged(
+    machine: &Machine,
+    options: &CheckOptions,
+    mut explored: Explored,
+) -> Result<Explored, Failure> {
     let Some(gathered) = &options.proofs.known.of_states else { return Ok(explored) };
     let mut figures = gathered.figures();
+    figures.trusted = gathered.info.count(Source::Rodin) > 0 && !options.proofs.paranoid;
     if options.proofs.paranoid {
         figures.checked = Some(gathered.info.pairs().count() + gathered.dropped);
         if let Some(claim) = contradicted(machine, options, &explored, &gathered.info) {
@@ -281,7 +297,12 @@ pub fn judged(machine: &Machine, options: &CheckOptions, mut explored: Explored)
 }
 
 /// The claim that the first violation contradicts. The state before that violation has no finding.
-fn contradicted(machine: &Machine, options: &CheckOptions, explored: &Explored, info: &ProofInfo) -> Option<String> {
+fn contradicted(
+    machine: &Machine,
+    options: &CheckOptions,
+    explored: &Explored,
+    info: &ProofInfo,
+) -> Option<String> {
     let violation = explored.violation.as_ref().filter(|_| !options.keep_going)?;
     if violation.kind != FindingKind::Invariant.word() {
         return None;

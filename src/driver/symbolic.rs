@@ -7,6 +7,7 @@
 pub(super) mod candidate;
 mod portfolio;
 
+use super::certificate::{Certified, ProofFiles};
 use super::temporal::Formulas;
 use super::{CheckOptions, Explored, Failure, proof_info, wanted_of as wanted};
 use crate::analyse::proof_info::ProofInfo;
@@ -20,7 +21,7 @@ use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
 use crate::symbolic::sat::Limit;
-use crate::symbolic::system::Translation;
+use crate::symbolic::system::{Cube, Translation};
 use crate::symbolic::translate::Translated;
 use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, doubtful_properties};
 use crate::symbolic::{ic3, path};
@@ -135,8 +136,16 @@ pub fn explore(
     let valuations = list_valuations(machine, budget);
     let gathered = proof_info::gather(machine, &replay, valuations.clone(), settings.width, true)?;
     let of_rodin = Arc::new(gathered.info.of_rodin());
-    let plan =
-        Plan { machine, options, settings, valuations, proven: gathered.info.clone(), of_rodin, budget };
+    let plan = Plan {
+        machine,
+        options,
+        sources,
+        settings,
+        valuations,
+        proven: gathered.info.clone(),
+        of_rodin,
+        budget,
+    };
     let mut searched = None;
     let mut widths = vec![FIRST_WIDTH.min(settings.width)];
     if settings.width > FIRST_WIDTH {
@@ -228,6 +237,7 @@ fn list_valuations(machine: &Machine, budget: &Budget) -> Option<Arc<[Constants]
 struct Plan<'a> {
     machine: &'a Machine,
     options: &'a CheckOptions,
+    sources: &'a Sources,
     settings: Settings,
     valuations: Option<Arc<[Constants]>>,
     /// What is proven beforehand, and the part of it that rests on the word of Rodin.
@@ -255,8 +265,7 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
         Method::Kind => {
             let encode = encoding(plan, width, true);
             let simple = settings.simple_path;
-            let mut step =
-                InductiveStep::new(machine, wanted(options), encode, simple, &plan.proven, budget);
+            let mut step = InductiveStep::new(machine, wanted(options), encode, simple, &plan.proven, budget);
             let ended = kind::induce(&mut base, &mut step, settings.max_k);
             add(&mut report, step.figures());
             report.proven.saved += step.saved();
@@ -276,18 +285,26 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
             }
         }
     };
+    let mut invariant = None;
     let ended = match (settings.method, ended) {
         (Method::Ic3, Ended::Depth) => {
             let (by_ic3, found) = blocked(plan, &mut base, &mut report)?;
-            proved = by_ic3 && is_whole(&base.run);
+            proved = by_ic3.is_some() && is_whole(&base.run);
+            invariant = by_ic3;
             found
         }
         (_, ended) => ended,
     };
     let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
+    // Where all paths were seen, nothing was proved again.
+    searched.report.proven.trusted |=
+        searched.report.certificate == Some("all paths") && !plan.of_rodin.is_empty();
     if let (true, Some(k)) = (searched.proved, searched.report.k) {
         searched.report.proven.trusted = recheck(plan, width, k)?;
         searched.report.certificate = Some("k-inductive");
+    }
+    if searched.proved && options.certificate.is_asked() {
+        options.certificate.take_proof(evidence(plan, width, &searched.report, invariant));
     }
     Ok(searched)
 }
@@ -297,7 +314,7 @@ fn blocked(
     plan: &Plan,
     base: &mut Search<Result<Violation, String>>,
     report: &mut Symbolic,
-) -> Result<(bool, Ended<Result<Violation, String>>), Failure> {
+) -> Result<(Option<Vec<Cube>>, Ended<Result<Violation, String>>), Failure> {
     let Plan { machine, options, settings, budget, .. } = *plan;
     let translated = |proven: &Arc<ProofInfo>| {
         Translated::new(machine, wanted(options), encoding(plan, settings.width, true), proven, budget)
@@ -331,7 +348,7 @@ fn blocked(
             report.proven.trusted = run.check > 0;
             report.clauses = Some(cubes.len());
             report.certificate = Some("inductive");
-            Ok((true, Ended::Depth))
+            Ok((Some(cubes), Ended::Depth))
         }
         ic3::Outcome::Counterexample(path) => {
             let ended = base.go_on(path.depth());
@@ -340,9 +357,9 @@ fn blocked(
                     "a path of {} operations that may lead to a finding could not be replayed",
                     path.depth()
                 ));
-                return Ok((false, Ended::Depth));
+                return Ok((None, Ended::Depth));
             }
-            Ok((false, ended))
+            Ok((None, ended))
         }
         ic3::Outcome::Unknown(ic3::Why::Refuted(_)) => {
             Err(Failure::Internal("an inductive invariant was refuted by a fresh solver".into()))
@@ -353,9 +370,42 @@ fn blocked(
                 ic3::Why::Width => "the invariant that was found rests on the width of integers".into(),
                 _ => "the search for an invariant was stopped".into(),
             });
-            Ok((false, Ended::Depth))
+            Ok((None, Ended::Depth))
         }
     }
+}
+
+/// The proof in a form that others can check: an inductive invariant where there is one, else the queries of the induction.
+fn evidence(
+    plan: &Plan,
+    width: usize,
+    report: &Symbolic,
+    invariant: Option<Vec<Cube>>,
+) -> Result<ProofFiles, String> {
+    let Plan { machine, options, settings, budget, .. } = *plan;
+    let trusted = if report.proven.trusted { plan.of_rodin.clone() } else { Arc::default() };
+    let about = Certified { machine, report, options, sources: plan.sources, trusted: &trusted };
+    let stop = budget.clone();
+    let limit = Limit::stopped_by(Arc::new(move || stop.check().is_err()));
+    let cubes = match (invariant, report.k) {
+        (Some(cubes), _) => Some((cubes, report.width)),
+        (None, Some(0)) => Some((Vec::new(), width)),
+        _ => None,
+    };
+    if let Some((cubes, width)) = cubes {
+        let encode = encoding(plan, width, true);
+        let translation = Translated::new(machine, wanted(options), encode, &trusted, budget);
+        if let Some(files) = about.inductive(&translation, &cubes, width, &limit) {
+            return Ok(files);
+        }
+    }
+    let k = report.k.ok_or("the proof is no induction")?;
+    if report.proven.trusted {
+        return Err("the proof rests on obligations of Rodin".into());
+    }
+    let encode = encoding(plan, width, true);
+    let proofs = kind::proofs(machine, wanted(options), &encode, (k, settings.simple_path), budget);
+    proofs.map(|all| about.k_inductive(k, all)).ok_or("the proof was not found again in time".into())
 }
 
 /// Whether nothing was passed over on the way from the beginnings.

@@ -47,6 +47,7 @@ pub use constant_assertions::Late;
 pub use reduction::{Reduction, Wanted};
 pub use system::{Program, Worker};
 
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::{Budget, Stop};
 use crate::base::hash::HashSet;
 use crate::evaluate::{Constants, ErrorKind, Interpreter};
@@ -54,7 +55,6 @@ use crate::lang::typed::{Machine, Pred, SetId, Type, VarId};
 use crate::lang::value::Value;
 use crate::lang::value::identity::Forms;
 use carrier::Carrier;
-use crate::analyse::proof_info::ProofInfo;
 use effects::Effects;
 use exact::Constant;
 use invariant_ranges::{Promise, Reader};

@@ -6,7 +6,8 @@
 
 use super::bmc::{Ended, Search};
 use super::encode::EncodeOptions;
-use super::sat::Lit;
+use super::lrat::Proof;
+use super::sat::{Batsat, Lit};
 use super::unroll::{Figures, Reply, Target, Unrolling, Wanted};
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
@@ -39,7 +40,11 @@ impl<'m> InductiveStep<'m> {
         proven: &Arc<ProofInfo>,
         budget: &Budget,
     ) -> InductiveStep<'m> {
-        let mut unrolling = Unrolling::new(machine, wanted, options, budget).with_proofs(proven);
+        let unrolling = Unrolling::new(machine, wanted, options, budget).with_proofs(proven);
+        InductiveStep::from_any_state(unrolling, simple)
+    }
+
+    fn from_any_state(mut unrolling: Unrolling<'m>, simple: bool) -> InductiveStep<'m> {
         unrolling.begin_anywhere();
         let targets = unrolling.all_targets();
         InductiveStep { unrolling, targets, simple }
@@ -93,6 +98,45 @@ impl<'m> InductiveStep<'m> {
     pub fn weak(&self) -> Vec<String> {
         self.unrolling.enc.weak.iter().cloned().collect()
     }
+}
+
+/// A proof for each query of an induction, with its name, that can be checked without this program. `None` if a query has a
+/// model or was stopped.
+pub fn proofs(
+    machine: &Machine,
+    wanted: Wanted,
+    options: &EncodeOptions,
+    (k, simple): (usize, bool),
+    budget: &Budget,
+) -> Option<Vec<(String, Proof)>> {
+    let logging = || Unrolling::over(machine, wanted, options.clone(), budget, Box::new(Batsat::logging()));
+    let mut out = Vec::new();
+    let mut start = logging();
+    start.prepare_beginning();
+    let fault = start.beginning.as_ref().map_or(Lit::FALSE, |b| b.fault);
+    let none = start.no_beginning();
+    out.push(("init".to_string(), start.refutation(&[fault, none])?));
+    for depth in 0..=k {
+        let mut base = logging();
+        let targets = base.all_targets();
+        base.prepare_beginning();
+        base.begin();
+        (0..depth).for_each(|_| base.extend(&targets));
+        let bad = base.any_of(depth, &targets);
+        out.push((format!("base_{depth}"), base.refutation(&[bad])?));
+    }
+    let mut step = InductiveStep::from_any_state(logging(), simple);
+    let mut reply = Reply::Unknown;
+    for _ in 0..=k {
+        reply = step.one_more();
+    }
+    let last = step.unrolling.frames.len() - 1;
+    let bad = step.unrolling.any_of(last, &step.targets);
+    if reply == Reply::Proof {
+        out.push(("step".to_string(), step.unrolling.refutation(&[bad])?));
+        return Some(out);
+    }
+    None
 }
 
 /// Base and step in turn, up to the last k.

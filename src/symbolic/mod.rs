@@ -9,6 +9,7 @@
 //! - `preservation` asks beforehand which events keep which conjuncts, so that the engines need not ask again and again.
 //! - `bound` says which width of integers makes UNSAT a proof.
 //! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
+//! - `spelling` writes what an invariant excludes as predicates of B.
 //! - `lrat` writes refutations that other programs can check; `lrat_check` is such a checker.
 //!
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
@@ -28,6 +29,7 @@ pub mod lrat_check;
 pub mod path;
 pub mod preservation;
 pub mod sat;
+mod spelling;
 pub mod system;
 #[cfg(test)]
 mod testing;

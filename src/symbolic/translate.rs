@@ -9,6 +9,7 @@ use super::encode::term::Term;
 use super::encode::{EncodeOptions, Encoder, Env};
 use super::integer::Integer;
 use super::sat::{Lit, Sat};
+use super::spelling::Spelling;
 use super::system::{Atom, Cell, Cube, Moment, Part, Step, System, Translation};
 use super::unroll::{Wanted, with_constants};
 use crate::analyse::proof_info::ProofInfo;
@@ -27,6 +28,8 @@ struct Shape {
     /// The numbers of integer cells at each moment, by the index of the cell.
     numbers: BTreeMap<Moment, BTreeMap<usize, Num>>,
     weak: BTreeSet<String>,
+    /// Where each cell stands.
+    places: Vec<(VarId, Vec<Place>)>,
     /// Questions about each level that are not asked.
     saved: u64,
 }
@@ -50,6 +53,13 @@ impl<'m> Translated<'m> {
     ) -> Translated<'m> {
         let proven = if wanted.invariant { proven.clone() } else { Arc::default() };
         Translated { machine, wanted, options, budget: budget.clone(), proven, shape: RefCell::default() }
+    }
+
+    /// Cubes that no state lies in, as predicates of B: one for each cube.
+    pub fn excluded(&self, cubes: &[Cube]) -> Vec<String> {
+        let shape = self.shape.borrow();
+        let spelling = Spelling { machine: self.machine, places: &shape.places };
+        cubes.iter().map(|cube| spelling.excluded(cube)).collect()
     }
 
     /// The questions about each level that proofs make superfluous.
@@ -198,7 +208,8 @@ impl Translation for Translated<'_> {
             let faultless = event.is_some_and(|e| self.proven.is_faultless(e));
             let fault = if faultless { Lit::FALSE } else { outcome.fault };
             let bad = enc.g.or_all(&[broken, fault, also_bad]);
-            saved += u64::from(event.is_some() && bad == Lit::FALSE && outcome.taken != Lit::FALSE);
+            let asked = event.is_some() && outcome.taken != Lit::FALSE && !self.proven.is_empty();
+            saved += u64::from(asked && bad == Lit::FALSE);
             numbers.insert(moment, numbers_of(&after));
             made.push(Step {
                 taken: outcome.taken,
@@ -210,7 +221,9 @@ impl Translation for Translated<'_> {
         let init = made.remove(0);
         let integers: Vec<usize> = numbers[&Moment::Current].keys().copied().collect();
         let variables = cells.len() - cells.iter().filter(|c| machine.constants.contains(&c.var)).count();
-        *self.shape.borrow_mut() = Shape { atoms: enc.atoms.clone(), numbers, weak: enc.weak.clone(), saved };
+        let places = cells.iter().map(|c| (c.var, c.place.clone())).collect();
+        *self.shape.borrow_mut() =
+            Shape { atoms: enc.atoms.clone(), numbers, weak: enc.weak.clone(), places, saved };
         let cells = cells.into_iter().map(Piece::cell).collect();
         let mut system = System::new(enc.g, cells, init, made, property);
         system.bad_state = bad_state;
@@ -256,7 +269,7 @@ enum What {
 
 /// Where a literal stands in the term of a variable.
 #[derive(Clone, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     First,
     Second,
     Field(usize),

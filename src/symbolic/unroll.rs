@@ -7,7 +7,8 @@
 
 use super::encode::action::Outcome;
 use super::encode::{EncodeOptions, Encoder, Env};
-use super::sat::{Answer, Limit, Lit};
+use super::lrat::{self, Proof};
+use super::sat::{Answer, Batsat, Limit, Lit, Sat};
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::Span;
 use crate::base::budget::Budget;
@@ -141,7 +142,18 @@ impl<'m> Unrolling<'m> {
         options: EncodeOptions,
         budget: &Budget,
     ) -> Unrolling<'m> {
-        let mut enc = Encoder::new(machine, options, budget);
+        Unrolling::over(machine, wanted, options, budget, Box::new(Batsat::new()))
+    }
+
+    /// The same over a given solver.
+    pub fn over(
+        machine: &'m Machine,
+        wanted: Wanted,
+        options: EncodeOptions,
+        budget: &Budget,
+        solver: Box<dyn Sat>,
+    ) -> Unrolling<'m> {
+        let mut enc = Encoder::over(machine, options, budget, solver);
         let constants = with_constants(&mut enc);
         let budget = budget.clone();
         let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
@@ -248,7 +260,7 @@ impl<'m> Unrolling<'m> {
                 Target::Invariant(i) => self.proven.keeps(event, *i),
                 _ => false,
             });
-        self.saved += u64::from(settled);
+        self.saved += u64::from(settled && !last.targets.is_empty());
         settled
     }
 
@@ -343,6 +355,20 @@ impl<'m> Unrolling<'m> {
     /// Asks for a model of everything asserted and of the assumptions.
     pub fn ask(&mut self, assumptions: &[Lit]) -> Reply {
         self.enc.ask(assumptions, &self.limit)
+    }
+
+    /// A proof that one of these literals cannot hold, for programs that believe nobody; the solver has to keep a log. The
+    /// unrolling is of no use afterwards.
+    pub fn refutation(&mut self, some: &[Lit]) -> Option<Proof> {
+        if !self.enc.atoms.are_bounded() {
+            let range = self.enc.g.range_assumption();
+            self.enc.g.add_clause(&[range]);
+        }
+        self.enc.g.add_clause(some);
+        match self.enc.g.solve(&[], &self.limit) {
+            Answer::Unsat => lrat::prove(self.enc.g.sat.variables(), self.enc.g.sat.log()),
+            _ => None,
+        }
     }
 
     /// A literal of some of these targets being met in a frame.

@@ -315,6 +315,10 @@ impl Replay<'_> {
             broken: None,
             strict_guards: self.options.strict_wd,
         };
+        if self.options.certificate.is_asked() {
+            let json = judge::finding_json(machine, &stops, &claim);
+            self.options.certificate.take_trace(found.kind.word(), &found.property, json);
+        }
         Ok(Violation {
             confirmed_by: Some(judge::confirm(machine, &stops, &claim)?),
             kind: found.kind.word().to_string(),
