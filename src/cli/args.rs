@@ -195,6 +195,12 @@ pub struct Check {
     /// kind: do not ask for distinct states in a row
     #[arg(long)]
     pub no_simple_path: bool,
+    /// Which proofs that an event keeps a conjunct of the invariant count, so that it is not checked again [default: free]
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub proof_info: Option<ProofInfo>,
+    /// Check every claim of --proof-info; one that is false is an internal error
+    #[arg(long)]
+    pub paranoid: bool,
     /// Do not translate events into machine code: slower, for comparison and for systems that forbid it
     #[arg(long)]
     pub no_native: bool,
@@ -446,6 +452,20 @@ impl Engine {
             Engine::Portfolio => Some("portfolio"),
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProofInfo {
+    /// None
+    Off,
+    /// The event does not write what the conjunct reads
+    Free,
+    /// Free proofs, and queries of our own with a small limit
+    Own,
+    /// Free proofs, and what Rodin has discharged
+    Rodin,
+    /// All of these
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -56,6 +56,8 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "frames",
             "width",
             "no_simple_path",
+            "proof_info",
+            "paranoid",
             "hint",
             "generators",
             "nodes",

@@ -55,7 +55,9 @@ pub fn not_available(args: &args::Check) -> Option<String> {
         }
     }
     if args.certificate.is_some() {
-        if let Some(engine) = plain {
+        if matches!(args.engine, Some(Engine::Evaluate | Engine::Reference))
+            && let Some(engine) = plain
+        {
             return Some(format!("--certificate: the {engine} engine writes none"));
         }
         if args.store != Store::Exact {
@@ -80,6 +82,11 @@ pub fn not_available(args: &args::Check) -> Option<String> {
 /// Options that only some symbolic engines have.
 fn not_for_clauses(args: &args::Check) -> Option<String> {
     use Engine::*;
+    let elsewhere = matches!(args.engine, Some(Evaluate | Reference | Bdd));
+    let proofs = [("--proof-info", args.proof_info.is_some()), ("--paranoid", args.paranoid)];
+    if let Some((option, _)) = proofs.iter().find(|(_, given)| *given && elsewhere) {
+        return Some(format!("{option}: for the explicit engine and the symbolic ones only"));
+    }
     let given: [(&str, bool, &[Engine]); 5] = [
         ("--max-depth", args.max_depth.is_some(), &[Bmc, BmcPath, Portfolio]),
         ("--max-k", args.max_k.is_some(), &[Kind, Portfolio]),

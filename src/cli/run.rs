@@ -451,6 +451,7 @@ fn check_one(args: args::Check) -> u8 {
         checkpoint,
         cluster,
         certificate: driver::Certificate::at(args.certificate.clone()),
+        proofs: driver::Proofs::asked(args.proof_info.map(proof_level), args.paranoid),
         progress: Default::default(),
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet && reports)
@@ -523,6 +524,17 @@ fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
         width: args.width.unwrap_or(128) as usize,
         simple_path: !args.no_simple_path,
     })
+}
+
+fn proof_level(asked: args::ProofInfo) -> driver::ProofLevel {
+    use driver::ProofLevel as Level;
+    match asked {
+        args::ProofInfo::Off => Level::Off,
+        args::ProofInfo::Free => Level::Free,
+        args::ProofInfo::Own => Level::Own,
+        args::ProofInfo::Rodin => Level::Rodin,
+        args::ProofInfo::All => Level::All,
+    }
 }
 
 pub(super) fn cores() -> usize {

@@ -26,6 +26,7 @@ mod log_map;
 mod log_values;
 mod logs;
 mod options;
+mod proof_info;
 mod question;
 mod reduction;
 mod refinement;
@@ -55,6 +56,7 @@ pub use judge::core_text;
 pub use listing::{Relate, code, layouts, relations};
 pub use logs::{Followed, follow_log};
 pub use options::{CheckOptions, Engine, Process};
+pub use proof_info::{Level as ProofLevel, Proofs};
 pub use reduction::Reduce;
 pub use replay::{Replayed, follow, model_of_trace, replay};
 pub use simulate::{SimulateOptions, simulate};
@@ -74,6 +76,7 @@ use crate::report::{
     Counts, EventCoverage, Ledger, MachineShare, Outcome, Reductions, Seconds, Symbolic, Temporal,
     TimeShares, Violation,
 };
+use options::wanted_of;
 use question::{Question, scope_of, set_goal, warnings_of};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -263,6 +266,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     question.refuse(options)?;
     let load_seconds = started.elapsed().as_secs_f64();
     let exploring = Instant::now();
+    let options = &proof_info::prepared(&question.model, &question.sources, options, budget)?;
     let mut explored = question.search(options, budget)?;
     question.enter_stand_ins(&mut explored);
     let seconds = Seconds {

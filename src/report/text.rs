@@ -2,7 +2,9 @@
 
 use super::finding_text::{self, Manner, property_text};
 use super::ledger::Verdict;
-use super::outcome::{BddDetails, INITIALISE, Outcome, SETUP_CONSTANTS, Symbolic, TraceStep, Violation};
+use super::outcome::{
+    BddDetails, INITIALISE, Outcome, Proven, SETUP_CONSTANTS, Symbolic, TraceStep, Violation,
+};
 use super::style::Style;
 use crate::base::text::{grouped, many, one_line};
 use std::fmt::Write;
@@ -143,6 +145,33 @@ fn scope(out: &mut String, o: &Outcome) {
     }
 }
 
+/// What was proven beforehand, and by whom.
+fn proven(out: &mut String, p: &Proven) {
+    let all: usize = p.by.iter().map(|(_, n)| n).sum();
+    if all == 0 && p.checked.is_none() {
+        return;
+    }
+    let by: Vec<String> =
+        p.by.iter().filter(|(_, n)| *n > 0).map(|(source, n)| format!("{n} {source}")).collect();
+    let _ = write!(out, "  proven       {all} of {} pairs of an event and a conjunct", p.pairs);
+    if !by.is_empty() {
+        let _ = write!(out, " ({})", by.join(", "));
+    }
+    if p.saved > 0 {
+        let _ = write!(out, "; {} queries saved", p.saved);
+    }
+    if p.asked > 0 {
+        let _ = write!(out, ", {} asked for it", p.asked);
+    }
+    let _ = writeln!(out);
+    if let Some(checked) = p.checked {
+        let _ = writeln!(out, "  claims       {checked} checked, {} dropped", p.dropped);
+    }
+    if p.trusted {
+        let _ = writeln!(out, "  rests on     obligations that Rodin has discharged");
+    }
+}
+
 /// What a symbolic engine did.
 fn symbolic(out: &mut String, s: &Symbolic) {
     let depth = s.depth.map_or("nothing".into(), |d| format!("all paths of up to {d} operations"));
@@ -159,6 +188,7 @@ fn symbolic(out: &mut String, s: &Symbolic) {
     } else if let Some(kind) = s.certificate {
         let _ = writeln!(out, "  proof        {kind}");
     }
+    proven(out, &s.proven);
     if s.width > 0 {
         let _ = writeln!(out, "  integers     {} bits: {}", s.width, s.width_reason);
     }
@@ -227,6 +257,9 @@ fn figures(out: &mut String, o: &Outcome) {
     if !o.figures.is_empty() {
         let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
         let _ = writeln!(out, "  figures      {}", figures.join(", "));
+    }
+    if let Some(p) = &o.reductions.proven {
+        proven(out, p);
     }
     if o.reductions.symmetry != "off" {
         let _ = writeln!(
