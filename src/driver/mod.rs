@@ -11,6 +11,7 @@ mod cluster;
 mod compiled;
 mod coverage;
 mod csp;
+mod csp_definitions;
 mod editor;
 mod eval;
 mod evaluate;
