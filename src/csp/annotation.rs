@@ -35,7 +35,7 @@ impl Parser<'_> {
         let bracket = self.take("(");
         loop {
             let class = match (self.peek(), &self.tokens.get(self.at + 1).map(|t| &t.tok)) {
-                (Tok::Name(class), Some(Tok::Name(_))) => *class,
+                (Tok::Name(class), Some(Tok::Name(_))) if !self.tokens[self.at + 1].first => *class,
                 _ => {
                     self.at = start;
                     return Ok(());

@@ -87,10 +87,33 @@ impl Eval {
         for part in parts {
             let outer = std::mem::replace(&mut self.here, part.span);
             let set = self.type_value(&part)?;
+            if matches!(&part.kind, Kind::Set(_, stmts) if stmts.is_empty()) {
+                self.rectangular(&set)?;
+            }
             sets.extend(self.split(set)?);
             self.here = outer;
         }
         Ok(sets)
+    }
+
+    /// Dotted values that are listed one by one must be all combinations of their parts.
+    fn rectangular(&mut self, set: &SetOf) -> Res<()> {
+        let SetOf::Finite(list) = set else { return Ok(()) };
+        let width = list.iter().map(|d| d.parts().len()).max().unwrap_or(0);
+        if width < 2 {
+            return Ok(());
+        }
+        let mut columns: Vec<std::collections::BTreeSet<&Data>> = vec![Default::default(); width];
+        for item in list {
+            item.parts().iter().zip(&mut columns).for_each(|(part, column)| {
+                column.insert(part);
+            });
+        }
+        let size = columns.iter().map(|c| c.len()).fold(1usize, usize::saturating_mul);
+        if size == list.len() && list.iter().all(|d| d.parts().len() == width) {
+            return Ok(());
+        }
+        self.fail("this set of dotted values is not a product of sets, so it is no type of fields")
     }
 
     /// A type expression: a set, a dotted product of sets, or a tuple of sets.

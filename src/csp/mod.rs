@@ -44,6 +44,8 @@ pub mod value;
 #[cfg(test)]
 mod brute_tests;
 #[cfg(test)]
+mod section_tests;
+#[cfg(test)]
 mod sixty_tests;
 #[cfg(test)]
 mod testing;

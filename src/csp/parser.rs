@@ -208,6 +208,7 @@ impl<'a> Parser<'a> {
     /// Declarations up to one of some words, which is not read, or to the end.
     pub(super) fn decls(&mut self, close: &[&str], allowed: Allowed) -> Vec<Decl> {
         let mut decls = Vec::new();
+        let outside = (self.depth, self.in_seq);
         while self.peek() != &Tok::End && !close.iter().any(|word| self.is(word)) {
             let start = self.at;
             let read = if self.is("include") {
@@ -216,6 +217,7 @@ impl<'a> Parser<'a> {
                 self.one_decl(allowed).map(|decl| decls.extend(decl))
             };
             if read.is_err() {
+                (self.depth, self.in_seq) = outside;
                 self.recover(start, close);
             }
         }
@@ -225,8 +227,6 @@ impl<'a> Parser<'a> {
     /// Goes on at the next line that may begin a declaration.
     fn recover(&mut self, start: usize, close: &[&str]) {
         self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
-        self.depth = 0;
-        self.in_seq = false;
         loop {
             let token = &self.tokens[self.at];
             let starts = match &token.tok {

@@ -3,7 +3,7 @@
 //! In: the path of a script and options as meant. Out: an `Outcome`, or the messages that reject the script.
 //! Never here: the meaning of CSP, printing.
 
-use super::csp_definitions::{Definition, Value, definitions, faulty_fields, printed};
+use super::csp_definitions::{Definition, Value, definitions, printed};
 use super::{CheckOptions, Engine, Failure, Reduce, Rejected, one_line};
 use crate::base::Span;
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
@@ -155,20 +155,18 @@ pub fn describe(path: &Path) -> Result<String, Rejected> {
 
 /// The definitions and prints of a script as lines, and what is wrong with them.
 fn evaluated(eval: &mut Eval, sources: &Sources) -> (Vec<String>, Vec<Diagnostic>) {
-    let mut faults = faulty_fields(eval);
+    let mut faults = Vec::new();
     let mut lines = Vec::new();
     for definition in definitions(eval, &Budget::moment()) {
         lines.push(definition.line());
-        if let Value::Faulty(fault) = definition.value {
+        let claim = definition.is_claim();
+        if let Value::Faulty(fault) = definition.value
+            && claim
+        {
             faults.push(fault);
         }
     }
-    for printed in printed(eval, sources) {
-        match printed {
-            Ok(line) => lines.push(line),
-            Err(fault) => faults.push(fault),
-        }
-    }
+    lines.extend(printed(eval, sources));
     (lines, faults)
 }
 
@@ -475,25 +473,20 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Evaluates all definitions: processes without faults, and claims, are what there is to check.
+    /// Evaluates the definitions that are tests by their names: there is nothing else to check.
     fn definitions(&mut self, eval: &mut Eval, sources: &Sources) -> Result<(), Failure> {
-        let mut faults = faulty_fields(eval);
-        let all = definitions(eval, self.budget);
-        faults.extend(printed(eval, sources).into_iter().filter_map(Result::err));
-        faults.extend(all.iter().filter_map(|d| match &d.value {
-            Value::Faulty(fault) => Some(fault.clone()),
-            _ => None,
-        }));
+        let all: Vec<Definition> =
+            definitions(eval, self.budget).into_iter().filter(Definition::is_claim).collect();
+        let faults: Vec<Diagnostic> = all.iter().filter_map(Definition::fault).cloned().collect();
         if !faults.is_empty() {
             return Err(reject(sources, faults));
         }
-        let checked = |d: &&Definition| d.is_claim() || matches!(d.value, Value::Process(..));
-        if all.iter().find(checked).is_none() {
+        if all.is_empty() {
             return Err(reject(sources, vec![no_process("MAIN")]));
         }
         for definition in &all {
             match definition.value {
-                Value::Truth(truth) if definition.is_claim() => self.claim(&definition.name, truth),
+                Value::Truth(truth) => self.claim(&definition.name, truth),
                 Value::Process(states, false) => {
                     let name = &definition.name;
                     self.out.ledger.enter(format!("only {states} states of the process {name} were looked at"));
@@ -504,7 +497,7 @@ impl Run<'_> {
         if self.budget.check().is_ok() {
             self.out.ledger.finished();
         }
-        self.out.details.push(format!("definitions  {} evaluated", all.len()));
+        self.out.details.push(format!("tests        {} evaluated", all.len()));
         Ok(())
     }
 

@@ -1,8 +1,9 @@
 //! The definitions of a CSP script, each evaluated: what `info` shows, and what `check` looks at where a script has
 //! neither a process `MAIN` nor assertions.
 //!
-//! In: the evaluator of a script. Out: the value of each definition, or why it has none. A boolean definition whose name
-//! begins with `test` is a claim. Never here: assertions, printing.
+//! In: the evaluator of a script. Out: the value of each definition, or why it has none. A definition without parameters
+//! whose name begins with `test` or `procTest` must have a value, true if it is a truth value; evaluation is lazy, so any
+//! other definition may have none. Never here: assertions, printing.
 
 use super::csp::told;
 use super::one_line;
@@ -35,10 +36,17 @@ pub(super) struct Definition {
 }
 
 impl Definition {
-    /// Whether the definition claims something.
+    /// Whether the definition must have a value, and be true if that is a truth value.
     pub(super) fn is_claim(&self) -> bool {
         let last = self.name.rsplit("::").next().unwrap_or(&self.name);
-        matches!(self.value, Value::Truth(_)) && last.starts_with("test")
+        (last.starts_with("test") || last.starts_with("procTest")) && !matches!(self.value, Value::Function)
+    }
+
+    pub(super) fn fault(&self) -> Option<&Diagnostic> {
+        match &self.value {
+            Value::Faulty(fault) => Some(fault),
+            _ => None,
+        }
     }
 
     /// One line for a user.
@@ -108,28 +116,19 @@ fn process(eval: &mut Eval, term: u32, budget: &Budget) -> Res<Value> {
     }
 }
 
-/// What is wrong with the fields of channels and constructors.
-pub(super) fn faulty_fields(eval: &mut Eval) -> Vec<Diagnostic> {
-    let (channels, constructors) = (eval.script.channels.len(), eval.script.constructors.len());
-    let heads = (0..channels).map(|n| Data::Channel(n as u32));
-    let heads: Vec<Data> = heads.chain((0..constructors).map(|n| Data::Const(n as u32))).collect();
-    heads.iter().filter_map(|head| eval.fields(head).err()).map(|fault| told(&fault)).collect()
-}
-
 /// What `print` asks for, one line each.
-pub(super) fn printed(eval: &mut Eval, sources: &Sources) -> Vec<Result<String, Diagnostic>> {
+pub(super) fn printed(eval: &mut Eval, sources: &Sources) -> Vec<String> {
     let script = eval.script.clone();
     let mut lines = Vec::new();
     for e in &script.prints {
-        let value = eval.eval_data(e, &Env::default());
-        lines.push(match value {
-            Ok(value) => {
-                let text = one_line(sources.slice(e.span));
-                Ok(format!("print       {text} = {}", short(eval.show(&value))))
-            }
-            Err(fault) => Err(told(&fault)),
-        });
+        eval.limit = Some(Budget::moment());
+        let said = match eval.eval_data(e, &Env::default()) {
+            Ok(value) => format!("= {}", short(eval.show(&value))),
+            Err(fault) => format!("  {}", told(&fault).message),
+        };
+        lines.push(format!("print       {} {said}", one_line(sources.slice(e.span))));
     }
+    eval.limit = None;
     lines
 }
 
