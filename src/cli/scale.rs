@@ -77,12 +77,16 @@ pub fn run(args: &Scale) -> u8 {
     }
     for option in &args.options {
         let text = option.to_string_lossy();
-        if ["--json", "--workers", "--cluster", "--rank"].iter().any(|o| text == *o || text.starts_with(&format!("{o}="))) {
+        if ["--json", "--workers", "--cluster", "--rank"]
+            .iter()
+            .any(|o| text == *o || text.starts_with(&format!("{o}=")))
+        {
             eprintln!("bombus: {text} is set by scale itself");
             return status::REJECTED;
         }
     }
-    let beyond: Vec<String> = workers.iter().filter(|w| **w * each.unwrap_or(1) > cores).map(u32::to_string).collect();
+    let beyond: Vec<String> =
+        workers.iter().filter(|w| **w * each.unwrap_or(1) > cores).map(u32::to_string).collect();
     if !beyond.is_empty() {
         let unit = if each.is_some() { "machines" } else { "workers" };
         eprintln!("bombus: warning: {} {unit} on {cores} cores will share them", beyond.join(", "));

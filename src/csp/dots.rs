@@ -96,24 +96,19 @@ impl Eval {
         Ok(sets)
     }
 
-    /// Dotted values that are listed one by one must be all combinations of their parts.
+    /// Values that are listed one by one have one constructor, if all of them have fields: what may follow a prefix would
+    /// otherwise depend on more than its field.
     fn rectangular(&mut self, set: &SetOf) -> Res<()> {
         let SetOf::Finite(list) = set else { return Ok(()) };
-        let width = list.iter().map(|d| d.parts().len()).max().unwrap_or(0);
-        if width < 2 {
-            return Ok(());
+        let mut heads: Vec<&Data> = list.iter().map(|d| &d.parts()[0]).collect();
+        heads.dedup();
+        let constructors = heads.iter().all(|d| matches!(d, Data::Const(_)));
+        if constructors && heads.len() > 1 && list.iter().all(|d| d.parts().len() > 1) {
+            return self.fail(
+                "this set of dotted values is not a product of sets, so it is no type of fields; a subtype can be",
+            );
         }
-        let mut columns: Vec<std::collections::BTreeSet<&Data>> = vec![Default::default(); width];
-        for item in list {
-            item.parts().iter().zip(&mut columns).for_each(|(part, column)| {
-                column.insert(part);
-            });
-        }
-        let size = columns.iter().map(|c| c.len()).fold(1usize, usize::saturating_mul);
-        if size == list.len() && list.iter().all(|d| d.parts().len() == width) {
-            return Ok(());
-        }
-        self.fail("this set of dotted values is not a product of sets, so it is no type of fields")
+        Ok(())
     }
 
     /// A type expression: a set, a dotted product of sets, or a tuple of sets.

@@ -254,10 +254,11 @@ impl Flattener<'_> {
             let mut made = false;
             for one in std::mem::take(&mut self.waiting) {
                 let known = self.levels.search(one.place.level, |l| l.modules.get(&one.module).copied());
-                let whole = known.or_else(|| match self.levels.meaning(one.module, one.place.level, self.names) {
-                    Meaning::Name(name) => Some(name),
-                    Meaning::Hidden(_) => None,
-                });
+                let whole =
+                    known.or_else(|| match self.levels.meaning(one.module, one.place.level, self.names) {
+                        Meaning::Name(name) => Some(name),
+                        Meaning::Hidden(_) => None,
+                    });
                 let Some(template) = whole.and_then(|name| self.templates.get(&name).cloned()) else {
                     self.waiting.push(one);
                     continue;

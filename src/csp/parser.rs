@@ -498,7 +498,9 @@ impl<'a> Parser<'a> {
                 // Over no events, priority changes nothing.
                 match &events.kind {
                     Kind::Set(list, stmts) if list.is_empty() && stmts.is_empty() => Ok(true),
-                    _ => self.fail_at(span, &format!("the option `{words}` of an assertion is not supported")),
+                    _ => {
+                        self.fail_at(span, &format!("the option `{words}` of an assertion is not supported"))
+                    }
                 }
             }
             other => self.fail_at(span, &format!("the option `{other}` of an assertion is not supported")),

@@ -54,9 +54,7 @@ impl Eval {
                 match (op, q) {
                     (Over::Parallel, Some(q)) => Term::Parallel(events, [process, self.term(q, env)?].into()),
                     (Over::Choice, Some(q)) => Term::Choice(events, [process, self.term(q, env)?].into()),
-                    (Over::Interrupt, Some(q)) => {
-                        Term::SharedInterrupt(process, events, self.term(q, env)?)
-                    }
+                    (Over::Interrupt, Some(q)) => Term::SharedInterrupt(process, events, self.term(q, env)?),
                     (Over::Exception, Some(q)) => Term::Exception(process, events, self.suspend(q, env)?),
                     (Over::Project, _) => {
                         let hidden = self.all_but(&events)?;

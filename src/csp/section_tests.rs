@@ -36,7 +36,8 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn names_of_a_module_are_seen_inside_of_it_and_by_their_path_outside() {
-    let module = "module M\n y = 1\nexports\n z = y + 1\n module N\n exports\n w = z + y\n endmodule\nendmodule\n";
+    let module =
+        "module M\n y = 1\nexports\n z = y + 1\n module N\n exports\n w = z + y\n endmodule\nendmodule\n";
     assert_eq!(value(&format!("{module}x = (M::z, M::N::w)")), "(2, 3)");
     assert!(refused(&format!("{module}x = M::y")).contains("`M::y` is not exported"));
     assert!(refused(&format!("{module}x = z")).contains("`z` is not defined"));
@@ -59,9 +60,14 @@ fn an_instance_is_a_module_of_its_own_with_the_parameters_in_it() {
     assert_eq!(value(&format!("{nested}instance B = A::N(7)\ninstance A = M(5)\nx = B::s")), "12");
     assert!(refused(&format!("{nested}instance A = M(1, 2)")).contains("takes 1 arguments, 2 are given"));
     assert!(refused("instance A = Q").contains("there is no module `Q`"));
-    assert!(refused("module M(k)\nexports\n instance I = M(k)\nendmodule\ninstance A = M(1)").contains("no end"));
+    assert!(
+        refused("module M(k)\nexports\n instance I = M(k)\nendmodule\ninstance A = M(1)").contains("no end")
+    );
     assert!(refused("module M()\nexports\nendmodule").contains("without brackets"));
-    assert!(refused("module M\nexports\n assert STOP [T= STOP\nendmodule").contains("cannot stand inside of a module"));
+    assert!(
+        refused("module M\nexports\n assert STOP [T= STOP\nendmodule")
+            .contains("cannot stand inside of a module")
+    );
     assert!(refused("x = let instance A = M within 1").contains("cannot stand inside of `let`"));
     assert!(refused("module M\nexports\nx = 1").contains("no `endmodule`"));
 }
@@ -88,7 +94,10 @@ fn time_passes_before_and_after_a_communication_of_a_timed_section() {
     assert_eq!(main_of(&urgent), "3/3 T4");
     assert!(refused("Timed { P = STOP }").contains("needs the declaration `channel tock`"));
     assert!(refused("P = WAIT(3)").contains("stands in timed sections only"));
-    assert!(refused(&format!("{start}Timed {{ P = STOP [a <-> b] STOP }}")).contains("no meaning inside of a timed section"));
+    assert!(
+        refused(&format!("{start}Timed {{ P = STOP [a <-> b] STOP }}"))
+            .contains("no meaning inside of a timed section")
+    );
 }
 
 #[test]
@@ -118,5 +127,8 @@ fn a_buffer_gives_back_in_order_what_it_was_given() {
 #[test]
 fn representatives_of_a_symmetric_closure_are_least() {
     let start = "external mtransclose\n";
-    assert_eq!(value(&format!("{start}x = mtransclose({{(3, 2), (2, 1), (5, 6)}}, {{1, 2, 3, 5}})")), "{(1, 2), (1, 3)}");
+    assert_eq!(
+        value(&format!("{start}x = mtransclose({{(3, 2), (2, 1), (5, 6)}}, {{1, 2, 3, 5}})")),
+        "{(1, 2), (1, 3)}"
+    );
 }

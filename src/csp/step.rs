@@ -77,7 +77,9 @@ impl Eval {
             Term::Parallel(..) | Term::Alphabetised(..) => self.parallel(&term, deeper, &mut out)?,
             Term::Link(p, relation, q) => self.link(*p, relation, *q, deeper, &mut out)?,
             Term::Choice(..) | Term::SharedInterrupt(..) => out = self.shared(&term, deeper)?,
-            Term::Timed(..) | Term::Delay(..) | Term::Urgent(..) => out = self.in_time(number, &term, deeper)?,
+            Term::Timed(..) | Term::Delay(..) | Term::Urgent(..) => {
+                out = self.in_time(number, &term, deeper)?
+            }
             Term::Buffer(relation, size, inside) => {
                 if (inside.len() as u64) < *size {
                     for (input, output) in relation.iter() {

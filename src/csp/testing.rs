@@ -39,7 +39,8 @@ pub fn machine(eval: &mut Eval, sources: &Sources, name: &str) -> Machine {
     let sym = eval.script.names.find(name).expect("the process is defined");
     let expr = named(sym);
     let term = eval.term(&expr, &Env::default()).expect("the process has a term");
-    let composition = composition(eval, term, Smaller::Written, &Budget::unlimited()).expect("the process has components");
+    let composition =
+        composition(eval, term, Smaller::Written, &Budget::unlimited()).expect("the process has components");
     Machine::new(composition, eval, sources)
 }
 

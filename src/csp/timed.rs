@@ -5,8 +5,8 @@
 //! resolved by `tock`, and all parallel processes do it together. Never here: `tock` as anything but an event.
 
 use super::core::{Combine, Each, Ex, Kind};
-use super::lexer;
 use super::levels::timing;
+use super::lexer;
 use super::parser::{self, Script};
 use super::scope::{Global, Scope};
 use super::token::{Names, Sym, Tok};

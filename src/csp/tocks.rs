@@ -67,7 +67,9 @@ impl Eval {
     pub(super) fn in_time(&mut self, number: u32, term: &Term, deeper: usize) -> Res<Steps> {
         match term {
             Term::Timed(e, bounds) => {
-                let Kind::Timed(function, tock, prefix) = &e.kind else { return self.fail("no communication") };
+                let Kind::Timed(function, tock, prefix) = &e.kind else {
+                    return self.fail("no communication");
+                };
                 let env = self.env(bounds);
                 let tock = self.eval_data(tock, &env)?;
                 let tock = self.event(&tock)?;
@@ -82,7 +84,8 @@ impl Eval {
                     };
                     let Some(time) = time.filter(|n| *n <= LONGEST) else {
                         let shown = self.show_event(event);
-                        return self.fail(format!("the time that {shown} takes is no number from 0 to {LONGEST}"));
+                        return self
+                            .fail(format!("the time that {shown} takes is no number from 0 to {LONGEST}"));
                     };
                     self.here = outer;
                     out.push((event, self.delayed(tock, time, to)));
@@ -121,7 +124,8 @@ fn joint(events: &Alphabet, each: &[BTreeMap<u32, Vec<u32>>]) -> Vec<(u32, Vec<u
         let mut moved: Vec<Vec<u32>> = vec![Vec::new()];
         for by_event in each {
             let targets = by_event.get(event).map_or(&[][..], Vec::as_slice);
-            moved = moved.iter().flat_map(|m| targets.iter().map(|t| [m.as_slice(), &[*t]].concat())).collect();
+            moved =
+                moved.iter().flat_map(|m| targets.iter().map(|t| [m.as_slice(), &[*t]].concat())).collect();
         }
         out.extend(moved.into_iter().map(|list| (*event, list)));
     }

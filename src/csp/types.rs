@@ -4,10 +4,10 @@
 //! Dotted values, events and datatypes share one type that fits everything: what they are is checked when they are
 //! built. So no right script is refused, and what is refused is wrong in any case. Never here: values.
 
-use super::types_library::builtin_type;
 use super::core::{Binary, Bind, Each, Ex, Field, Function, Group, Kind, Pat, Stmt, Unary};
 use super::scope::{ClaimIn, Global, Scoped, TypeDecl};
 use super::token::Sym;
+use super::types_library::builtin_type;
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
 use std::cell::RefCell;

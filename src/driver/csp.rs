@@ -489,7 +489,9 @@ impl Run<'_> {
                 Value::Truth(truth) => self.claim(&definition.name, truth),
                 Value::Process(states, false) => {
                     let name = &definition.name;
-                    self.out.ledger.enter(format!("only {states} states of the process {name} were looked at"));
+                    self.out
+                        .ledger
+                        .enter(format!("only {states} states of the process {name} were looked at"));
                 }
                 _ => {}
             }

@@ -71,7 +71,11 @@ fn machines_are_measured_and_predicted_by_the_cost_of_travel() {
     assert!((predicted - (4.0 + 1.5 * 0.2) / 2.0).abs() < 1e-9, "{predicted}");
     assert!(text.contains("cost model   4.00 µs a state alone, 4.0 successors, 25 %"), "{text}");
     let svg = fs::read_to_string(folder.path("s.svg")).unwrap();
-    assert!(svg.contains("measured") && svg.contains("cost model, predicted") && svg.contains("machines (8 cores)"));
+    assert!(
+        svg.contains("measured")
+            && svg.contains("cost model, predicted")
+            && svg.contains("machines (8 cores)")
+    );
     let refused = scale(&folder, CLUSTER, &["--machines", "1,2", "--workers", "1,2"]);
     assert_eq!(refused.status.code(), Some(2));
 }

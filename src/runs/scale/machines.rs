@@ -61,7 +61,12 @@ fn on_loopback(
         let runs: Vec<_> = (0..machines)
             .map(|rank| {
                 let mut line = args.to_vec();
-                line.extend(["--cluster".into(), list.clone().into(), "--rank".into(), rank.to_string().into()]);
+                line.extend([
+                    "--cluster".into(),
+                    list.clone().into(),
+                    "--rank".into(),
+                    rank.to_string().into(),
+                ]);
                 scope.spawn(move || child::run(checker, &line, limits, stop))
             })
             .collect();
@@ -107,10 +112,8 @@ impl Costs {
         if alone.is_empty() || found.states == 0 {
             return None;
         }
-        let (sent, kept) = runs
-            .iter()
-            .filter_map(|r| r.travelled)
-            .fold((0, 0), |(sent, kept), (s, k)| (sent + s, kept + k));
+        let (sent, kept) =
+            runs.iter().filter_map(|r| r.travelled).fold((0, 0), |(sent, kept), (s, k)| (sent + s, kept + k));
         let states = found.states as f64;
         Some(Costs {
             states,
@@ -162,7 +165,8 @@ mod tests {
 
     #[test]
     fn what_travelled_is_summed_over_the_machines() {
-        let result = json!({"machines": [{"sent": 3, "not_sent_again": 1}, {"sent": 4, "not_sent_again": 0}]});
+        let result =
+            json!({"machines": [{"sent": 3, "not_sent_again": 1}, {"sent": 4, "not_sent_again": 0}]});
         assert_eq!(travelled(&result), Some((7, 1)));
         assert_eq!(travelled(&json!({})), None);
     }

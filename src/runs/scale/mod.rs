@@ -292,7 +292,9 @@ fn warnings(m: &Measured, base: u32, plan: &Plan) -> Vec<String> {
     }
     if base != 1 {
         let unit = m.unit;
-        all.push(format!("one of the {unit} was not measured: speed-ups take {base} {unit} as {base} times one"));
+        all.push(format!(
+            "one of the {unit} was not measured: speed-ups take {base} {unit} as {base} times one"
+        ));
     }
     if m.rows.iter().any(|r| r.median < 0.1) {
         all.push("some runs explore for less than 0.1 s: start-up and the clock weigh more than the search; take a larger model".into());

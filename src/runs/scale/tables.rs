@@ -39,9 +39,7 @@ pub fn text(m: &Measured) -> String {
     let names: Vec<&str> =
         m.rows.first().map(|r| r.shares.iter().map(|(n, _)| n.as_str()).collect()).unwrap_or_default();
     let mut table = vec![
-        [m.unit, "time", "range", "speed-up", "efficiency", "states/s", "memory"]
-            .map(String::from)
-            .to_vec(),
+        [m.unit, "time", "range", "speed-up", "efficiency", "states/s", "memory"].map(String::from).to_vec(),
     ];
     if m.costs.is_some() {
         table[0].push("predicted".to_string());
@@ -90,7 +88,11 @@ fn price(out: &mut String, costs: &Costs) {
     );
     let far: Vec<String> =
         [8.0, 64.0].iter().map(|p| format!("{p} machines {:.0} %", costs.efficiency(*p) * 100.0)).collect();
-    let _ = writeln!(out, "  prediction   speed of a machine among others, each with its own cores: {}", far.join(", "));
+    let _ = writeln!(
+        out,
+        "  prediction   speed of a machine among others, each with its own cores: {}",
+        far.join(", ")
+    );
 }
 
 fn laws(out: &mut String, m: &Measured) {
@@ -108,9 +110,9 @@ fn laws(out: &mut String, m: &Measured) {
                 l.error * 100.0
             );
         }
-        None => out.push_str(
-            "  Amdahl       not determined: two different counts within the cores are needed\n",
-        ),
+        None => {
+            out.push_str("  Amdahl       not determined: two different counts within the cores are needed\n")
+        }
     }
     match m.universal {
         Some(l) => {
@@ -123,9 +125,8 @@ fn laws(out: &mut String, m: &Measured) {
                 l.error * 100.0
             );
         }
-        None => out.push_str(
-            "  USL          not determined: three different counts within the cores are needed\n",
-        ),
+        None => out
+            .push_str("  USL          not determined: three different counts within the cores are needed\n"),
     }
     if let Some((name, law)) = best(m) {
         let all: Vec<String> =
