@@ -12,6 +12,7 @@ mod cluster;
 mod compiled;
 mod coverage;
 mod csp;
+mod csp_definitions;
 mod drawing;
 mod editor;
 mod eval;
