@@ -110,7 +110,10 @@ fn a_lasso_of_sets_of_states_goes_round_by_real_steps() {
     assert_eq!((&violated["verdict"], &violated["violation"]["kind"]), (&"violated".into(), &"ltl".into()));
     assert!(violated["violation"]["loop_start"].is_u64() && !violated["confirmed_by"].is_null());
     let fair = check_machine(WORKERS, &["--engine", "bdd", "--ltl", "WEF => G F [reset]"]);
-    assert_eq!(verdicts(&fair)[0].1, verdicts(&check_machine(WORKERS, &["--ltl", "WEF => G F [reset]"]))[0].1);
+    assert_eq!(
+        verdicts(&fair)[0].1,
+        verdicts(&check_machine(WORKERS, &["--ltl", "WEF => G F [reset]"]))[0].1
+    );
 }
 
 #[test]
@@ -140,13 +143,16 @@ fn representatives_refute_and_only_orbits_verify() {
         };
         let kept = with(&[]);
         assert!(kept[0] != "holds" && kept[1] == "incomplete" && kept[2] == "incomplete", "{kept:?}");
-        assert_eq!(with(&["--liveness", "quotient"]), plain, "{symmetry}");
+        for way in ["quotient", "create-xi", "orbit-to-xi"] {
+            assert_eq!(with(&["--liveness", way]), plain, "{symmetry} {way}");
+        }
     }
 }
 
 #[test]
 fn a_formula_that_names_an_element_is_not_verified_on_orbits() {
-    let named = WORKERS.replace("SETS PID", "SETS PID = {p1, p2, p3}").replace("DEFINITIONS scope_PID == 3\n", "");
+    let named =
+        WORKERS.replace("SETS PID", "SETS PID = {p1, p2, p3}").replace("DEFINITIONS scope_PID == 3\n", "");
     let folder = Folder::with_machine(&named);
     folder.write("all.txt", "swap PID p1 p2\nswap PID p2 p3\n");
     let engine = ["--engine", "bdd", "--symmetry", "orbits", "--generators", "all.txt"];
@@ -159,11 +165,9 @@ fn a_formula_that_names_an_element_is_not_verified_on_orbits() {
 #[test]
 fn what_sets_of_states_do_not_decide_is_refused_by_name() {
     let folder = Folder::with_machine(WORKERS);
-    for (formula, word) in [
-        ("G non_det", "non_det"),
-        ("G det_output", "det_output"),
-        ("G unchanged({busy})", "unchanged"),
-    ] {
+    for (formula, word) in
+        [("G non_det", "non_det"), ("G det_output", "det_output"), ("G unchanged({busy})", "unchanged")]
+    {
         let output = folder.check(&["--engine", "bdd", "--ltl", formula]);
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{formula}: {words}");
