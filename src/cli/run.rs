@@ -445,6 +445,8 @@ fn check_one(args: args::Check) -> u8 {
             sigma_rounds: args.sigma_rounds.map(u64::from),
             liveness: match args.liveness {
                 Some(args::Liveness::Quotient) => bdd::Liveness::Quotient,
+                Some(args::Liveness::CreateXi) => bdd::Liveness::Xi(bdd::Way::Create),
+                Some(args::Liveness::OrbitToXi) => bdd::Liveness::Xi(bdd::Way::FromOrbits),
                 _ => bdd::Liveness::Representatives,
             },
         },
