@@ -288,7 +288,7 @@ mod tests {
         }
 
         fn function(&mut self) -> Affine {
-            let factor = [-2, -1, -1, 0, 1, 1, 1, 3][self.between(0, 7) as usize];
+            let factor: i64 = [-2, -1, -1, 0, 1, 1, 1, 3][self.between(0, 7) as usize];
             Affine::new(self.spans(), Int::from(factor), Int::from(self.between(-4, 4)))
         }
     }

@@ -77,7 +77,8 @@ impl Row {
             constant: divided(&constant),
         };
         let fits = |n: &Int| n.small().is_some_and(|n| (-LARGEST..=LARGEST).contains(&n));
-        row.terms.values().chain([&row.constant]).all(fits).then_some(row)
+        let all_fit = row.terms.values().all(fits) && fits(&row.constant);
+        all_fit.then_some(row)
     }
 }
 
