@@ -115,6 +115,7 @@ impl Run<'_> {
             observed: formulas.observed(),
             watched: formulas.watched(),
             symmetry: options.symmetry,
+            proven: options.proofs.of_states(),
         };
         // What is under way when the time is up is finished if the search is saved then.
         let saved = options.checkpoint.save.is_some();
@@ -148,6 +149,8 @@ impl Run<'_> {
             workers: options.workers,
             order: options.order,
             store: options.store,
+            disk: options.store_dir.clone(),
+            keep_parents: !options.no_trace,
             check_deadlock: !options.no_deadlock,
             // Temporal formulas speak of all paths, also of those behind a finding.
             keep_going: options.keep_going || !formulas.is_empty(),
@@ -318,10 +321,7 @@ impl Run<'_> {
         }
         notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
         let reductions = Reductions {
-            store: match options.store {
-                explore::Store::Exact => "exact",
-                explore::Store::Hash => "hash",
-            },
+            store: options.store.word(),
             collision_bound: found.collision_bound
                 + symmetry::collision_bound(&program, found.states)
                 + checked.chance,
@@ -330,6 +330,7 @@ impl Run<'_> {
             por: if por.is_some() { "on" } else { "off" },
             por_details: por.map(|(details, _)| details),
             bdd: None,
+            proven: None,
             notes: settled.notes,
         };
         Explored {

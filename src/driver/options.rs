@@ -3,9 +3,10 @@
 //! In: nothing. Out: options as meant, with what a plain `bombus check` means as their default.
 //! Never here: arguments as typed, limits and live figures of a run beyond the handles that carry them.
 
-use super::{Certificate, Checkpoint, Cluster, Reduce, SymmetryMode, bdd, symbolic, temporal};
+use super::{Certificate, Checkpoint, Cluster, Proofs, Reduce, SymmetryMode, bdd, symbolic, temporal};
 use crate::explore::{Order, Progress, Store};
 use crate::model::LoadOptions;
+use crate::symbolic::unroll::Wanted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -35,6 +36,10 @@ pub struct CheckOptions {
     pub workers: usize,
     pub order: Order,
     pub store: Store,
+    /// The folder for the files of `Store::Disk`.
+    pub store_dir: Option<PathBuf>,
+    /// Keep no predecessors: a path is found by a second search.
+    pub no_trace: bool,
     /// States that differ by a permutation of deferred sets count as one, told apart in this way.
     pub symmetry: Option<SymmetryMode>,
     pub no_deadlock: bool,
@@ -63,7 +68,18 @@ pub struct CheckOptions {
     pub cluster: Option<Cluster>,
     /// Writing what a checker needs to check the verdict again.
     pub certificate: Certificate,
+    /// What may be taken for proven.
+    pub proofs: Proofs,
     pub progress: Arc<Progress>,
+}
+
+/// What of a state is looked at, for engines that ask a solver.
+pub(super) fn wanted_of(options: &CheckOptions) -> Wanted {
+    Wanted {
+        invariant: !options.no_invariant,
+        assertions: !options.no_assertions,
+        deadlock: !options.no_deadlock,
+    }
 }
 
 impl Default for CheckOptions {
@@ -75,6 +91,8 @@ impl Default for CheckOptions {
             workers: 1,
             order: Order::Bfs,
             store: Store::Exact,
+            store_dir: None,
+            no_trace: false,
             symmetry: None,
             no_deadlock: false,
             no_invariant: false,
@@ -93,6 +111,7 @@ impl Default for CheckOptions {
             checkpoint: Checkpoint::default(),
             cluster: None,
             certificate: Certificate::default(),
+            proofs: Proofs::default(),
             progress: Arc::default(),
         }
     }

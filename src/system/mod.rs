@@ -115,6 +115,12 @@ pub trait System: Sync {
     /// Words of one packed state; fixed for a run.
     fn words(&self) -> usize;
 
+    /// How many low bits tell almost all states apart, if a state is one word: such states stand in the table of
+    /// the visited set itself. A state with higher bits costs memory, nothing else.
+    fn packed_bits(&self) -> Option<u32> {
+        (self.words() == 1).then_some(64)
+    }
+
     /// Names of the events, indexed by `EventId`.
     fn event_names(&self) -> &[String];
 
