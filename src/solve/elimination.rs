@@ -77,7 +77,8 @@ impl Row {
             constant: divided(&constant),
         };
         let fits = |n: &Int| n.small().is_some_and(|n| (-LARGEST..=LARGEST).contains(&n));
-        row.terms.values().chain([&row.constant]).all(fits).then_some(row)
+        let small = row.terms.values().chain([&row.constant]).all(fits);
+        small.then_some(row)
     }
 }
 
