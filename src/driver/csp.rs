@@ -119,14 +119,14 @@ pub fn describe(path: &Path) -> Result<Vec<(&'static str, String)>, Rejected> {
     lines.extend(asserts);
     lines.extend(script.formulas.iter().map(|(_, formula, ..)| ("formula", formula.clone())));
     let process = script.names.find("MAIN").is_some_and(|m| script.globals.contains_key(&m));
-    let needed = process || !script.asserts.is_empty();
+    let needed = process;
     let read = read_expression(script, if process { "MAIN" } else { "STOP" }, "<main>", &mut sources);
     let (mut eval, ex) = match read {
         Ok(read) => read,
         Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
     };
     let (shown, faults) = evaluated(&mut eval, &sources);
-    // Evaluation is lazy: where something is checked, what it does not need may have no value.
+    // Evaluation is lazy: where a process is checked, what it does not need may have no value.
     if !needed && !faults.is_empty() {
         return Err(Rejected { sources, diagnostics: faults });
     }
