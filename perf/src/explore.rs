@@ -9,7 +9,7 @@ use bombus::system::{EventId, Sink, System};
 use std::time::Instant;
 
 pub const USAGE: &str = "explore [--counters 4] [--values 40] [--words 1] [--workers 1,2] \
-                         [--order bfs|dfs|mixed] [--store exact|hash] [--repeat 5] [--edges]";
+                         [--order bfs|dfs|mixed] [--store exact|ids|hash|disk] [--repeat 5] [--edges]";
 
 /// `k` counters of `n` values, each step raises one and wraps around; spread over `words` words.
 struct Counters {
@@ -28,6 +28,10 @@ impl System for Counters {
 
     fn words(&self) -> usize {
         self.words
+    }
+
+    fn packed_bits(&self) -> Option<u32> {
+        (self.words == 1).then_some(8 * self.k.min(8))
     }
 
     fn event_names(&self) -> &[String] {
@@ -70,10 +74,14 @@ pub fn run(arguments: &[String]) {
         "mixed" => Order::Mixed,
         _ => Order::Bfs,
     };
-    let store = match option(arguments, "--store", String::from("exact")).as_str() {
-        "hash" => Store::Hash,
-        _ => Store::Exact,
+    // `ids` is the store of searches that number their states: fewer than all bits of a hash ask for it.
+    let (store, tag_bits) = match option(arguments, "--store", String::from("exact")).as_str() {
+        "hash" => (Store::Hash, 32),
+        "ids" => (Store::Exact, 31),
+        "disk" => (Store::Disk, 32),
+        _ => (Store::Exact, 32),
     };
+    let disk = (store == Store::Disk).then(std::env::temp_dir);
     let workers: Vec<usize> = option(arguments, "--workers", String::from("1,2"))
         .split(',')
         .filter_map(|count| count.parse().ok())
@@ -89,8 +97,16 @@ pub fn run(arguments: &[String]) {
         last.clear();
         for (i, &workers) in workers.iter().enumerate() {
             let record_edges = arguments.iter().any(|argument| argument == "--edges");
-            let options =
-                Options { workers, order, store, record_edges, stack: 1 << 20, ..Options::default() };
+            let options = Options {
+                workers,
+                order,
+                store,
+                tag_bits,
+                disk: disk.clone(),
+                record_edges,
+                stack: 1 << 20,
+                ..Options::default()
+            };
             let (start, cpu) = (Instant::now(), cpu_seconds());
             let outcome = explore(&system, &options, &Budget::unlimited()).expect("no internal error");
             let seconds = start.elapsed().as_secs_f64();

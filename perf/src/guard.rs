@@ -18,16 +18,16 @@ pub const USAGE: &str = "guard --binary PATH [--profile quick] [--table FILE] [-
 
 /// The models: rows of the manifest by name, small enough for valgrind, one for each kind of work.
 const MODELS: [&str; 10] = [
-    "counters",
+    "dining_forks",
     "login Session=10",
-    "cycles",
-    "forks",
-    "filter_lock",
-    "dining",
+    "cycles AXIS=3",
+    "scheduler PROC=6",
+    "peterson PID=3",
+    "token_ring",
     "tiles",
     "leader",
     "sorting",
-    "two_phase_commit",
+    "two_phase_commit MANAGER=4",
 ];
 
 /// What was counted, and of what.
@@ -50,7 +50,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let stored: Table = match std::fs::read_to_string(&file) {
         Ok(text) => toml::from_str(&text).map_err(|e| format!("{}: {e}", file.display()))?,
         Err(_) if writes => Table::default(),
-        Err(e) => return Err(format!("{}: {e}", file.display())),
+        Err(e) => {
+            eprintln!("SKIPPED: {}: {e}; --write makes a table", file.display());
+            return Ok(true);
+        }
     };
     let mut now = Table {
         compiler: compiler()?,
@@ -69,7 +72,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let mut worse = false;
     for name in MODELS {
         let rows = manifest::rows(&["quick".into()], &[name.into()])?;
-        let row = rows.first().ok_or_else(|| format!("the manifest has no quick row {name}"))?;
+        let row = rows
+            .iter()
+            .max_by_key(|row| row.states.unwrap_or(0))
+            .ok_or_else(|| format!("the manifest has no quick row {name}"))?;
         let count = instructions(&subject, row)?;
         let known = stored.instructions.get(&row.name).copied();
         let change = known.map(|known| 100.0 * (count as f64 / known as f64 - 1.0));

@@ -19,7 +19,7 @@ use super::ledger::Reason;
 use super::order::Stage;
 use super::sink::Core;
 use super::worker::Worker;
-use super::{InternalError, Options, Outcome, Shared, finish, on_threads, prepare, workers};
+use super::{InternalError, Options, Outcome, Shared, finish, on_threads, prepare, second, workers};
 use crate::base::budget::Budget;
 use crate::system::System;
 use archive::{Archive, Gathered};
@@ -95,6 +95,10 @@ pub(super) fn explore<S: System>(
     options: &Options,
     budget: &Budget,
 ) -> Result<Outcome, InternalError> {
+    assert!(
+        second::is_possible(options) && options.por.is_none() && system.orbits().is_none(),
+        "a search on disk is breadth first, visits every state and numbers none"
+    );
     let events = system.event_names().len();
     let disk = match Disk::new(system, options, budget) {
         Ok(disk) => disk,
