@@ -95,4 +95,6 @@ pub struct Outcome {
     /// Events whose guard was undefined somewhere.
     pub undefined: Vec<EventId>,
     pub figures: Figures,
+    /// What each claim came to; none where the search did not come so far.
+    pub decided: Vec<super::Decided>,
 }

@@ -42,6 +42,7 @@ impl Ring {
         }
         let conditions = apart.map(|(a, b)| Condition {
             finding: Some(Finding { kind: FindingKind::Invariant, property: 0, event: None }),
+            proposition: None,
             found_if: false,
             parts: vec![Part { reads: vec![cell(a) | cell(b)], askable: false }],
         });
@@ -143,6 +144,8 @@ fn options() -> Options {
         symmetry: Symmetry::Off,
         exchanges: Vec::new(),
         sigma_rounds: None,
+        liveness: Liveness::default(),
+        claims: Vec::new(),
     }
 }
 

@@ -18,10 +18,12 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "integers_in_scope",
             "all_constants",
             "include",
+            "allow_files",
             "machine",
             "abstract_levels",
             "variants",
             "operations",
+            "no_config",
         ],
     ),
     (
@@ -32,7 +34,19 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     ("Processes", &["main", "csp", "csp_free", "via", "via_limit"]),
     (
         "Search and reductions",
-        &["engine", "no_native", "workers", "order", "symmetry", "por", "proviso", "store"],
+        &[
+            "watch",
+            "engine",
+            "no_native",
+            "workers",
+            "order",
+            "symmetry",
+            "por",
+            "proviso",
+            "store",
+            "store_dir",
+            "no_trace",
+        ],
     ),
     (
         "Symbolic engines and sets of states",

@@ -299,6 +299,8 @@ impl Run<'_> {
             workers: self.options.workers,
             order: self.options.order,
             store: self.options.store,
+            disk: self.options.store_dir.clone(),
+            keep_parents: !self.options.no_trace,
             check_deadlock: !self.options.no_deadlock,
             keep_going: self.options.keep_going || edges,
             record_edges: edges,
@@ -357,9 +359,7 @@ impl Run<'_> {
             .collect();
         out.digest = format!("{:032x}-{}", found.digest, found.states);
         out.reductions.collision_bound = found.collision_bound;
-        if self.options.store == Store::Hash {
-            out.reductions.store = "hash";
-        }
+        out.reductions.store = self.options.store.word();
         for kind in FindingKind::ALL.iter().filter(|k| **k != FindingKind::Ltl) {
             out.found.insert(kind.word().to_string(), found.counts.of(*kind));
         }

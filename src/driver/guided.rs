@@ -16,7 +16,7 @@ use crate::csp::plain::Plain;
 use crate::csp::scope::{Scoped, expression};
 use crate::csp::{parser, term};
 use crate::evaluate::{Interpreter, State};
-use crate::explore::{self, Options, Reason, Store};
+use crate::explore::{self, Options, Reason};
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
 use crate::program::{self, Program};
@@ -426,6 +426,8 @@ fn explore_pair(
         workers: options.workers,
         order: options.order,
         store: options.store,
+        disk: options.store_dir.clone(),
+        keep_parents: !options.no_trace,
         check_deadlock: !options.no_deadlock,
         keep_going: options.keep_going,
         progress: options.progress.clone(),
@@ -480,9 +482,7 @@ fn explore_pair(
     }
     out.digest = format!("{:032x}-{}", found.digest, found.states);
     out.reductions.collision_bound = found.collision_bound;
-    if options.store == Store::Hash {
-        out.reductions.store = "hash";
-    }
+    out.reductions.store = options.store.word();
     out.seconds.explore = exploring.elapsed().as_secs_f64();
     out.peak_memory_bytes = peak_resident_bytes();
     out.interrupted = system.budget.check() == Err(Stop::Interrupted);

@@ -8,15 +8,16 @@ pub(super) mod candidate;
 mod portfolio;
 
 use super::certificate::{Certified, ProofFiles};
+use super::proof_info::wanted;
 use super::temporal::Formulas;
-use super::{CheckOptions, Explored, Failure, proof_info, wanted_of as wanted};
+use super::{CheckOptions, Explored, Failure, proof_info};
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
 use crate::evaluate::{Constants, Interpreter};
 use crate::lang::typed::Machine;
-use crate::report::{Counts, EventCoverage, Ledger, Reductions, Symbolic, Violation};
+use crate::report::{Counts, EventCoverage, Ledger, Symbolic, Violation};
 use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
@@ -186,7 +187,6 @@ pub fn explore(
         workers: 1,
         ledger,
         violation: searched.violation,
-        others: Vec::new(),
         found,
         counts: Counts { depth: report.depth.unwrap_or(0) as u64, ..Counts::default() },
         events: machine
@@ -194,18 +194,9 @@ pub fn explore(
             .iter()
             .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
             .collect(),
-        undefined_guards: Vec::new(),
-        notes: Vec::new(),
-        digest: String::new(),
-        reductions: Reductions::default(),
-        setup_seconds: 0.0,
-        time_shares: None,
-        temporal: Vec::new(),
-        temporal_seconds: 0.0,
-        warnings: Vec::new(),
         details,
         symbolic: Some(report),
-        machines: Vec::new(),
+        ..Explored::default()
     })
 }
 

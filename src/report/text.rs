@@ -122,7 +122,8 @@ fn headline(o: &Outcome, style: Style) -> String {
     }
 }
 
-fn scope(out: &mut String, o: &Outcome) {
+/// The sizes of sets and the integers that a verdict holds for; empty if there are none.
+pub fn scope_words(o: &Outcome) -> String {
     let sized: Vec<String> = o
         .scope
         .sets
@@ -134,8 +135,13 @@ fn scope(out: &mut String, o: &Outcome) {
     if !o.scope.maxint.is_empty() {
         parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
     }
-    if !parts.is_empty() {
-        let _ = writeln!(out, "  scope        {}", parts.join(", "));
+    parts.join(", ")
+}
+
+fn scope(out: &mut String, o: &Outcome) {
+    let words = scope_words(o);
+    if !words.is_empty() {
+        let _ = writeln!(out, "  scope        {words}");
     }
 }
 

@@ -7,6 +7,7 @@ mod compiled;
 mod definedness;
 mod differential;
 mod explanations;
+mod formulas_on_sets;
 mod generator;
 mod given_parameters;
 mod index;
