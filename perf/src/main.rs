@@ -1,6 +1,6 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|papers|peers|corpus|conformance|explore|kernels|choose|table|temporal|phases …`;
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|guard|papers|peers|corpus|conformance|explore|kernels|choose|table|temporal|phases …`;
 //! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
@@ -8,6 +8,7 @@ mod choose;
 mod conformance;
 mod corpus;
 mod explore;
+mod guard;
 mod kernels;
 mod manifest;
 mod models;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Some("models") => models::run(rest),
         Some("compare") => models::compare(rest),
         Some("instructions") => callgrind::run(rest),
+        Some("guard") => guard::run(rest),
         Some("peers") => peers::run(rest),
         Some("papers") => papers::run(rest),
         Some("corpus") => corpus::run(rest),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
                 models::USAGE,
                 callgrind::USAGE,
                 papers::USAGE,
+                guard::USAGE,
                 peers::USAGE,
                 corpus::USAGE,
                 conformance::USAGE,

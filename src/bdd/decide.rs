@@ -8,7 +8,8 @@ use super::claim::{Branching, Claim, Decided, Fact, Form, Linear, Open, Tree};
 use super::diagram::{Halt, Halted, Set};
 use super::outcome::Reason;
 use super::search::Search;
-use super::structure::Structure;
+use super::structure::{Quotient, Structure};
+use super::xi::Xi;
 use super::{Liveness, Options, branching, linear};
 use crate::system::System;
 
@@ -45,7 +46,7 @@ fn one<S: System>(search: &mut Search<'_, S>, claim: &Claim, options: &Options) 
     }
     match options.liveness {
         Liveness::Representatives => on_representatives(search, claim),
-        Liveness::Quotient => on_quotient(search, claim, options),
+        Liveness::Quotient | Liveness::Xi(_) => on_quotient(search, claim, options),
     }
 }
 
@@ -94,7 +95,15 @@ fn on_quotient<S: System>(search: &mut Search<'_, S>, claim: &Claim, options: &O
     }
     let initial = search.initial.and(&search.reach)?;
     let mut structure = Structure::new(&search.learner, search.reach.clone(), initial, found)?;
-    structure.quotient = Some(&search.orbits);
+    let xi = match options.liveness {
+        Liveness::Xi(way) => {
+            let own = (&search.reach, &full);
+            Some(Xi::new(way, own, &options.exchanges, search.learner.encoding, diagrams)?)
+        }
+        _ => None,
+    };
+    structure.quotient = Some(xi.as_ref().map_or(Quotient::Orbits(&search.orbits), Quotient::Xi));
+    search.nodes_of_xi = xi.as_ref().map_or(0, Xi::nodes);
     if let Decided::Holds = answer(&structure, claim, false)? {
         return Ok(Decided::Holds);
     }

@@ -26,6 +26,7 @@ mod search;
 mod structure;
 #[cfg(test)]
 mod tests;
+mod xi;
 
 pub use claim::{Branching, Claim, Decided, Ending, Fact, Fair, Form, Linear, Open, Tree};
 pub use outcome::{Coverage, Figures, Found, Outcome, PathStep, Reason};
@@ -38,6 +39,7 @@ use encoding::Encoding;
 use learn::Heard;
 use order::Arrangement;
 use search::{End, Pause, Search, Shown};
+pub use xi::Way;
 
 /// How much of an orbit is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -56,8 +58,10 @@ pub enum Liveness {
     /// On paths of kept states: violations are genuine, nothing holds by it.
     #[default]
     Representatives,
-    /// On orbits.
+    /// On orbits, by closing sets under the exchanges.
     Quotient,
+    /// On orbits, by the relation between kept states and their images.
+    Xi(Way),
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +99,10 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
     let varied = varied_bits(system, budget);
     let words = system.words();
     let mut written = vec![0; words];
+    // The relation between kept states and their images needs a copy of every variable.
+    if matches!(options.liveness, Liveness::Xi(_)) && !options.claims.is_empty() {
+        written.fill(u64::MAX);
+    }
     for instance in &footprints.instances {
         written.iter_mut().zip(&instance.writes).for_each(|(all, w)| *all |= w);
     }
@@ -230,6 +238,7 @@ impl Run<'_> {
             conditions_asked: search.asked,
             exchanges: options.exchanges.len(),
             hints: search.hints_used,
+            nodes_of_xi: search.nodes_of_xi,
         };
     }
 }

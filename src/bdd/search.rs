@@ -44,6 +44,7 @@ pub struct Search<'s, S: System> {
     pub nodes_expanded: u64,
     pub asked: u64,
     pub hints_used: usize,
+    pub nodes_of_xi: usize,
 }
 
 /// How a search ended.
@@ -100,6 +101,7 @@ impl<'s, S: System> Search<'s, S> {
             nodes_expanded: 0,
             asked: 0,
             hints_used: 0,
+            nodes_of_xi: 0,
         })
     }
 

@@ -7,6 +7,7 @@ use super::claim::Fact;
 use super::diagram::{Halted, Set};
 use super::learn::{Heard, Learner};
 use super::orbit::Orbits;
+use super::xi::Xi;
 use crate::system::{EventId, System};
 
 pub struct Structure<'a, 's, S: System> {
@@ -19,7 +20,13 @@ pub struct Structure<'a, 's, S: System> {
     /// By proposition: the states in which it holds.
     pub propositions: Vec<Set>,
     /// With a symmetry under which a state stands for its orbit: then a step into the orbit of a state leads to it.
-    pub quotient: Option<&'a Orbits>,
+    pub quotient: Option<Quotient<'a>>,
+}
+
+/// Who knows the images of kept states.
+pub enum Quotient<'a> {
+    Orbits(&'a Orbits),
+    Xi(&'a Xi),
 }
 
 /// One step from a state.
@@ -47,8 +54,9 @@ impl<'a, 's, S: System> Structure<'a, 's, S> {
 
     /// The states from which one of some instances leads into a set, and no others.
     pub fn before(&self, instances: impl Fn(usize) -> bool, set: &Set) -> Halted<Set> {
-        let closed = match self.quotient {
-            Some(orbits) => &orbits.close(set, None, self.learner.diagrams)?,
+        let closed = match &self.quotient {
+            Some(Quotient::Orbits(orbits)) => &orbits.close(set, None, self.learner.diagrams)?,
+            Some(Quotient::Xi(xi)) => &xi.images(set)?,
             None => set,
         };
         let mut all = Vec::new();

@@ -509,8 +509,12 @@ pub enum Symmetry {
 pub enum Liveness {
     /// LTL on paths of representatives: violations are genuine, and nothing is verified (Live_Rep)
     Representatives,
-    /// LTL and CTL on orbits, if formula and symmetry are proved to fit each other (the quotient of Create_xi)
+    /// LTL and CTL on orbits, if formula and symmetry are proved to fit each other
     Quotient,
+    /// The same by the relation of representatives and their images, grown from the representatives (Create_xi)
+    CreateXi,
+    /// The same with that relation taken from the one of all orbits: slower, for comparison (Orbit_To_xi)
+    OrbitToXi,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -445,6 +445,8 @@ fn check_one(args: args::Check) -> u8 {
             sigma_rounds: args.sigma_rounds.map(u64::from),
             liveness: match args.liveness {
                 Some(args::Liveness::Quotient) => bdd::Liveness::Quotient,
+                Some(args::Liveness::CreateXi) => bdd::Liveness::Xi(bdd::Way::Create),
+                Some(args::Liveness::OrbitToXi) => bdd::Liveness::Xi(bdd::Way::FromOrbits),
                 _ => bdd::Liveness::Representatives,
             },
         },
@@ -635,13 +637,7 @@ const LAYOUT_TIME: Duration = Duration::from_secs(10);
 
 fn info(args: &args::Info) -> u8 {
     if driver::is_csp(&args.model) {
-        return match driver::describe_csp(&args.model) {
-            Ok(text) => {
-                say(&text);
-                status::OK
-            }
-            Err(r) => rejected(&r),
-        };
+        return super::info_csp::info(args);
     }
     match driver::load(&args.model, &loading(&args.loading)) {
         Ok((model, sources, diagnostics)) => {

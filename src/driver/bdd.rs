@@ -301,7 +301,8 @@ impl Concluding<'_, '_> {
 
     fn lines(&self, found: &bdd::Outcome) -> Vec<String> {
         let f = &found.figures;
-        vec![
+        let xi = (f.nodes_of_xi > 0).then(|| format!("xi           {} nodes", f.nodes_of_xi));
+        let lines = vec![
             format!(
                 "diagrams     {} variables for a state, {} with copies, {}; {} instances of events",
                 f.variables, f.all_variables, f.arrangement, f.instances
@@ -314,7 +315,8 @@ impl Concluding<'_, '_> {
                 "learned      from {} steps and {} looks at conditions",
                 f.steps_taken, f.conditions_asked
             ),
-        ]
+        ];
+        lines.into_iter().chain(xi).collect()
     }
 }
 
@@ -399,6 +401,16 @@ pub fn advice(program: &mut Program) -> Vec<String> {
             one_line(&condition)
         ),
     }];
+    let (read, written) = known
+        .instances
+        .iter()
+        .fold((0, 0), |(read, written), i| (read + width(&i.reads), written + width(&i.writes)));
+    let values: f64 = known.instances.iter().map(|i| f64::from(width(&i.reads)).exp2()).sum();
+    lines.push(format!(
+        "engine      bdd: the relations of {instances} steps have {read} read and {written} written bits; at most {} \
+         values of these are learned",
+        if values < 1e9 { format!("{values:.0}") } else { format!("{values:.0e}") }
+    ));
     if !known.exchanges.is_empty() {
         lines.push(format!(
             "engine      bdd: {} exchanges of elements generate the symmetry (--symmetry generators, orbits)",

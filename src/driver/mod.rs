@@ -12,6 +12,8 @@ mod cluster;
 mod compiled;
 mod coverage;
 mod csp;
+mod csp_animation;
+mod csp_definitions;
 mod drawing;
 mod editor;
 mod eval;
@@ -48,6 +50,7 @@ pub use checkpoint::Checkpoint;
 pub use cluster::Cluster;
 pub use coverage::{Coverage, Part, coverage};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
+pub use csp_animation::ProcessAnimation;
 pub use drawing::{Drawing, of_trace as drawings_of_trace};
 pub use editor::{Document, Message, Range, Symbol};
 pub use eval::{Evaluated, eval};
@@ -76,6 +79,7 @@ use crate::report::{
     Counts, EventCoverage, Ledger, MachineShare, Outcome, Reductions, Seconds, Symbolic, Temporal,
     TimeShares, Violation,
 };
+use options::wanted_of;
 use question::{Question, scope_of, set_goal, warnings_of};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -265,6 +269,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     question.refuse(options)?;
     let load_seconds = started.elapsed().as_secs_f64();
     let exploring = Instant::now();
+    let options = &proof_info::prepared(&question.model, &question.sources, options, budget)?;
     let mut explored = question.search(options, budget)?;
     question.enter_stand_ins(&mut explored);
     let seconds = Seconds {

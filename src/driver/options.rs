@@ -6,6 +6,7 @@
 use super::{Certificate, Checkpoint, Cluster, Proofs, Reduce, SymmetryMode, bdd, symbolic, temporal};
 use crate::explore::{Order, Progress, Store};
 use crate::model::LoadOptions;
+use crate::symbolic::unroll::Wanted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -70,6 +71,15 @@ pub struct CheckOptions {
     /// What may be taken for proven.
     pub proofs: Proofs,
     pub progress: Arc<Progress>,
+}
+
+/// What of a state is looked at, for engines that ask a solver.
+pub(super) fn wanted_of(options: &CheckOptions) -> Wanted {
+    Wanted {
+        invariant: !options.no_invariant,
+        assertions: !options.no_assertions,
+        deadlock: !options.no_deadlock,
+    }
 }
 
 impl Default for CheckOptions {

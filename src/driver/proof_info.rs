@@ -6,7 +6,7 @@
 //! nothing is believed: each claim is proved again or dropped, and a claim that the evaluator refutes is an internal error.
 
 use super::symbolic::candidate::Replay;
-use super::{CheckOptions, Engine, Explored, Failure};
+use super::{CheckOptions, Engine, Explored, Failure, wanted_of};
 use crate::analyse::proof_info::{ProofInfo, Source};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -19,7 +19,7 @@ use crate::program::effects::Effects;
 use crate::report::{Proven, Symbolic};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::preservation::Preservation;
-use crate::symbolic::unroll::{Reply, Wanted};
+use crate::symbolic::unroll::Reply;
 use crate::syntax::eventb::{Proof, ProofStatus};
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,15 +88,6 @@ impl Proofs {
         let known = self.known.of_states.as_ref()?;
         // Whoever believes nothing evaluates everything.
         Some(if self.paranoid { Arc::default() } else { known.info.clone() })
-    }
-}
-
-/// What of a state is looked at, for engines that ask a solver.
-pub fn wanted(options: &CheckOptions) -> Wanted {
-    Wanted {
-        invariant: !options.no_invariant,
-        assertions: !options.no_assertions,
-        deadlock: !options.no_deadlock,
     }
 }
 
@@ -196,7 +187,7 @@ pub fn gather(
     }
     let encode =
         EncodeOptions { width, free_products: true, strict_guards: replay.options.strict_wd, valuations };
-    let wanted = wanted(replay.options);
+    let wanted = wanted_of(replay.options);
     let moment = moment(replay.budget);
     let mut prover = Preservation::new(machine, wanted, encode, &moment);
     let mut info = (*given).clone();

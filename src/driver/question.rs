@@ -5,8 +5,8 @@
 
 use super::{CheckOptions, Engine, Explored, Failure, Rejected};
 use super::{
-    bdd, compiled, evaluate, explain, judge, load, origin_word, proof_info, refinement, symbolic, symmetry,
-    temporal,
+    advice, bdd, compiled, evaluate, explain, judge, load, origin_word, proof_info, refinement, symbolic,
+    symmetry, temporal,
 };
 use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
@@ -22,8 +22,8 @@ use std::sync::atomic::Ordering;
 
 /// A model with what is asked about it.
 pub(super) struct Question {
-    model: Model,
-    sources: Sources,
+    pub model: Model,
+    pub sources: Sources,
     diagnostics: Vec<Diagnostic>,
     formulas: temporal::Formulas,
     /// Predicates that guide a search on sets of states.
@@ -93,7 +93,6 @@ impl Question {
     pub fn search(&self, options: &CheckOptions, budget: &Budget) -> Result<Explored, Failure> {
         let Question { model, sources, formulas, hints, .. } = self;
         let machine = &model.machine;
-        let options = &proof_info::prepared(model, sources, options, budget)?;
         let explore = |options: &CheckOptions| -> Result<Explored, Failure> {
             Ok(match options.engine {
                 Engine::Reference => judge::reference::explore(machine, options, budget)?,

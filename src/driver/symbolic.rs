@@ -8,9 +8,8 @@ pub(super) mod candidate;
 mod portfolio;
 
 use super::certificate::{Certified, ProofFiles};
-use super::proof_info::wanted;
 use super::temporal::Formulas;
-use super::{CheckOptions, Explored, Failure, proof_info};
+use super::{CheckOptions, Explored, Failure, proof_info, wanted_of as wanted};
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};

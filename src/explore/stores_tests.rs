@@ -54,7 +54,7 @@ fn options(keep_going: bool) -> Options {
 /// A table of some twenty states with anything in it.
 fn random_table(random: &mut Random) -> Table {
     let states = 2 + random.below(24);
-    let mut state = |random: &mut Random| {
+    let state = |random: &mut Random| {
         let number = random.below(states);
         // Some states have high bits, as numbers of pooled values do.
         if number % 5 == 0 { u64::MAX - number } else { number }

@@ -143,7 +143,9 @@ fn representatives_refute_and_only_orbits_verify() {
         };
         let kept = with(&[]);
         assert!(kept[0] != "holds" && kept[1] == "incomplete" && kept[2] == "incomplete", "{kept:?}");
-        assert_eq!(with(&["--liveness", "quotient"]), plain, "{symmetry}");
+        for way in ["quotient", "create-xi", "orbit-to-xi"] {
+            assert_eq!(with(&["--liveness", way]), plain, "{symmetry} {way}");
+        }
     }
 }
 
