@@ -82,7 +82,7 @@ pub fn not_available(args: &args::Check) -> Option<String> {
 /// Options that only some symbolic engines have.
 fn not_for_clauses(args: &args::Check) -> Option<String> {
     use Engine::*;
-    let elsewhere = matches!(args.engine, Some(Evaluate | Reference | Bdd));
+    let elsewhere = matches!(args.engine, Some(Evaluate | Reference | Bdd)) || args.via.is_some();
     let proofs = [("--proof-info", args.proof_info.is_some()), ("--paranoid", args.paranoid)];
     if let Some((option, _)) = proofs.iter().find(|(_, given)| *given && elsewhere) {
         return Some(format!("{option}: for the explicit engine and the symbolic ones only"));

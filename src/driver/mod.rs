@@ -291,6 +291,9 @@ fn refuse_for_formalism(path: &Path, options: &CheckOptions) -> Result<(), Failu
     if other && options.certificate.is_asked() {
         return reject("--certificate: there are certificates for B, Event-B and Z alone".into());
     }
+    if other && (options.proofs.level.is_some() || options.proofs.paranoid) {
+        return reject("--proof-info and --paranoid are for machines of B, Event-B and Z".into());
+    }
     if !other && (options.process.main.is_some() || !options.process.free.is_empty()) {
         return reject("--main and --csp-free are for CSP scripts and for --csp SCRIPT".into());
     }

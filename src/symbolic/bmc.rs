@@ -105,6 +105,7 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
             }
             let any = self.unrolling.any_of(frame, &self.active);
             if any == Lit::FALSE {
+                self.unrolling.note_unasked(frame);
                 return None;
             }
             let mut assumptions = path.to_vec();

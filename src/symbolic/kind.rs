@@ -56,6 +56,7 @@ impl<'m> InductiveStep<'m> {
         let last = self.unrolling.frames.len() - 1;
         let bad = self.unrolling.any_of(last, &self.targets);
         if bad == Lit::FALSE {
+            self.unrolling.note_unasked(last);
             return Reply::Proof;
         }
         loop {

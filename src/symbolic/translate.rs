@@ -208,8 +208,11 @@ impl Translation for Translated<'_> {
             let faultless = event.is_some_and(|e| self.proven.is_faultless(e));
             let fault = if faultless { Lit::FALSE } else { outcome.fault };
             let bad = enc.g.or_all(&[broken, fault, also_bad]);
-            let asked = event.is_some() && outcome.taken != Lit::FALSE && !self.proven.is_empty();
-            saved += u64::from(asked && bad == Lit::FALSE);
+            if event.is_some() && bad == Lit::FALSE && !self.proven.is_empty() {
+                let whole = self.property(&mut enc, &next, None);
+                let without = enc.g.and(outcome.taken, !whole);
+                saved += u64::from(without != Lit::FALSE || outcome.fault != Lit::FALSE);
+            }
             numbers.insert(moment, numbers_of(&after));
             made.push(Step {
                 taken: outcome.taken,

@@ -91,6 +91,8 @@ pub struct Frame {
     pub targets: Vec<(Target, Lit)>,
     /// What holds of the frame by proofs, if the invariant does.
     ruled_out: Vec<Lit>,
+    /// Proofs leave nothing to ask about the frame.
+    settled: bool,
     pub step: StepLits,
 }
 
@@ -130,7 +132,7 @@ pub struct Unrolling<'m> {
     proven: Arc<ProofInfo>,
     /// The whole invariant is asserted of all frames but the last, so that proofs may be used.
     believed: bool,
-    /// Questions about single frames that proofs made superfluous.
+    /// Queries that proofs made superfluous.
     saved: u64,
 }
 
@@ -216,18 +218,19 @@ impl<'m> Unrolling<'m> {
         let step = self.step_from(&env);
         let mut targets = self.targets_of(&env, &step);
         let mut ruled_out = Vec::new();
+        let open = !targets.is_empty();
         if self.believed {
             for (target, lit) in &mut targets {
                 let open = self.open_part(*target, *lit);
                 if open != *lit {
                     ruled_out.push(!*lit);
-                    self.saved += u64::from(open == Lit::FALSE);
                     *lit = open;
                 }
             }
             targets.retain(|(_, l)| *l != Lit::FALSE);
         }
-        self.frames.push(Frame { env, targets, ruled_out, step });
+        let settled = open && targets.is_empty();
+        self.frames.push(Frame { env, targets, ruled_out, settled, step });
     }
 
     /// The part of a target of the next frame that no proof rules out. The frame before satisfies the whole invariant; what
@@ -260,11 +263,16 @@ impl<'m> Unrolling<'m> {
                 Target::Invariant(i) => self.proven.keeps(event, *i),
                 _ => false,
             });
-        self.saved += u64::from(settled && !last.targets.is_empty());
+        self.saved += u64::from(settled && (last.settled || !last.targets.is_empty()));
         settled
     }
 
-    /// Questions that were not asked because a proof answers them.
+    /// A query about a frame would have no target: a proof may have saved the query.
+    pub fn note_unasked(&mut self, frame: usize) {
+        self.saved += u64::from(self.frames[frame].settled);
+    }
+
+    /// Queries that were not asked because a proof answers them.
     pub fn saved(&self) -> u64 {
         self.saved
     }

@@ -24,7 +24,9 @@ fn an_event_keeps_what_it_does_not_write_for_free_and_the_rest_by_a_query() {
     // Four events and three conjuncts; x : 0..9 and y : 10..19 read one variable each, so that each event keeps one of
     // them for free. x < y follows from the two others, and so every pair has a proof.
     for engine in ["kind", "ic3", "bmc", "bmc-path", "explicit"] {
-        let result = |info: &str| check_machine(APART, &["--engine", engine, "--proof-info", info]);
+        let bound: &[&str] = if engine.starts_with("bmc") { &["--max-depth", "2"] } else { &[] };
+        let result =
+            |info: &str| check_machine(APART, &[&["--engine", engine, "--proof-info", info], bound].concat());
         let figures = |info: &str| {
             let p = proven(&result(info));
             [&p["pairs"], &p["free"], &p["rodin"], &p["own"], &p["events"]].map(Value::as_u64)
@@ -82,7 +84,7 @@ OPERATIONS up = x := x + 1; rest = y := bool(y = FALSE) END";
 
 #[test]
 fn no_verdict_and_no_depth_depends_on_proofs_in_random_machines() {
-    for seed in first_seed()..first_seed() + cases(6) {
+    for seed in first_seed()..first_seed() + cases(2) {
         let folder = Folder::with_machine(&machines::random(seed).to_string());
         let run = |options: &[&str]| -> (Option<i32>, Value) {
             let more = ["--time-limit", "20", "--max-depth", "5"];
