@@ -60,6 +60,7 @@ impl Session<'_> {
                 save_interner(roots, out)?;
             }
             Store::Hash { table, prints } => save_prints(table, prints, out)?,
+            Store::Packed { .. } => panic!("a packed set has no ids to be saved"),
         }
         if let Some(satellites) = &set.satellites {
             for id in 0..set.bound() {
@@ -82,6 +83,7 @@ impl Visited {
                 restore_interner(roots, from, &|key| !folded || is_pair(key))?;
             }
             Store::Hash { table, prints } => restore_prints(table, prints, from)?,
+            Store::Packed { .. } => return Err(Unreadable::Wrong("a packed set has no ids")),
         }
         let bound = self.bound();
         if let Some(satellites) = &self.satellites {
@@ -186,7 +188,8 @@ mod tests {
     use crate::visited::{Mode, Shape};
 
     fn empty(mode: Mode, words: usize) -> Visited {
-        let shape = Shape { mode, words, workers: 1, slots: 64, tag_bits: 32, satellites: true };
+        let shape =
+            Shape { mode, words, workers: 1, slots: 64, tag_bits: 32, satellites: true, ..Shape::default() };
         Visited::new(shape, &Meter::new(None)).unwrap()
     }
 

@@ -8,14 +8,20 @@
 //! `Mode::Exact` keeps whole states, folded to one word without loss (`fold`): no hash ever makes two
 //! states one. `Mode::Hash` keeps 80
 //! bits of the 128-bit hash of a state: two states that agree in them are taken for one.
+//! A set of *packed* states, exact as well, keeps states of one word in the slots of the table itself
+//! (`quotient`): no record, no predecessor, no id. A packed set of a size that is known beforehand does not
+//! grow: there slots are ids, and `lineage` keeps predecessors by them.
 
 use crate::Trouble;
 use crate::chunks::Chunks;
 use crate::distant::Distant;
 use crate::fold::{Familiar, Fold, Interner, Stuck, find_root, small_root, tag_of, unfold};
 use crate::hash;
+use crate::lineage::Lineage;
 use crate::memory::Meter;
+use crate::packed::{ALL_BITS, Capacity, Packed};
 use crate::parents::{Level, Parents};
+use crate::quotient::Quotients;
 use crate::shim::{AtomicBool, AtomicU8, AtomicU16, Ordering};
 use crate::table::gate::Gate;
 use crate::table::{Entry, Ids, PARTS, Table};
@@ -25,6 +31,19 @@ use std::sync::Arc;
 pub enum Mode {
     Exact,
     Hash,
+    /// States are kept elsewhere, and the set stays empty.
+    Disk,
+}
+
+impl Mode {
+    /// The name of the mode.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Exact => "exact",
+            Mode::Hash => "hash",
+            Mode::Disk => "disk",
+        }
+    }
 }
 
 /// Bits of a state's hash that `Mode::Hash` keeps: 32 in the slot, 48 in the record.
@@ -47,6 +66,25 @@ pub struct Shape {
     pub tag_bits: u32,
     /// Whether states have satellite bits, see `Visited::mark`; one byte per state.
     pub satellites: bool,
+    /// Whether predecessors are kept; a packed set that may grow never keeps them.
+    pub parents: bool,
+    /// States of one word that stand in the table itself; for `Mode::Exact`.
+    pub packed: Option<Packed>,
+}
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape {
+            mode: Mode::Exact,
+            words: 1,
+            workers: 1,
+            slots: 1 << 13,
+            tag_bits: 32,
+            satellites: false,
+            parents: true,
+            packed: None,
+        }
+    }
 }
 
 pub struct Visited {
@@ -60,6 +98,10 @@ pub struct Visited {
     pub parents: Parents,
     /// In a search on several machines: predecessors by fingerprint, instead of `parents`.
     pub distant: Option<Distant>,
+    /// Predecessors by slot, in a packed set that does not grow.
+    pub(crate) lineage: Option<Lineage>,
+    /// Whether `parents` is filled.
+    keeps_parents: bool,
     pub(crate) satellites: Option<Chunks<AtomicU8>>,
     /// What the set itself uses, apart from the rest of the run.
     own: Arc<Meter>,
@@ -68,6 +110,7 @@ pub struct Visited {
 pub(crate) enum Store {
     Exact { nodes: Interner, roots: Interner },
     Hash { table: Table, prints: Chunks<AtomicU16> },
+    Packed { narrow: Quotients, wide: Quotients },
 }
 
 /// What belongs to one worker: its reserved ids and the state that others are folded against.
@@ -75,8 +118,8 @@ pub struct Seat {
     worker: usize,
     /// The number of the set it belongs to.
     set: u64,
-    ids: Ids,
-    node_ids: Ids,
+    pub(crate) ids: Ids,
+    pub(crate) node_ids: Ids,
     /// Ids to reserve at a time.
     pub block: u32,
     /// The level that is being filled, if the search has levels.
@@ -103,13 +146,28 @@ impl Visited {
         let own = Meter::within(run);
         let meter = &own;
         let store = match shape.mode {
-            Mode::Exact => Store::Exact {
+            Mode::Exact if shape.packed.is_some() => {
+                let Packed { bits, fixed } = shape.packed.expect("the guard has looked");
+                assert_eq!(shape.words, 1, "a packed state is one word");
+                let slots = fixed.unwrap_or(Capacity { narrow: shape.slots as u64, wide: 64 });
+                Store::Packed {
+                    narrow: Quotients::new(bits.min(ALL_BITS), slots.narrow, fixed.is_some(), meter)?,
+                    wide: Quotients::new(ALL_BITS, slots.wide, fixed.is_some(), meter)?,
+                }
+            }
+            Mode::Exact | Mode::Disk => Store::Exact {
                 nodes: Interner::new(shape.slots / 4, shape.tag_bits, meter)?,
                 roots: Interner::new(shape.slots, shape.tag_bits, meter)?,
             },
             Mode::Hash => {
                 Store::Hash { table: Table::new(shape.slots, 32, meter)?, prints: Chunks::new(3, meter)? }
             }
+        };
+        let lineage = match (&store, shape.packed.and_then(|packed| packed.fixed)) {
+            (Store::Packed { narrow, wide }, Some(_)) => {
+                Some(Lineage::new(narrow.capacity() + wide.capacity(), meter)?)
+            }
+            _ => None,
         };
         Ok(Visited {
             gate: Gate::new(shape.workers),
@@ -119,6 +177,8 @@ impl Visited {
             words: shape.words,
             parents: Parents::new(meter)?,
             distant: None,
+            lineage,
+            keeps_parents: shape.parents && shape.packed.is_none(),
             satellites: if shape.satellites { Some(Chunks::new(1, meter)?) } else { None },
             own,
         })
@@ -136,7 +196,8 @@ impl Visited {
     #[inline]
     pub fn claim(&self, level: Level, id: u32, parent: u32, print: u128) {
         match &self.distant {
-            None => self.parents.claim(level, id, parent, print),
+            None if self.keeps_parents => self.parents.claim(level, id, parent, print),
+            None => {}
             Some(distant) if id >= level.filling => distant.claim(id, print),
             Some(_) => {}
         }
@@ -145,8 +206,31 @@ impl Visited {
     /// Settles the claims on `id`, once the level that `level` describes is filled.
     #[inline]
     pub fn settle(&self, level: Level, id: u32) {
-        if self.distant.is_none() {
+        if let Some(lineage) = &self.lineage {
+            lineage.settle(id);
+        } else if self.distant.is_none() && self.keeps_parents {
             self.parents.settle(level, id);
+        }
+    }
+
+    /// Names the parent of a new state at once, for searches without levels.
+    #[inline]
+    pub fn set_parent(&self, id: u32, parent: u32) {
+        if self.keeps_parents {
+            self.parents.set(id, parent);
+        }
+    }
+
+    /// Whether the predecessors of states are known here.
+    pub fn knows_parents(&self) -> bool {
+        self.keeps_parents || self.lineage.is_some()
+    }
+
+    /// The parent of a state, `None` for an initial one; `levels` as in `Parents::resolve`.
+    pub fn parent(&self, levels: &[Level], id: u32) -> Option<u32> {
+        match &self.lineage {
+            Some(lineage) => lineage.get(id),
+            None => self.parents.resolve(levels, id),
         }
     }
 
@@ -188,17 +272,29 @@ impl Visited {
 
     /// Takes back the ids a worker holds, at the end of a level or of its work.
     pub fn give_back(&self, seat: &mut Seat) {
-        self.root_table().give_back(&mut seat.ids);
+        match &self.store {
+            Store::Packed { narrow, wide } => {
+                narrow.give_back(&mut seat.ids);
+                wide.give_back(&mut seat.node_ids);
+            }
+            _ => self.root_table().give_back(&mut seat.ids),
+        }
     }
 
-    /// All ids in use are below this.
+    /// All ids in use are below this; in a packed set, about how many states there are.
     pub fn bound(&self) -> u32 {
-        self.root_table().bound()
+        match &self.store {
+            Store::Packed { narrow, wide } => narrow.bound().saturating_add(wide.bound()),
+            _ => self.root_table().bound(),
+        }
     }
 
     /// The states in the set, counted slot by slot. For the end of a run: nobody may be inserting.
     pub fn count(&mut self) -> u64 {
-        self.root_table().count()
+        match &self.store {
+            Store::Packed { narrow, wide } => narrow.count() + wide.count(),
+            _ => self.root_table().count(),
+        }
     }
 
     /// The ids of all states in the set, in no order that means anything. For the end of a run, as `count`.
@@ -227,7 +323,7 @@ impl Visited {
     /// the set: n² / 2^(bits+1); 0 in exact mode.
     pub fn collision_bound(&self, states: u64) -> f64 {
         match self.store {
-            Store::Exact { .. } => 0.0,
+            Store::Exact { .. } | Store::Packed { .. } => 0.0,
             Store::Hash { .. } => (states as f64).powi(2) / 2f64.powi(KEPT_BITS as i32 + 1),
         }
     }
@@ -240,6 +336,13 @@ impl Visited {
                 true
             }
             Store::Hash { .. } => false,
+            Store::Packed { narrow, wide } => {
+                let (slot, all) = (u64::from(id), narrow.capacity());
+                assert!(self.lineage.is_some(), "slots move when a set grows");
+                let word = if slot < all { narrow.word(slot) } else { wide.word(slot - all) };
+                out[0] = word.expect("a slot that was told holds a state");
+                true
+            }
         }
     }
 
@@ -261,19 +364,25 @@ impl Visited {
         match &self.store {
             Store::Exact { roots, .. } => &roots.table,
             Store::Hash { table, .. } => table,
+            Store::Packed { .. } => panic!("a packed set has no ids"),
         }
     }
 
-    fn tables(&self) -> [Option<&Table>; 2] {
+    fn tables(&self) -> [Option<Growing<'_>>; 2] {
         match &self.store {
-            Store::Exact { nodes, roots } => [Some(&roots.table), Some(&nodes.table)],
-            Store::Hash { table, .. } => [Some(table), None],
+            Store::Exact { nodes, roots } => {
+                [Some(Growing::Ids(&roots.table)), Some(Growing::Ids(&nodes.table))]
+            }
+            Store::Hash { table, .. } => [Some(Growing::Ids(table)), None],
+            Store::Packed { narrow, wide } => [Some(Growing::Words(narrow)), Some(Growing::Words(wide))],
         }
     }
 
     fn grow_task(&self, task: u32) {
-        if let Some(table) = self.tables()[(task / PARTS) as usize] {
-            table.grow_part(task % PARTS);
+        match self.tables()[(task / PARTS) as usize] {
+            Some(Growing::Ids(table)) => table.grow_part(task % PARTS),
+            Some(Growing::Words(words)) => words.grow_part(task % PARTS),
+            None => {}
         }
     }
 
@@ -282,20 +391,34 @@ impl Visited {
         let plan = || {
             let mut tasks = 0;
             for table in tables.iter().flatten() {
-                table.plan_growth()?;
+                match table {
+                    Growing::Ids(table) => table.plan_growth()?,
+                    Growing::Words(words) => words.plan_growth()?,
+                }
                 tasks += PARTS;
             }
             Ok(tasks)
         };
-        let finish = || tables.iter().flatten().try_for_each(|table| table.finish_growth());
+        let finish = || {
+            tables.iter().flatten().try_for_each(|table| match table {
+                Growing::Ids(table) => table.finish_growth(),
+                Growing::Words(words) => words.finish_growth(),
+            })
+        };
         self.gate.grow(seen, plan, &|task| self.grow_task(task), finish)
     }
+}
+
+/// A table that may have to grow.
+enum Growing<'a> {
+    Ids(&'a Table),
+    Words(&'a Quotients),
 }
 
 /// A worker inside the set, for one batch.
 pub struct Session<'a> {
     pub(crate) set: &'a Visited,
-    seat: &'a mut Seat,
+    pub(crate) seat: &'a mut Seat,
     seen: u32,
 }
 
@@ -321,6 +444,7 @@ impl Session<'_> {
         debug_assert_eq!(state.len(), self.set.words);
         match &self.set.store {
             Store::Hash { .. } => Ok(Key(hash::words(state))),
+            Store::Packed { .. } => Ok(Key(state[0].into())),
             Store::Exact { .. } if state.len() < 2 => Ok(Key(small_root(state) as u128)),
             Store::Exact { .. } => {
                 let root = if self.set.compares() {
@@ -355,6 +479,11 @@ impl Session<'_> {
         match &self.set.store {
             Store::Exact { roots, .. } => roots.table.prefetch(tag_of(key.0 as u64)),
             Store::Hash { table, .. } => table.prefetch((key.0 >> 96) as u32),
+            Store::Packed { narrow, .. } => {
+                if narrow.takes(key.0 as u64) {
+                    narrow.prefetch(narrow.spread(key.0 as u64));
+                }
+            }
         }
     }
 
@@ -372,6 +501,10 @@ impl Session<'_> {
 
     #[inline]
     fn try_insert(&mut self, key: Key) -> Result<Entry, Stuck> {
+        if let Store::Packed { narrow, .. } = &self.set.store {
+            let state = key.0 as u64;
+            return self.put_packed(state, if narrow.takes(state) { narrow.spread(state) } else { 0 });
+        }
         if self.seat.ids.is_empty() {
             self.reserve()?;
         }
@@ -387,6 +520,7 @@ impl Session<'_> {
                 };
                 Ok(table.find_or_put(&mut self.seat.ids, (key.0 >> 96) as u32, same, write)?)
             }
+            Store::Packed { .. } => panic!("packed states are put by themselves"),
         }
     }
 
@@ -397,18 +531,20 @@ impl Session<'_> {
         match &set.store {
             Store::Exact { roots, .. } => roots.keys.ensure(range.start, range.end)?,
             Store::Hash { prints, .. } => prints.ensure(range.start, range.end)?,
+            Store::Packed { .. } => {}
         }
         if let Some(satellites) = &set.satellites {
             satellites.ensure(range.start, range.end)?;
         }
         match &set.distant {
             Some(distant) => distant.ensure(range)?,
+            None if !set.keeps_parents => {}
             None => set.parents.ensure(range, self.seat.level)?,
         }
         Ok(())
     }
 
-    /// The id of a state, if it is in the set.
+    /// The id of a state, if it is in the set. In a packed set that may grow ids mean nothing.
     pub fn find(&mut self, state: &[u64]) -> Option<u32> {
         match &self.set.store {
             Store::Exact { nodes, roots } => roots.find(find_root(nodes, state)?),
@@ -417,11 +553,18 @@ impl Session<'_> {
                 let print = print_of(key);
                 table.find((key.0 >> 96) as u32, |id| is_print(prints.of(id), print))
             }
+            Store::Packed { narrow, wide } => {
+                let slot = match narrow.takes(state[0]) {
+                    true => narrow.find(state[0])?,
+                    false => narrow.capacity() + wide.find(state[0])?,
+                };
+                Some(if self.set.lineage.is_some() { slot as u32 } else { 0 })
+            }
         }
     }
 
     #[cold]
-    fn grow(&mut self) -> Result<(), Trouble> {
+    pub(crate) fn grow(&mut self) -> Result<(), Trouble> {
         self.set.gate.leave(self.seat.worker);
         self.set.grow(self.seen)?;
         self.seen = self.set.gate.enter(self.seat.worker, &|task| self.set.grow_task(task))?;
@@ -447,128 +590,4 @@ fn is_print(kept: &[AtomicU16], print: [u16; 3]) -> bool {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    fn set(mode: Mode, words: usize) -> Visited {
-        let shape = Shape { mode, words, workers: 1, slots: 64, tag_bits: 32, satellites: true };
-        Visited::new(shape, &Meter::new(None)).unwrap()
-    }
-
-    /// A state of `words` words that is a function of `n`, with little and with much in a word.
-    fn state(n: u64, words: usize) -> Vec<u64> {
-        (0..words as u64).map(|i| if i % 2 == 0 { n >> i } else { hash::mix(n / 3 + i) }).collect()
-    }
-
-    #[test]
-    fn a_state_of_any_length_comes_back_as_it_was_put() {
-        for words in [0, 1, 2, 3, 4, 5, 7, 8, 9, 31] {
-            let set = set(Mode::Exact, words);
-            let mut seat = set.seat(0);
-            let count = if words == 0 { 1 } else { 3000 };
-            let mut ids = Vec::new();
-            for n in 0..count {
-                let mut session = set.enter(&mut seat).unwrap();
-                let key = session.key(&state(n, words)).unwrap();
-                ids.push(session.insert(key).unwrap());
-                assert!(ids[n as usize].fresh);
-            }
-            for n in 0..count {
-                let mut read = vec![0; words];
-                assert!(set.state(ids[n as usize].id, &mut read));
-                assert_eq!(read, state(n, words));
-                let mut session = set.enter(&mut seat).unwrap();
-                assert_eq!(session.find(&read), Some(ids[n as usize].id));
-                let key = session.key(&read).unwrap();
-                assert!(!session.insert(key).unwrap().fresh);
-            }
-        }
-    }
-
-    #[test]
-    fn a_state_has_the_same_key_whatever_it_is_near() {
-        for words in [2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 64, 65] {
-            let set = set(Mode::Exact, words);
-            let mut seat = set.seat(0);
-            let mut alone: Vec<(Vec<u64>, u128)> = Vec::new();
-            for n in 0..400 {
-                // Some words of the state before are changed, none and the outermost among them.
-                let mut now =
-                    alone.last().map_or_else(|| vec![hash::mix(words as u64); words], |s| s.0.clone());
-                for k in 0..n % 5 {
-                    let at = (hash::mix(n * 5 + k) % (words as u64 + 2)).saturating_sub(1);
-                    now[(at as usize).min(words - 1)] = hash::mix(n + k) % 3;
-                }
-                let mut session = set.enter(&mut seat).unwrap();
-                session.near(&now).unwrap();
-                let key = session.key(&now).unwrap();
-                alone.push((now, key.0));
-            }
-            let mut session = set.enter(&mut seat).unwrap();
-            for n in 0..3000 {
-                let (base, _) = &alone[hash::mix(n) as usize % alone.len()];
-                let (other, key) = &alone[hash::mix(n + 77) as usize % alone.len()];
-                if n % 3 == 0 {
-                    session.near(base).unwrap();
-                }
-                assert!(session.recall(other).is_none_or(|known| known.0 == *key));
-                assert_eq!(session.key(other).unwrap().0, *key);
-                assert_eq!(session.recall(other).map(|known| known.0), Some(*key));
-            }
-            for (a, x) in &alone {
-                for (b, y) in &alone {
-                    assert_eq!(a == b, x == y);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn states_that_never_come_again_are_not_remembered_for_ever() {
-        let set = set(Mode::Exact, 3);
-        let mut seat = set.seat(0);
-        let mut session = set.enter(&mut seat).unwrap();
-        let first = session.key(&state(0, 3)).unwrap().0;
-        for n in 1..20_000 {
-            assert!(session.recall(&state(n, 3)).is_none());
-            session.key(&state(n, 3)).unwrap();
-            if n == 100 {
-                assert!(session.recall(&state(n, 3)).is_some());
-            }
-        }
-        assert!(session.recall(&state(19_999, 3)).is_none());
-        assert_eq!(session.key(&state(0, 3)).unwrap().0, first);
-    }
-
-    #[test]
-    fn a_state_that_was_not_put_is_not_found() {
-        for mode in [Mode::Exact, Mode::Hash] {
-            let set = set(mode, 3);
-            let mut seat = set.seat(0);
-            let mut session = set.enter(&mut seat).unwrap();
-            assert_eq!(session.find(&[1, 2, 3]), None);
-            let key = session.key(&[1, 2, 3]).unwrap();
-            let id = session.insert(key).unwrap().id;
-            assert_eq!(session.find(&[1, 2, 3]), Some(id));
-            assert_eq!(session.find(&[1, 3, 2]), None);
-        }
-    }
-
-    #[test]
-    fn marks_stay_and_tell_what_was_there_before() {
-        let set = set(Mode::Hash, 1);
-        let mut seat = set.seat(0);
-        let mut session = set.enter(&mut seat).unwrap();
-        let key = session.key(&[9]).unwrap();
-        let id = session.insert(key).unwrap().id;
-        assert_eq!((set.mark(id, 1), set.mark(id, 4), set.marks(id)), (0, 1, 5));
-    }
-
-    #[test]
-    fn the_collision_bound_is_that_of_eighty_bits() {
-        // (10^9)² / 2^81 is a little more than 4·10^-7.
-        let bound = set(Mode::Hash, 1).collision_bound(1_000_000_000);
-        assert!((4.0e-7..4.2e-7).contains(&bound), "{bound}");
-        assert_eq!(set(Mode::Exact, 1).collision_bound(1_000_000_000), 0.0);
-    }
-}
+mod tests;

@@ -5,6 +5,8 @@
 #![cfg(loom)]
 
 use bombus_kernels::memory::Meter;
+use bombus_kernels::packed::{Capacity, Packed};
+use bombus_kernels::table::Entry;
 use bombus_kernels::table::gate::Gate;
 use bombus_kernels::termination::Tally;
 use bombus_kernels::visited::{Mode, Shape, Visited};
@@ -67,7 +69,7 @@ fn insert_both(shape: Shape, keys: [&'static [u64]; 2]) {
 }
 
 fn shape(mode: Mode, slots: usize, tag_bits: u32) -> Shape {
-    Shape { mode, words: 1, workers: 2, slots, tag_bits, satellites: false }
+    Shape { mode, words: 1, workers: 2, slots, tag_bits, satellites: false, ..Shape::default() }
 }
 
 #[test]
@@ -92,6 +94,86 @@ fn no_key_is_lost_or_doubled_while_the_table_grows() {
     // Two slots at first, and room for one id: the second key makes it grow.
     insert_both(shape(Mode::Exact, 2, 32), [&[5, 6], &[6]]);
     insert_both(shape(Mode::Hash, 2, 32), [&[5], &[6]]);
+}
+
+/// Two workers put packed states; every one is new once, and all stand in the set in the end.
+fn insert_packed_both(bits: u32, slots: usize, keys: [&'static [u64]; 2]) {
+    let packed = Some(Packed { bits, fixed: None });
+    let shape = Shape { packed, ..shape(Mode::Exact, slots, 32) };
+    explore(move || {
+        let set = Arc::new(Visited::new(shape, &Meter::new(None)).unwrap());
+        let insert = |set: Arc<Visited>, worker: usize, keys: &'static [u64]| {
+            let mut seat = set.seat(worker);
+            seat.block = 1;
+            let mut fresh = Vec::new();
+            let mut session = set.enter(&mut seat).unwrap();
+            let note = |i: usize, entry: Entry| fresh.extend(entry.fresh.then_some(keys[i]));
+            session.insert_packed(keys, &mut Vec::new(), note).unwrap();
+            drop(session);
+            fresh
+        };
+        let other = {
+            let set = set.clone();
+            thread::spawn(move || insert(set, 1, keys[1]))
+        };
+        let mut fresh = insert(set.clone(), 0, keys[0]);
+        fresh.extend(other.join().unwrap());
+        fresh.sort_unstable();
+        let mut distinct = keys.concat();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(fresh, distinct, "one winner per state");
+        let mut set = Arc::try_unwrap(set).ok().unwrap();
+        let mut stored = Vec::new();
+        set.packed_states(|state| stored.push(state));
+        stored.sort_unstable();
+        assert_eq!(stored, distinct, "every state stands in the set once");
+    });
+}
+
+#[test]
+fn a_packed_state_has_one_winner() {
+    insert_packed_both(8, 8, [&[5], &[5]]);
+    // Wider than the set was told of.
+    insert_packed_both(8, 8, [&[500], &[500]]);
+}
+
+#[test]
+fn packed_states_that_want_one_line_both_succeed() {
+    // Lines of two slots over words of four bits: some line is the home of two of these.
+    insert_packed_both(4, 4, [&[1, 2], &[2, 3]]);
+}
+
+#[test]
+fn no_packed_state_is_lost_or_doubled_while_the_table_grows() {
+    insert_packed_both(8, 2, [&[5, 6], &[6]]);
+}
+
+#[test]
+fn the_parent_with_the_smallest_fingerprint_wins_whoever_claims_first() {
+    let packed = Some(Packed { bits: 8, fixed: Some(Capacity { narrow: 8, wide: 2 }) });
+    let shape = Shape { packed, ..shape(Mode::Exact, 8, 32) };
+    explore(move || {
+        let set = Arc::new(Visited::new(shape, &Meter::new(None)).unwrap());
+        let claim = |set: Arc<Visited>, worker: usize| {
+            let mut seat = set.seat(worker);
+            seat.block = 1;
+            let mut id = 0;
+            let mut session = set.enter(&mut seat).unwrap();
+            session.insert_packed(&[7], &mut Vec::new(), |_, entry| id = entry.id).unwrap();
+            drop(session);
+            // The fingerprint of parent n is n.
+            set.lineage().unwrap().claim(false, id, worker as u32 + 1, worker as u128 + 1, u128::from);
+            id
+        };
+        let other = {
+            let set = set.clone();
+            thread::spawn(move || claim(set, 1))
+        };
+        let id = claim(set.clone(), 0);
+        assert_eq!(other.join().unwrap(), id);
+        assert_eq!(set.parent(&[], id), Some(1));
+    });
 }
 
 #[test]

@@ -3,12 +3,14 @@
 
 use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
+use bombus_kernels::packed::Packed;
+use bombus_kernels::table::Entry;
 use bombus_kernels::visited::{Mode, Shape, Visited};
 use dashmap::DashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn shape(mode: Mode, words: usize, workers: usize, tag_bits: u32) -> Shape {
-    Shape { mode, words, workers, slots: 64, tag_bits, satellites: false }
+    Shape { mode, words, workers, slots: 64, tag_bits, satellites: false, ..Shape::default() }
 }
 
 /// Key `n` as a state of some words.
@@ -71,6 +73,40 @@ fn every_key_has_one_winner_and_one_id_for_any_number_of_workers() {
         check(shape(Mode::Exact, 1, workers, 32), 1 << 16);
         check(shape(Mode::Hash, 2, workers, 32), 1 << 16);
         check(shape(Mode::Exact, 5, workers, 32), 1 << 14);
+    }
+}
+
+#[test]
+fn every_packed_state_has_one_winner_for_any_number_of_workers() {
+    for (workers, bits) in [(1, 20), (3, 16), (8, 40), (16, 10)] {
+        let packed = Some(Packed { bits, fixed: None });
+        let set = Visited::new(Shape { packed, ..shape(Mode::Exact, 1, workers, 32) }, &Meter::new(None));
+        let mut set = set.unwrap();
+        let keys = 1u64 << 16;
+        let fresh = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for worker in 0..workers {
+                let (set, fresh) = (&set, &fresh);
+                scope.spawn(move || {
+                    let mut seat = set.seat(worker);
+                    let mut spread = Vec::new();
+                    let factor = hash::mix(worker as u64) | 1;
+                    let order: Vec<u64> = (0..keys).map(|n| n.wrapping_mul(factor) & (keys - 1)).collect();
+                    for states in order.chunks(90) {
+                        let mut session = set.enter(&mut seat).unwrap();
+                        let note = |_, entry: Entry| {
+                            fresh.fetch_add(entry.fresh as u64, Ordering::Relaxed);
+                        };
+                        session.insert_packed(states, &mut spread, note).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!((fresh.load(Ordering::Relaxed), set.count()), (keys, keys));
+        let mut states = Vec::new();
+        set.packed_states(|state| states.push(state));
+        states.sort_unstable();
+        assert_eq!(states, (0..keys).collect::<Vec<_>>());
     }
 }
 

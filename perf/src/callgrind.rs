@@ -15,7 +15,7 @@ pub const USAGE: &str =
     "instructions [--class quick] [--model WORD,…] [--binary PATH | --a PATH --b PATH] [--options '…']";
 
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
+    if !is_installed() {
         eprintln!("valgrind is not installed: nothing is measured");
         return Ok(true);
     }
@@ -58,7 +58,13 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     Ok(true)
 }
 
-fn instructions(subject: &Subject, row: &manifest::Row) -> Result<u64, String> {
+/// Whether there is a valgrind.
+pub fn is_installed() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok()
+}
+
+/// Instructions of one run.
+pub fn instructions(subject: &Subject, row: &manifest::Row) -> Result<u64, String> {
     let out = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(&subject.checker.program)

@@ -114,8 +114,15 @@ fn once(system: &Wheels) -> [Cost; PHASES.len()] {
 
 /// What an exploration of the wheels by two workers leaves behind.
 fn logged(system: &Wheels, meter: &Arc<Meter>) -> (Visited, Log) {
-    let shape =
-        Shape { mode: Mode::Exact, words: 1, workers: 1, slots: 1 << 16, tag_bits: 32, satellites: false };
+    let shape = Shape {
+        mode: Mode::Exact,
+        words: 1,
+        workers: 1,
+        slots: 1 << 16,
+        tag_bits: 32,
+        satellites: false,
+        ..Shape::default()
+    };
     let visited = Visited::new(shape, meter).expect("memory");
     let states = system.states();
     let mut seat = visited.seat(0);

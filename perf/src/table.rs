@@ -46,7 +46,15 @@ type Job = Box<dyn Fn(u64, usize) -> f64>;
 
 fn ours(mode: Mode) -> Job {
     Box::new(move |keys, workers| {
-        let shape = Shape { mode, words: 1, workers, slots: 1 << 13, tag_bits: 32, satellites: false };
+        let shape = Shape {
+            mode,
+            words: 1,
+            workers,
+            slots: 1 << 13,
+            tag_bits: 32,
+            satellites: false,
+            ..Shape::default()
+        };
         let set = Visited::new(shape, &Meter::new(None)).expect("memory");
         on_all(keys, workers, |worker, chunk| {
             let mut seat = set.seat(worker);

@@ -4,11 +4,11 @@
 
 use super::args::Loading;
 use super::run::{complain, loading, rejected, say, watch_signals};
-use super::status;
+use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::base::text::many;
 use crate::driver::{self, Animation, Replayed};
-use crate::report::{TraceStep, text, trace_read};
+use crate::report::{TraceStep, text, trace_file, trace_read};
 use clap::Args;
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
@@ -45,9 +45,12 @@ pub struct Replay {
     /// The trace: .prob2trace, the .json of --trace, or the JSON result of a check
     #[arg(value_name = "TRACE", required_unless_present = "log", conflicts_with = "log")]
     pub trace: Option<PathBuf>,
-    /// The model [default: the one that the trace names]
+    /// The model [default: the one that the trace names, there or beside the trace]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Write the trace again, with all values: .prob2trace, .json, .txt, .html, .mmd or .svg by extension (repeatable)
+    #[arg(short = 't', long = "trace", value_name = "FILE", conflicts_with = "log")]
+    pub write: Vec<PathBuf>,
     /// Instead of a trace, a log of a real system, one JSON object on each line (- is stdin): does the model allow it?
     #[arg(long, value_name = "FILE", requires = "model")]
     pub log: Option<PathBuf>,
@@ -76,14 +79,43 @@ pub fn replay(args: &Replay) -> u8 {
     let Some(trace) = &args.trace else {
         return args.log.as_ref().map_or(status::REJECTED, |log| super::logs::run(args, log));
     };
+    for file in &args.write {
+        let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+        let unknown = (!trace_file::EXTENSIONS.contains(&extension)).then(|| {
+            format!("--trace {}: use one of .{}", file.display(), trace_file::EXTENSIONS.join(", ."))
+        });
+        if let Some(message) = unknown.or_else(|| outputs::refused("--trace", file)) {
+            complain(&format!("error: {message}"));
+            return status::REJECTED;
+        }
+    }
     watch_signals(&budget);
     match driver::replay(trace, args.model.as_deref(), &loading(&args.loading), &budget) {
         Err(r) => rejected(&r),
-        Ok(replayed) => {
+        Ok((replayed, written)) => {
             say(&if args.json { replay_json(&replayed).to_string() } else { replay_text(&replayed) });
-            replayed.exit_status()
+            let mut failed = false;
+            for file in &args.write {
+                let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+                failed |= match written.render(extension) {
+                    Ok(content) => !outputs::write(file, &content),
+                    Err(message) => {
+                        complain(&format!("error: {message}"));
+                        true
+                    }
+                };
+            }
+            match replayed.exit_status() {
+                0 if failed => status::INTERNAL,
+                status => status,
+            }
         }
     }
+}
+
+/// The model that the trace of a replay names, if one is found.
+pub fn model_of(args: &Replay) -> Option<PathBuf> {
+    driver::model_of_trace(args.trace.as_deref()?)
 }
 
 fn replay_text(r: &Replayed) -> String {

@@ -17,11 +17,15 @@ pub mod options;
 pub mod outputs;
 pub mod pictures;
 pub mod progress;
+pub mod refusals;
 pub mod run;
 pub mod scale;
 pub mod serve;
+pub mod settings;
 pub mod simulate;
+mod stores;
 pub mod test_traces;
+pub mod watch;
 
 /// Exit statuses of every command; `check` adds 1 (violated), 3 (incomplete) and 130 (interrupted).
 pub mod status {

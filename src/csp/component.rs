@@ -105,6 +105,10 @@ pub fn table(eval: &mut Eval, term: u32, faults: &mut Vec<Fault>, budget: &Budge
             row.push((ENDED, omega));
         }
         for (_, to) in &mut row {
+            // Inside of a component a compression is no state of its own.
+            while let Term::Compressed(_, inner) = *eval.terms.get(*to) {
+                *to = inner;
+            }
             let next = terms.len() as u32;
             let number = *numbers.entry(*to).or_insert(next);
             if number == next {

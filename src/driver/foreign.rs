@@ -62,6 +62,8 @@ pub fn check<S: Client>(
         workers: options.workers,
         order: options.order,
         store: options.store,
+        disk: options.store_dir.clone(),
+        keep_parents: !options.no_trace,
         check_deadlock: !options.no_deadlock,
         // Temporal formulas speak of all paths, also of those behind a finding.
         keep_going: options.keep_going || !formulas.is_empty(),
@@ -120,7 +122,7 @@ pub fn check<S: Client>(
         engine: subject.engine,
         symbolic: None,
         reductions: Reductions {
-            store: if options.store == Store::Exact { "exact" } else { "hash" },
+            store: options.store.word(),
             collision_bound: found.collision_bound,
             por: if por.is_some() { "on" } else { "off" },
             por_details: por.map(|(details, _)| details),

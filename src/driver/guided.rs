@@ -10,13 +10,14 @@ use super::csp::{load as load_script, term_machine};
 use super::{CheckOptions, Engine, Failure, Reduce, Rejected, load, scope_of, warnings_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::csp::compose::Smaller;
 use crate::csp::eval::Eval;
 use crate::csp::machine::{Machine as Process, Scratch};
 use crate::csp::plain::Plain;
 use crate::csp::scope::{Scoped, expression};
 use crate::csp::{parser, term};
 use crate::evaluate::{Interpreter, State};
-use crate::explore::{self, Options, Reason, Store};
+use crate::explore::{self, Options, Reason};
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
 use crate::program::{self, Program};
@@ -374,7 +375,7 @@ pub fn check(
     let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
     let (scoped, main) = named(scoped, &name, &mut sources).map_err(|d| reject(&sources, d))?;
     let mut eval = Eval::new(scoped);
-    let process = term_machine(&mut eval, &main, &sources, budget)?;
+    let process = term_machine(&mut eval, &main, Smaller::Steps, &sources, budget)?;
     let meets = meetings(&eval, &process, machine).map_err(|d| reject(&sources, vec![d]))?;
     let operation = |name: &String| machine.events.iter().position(|op| *machine.op(*op).name == **name);
     let mut free = Vec::new();
@@ -426,6 +427,8 @@ fn explore_pair(
         workers: options.workers,
         order: options.order,
         store: options.store,
+        disk: options.store_dir.clone(),
+        keep_parents: !options.no_trace,
         check_deadlock: !options.no_deadlock,
         keep_going: options.keep_going,
         progress: options.progress.clone(),
@@ -480,9 +483,7 @@ fn explore_pair(
     }
     out.digest = format!("{:032x}-{}", found.digest, found.states);
     out.reductions.collision_bound = found.collision_bound;
-    if options.store == Store::Hash {
-        out.reductions.store = "hash";
-    }
+    out.reductions.store = options.store.word();
     out.seconds.explore = exploring.elapsed().as_secs_f64();
     out.peak_memory_bytes = peak_resident_bytes();
     out.interrupted = system.budget.check() == Err(Stop::Interrupted);

@@ -17,8 +17,8 @@ use super::reduce::por::{self, Figures};
 use super::sink::Record;
 use super::worker::Worker;
 use super::{
-    Coverage, InternalError, Mode, Options, Order, Outcome, Reason, Shared, conclude, parts, prepare, run,
-    workers,
+    Coverage, InternalError, Mode, Options, Order, Outcome, Purpose, Reason, Shared, conclude, parts,
+    prepare_for, run, workers,
 };
 use crate::base::budget::Budget;
 use crate::graph::{Edge, Representatives};
@@ -376,7 +376,7 @@ pub fn resume<S: System>(
     system.restore(&memory).map_err(Refusal::Unreadable)?;
     drop(memory);
     let no_memory = || Refusal::Unreadable("it does not fit into the memory limit".into());
-    let (mut shared, lanes) = prepare(system, options, budget).ok_or_else(no_memory)?;
+    let (mut shared, lanes) = prepare_for(system, options, budget, Purpose::Resume).ok_or_else(no_memory)?;
 
     let stage = read_stage(&mut from)?;
     let (created, finished, expanded) = (from.u64()?, from.u64()?, from.u64()?);
@@ -484,6 +484,7 @@ impl Out<'_> {
             Some(Reason::Orbits) => (6, 0),
             Some(Reason::Lost) => (7, 0),
             Some(Reason::Unsent) => (8, 0),
+            Some(Reason::Disk) => (9, 0),
             None => (u8::MAX, 0),
         };
         self.u8(kind)?;
@@ -548,6 +549,7 @@ impl In<'_> {
             6 => Reason::Orbits,
             7 => Reason::Lost,
             8 => Reason::Unsent,
+            9 => Reason::Disk,
             _ => return Ok(None),
         }))
     }

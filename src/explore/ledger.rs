@@ -16,6 +16,8 @@ pub enum Reason {
     Time,
     /// The memory limit, or memory that the machine refused.
     Memory,
+    /// A file of a search on disk could not be written or read.
+    Disk,
     /// More states than 32-bit ids can name.
     Ids,
     Interrupted,
@@ -37,6 +39,7 @@ impl Reason {
             Reason::States(n) => format!("the limit of {n} states was reached"),
             Reason::Time => Stop::Time.reason().into(),
             Reason::Memory => Stop::Memory.reason().into(),
+            Reason::Disk => "a file of the search could not be written or read".into(),
             Reason::Ids => "more states than can be numbered".into(),
             Reason::Interrupted => Stop::Interrupted.reason().into(),
             Reason::Orbits => {

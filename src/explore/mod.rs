@@ -12,15 +12,19 @@
 mod audit;
 mod batch;
 mod checkpoint;
+mod conclusion;
+mod disk;
 mod exchange;
 mod findings;
 mod ledger;
 mod order;
 mod outcome;
+mod packed;
 mod parts;
 pub mod peers;
 pub mod reduce;
 mod reunion;
+mod second;
 mod sink;
 mod together;
 mod trace;
@@ -37,6 +41,8 @@ mod reliability_tests;
 #[cfg(test)]
 mod seam_tests;
 #[cfg(test)]
+mod stores_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
@@ -50,22 +56,24 @@ pub use outcome::{Coverage, Kept, Machine, Outcome, Shares, Violation};
 pub use trace::{Step, Trace};
 
 use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
-use crate::graph::Graph;
 use crate::system::{Finding, FindingKind, System};
 use batch::{Batch, Marks};
 use bombus_kernels::distant::upper;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::{Mode, Shape, Visited};
+use conclusion::conclude;
+use disk::Disk;
 use ledger::Ledger;
 use order::{Lane, Queues, Stage};
 use parking_lot::Mutex;
 use peers::Peers;
 use reduce::por::{Common, Por, Proviso};
-use reunion::Sums;
+use second::Again;
 use sink::Record;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -91,8 +99,13 @@ pub struct Options {
     pub record_edges: bool,
     /// Return the visited set; the graph has it where there is one.
     pub keep_states: bool,
+    /// Keep a predecessor of each state. Without them, and always where states stand in the table itself, a
+    /// breadth-first search that has something to show is done again as far as the level of the finding.
+    pub keep_parents: bool,
     /// End at the first level that is complete with more states than this; breadth first only.
     pub pause_beyond: Option<u64>,
+    /// The folder for the files of a search with `Store::Disk`.
+    pub disk: Option<PathBuf>,
     /// Partial order reduction, for systems with relations; breadth first only.
     pub por: Option<Por>,
     /// Slots of the visited set at the start.
@@ -121,7 +134,9 @@ impl Default for Options {
             until_violated: 0,
             record_edges: false,
             keep_states: false,
+            keep_parents: true,
             pause_beyond: None,
+            disk: None,
             por: None,
             slots: 1 << 13,
             tag_bits: 32,
@@ -203,6 +218,10 @@ struct Shared<'a, S: System> {
     together: Option<Together<'a>>,
     /// The initial states as computed here: how many edges, and the sum of their fingerprints.
     initial: Mutex<(u64, u128)>,
+    /// Set if this is a second search, for a path.
+    again: Option<Again>,
+    /// The files of a search on disk.
+    disk: Option<Disk>,
 }
 
 impl<S: System> Shared<'_, S> {
@@ -309,7 +328,8 @@ impl<S: System> Shared<'_, S> {
                 return repair;
             }
         }
-        let pauses = self.options.pause_beyond.is_some_and(|most| self.states.load(Ordering::Relaxed) > most);
+        let pauses = self.options.pause_beyond.is_some_and(|most| self.states.load(Ordering::Relaxed) > most)
+            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth);
         if !self.keeps_searching() || frontier == 0 || pauses {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
@@ -427,6 +447,10 @@ impl From<Stop> for Reason {
 
 /// Explores all states that `system` can reach, as far as `budget` allows.
 pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Result<Outcome, InternalError> {
+    // States without words are one state.
+    if options.store == Mode::Disk && system.words() > 0 {
+        return disk::explore(system, options, budget);
+    }
     let Some((shared, lanes)) = prepare(system, options, budget) else {
         return Ok(Outcome::nothing(Reason::Memory, system.event_names().len()));
     };
@@ -445,6 +469,30 @@ fn prepare<'a, S: System>(
     options: &'a Options,
     budget: &'a Budget,
 ) -> Option<(Shared<'a, S>, Vec<Lane>)> {
+    prepare_for(system, options, budget, Purpose::Search)
+}
+
+/// What a search is for.
+#[derive(Clone, Copy)]
+enum Purpose {
+    Search,
+    /// To go on where another process ended, with the ids that its states had.
+    Resume,
+    Paths(Again),
+}
+
+/// The same, for any purpose.
+fn prepare_for<'a, S: System>(
+    system: &'a S,
+    options: &'a Options,
+    budget: &'a Budget,
+    purpose: Purpose,
+) -> Option<(Shared<'a, S>, Vec<Lane>)> {
+    let again = match purpose {
+        Purpose::Paths(again) => Some(again),
+        Purpose::Search | Purpose::Resume => None,
+    };
+    let ids = matches!(purpose, Purpose::Resume);
     let workers = options.workers.max(1);
     let meter = Meter::new(budget.max_memory);
     let reduction = match (options.por, system.relations()) {
@@ -467,6 +515,13 @@ fn prepare<'a, S: System>(
         slots: options.slots,
         tag_bits: options.tag_bits,
         satellites: false,
+        parents: ids
+            || again.is_some()
+            || options.keep_parents
+            || !second::is_possible(options)
+            || reduction.is_some(),
+        packed: second::packed(system, options, again)
+            .filter(|_| reduction.is_none() && orbits.is_none() && !ids),
     };
     let mut visited = Visited::new(shape, &meter).ok()?;
     let together = options.peers.as_deref().map(|peers| {
@@ -502,6 +557,8 @@ fn prepare<'a, S: System>(
         reduction,
         together,
         initial: Mutex::default(),
+        again,
+        disk: None,
     };
     Some((shared, lanes))
 }
@@ -581,80 +638,19 @@ fn on_threads<'a, S: System>(
     });
 }
 
-/// Findings that get a trace of their own.
-const TRACES: usize = 20;
-
-/// Adds up what the workers did, checks the books, rebuilds the traces.
-fn conclude<S: System>(mut shared: Shared<'_, S>, records: Vec<Record>) -> Result<Outcome, InternalError> {
-    let mut sums = Sums::of(&mut shared, records);
-    if sums.confused > 0 {
-        shared.ledger.enter(Reason::Orbits, sums.confused);
-    }
-    if let Some(message) = shared.panicked() {
-        sums.failure = Some(format!("a worker failed: {message}"));
-    }
-    sums.failure = sums.failure.or_else(|| shared.system.failure());
-    let machines = match &shared.together {
-        Some(together) => shared.reunite(together, &mut sums)?,
-        None => Vec::new(),
-    };
-    if let Some(failure) = sums.failure {
-        return Err(InternalError(failure));
-    }
-    let stage = shared.queues.stage();
-    let mut outcome = Outcome { machines, ..sums.outcome };
-    outcome.por = shared.reduction.as_ref().map(|reduction| reduction.conclude(sums.por));
-    let books = sums.books;
-    books.check(outcome.exhausted).map_err(|sum| InternalError(format!("the books do not add up: {sum}")))?;
-    outcome.states = books.fresh;
-    outcome.transitions = books.transitions;
-    outcome.initial_transitions = books.initial_edges;
-    outcome.violated = shared.violated.load(Ordering::Relaxed);
-    if shared.options.order == Order::Bfs && books.fresh > 0 {
-        outcome.depth = Some(stage.depth + sums.beyond as u32);
-    }
-    outcome.collision_bound = shared.visited.collision_bound(books.fresh);
-    outcome.counts = sums.findings.counts();
-    let levels: Vec<Level> = match shared.options.order {
-        Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
-        Order::Dfs | Order::Mixed => Vec::new(),
-    };
-    let mut shown: Vec<Finding> = Vec::new();
-    for (place, mut finding, id) in sums.findings.into_least() {
-        let first = outcome.findings.is_empty();
-        let wanted = first || shared.options.keep_going && shown.len() < TRACES && !shown.contains(&finding);
-        let path = match (&shared.together, id) {
-            // All machines have the same findings in the same order, and look for each path together.
-            (Some(together), _) if wanted => {
-                let path = shared.path_across(together, &place, &finding)?;
-                shown.extend(path.is_some().then(|| finding.clone()));
-                path
-            }
-            (None, Some(id)) if wanted => {
-                shown.push(finding.clone());
-                match trace::rebuild(shared.system, &shared.visited, &levels, id, &finding) {
-                    Ok(path) => Some(path),
-                    // Where orbits are told apart approximately, a later finding may have no path that is found.
-                    Err(_) if !first && shared.system.orbits().is_some() => None,
-                    Err(e) => return Err(e),
+/// Runs a job on as many threads as there are workers. A panic is noted.
+fn on_threads_do<S: System>(shared: &Shared<'_, S>, job: &(dyn Fn() + Sync)) {
+    std::thread::scope(|scope| {
+        for _ in 0..shared.workers {
+            let body = move || {
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(job)) {
+                    shared.note_panic(&*payload);
                 }
+            };
+            let thread = std::thread::Builder::new().name("explorer".into()).stack_size(shared.options.stack);
+            if let Err(error) = thread.spawn_scoped(scope, body) {
+                shared.note_panic(&format!("no thread for a worker: {error}"));
             }
-            _ => None,
-        };
-        let trace = path.map(|path| {
-            finding = path.finding;
-            path.trace
-        });
-        outcome.findings.push(Violation { finding, depth: place.depth, state: place.state, trace });
-    }
-    if shared.options.record_edges {
-        outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, sums.log);
-        if outcome.graph.is_none() {
-            shared.ledger.enter(Reason::Memory, 1);
         }
-    } else if shared.options.keep_states {
-        outcome.kept = Some(Kept::new(shared.visited));
-    }
-    outcome.reasons = shared.ledger.close();
-    Ok(outcome)
+    });
 }

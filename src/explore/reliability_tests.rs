@@ -126,6 +126,7 @@ fn a_queue_without_memory_ends_the_run_as_incomplete() {
             slots: 64,
             tag_bits: 32,
             satellites: false,
+            ..Default::default()
         };
         let Ok(visited) = Visited::new(shape, &meter) else { continue };
         (shared.visited, shared.meter) = (visited, meter);

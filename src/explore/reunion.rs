@@ -10,6 +10,7 @@
 
 use super::audit::Books;
 use super::checkpoint::{In, Out};
+use super::disk::Disk;
 use super::findings::{Findings, Place};
 use super::outcome::Machine;
 use super::reduce::por::Figures;
@@ -44,7 +45,7 @@ impl Sums {
     /// The sums of this machine at the end of its search.
     pub fn of<S: System>(shared: &mut Shared<'_, S>, records: Vec<Record>) -> Sums {
         let mut sums = Sums::so_far(shared, &records.iter().collect::<Vec<_>>());
-        sums.books.stored = shared.visited.count();
+        sums.books.stored = stored(shared, sums.books.fresh);
         let orbits = shared.system.orbits().is_some();
         for record in records {
             sums.log.edges.push(record.edges);
@@ -96,7 +97,7 @@ impl Sums {
         let confused = records.iter().map(|record| record.confused).sum();
         let tally = &shared.queues.tally;
         outcome.exhausted = tally.total_created() == tally.total_finished() && !shared.queues.is_stopped();
-        outcome.visited_bytes = shared.visited.bytes();
+        outcome.visited_bytes = shared.disk.as_ref().map_or_else(|| shared.visited.bytes(), Disk::bytes);
         outcome.peak_bytes = shared.meter.peak();
         // A search that was ended early has found states one level beyond the one it expanded.
         // Inside a level only the reserved ids tell, and some of those may be unused.
@@ -112,6 +113,16 @@ impl Sums {
     fn forget(&mut self) {
         self.outcome.exhausted = false;
         self.findings = Findings::default();
+    }
+}
+
+/// States counted one by one where they are kept. After a failure of the disk nothing is there to be counted.
+fn stored<S: System>(shared: &mut Shared<'_, S>, counted: u64) -> u64 {
+    let failed = || shared.ledger.entries().iter().any(|(reason, _)| *reason == Reason::Disk);
+    match &shared.disk {
+        None => shared.visited.count(),
+        Some(_) if failed() => counted,
+        Some(disk) => disk.count().unwrap_or(counted),
     }
 }
 

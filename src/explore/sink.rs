@@ -8,6 +8,7 @@
 //! for ahead, then inserted: the memory behind the visited set answers while we work.
 
 use super::batch::Marks;
+use super::disk::Gathering;
 use super::exchange::Exchange;
 use super::findings::Findings;
 use super::reduce::por::Figures;
@@ -95,6 +96,12 @@ pub(super) struct Core<'a, S: System> {
     /// Whether a proviso wants to know where the next edges lead, and where those before led.
     pub(super) watch: bool,
     pub(super) watched: Vec<(u32, u32)>,
+    /// Packed states as their table spreads them.
+    pub(super) spread: Vec<u64>,
+    /// For fingerprints of states in slots, in a second search.
+    pub(super) namer: Option<S::Worker>,
+    /// Targets of the level, in a search on disk.
+    pub(super) gathering: Gathering,
 }
 
 impl<'a, S: System> Core<'a, S> {
@@ -128,6 +135,9 @@ impl<'a, S: System> Core<'a, S> {
             untimed: false,
             watch: false,
             watched: Vec::new(),
+            spread: Vec::new(),
+            gathering: Gathering::default(),
+            namer: shared.visited.lineage().map(|_| shared.system.worker()),
         }
     }
 }
@@ -318,6 +328,13 @@ impl<S: System> Core<'_, S> {
         if self.pending.edges.is_empty() {
             return Ok(true);
         }
+        if self.shared.disk.is_some() {
+            return Ok(self.gather());
+        }
+        if self.shared.visited.is_packed() {
+            self.look_up_packed()?;
+            return Ok(true);
+        }
         if self.shared.options.record_edges {
             self.make_room_in_log()?;
         }
@@ -374,7 +391,7 @@ impl<S: System> Core<'_, S> {
                 Some(level) if exact || entry.fresh => {
                     visited.claim(level, entry.id, parent, source.print);
                 }
-                None if entry.fresh => visited.parents.set(entry.id, parent),
+                None if entry.fresh => visited.set_parent(entry.id, parent),
                 _ => {}
             }
             if watched {

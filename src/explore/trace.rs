@@ -52,7 +52,7 @@ pub(super) fn rebuild<S: System>(
 ) -> Result<Path, InternalError> {
     let mut chain = vec![id];
     let mut at = id;
-    while let Some(parent) = visited.parents.resolve(levels, at) {
+    while let Some(parent) = visited.parent(levels, at) {
         if chain.len() as u64 > visited.bound() as u64 {
             return Err(InternalError("the parents of a state form a cycle".into()));
         }
@@ -72,8 +72,18 @@ pub(super) fn follow<S: System>(
     on_a_thread(system, &Links::Prints(prints), finding)
 }
 
+/// The path through these very states.
+pub(super) fn through<S: System>(
+    system: &S,
+    states: &[Vec<u64>],
+    finding: &Finding,
+) -> Result<Path, InternalError> {
+    on_a_thread(system, &Links::States(states), finding)
+}
+
 /// By what the states of a path are known.
 enum Links<'a> {
+    States(&'a [Vec<u64>]),
     Ids(&'a Visited, Vec<u32>),
     Prints(&'a [u64]),
 }
@@ -83,6 +93,7 @@ impl Links<'_> {
         match self {
             Links::Ids(_, chain) => chain.len(),
             Links::Prints(chain) => chain.len(),
+            Links::States(chain) => chain.len(),
         }
     }
 }
@@ -111,7 +122,7 @@ fn replay<S: System>(system: &S, links: &Links<'_>, finding: &Finding) -> Result
     let mut layers: Vec<Vec<Candidate>> = Vec::with_capacity(links.len());
     let mut seat = match links {
         Links::Ids(visited, _) => Some(visited.seat(0)),
-        Links::Prints(_) => None,
+        Links::Prints(_) | Links::States(_) => None,
     };
     for at in 0..links.len() {
         let mut next: Vec<Candidate> = Vec::new();
@@ -148,6 +159,7 @@ fn replay<S: System>(system: &S, links: &Links<'_>, finding: &Finding) -> Result
                         };
                         upper(print) == chain[at]
                     }
+                    (Links::States(chain), _) => chain[at] == step.state,
                     (Links::Ids(..), None) => false,
                 };
                 exact &= !found || precision == Precision::Exact;

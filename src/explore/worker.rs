@@ -32,7 +32,10 @@ impl<'a, S: System> Worker<'a, S> {
     pub fn new(shared: &'a Shared<'a, S>, index: usize, lane: Lane) -> Self {
         Worker {
             shared,
-            scratch: shared.system.worker(),
+            scratch: match shared.again {
+                Some(_) => shared.system.replay_worker(),
+                None => shared.system.worker(),
+            },
             lane,
             core: Core::new(shared, index),
             reducer: shared.reduction.as_ref().map(Reducer::new),
@@ -161,7 +164,7 @@ impl<'a, S: System> Worker<'a, S> {
         }
     }
 
-    fn expand(&mut self, batch: Batch) {
+    pub(super) fn expand(&mut self, batch: Batch) {
         let shared = self.shared;
         shared.watch();
         let depth = self.lane.stage.depth;
@@ -259,7 +262,9 @@ impl<'a, S: System> Worker<'a, S> {
             self.core.record.digest = self.core.record.digest.wrapping_add(print);
             self.core.record.digested += 1;
             shared.name(id, print);
-            shared.system.check(&mut self.scratch, state, fresh.changed_by[i], &mut self.core.notes);
+            if shared.again.is_none() {
+                shared.system.check(&mut self.scratch, state, fresh.changed_by[i], &mut self.core.notes);
+            }
             let flawed = !self.core.notes.findings.is_empty() || !self.core.notes.incomplete.is_empty();
             if !self.core.notes.is_empty() {
                 let depth = if shared.options.order == Order::Bfs { depth } else { 0 };
@@ -275,6 +280,18 @@ impl<'a, S: System> Worker<'a, S> {
         self.core.fresh.states.clear();
         self.core.fresh.prints.clear();
         self.core.fresh.loose.clear();
+    }
+
+    /// Digests and checks a new state that stays where it is, on disk.
+    pub(super) fn admit_from_disk(&mut self, state: &[u64], depth: u32) {
+        let print = self.print(state);
+        self.core.record.digest = self.core.record.digest.wrapping_add(print);
+        self.core.record.digested += 1;
+        self.core.record.pushed += 1;
+        self.shared.system.check(&mut self.scratch, state, None, &mut self.core.notes);
+        if !self.core.notes.is_empty() {
+            self.file_notes(&Place { depth, print, state: Some(state.to_vec()) }, Some(0));
+        }
     }
 
     fn push(&mut self, id: u32, print: u128, state: &[u64], marks: Marks, depth: u32) {
@@ -300,7 +317,7 @@ impl<'a, S: System> Worker<'a, S> {
     }
 
     /// The fingerprint that stands for a state in every run.
-    fn print(&mut self, state: &[u64]) -> u128 {
+    pub(super) fn print(&mut self, state: &[u64]) -> u128 {
         self.shared.system.fingerprint(&mut self.scratch, state).unwrap_or_else(|| hash::words(state))
     }
 

@@ -501,6 +501,10 @@ impl<'m> System for Program<'m> {
         self.layout.words
     }
 
+    fn packed_bits(&self) -> Option<u32> {
+        (self.layout.words == 1).then(|| self.layout.bits.min(64) as u32)
+    }
+
     fn event_names(&self) -> &[String] {
         &self.names
     }

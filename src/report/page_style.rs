@@ -10,4 +10,5 @@ th { color: var(--muted); font-size: 13px; } td, pre, code { font-family: ui-mon
 td.value { min-width: 7rem; max-width: 30rem; } td.event { min-width: 8rem; } tr.here td { background: var(--here); } tr:focus { outline: none; } pre { white-space: pre-wrap; line-height: 1.5; }
 .badge { border-radius: 10px; padding: .1rem .6rem; font-weight: 600; background: var(--bad); } details summary { cursor: pointer; } td.same { color: var(--muted); }
 .never, del { background: var(--bad); } .always { background: var(--doubt); } .both, ins { background: var(--good); } ins, del { text-decoration: none; border-radius: 3px; padding: 0 .15rem; }
+img#drawing { display: block; max-width: 100%; max-height: 60vh; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
 ";

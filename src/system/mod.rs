@@ -115,6 +115,12 @@ pub trait System: Sync {
     /// Words of one packed state; fixed for a run.
     fn words(&self) -> usize;
 
+    /// How many low bits tell almost all states apart, if a state is one word: such states stand in the table of
+    /// the visited set itself. A state with higher bits costs memory, nothing else.
+    fn packed_bits(&self) -> Option<u32> {
+        (self.words() == 1).then_some(64)
+    }
+
     /// Names of the events, indexed by `EventId`.
     fn event_names(&self) -> &[String];
 
@@ -300,5 +306,19 @@ pub trait System: Sync {
     /// A state as name and value pairs, for people.
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
         state.iter().enumerate().map(|(i, word)| (format!("word {i}"), word.to_string())).collect()
+    }
+}
+
+/// The number that stands for the labels of a transition that has several: the label itself if there is one.
+pub fn label_of<T: Copy>(labels: &[T], word: impl Fn(T) -> u32) -> u64 {
+    let wide = |label: T| u64::from(word(label));
+    match *labels {
+        [] => 0,
+        [one] => wide(one),
+        [a, b] => wide(a) << 32 | wide(b),
+        _ => {
+            let words: Vec<u64> = labels.iter().map(|n| wide(*n)).collect();
+            bombus_kernels::hash::words(&words) as u64
+        }
     }
 }

@@ -13,6 +13,7 @@ mod given_parameters;
 mod index;
 mod loops;
 mod oracle;
+mod proof_info;
 mod propagation_agreement;
 mod sets_of_states;
 mod solver_agreement;

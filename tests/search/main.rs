@@ -8,3 +8,4 @@ mod determinism;
 mod late_assertions;
 mod limits;
 mod reliability;
+mod stores;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Parts grow one after the other, so that a growth needs little memory beyond the new table; few
 /// enough that those of a large table fill huge pages.
 pub(crate) const PARTS: u32 = if cfg!(loom) { 1 } else { 16 };
-const PART_BITS: u32 = PARTS.trailing_zeros();
+pub(crate) const PART_BITS: u32 = PARTS.trailing_zeros();
 /// Slots of a line: one cache line of words.
 const LINE: usize = if cfg!(loom) { 2 } else { 8 };
 
@@ -67,8 +67,26 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    /// The ids from `next` on, below `end`.
+    pub fn of(next: u32, end: u32) -> Ids {
+        Ids { next, end }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.next == self.end
+    }
+
+    /// Uses one of them.
+    pub fn spend(&mut self) {
+        assert!(self.next < self.end, "inserting without an id in reserve");
+        self.next += 1;
+    }
+
+    /// Gives the others back to a counter of ids: really, if no id was handed out since; otherwise these
+    /// ids stay unused for ever.
+    pub fn give_back(&mut self, counter: &AtomicU32) {
+        let _ = counter.compare_exchange(self.end, self.next, Ordering::AcqRel, Ordering::Relaxed);
+        *self = Ids::default();
     }
 }
 
@@ -127,11 +145,9 @@ impl Table {
         }
     }
 
-    /// Takes back what a worker did not use: really, if no id was handed out since; otherwise
-    /// these ids stay unused for ever.
+    /// Takes back what a worker did not use.
     pub fn give_back(&self, ids: &mut Ids) {
-        let _ = self.next.compare_exchange(ids.end, ids.next, Ordering::AcqRel, Ordering::Relaxed);
-        *ids = Ids::default();
+        ids.give_back(&self.next);
     }
 
     /// Where the key of `tag` would be looked for first.

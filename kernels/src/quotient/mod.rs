@@ -1,0 +1,528 @@
+//! The quotient table: a set of words that keeps of each word only what its place does not tell.
+//!
+//! In: words of a known number of bits, as `permute` spreads them. Out: whether a word is new, and the slot
+//! it stands in. `Visited` alone uses the table, for a caller must be inside the gate.
+//! Never here: what a word means, predecessors, ids that survive a growth.
+//!
+//! The words are permuted, not hashed: the place of a permuted word (its part, its line) and what the slot
+//! holds (its rest within the line, and by how many lines it was put further on) give back the word itself. So a
+//! lookup touches one cache line, equality is exact, and 50 million words of 28 bits take less than 5 bytes each.
+//! A slot is written once, as in `table`, and the proof there (I1 to I3, growth) holds word for word with
+//! "the tag and the record" replaced by "the number in the slot": of one key there is one number for each line.
+
+pub mod permute;
+
+use crate::Trouble;
+use crate::memory::{Meter, Pages, Zeroed, Zeros, prefetch};
+use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use crate::table::{Full, Ids, PART_BITS, PARTS};
+use permute::Permutation;
+use std::sync::Arc;
+
+/// Lines beyond its home line that a word may stand: more would make lookups slow, and a growth is due.
+const REACH: u64 = 63;
+/// Lines that a narrow slot must be able to tell apart; else slots are wide.
+const LEAST_REACH: u64 = if cfg!(loom) { 1 } else { 15 };
+
+/// A set of words.
+pub(crate) struct Quotients {
+    /// Read inside the gate, replaced by the tasks of a growth.
+    parts: Box<[UnsafeCell<Part>]>,
+    permutation: Permutation,
+    /// Words for which workers have reserved room.
+    next: AtomicU32,
+    /// The table must grow before more than this many are reserved.
+    room: AtomicU32,
+    /// Slots of a part now, and those asked for in the growth under way (0: this table does not grow).
+    slots: AtomicU64,
+    target: AtomicU64,
+    wanted: AtomicBool,
+    refused: AtomicBool,
+    /// Slots stay where they are: a growth is refused.
+    fixed: bool,
+    meter: Arc<Meter>,
+}
+
+// SAFETY: `parts` is read only inside the gate and written only by the tasks of a growth, each part by one
+// task, while nobody is inside (`table/README.md`, "Growth"); everything else is atomic.
+unsafe impl Sync for Quotients {}
+
+/// Where a word stands, and whether this call put it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub slot: u64,
+    pub fresh: bool,
+}
+
+/// One part: lines of slots, and how permuted words are spread over them.
+struct Part {
+    slots: Slots,
+    shape: Geometry,
+}
+
+enum Slots {
+    Narrow(Zeros<AtomicU32>),
+    Wide(Zeros<AtomicU64>),
+}
+
+/// How the words of a part are spread over its lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Geometry {
+    lines: u64,
+    /// Words whose home is one line, side by side in the order of permuted words.
+    span: u64,
+    /// 2^64 / `span`, rounded down: division by multiplication.
+    inverse: u64,
+    /// How many lines beyond its home a word may stand.
+    reach: u64,
+    narrow: bool,
+}
+
+/// A slot of 32 or 64 bits: 0 when empty, written once.
+trait Slot: Zeroed {
+    /// Slots of a line: one cache line.
+    const LINE: usize;
+    fn look(&self) -> u64;
+    /// Puts a number into an empty slot; else says what stands there.
+    fn put(&self, number: u64) -> Result<(), u64>;
+    /// Puts a number while nobody else looks.
+    fn put_alone(&self, number: u64);
+}
+
+macro_rules! slot {
+    ($atomic:ty, $word:ty, $line:expr) => {
+        impl Slot for $atomic {
+            const LINE: usize = $line;
+
+            #[inline(always)]
+            fn look(&self) -> u64 {
+                self.load(Ordering::Acquire) as u64
+            }
+
+            #[inline(always)]
+            fn put(&self, number: u64) -> Result<(), u64> {
+                let put = self.compare_exchange(0, number as $word, Ordering::AcqRel, Ordering::Acquire);
+                put.map(|_| ()).map_err(u64::from)
+            }
+
+            fn put_alone(&self, number: u64) {
+                self.store(number as $word, Ordering::Relaxed);
+            }
+        }
+    };
+}
+slot!(AtomicU32, u32, if cfg!(loom) { 2 } else { 16 });
+slot!(AtomicU64, u64, if cfg!(loom) { 2 } else { 8 });
+
+impl Quotients {
+    /// A set of words below 2^`bits`, with room for about `slots` of them at first. A `fixed` set has at least so
+    /// many slots, and never grows.
+    pub fn new(bits: u32, slots: u64, fixed: bool, meter: &Arc<Meter>) -> Result<Quotients, Trouble> {
+        let permutation = Permutation::new(bits);
+        let each = slots.div_ceil(u64::from(PARTS)).max(1);
+        let shape = Geometry::new(permutation.bits() - PART_BITS, each);
+        let parts = (0..PARTS)
+            .map(|_| Ok(UnsafeCell::new(Part::new(shape, meter)?)))
+            .collect::<Result<Box<[_]>, Trouble>>()?;
+        Ok(Quotients {
+            parts,
+            next: AtomicU32::new(0),
+            room: AtomicU32::new(match fixed {
+                // Nothing is kept free where nothing can be moved.
+                true => u32::try_from(shape.slots() * u64::from(PARTS)).unwrap_or(MOST).min(MOST),
+                false => shape.room(permutation.bits() - PART_BITS),
+            }),
+            slots: AtomicU64::new(shape.slots()),
+            permutation,
+            target: AtomicU64::new(0),
+            wanted: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
+            fixed,
+            meter: meter.clone(),
+        })
+    }
+
+    /// Whether the set is for words like this one.
+    #[inline(always)]
+    pub fn takes(&self, word: u64) -> bool {
+        self.permutation.takes(word)
+    }
+
+    #[inline(always)]
+    pub fn spread(&self, word: u64) -> u64 {
+        self.permutation.apply(word)
+    }
+
+    /// Words for which room was reserved.
+    pub fn bound(&self) -> u32 {
+        self.next.load(Ordering::Acquire)
+    }
+
+    /// All slots.
+    pub fn capacity(&self) -> u64 {
+        self.slots.load(Ordering::Relaxed) * u64::from(PARTS)
+    }
+
+    /// Lets a worker that has no room left put up to `count` words.
+    pub fn reserve(&self, ids: &mut Ids, count: u32) -> Result<(), Full> {
+        let room = self.room.load(Ordering::Relaxed);
+        let taken = self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+            (next < room).then(|| next + count.clamp(1, room - next))
+        });
+        match taken {
+            Ok(next) => {
+                *ids = Ids::of(next, next + count.clamp(1, room - next));
+                Ok(())
+            }
+            Err(_) => {
+                self.wanted.store(true, Ordering::Relaxed);
+                Err(Full)
+            }
+        }
+    }
+
+    /// Takes back the room that a worker did not use, if nobody reserved any since.
+    pub fn give_back(&self, ids: &mut Ids) {
+        ids.give_back(&self.next);
+    }
+
+    /// Asks for the line in which the word that `spread` made of it will be looked for first.
+    #[inline(always)]
+    pub fn prefetch(&self, spread: u64) {
+        let (part, within) = self.part_of(spread);
+        self.parts[part].with(|part| {
+            // SAFETY: callers are inside the gate, so no growth replaces the part meanwhile.
+            let part = unsafe { &*part };
+            let (home, _) = part.shape.home(within);
+            match &part.slots {
+                Slots::Narrow(slots) => prefetch(&slots[home as usize * AtomicU32::LINE]),
+                Slots::Wide(slots) => prefetch(&slots[home as usize * AtomicU64::LINE]),
+            }
+        });
+    }
+
+    /// Finds a word or puts it. The caller is inside the gate and holds room for one word in `ids`.
+    #[inline]
+    pub fn find_or_put(&self, ids: &mut Ids, spread: u64) -> Result<Found, Full> {
+        let (number, within) = self.part_of(spread);
+        let found = self.parts[number].with(|part| {
+            // SAFETY: as in `prefetch`.
+            let part = unsafe { &*part };
+            match &part.slots {
+                Slots::Narrow(slots) => part.shape.find_or_put(slots, within),
+                Slots::Wide(slots) => part.shape.find_or_put(slots, within),
+            }
+        });
+        match found {
+            Some((at, fresh)) => {
+                if fresh {
+                    ids.spend();
+                }
+                Ok(Found { slot: number as u64 * self.slots.load(Ordering::Relaxed) + at, fresh })
+            }
+            None => {
+                self.wanted.store(true, Ordering::Relaxed);
+                Err(Full)
+            }
+        }
+    }
+
+    /// The slot of a word, if it is in the set. The caller is inside the gate.
+    pub fn find(&self, word: u64) -> Option<u64> {
+        let (number, within) = self.part_of(self.spread(word));
+        let at = self.parts[number].with(|part| {
+            // SAFETY: as in `prefetch`.
+            let part = unsafe { &*part };
+            match &part.slots {
+                Slots::Narrow(slots) => part.shape.find(slots, within),
+                Slots::Wide(slots) => part.shape.find(slots, within),
+            }
+        });
+        at.map(|at| number as u64 * self.slots.load(Ordering::Relaxed) + at)
+    }
+
+    /// The word in a slot that was told to the caller; for fixed sets.
+    pub fn word(&self, slot: u64) -> Option<u64> {
+        let each = self.slots.load(Ordering::Relaxed);
+        let (part, at) = (slot / each, slot % each);
+        self.parts[part as usize].with(|found| {
+            // SAFETY: as in `prefetch`.
+            let found = unsafe { &*found };
+            let within = match &found.slots {
+                Slots::Narrow(slots) => found.shape.within(slots, at),
+                Slots::Wide(slots) => found.shape.within(slots, at),
+            };
+            within.map(|within| self.join(part as usize, within))
+        })
+    }
+
+    /// Every word of the set, in no order that means anything. Nobody may be putting any.
+    pub fn each(&self, mut f: impl FnMut(u64)) {
+        for (number, part) in self.parts.iter().enumerate() {
+            part.with(|part| {
+                // SAFETY: as in `prefetch`.
+                let part = unsafe { &*part };
+                for at in 0..part.shape.slots() {
+                    let within = match &part.slots {
+                        Slots::Narrow(slots) => part.shape.within(slots, at),
+                        Slots::Wide(slots) => part.shape.within(slots, at),
+                    };
+                    within.into_iter().for_each(|within| f(self.join(number, within)));
+                }
+            });
+        }
+    }
+
+    /// Words by counting the slots in use: slow, and independent of every counter.
+    pub fn count(&self) -> u64 {
+        let count_part = |part: &UnsafeCell<Part>| {
+            part.with(|part| {
+                // SAFETY: as in `prefetch`.
+                let part = unsafe { &*part };
+                match &part.slots {
+                    Slots::Narrow(slots) => slots.iter().filter(|slot| slot.look() != 0).count() as u64,
+                    Slots::Wide(slots) => slots.iter().filter(|slot| slot.look() != 0).count() as u64,
+                }
+            })
+        };
+        self.parts.iter().map(count_part).sum()
+    }
+
+    /// First step of a growth, nobody being inside: decides the new size.
+    pub fn plan_growth(&self) -> Result<(), Trouble> {
+        self.target.store(0, Ordering::Relaxed);
+        self.refused.store(false, Ordering::Relaxed);
+        if !self.wanted.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let slots = self.slots.load(Ordering::Relaxed);
+        if self.fixed || self.room.load(Ordering::Relaxed) == MOST {
+            return Err(Trouble::OutOfIds);
+        }
+        // Parts move one after the other, so that a growth takes what is added and one part more.
+        let mut more = match slots * u64::from(PARTS) {
+            0..0x40_0000 => slots,
+            0x40_0000..0x100_0000 => slots / 4,
+            _ => slots / 8,
+        };
+        let bits = self.permutation.bits() - PART_BITS;
+        let bytes = |more: u64| {
+            let shape = Geometry::new(bits, slots + more);
+            let before = Geometry::new(bits, slots).bytes() * u64::from(PARTS);
+            (shape.bytes() * u64::from(PARTS)).saturating_sub(before) + shape.bytes()
+        };
+        while more > slots / 16 && bytes(more) > self.meter.room() / 4 * 3 {
+            more /= 2;
+        }
+        self.target.store(slots + more.max(1), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Second step: moves one part to its new size. Every part is moved by one worker.
+    pub fn grow_part(&self, part: u32) {
+        let target = self.target.load(Ordering::Relaxed);
+        if target == 0 || self.refused.load(Ordering::Relaxed) {
+            return;
+        }
+        let bits = self.permutation.bits() - PART_BITS;
+        self.parts[part as usize].with_mut(|old| {
+            // SAFETY: nobody is inside the gate, and this worker alone took the task of this part.
+            let old = unsafe { &mut *old };
+            let mut slots = target;
+            loop {
+                let Ok(new) = Part::new(Geometry::new(bits, slots), &self.meter) else {
+                    self.refused.store(true, Ordering::Relaxed);
+                    return;
+                };
+                if new.take_over(old) {
+                    *old = new;
+                    return;
+                }
+                // Too many words want to stand near each other: this part gets more lines than asked for.
+                slots += slots / 4 + 1;
+            }
+        });
+    }
+
+    /// Last step, after all parts: makes the new room known. A part that was refused memory keeps its old
+    /// size, which stays correct: each part knows its own lines.
+    pub fn finish_growth(&self) -> Result<(), Trouble> {
+        let target = self.target.swap(0, Ordering::Relaxed);
+        if self.refused.load(Ordering::Relaxed) {
+            return Err(Trouble::OutOfMemory);
+        }
+        if target != 0 {
+            let shape = Geometry::new(self.permutation.bits() - PART_BITS, target);
+            self.slots.store(shape.slots(), Ordering::Relaxed);
+            self.room.store(shape.room(self.permutation.bits() - PART_BITS), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn part_of(&self, spread: u64) -> (usize, u64) {
+        let bits = self.permutation.bits() - PART_BITS;
+        if PART_BITS == 0 { (0, spread) } else { ((spread >> bits) as usize, spread & ((1 << bits) - 1)) }
+    }
+
+    fn join(&self, part: usize, within: u64) -> u64 {
+        let bits = self.permutation.bits() - PART_BITS;
+        self.permutation.undo(if PART_BITS == 0 { within } else { (part as u64) << bits | within })
+    }
+}
+
+impl Part {
+    fn new(shape: Geometry, meter: &Arc<Meter>) -> Result<Part, Trouble> {
+        let slots = usize::try_from(shape.slots()).map_err(|_| Trouble::OutOfMemory)?;
+        let slots = match shape.narrow {
+            true => Slots::Narrow(Zeros::new(slots, Pages::Huge, meter)?),
+            false => Slots::Wide(Zeros::new(slots, Pages::Huge, meter)?),
+        };
+        Ok(Part { slots, shape })
+    }
+
+    /// Puts all words of `old`, in order; false if they do not fit.
+    fn take_over(&self, old: &Part) -> bool {
+        (0..old.shape.slots()).all(|at| {
+            let within = match &old.slots {
+                Slots::Narrow(slots) => old.shape.within(slots, at),
+                Slots::Wide(slots) => old.shape.within(slots, at),
+            };
+            within.is_none_or(|within| match &self.slots {
+                Slots::Narrow(slots) => self.shape.put_alone(slots, within),
+                Slots::Wide(slots) => self.shape.put_alone(slots, within),
+            })
+        })
+    }
+}
+
+/// Words that any table may hold: as many as 32 bits can number.
+const MOST: u32 = u32::MAX - 2;
+
+impl Geometry {
+    /// For words of `bits` bits and at least `slots` slots, unless fewer can hold them all.
+    fn new(bits: u32, slots: u64) -> Geometry {
+        let narrow = Geometry::of(bits, slots, true);
+        if narrow.reach >= LEAST_REACH { narrow } else { Geometry::of(bits, slots, false) }
+    }
+
+    fn of(bits: u32, slots: u64, narrow: bool) -> Geometry {
+        let words = 1u64 << bits;
+        let (line, largest) = match narrow {
+            true => (AtomicU32::LINE as u64, u64::from(u32::MAX)),
+            false => (AtomicU64::LINE as u64, u64::MAX),
+        };
+        let lines = slots.div_ceil(line).min(words.div_ceil(line)).max(1);
+        let span = words.div_ceil(lines);
+        // Numbers in slots are 1 + distance * span + rest.
+        let reach = ((largest - 1) / span).saturating_sub(1).min(REACH);
+        Geometry { lines: words.div_ceil(span), span, inverse: u64::MAX / span, reach, narrow }
+    }
+
+    fn line(&self) -> u64 {
+        if self.narrow { AtomicU32::LINE as u64 } else { AtomicU64::LINE as u64 }
+    }
+
+    fn slots(&self) -> u64 {
+        self.lines * self.line()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.slots() * if self.narrow { 4 } else { 8 }
+    }
+
+    /// Words that all parts together may hold before they must grow: 23 in 25 slots, or all there are.
+    fn room(&self, bits: u32) -> u32 {
+        if self.span <= self.line() && self.lines * self.span >= 1 << bits {
+            return MOST;
+        }
+        let slots = self.slots() * u64::from(PARTS);
+        u32::try_from(slots * 23 / 25).unwrap_or(MOST).clamp(1, MOST - 1)
+    }
+
+    /// The home line of a word and its rest.
+    #[inline(always)]
+    fn home(&self, within: u64) -> (u64, u64) {
+        let mut line = (u128::from(within) * u128::from(self.inverse) >> 64) as u64;
+        let mut rest = within - line * self.span;
+        while rest >= self.span {
+            line += 1;
+            rest -= self.span;
+        }
+        (line, rest)
+    }
+
+    /// The slot of a word, and whether it was put there now; `None` if it has no room within its reach.
+    #[inline(always)]
+    fn find_or_put<T: Slot>(&self, slots: &[T], within: u64) -> Option<(u64, bool)> {
+        let (mut line, rest) = self.home(within);
+        let mut number = rest + 1;
+        for _ in 0..=self.reach.min(self.lines - 1) {
+            let start = line as usize * T::LINE;
+            let here = &slots[start..start + T::LINE];
+            for step in 0..T::LINE {
+                let at = (rest as usize + step) % T::LINE;
+                let mut found = here[at].look();
+                if found == 0 {
+                    match here[at].put(number) {
+                        Ok(()) => return Some(((start + at) as u64, true)),
+                        // Somebody was faster: look at the same slot again.
+                        Err(now) => found = now,
+                    }
+                }
+                if found == number {
+                    return Some(((start + at) as u64, false));
+                }
+            }
+            // Beyond the last line the number means nothing any more.
+            number = number.wrapping_add(self.span);
+            line = if line + 1 == self.lines { 0 } else { line + 1 };
+        }
+        None
+    }
+
+    fn find<T: Slot>(&self, slots: &[T], within: u64) -> Option<u64> {
+        let (home, rest) = self.home(within);
+        for distance in 0..=self.reach.min(self.lines - 1) {
+            let start = ((home + distance) % self.lines) as usize * T::LINE;
+            for step in 0..T::LINE {
+                let at = start + (rest as usize + step) % T::LINE;
+                match slots[at].look() {
+                    0 => return None,
+                    found if found == distance * self.span + rest + 1 => return Some(at as u64),
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+
+    /// Puts a word that is not there, while nobody else looks; false if it has no room within its reach.
+    fn put_alone<T: Slot>(&self, slots: &[T], within: u64) -> bool {
+        let (home, rest) = self.home(within);
+        for distance in 0..=self.reach.min(self.lines - 1) {
+            let start = ((home + distance) % self.lines) as usize * T::LINE;
+            for step in 0..T::LINE {
+                let at = start + (rest as usize + step) % T::LINE;
+                if slots[at].look() == 0 {
+                    slots[at].put_alone(distance * self.span + rest + 1);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The permuted word in a slot, without the bits that its part tells.
+    #[inline]
+    fn within<T: Slot>(&self, slots: &[T], at: u64) -> Option<u64> {
+        let number = slots[at as usize].look().checked_sub(1)?;
+        let (distance, rest) = self.home(number);
+        let line = at / T::LINE as u64;
+        let home = if line >= distance { line - distance } else { line + self.lines - distance };
+        Some(home * self.span + rest)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,70 @@
+//! Looking up states that stand in the slots of the visited set.
+//!
+//! In: the pending edges of a worker. Out: its new states and counts; in a second search, claims on predecessors.
+//! Never here: orbits, the log of edges, provisos: whoever needs ids searches with the other store.
+
+use super::sink::{Core, PendingEdge};
+use crate::system::System;
+use bombus_kernels::{Trouble, hash};
+
+impl<S: System> Core<'_, S> {
+    /// Looks up the targets of all pending edges.
+    pub(super) fn look_up_packed(&mut self) -> Result<(), Trouble> {
+        if self.shared.visited.lineage().is_some() {
+            return self.look_up_lineage();
+        }
+        let Core { shared, seat, record, pending, fresh, spread, .. } = self;
+        let mut new = 0;
+        let mut session = shared.visited.enter(seat)?;
+        let mut looked = 0;
+        let done = session.insert_packed(&pending.targets, spread, |i, entry| {
+            looked += 1;
+            if entry.fresh {
+                new += 1;
+                let PendingEdge { source, event, .. } = pending.edges[i];
+                let source = &pending.sources[source as usize];
+                fresh.ids.push(entry.id);
+                fresh.changed_by.push((source.id.is_some() && !source.marks.flawed).then_some(event));
+                fresh.states.push(pending.targets[i]);
+                if source.id.is_none() {
+                    // States have no ids; initial ones are numbered so that they can be counted.
+                    record.initial.push(record.initial.len() as u32);
+                }
+            }
+        });
+        record.fresh += new;
+        record.known += looked - new;
+        done
+    }
+
+    /// The same in a second search, where slots are ids and have predecessors.
+    fn look_up_lineage(&mut self) -> Result<(), Trouble> {
+        let Core { shared, seat, record, pending, fresh, spread, namer, .. } = self;
+        let visited = &shared.visited;
+        let lineage = visited.lineage().expect("a second search keeps predecessors by slot");
+        let namer = namer.as_mut().expect("a second search computes fingerprints");
+        let odd = seat.level.is_some_and(|level| level.odd);
+        let mut print_of = |slot: u32| {
+            let mut state = [0];
+            visited.state(slot, &mut state);
+            shared.system.fingerprint(namer, &state).unwrap_or_else(|| hash::words(&state))
+        };
+        let mut session = visited.enter(seat)?;
+        session.insert_packed(&pending.targets, spread, |i, entry| {
+            let PendingEdge { source, event, .. } = pending.edges[i];
+            let source = &pending.sources[source as usize];
+            if entry.fresh {
+                record.fresh += 1;
+                fresh.ids.push(entry.id);
+                fresh.changed_by.push(Some(event));
+                fresh.states.push(pending.targets[i]);
+            } else {
+                record.known += 1;
+            }
+            match source.id {
+                Some(parent) => lineage.claim(odd, entry.id, parent, source.print, &mut print_of),
+                None => lineage.begin(entry.id),
+            }
+        })
+    }
+}
