@@ -29,6 +29,9 @@ pub struct Animate {
     /// Make the steps of this trace first: .prob2trace, .json, or the JSON result of a check
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
+    /// The process of a CSP script [default: MAIN]
+    #[arg(long, value_name = "NAME")]
+    pub main: Option<String>,
     /// Where the choices of `random` begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -154,6 +157,17 @@ const SHOWN: usize = 40;
 const LONGEST: usize = 300;
 
 pub fn animate(args: &Animate) -> u8 {
+    if driver::is_csp(&args.model) {
+        if args.trace.is_some() {
+            complain("error: --trace has no meaning for a CSP script");
+            return status::REJECTED;
+        }
+        return super::animate_csp::animate(args);
+    }
+    if args.main.is_some() {
+        complain("error: --main is for CSP scripts");
+        return status::REJECTED;
+    }
     let budget = Budget::unlimited();
     let (model, sources, diagnostics) = match driver::load(&args.model, &loading(&args.loading)) {
         Ok(loaded) => loaded,
@@ -190,20 +204,20 @@ pub fn animate(args: &Animate) -> u8 {
 }
 
 /// Lines as they are typed, with editing and a history on a terminal, or as a pipe brings them.
-enum Lines {
+pub(super) enum Lines {
     Edited(Box<rustyline::DefaultEditor>),
     Plain,
 }
 
 impl Lines {
-    fn new(asks: bool) -> Lines {
+    pub(super) fn new(asks: bool) -> Lines {
         match rustyline::DefaultEditor::new() {
             Ok(editor) if asks => Lines::Edited(Box::new(editor)),
             _ => Lines::Plain,
         }
     }
 
-    fn next(&mut self) -> Option<String> {
+    pub(super) fn next(&mut self) -> Option<String> {
         match self {
             Lines::Edited(editor) => {
                 let line = editor.readline("> ").ok()?;
@@ -216,10 +230,10 @@ impl Lines {
 }
 
 /// Numbers that look random and are the same in every run with the same seed (splitmix64).
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -3,11 +3,13 @@
 //! Never here: what a check does. The only place that prints.
 
 pub mod animate;
+mod animate_csp;
 pub mod args;
 pub mod batch;
 pub mod cluster;
 pub mod colour;
 pub mod describe;
+mod info_csp;
 pub mod info_json;
 pub mod logs;
 pub mod lsp;

@@ -637,13 +637,7 @@ const LAYOUT_TIME: Duration = Duration::from_secs(10);
 
 fn info(args: &args::Info) -> u8 {
     if driver::is_csp(&args.model) {
-        return match driver::describe_csp(&args.model) {
-            Ok(text) => {
-                say(&text);
-                status::OK
-            }
-            Err(r) => rejected(&r),
-        };
+        return super::info_csp::info(args);
     }
     match driver::load(&args.model, &loading(&args.loading)) {
         Ok((model, sources, diagnostics)) => {

@@ -45,6 +45,17 @@ impl Table {
         &all[from..from + len]
     }
 
+    /// The numbers of the transitions of a state.
+    pub fn range(&self, state: u32) -> std::ops::Range<u32> {
+        self.first[state as usize]..self.first[state as usize + 1]
+    }
+
+    /// Transitions by their numbers.
+    #[inline]
+    pub fn numbered(&self, range: std::ops::Range<u32>) -> &[(u32, u32)] {
+        &self.edges[range.start as usize..range.end as usize]
+    }
+
     /// From rows of transitions.
     pub fn new(rows: &[Vec<(u32, u32)>]) -> Table {
         let mut table = Table { first: vec![0], ..Table::default() };

@@ -51,7 +51,7 @@ pub fn load(path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic
     if ill_typed.is_empty() { Ok(scoped) } else { Err(ill_typed) }
 }
 
-fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
+pub(super) fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
     Failure::Rejected(Rejected { sources: sources.clone(), diagnostics })
 }
 
@@ -77,7 +77,7 @@ pub fn eval(formula: &str, path: &Path) -> Result<String, Rejected> {
     result.map_err(|diagnostics| Rejected { sources, diagnostics })
 }
 
-fn read_expression(
+pub(super) fn read_expression(
     mut script: Scoped,
     text: &str,
     name: &str,
@@ -95,7 +95,7 @@ fn read_expression(
 }
 
 /// What a script consists of.
-pub fn describe(path: &Path) -> Result<String, Rejected> {
+pub fn describe(path: &Path) -> Result<Vec<(&'static str, String)>, Rejected> {
     let mut sources = Sources::default();
     let script = match load(path, &mut sources) {
         Ok(script) => script,
@@ -106,18 +106,18 @@ pub fn describe(path: &Path) -> Result<String, Rejected> {
         e.as_ref().map_or(String::new(), |e| format!(" : {}", one_line(sources.slice(e.span))))
     };
     for channel in &script.channels {
-        lines.push(format!("channel     {}{}", script.names.text(channel.name), text(&channel.fields)));
+        lines.push(("channel", format!("{}{}", script.names.text(channel.name), text(&channel.fields))));
     }
     for (name, _) in &script.types {
-        lines.push(format!("type        {}", script.names.text(*name)));
+        lines.push(("type", script.names.text(*name).to_string()));
     }
     for constructor in &script.constructors {
         let (name, fields) = (script.names.text(constructor.name), text(&constructor.fields));
-        lines.push(format!("constructor {name}{fields}"));
+        lines.push(("constructor", format!("{name}{fields}")));
     }
-    let asserts = script.asserts.iter().map(|a| format!("assertion   {}", one_line(sources.slice(a.span))));
+    let asserts = script.asserts.iter().map(|a| ("assertion", one_line(sources.slice(a.span))));
     lines.extend(asserts);
-    lines.extend(script.formulas.iter().map(|(_, formula, ..)| format!("formula     {formula}")));
+    lines.extend(script.formulas.iter().map(|(_, formula, ..)| ("formula", formula.clone())));
     let process = script.names.find("MAIN").is_some_and(|m| script.globals.contains_key(&m));
     let needed = process || !script.asserts.is_empty();
     let read = read_expression(script, if process { "MAIN" } else { "STOP" }, "<main>", &mut sources);
@@ -140,21 +140,22 @@ pub fn describe(path: &Path) -> Result<String, Rejected> {
         match found {
             Ok(made) => {
                 let sizes: Vec<String> = made.slots.iter().map(|t| t.states().to_string()).collect();
-                lines.push(format!(
-                    "MAIN        {} components, {} rules, local states {}",
+                let said = format!(
+                    "{} components, {} rules, local states {}",
                     made.components,
                     made.rules.len(),
                     sizes.join(" × ")
-                ));
+                );
+                lines.push(("MAIN", said));
             }
             Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
         }
     }
-    Ok(lines.join("\n"))
+    Ok(lines)
 }
 
 /// The definitions and prints of a script as lines, and what is wrong with them.
-fn evaluated(eval: &mut Eval, sources: &Sources) -> (Vec<String>, Vec<Diagnostic>) {
+fn evaluated(eval: &mut Eval, sources: &Sources) -> (Vec<(&'static str, String)>, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let mut lines = Vec::new();
     for definition in definitions(eval, &Budget::moment()) {
@@ -239,7 +240,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     Ok(run.out)
 }
 
-fn no_process(name: &str) -> Diagnostic {
+pub(super) fn no_process(name: &str) -> Diagnostic {
     Diagnostic::plain(format!("the script has no process `{name}`")).help("name another one with --main NAME")
 }
 

@@ -49,15 +49,17 @@ impl Definition {
         }
     }
 
-    /// One line for a user.
-    pub(super) fn line(&self) -> String {
+    /// What it is, and its value, for a user.
+    pub(super) fn line(&self) -> (&'static str, String) {
         match &self.value {
-            Value::Truth(truth) => format!("definition  {} = {truth}", self.name),
-            Value::Other(shown) => format!("definition  {} = {shown}", self.name),
-            Value::Process(states, true) => format!("process     {}   {states} states", self.name),
-            Value::Process(states, false) => format!("process     {}   more than {states} states", self.name),
-            Value::Function => format!("function    {}", self.name),
-            Value::Faulty(fault) => format!("definition  {}   {}", self.name, fault.message),
+            Value::Truth(truth) => ("definition", format!("{} = {truth}", self.name)),
+            Value::Other(shown) => ("definition", format!("{} = {shown}", self.name)),
+            Value::Process(states, true) => ("process", format!("{}   {states} states", self.name)),
+            Value::Process(states, false) => {
+                ("process", format!("{}   more than {states} states", self.name))
+            }
+            Value::Function => ("function", self.name.clone()),
+            Value::Faulty(fault) => ("definition", format!("{}   {}", self.name, fault.message)),
         }
     }
 }
@@ -117,7 +119,7 @@ fn process(eval: &mut Eval, term: u32, budget: &Budget) -> Res<Value> {
 }
 
 /// What `print` asks for, one line each.
-pub(super) fn printed(eval: &mut Eval, sources: &Sources) -> Vec<String> {
+pub(super) fn printed(eval: &mut Eval, sources: &Sources) -> Vec<(&'static str, String)> {
     let script = eval.script.clone();
     let mut lines = Vec::new();
     for e in &script.prints {
@@ -126,7 +128,7 @@ pub(super) fn printed(eval: &mut Eval, sources: &Sources) -> Vec<String> {
             Ok(value) => format!("= {}", short(eval.show(&value))),
             Err(fault) => format!("  {}", told(&fault).message),
         };
-        lines.push(format!("print       {} {said}", one_line(sources.slice(e.span))));
+        lines.push(("print", format!("{} {said}", one_line(sources.slice(e.span)))));
     }
     eval.limit = None;
     lines

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Lines of a node, and characters of a line; more is cut, and stands whole under the pointer.
 const LINES: usize = 4;
-const CHARACTERS: usize = 28;
+const CHARACTERS: usize = 44;
 /// Arrows that carry their labels; in larger graphs the labels would cover each other.
 const LABELLED: usize = 80;
 /// Width of a character, height of a line, room inside a node.
@@ -22,7 +22,7 @@ const ROOM: f64 = 8.0;
 
 const STYLE: &str = "svg { color-scheme: light dark; background: light-dark(#fff, #14171b); font: 11px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; }
 rect { fill: light-dark(#f6f7f9, #1b2026); stroke: light-dark(#7a8593, #8b96a5); } rect.initial { stroke-width: 2.5; } rect.open { stroke-dasharray: 4 3; }
-text { fill: light-dark(#1a1d21, #e6e9ee); } path { fill: none; stroke: light-dark(#5b6470, #9aa5b3); } .head { fill: light-dark(#5b6470, #9aa5b3); stroke: none; } .label { fill: light-dark(#0b5cad, #7db8f5); font-size: 10px; }
+text { fill: light-dark(#1a1d21, #e6e9ee); } path { fill: none; stroke: light-dark(#5b6470, #9aa5b3); } .head { fill: light-dark(#5b6470, #9aa5b3); stroke: none; } .label { fill: light-dark(#0b5cad, #7db8f5); font-size: 10px; paint-order: stroke; stroke: light-dark(#fff, #14171b); stroke-width: 3px; }
 ";
 
 /// The drawing of a graph.
@@ -132,7 +132,9 @@ fn arrow(out: &mut String, from: &Box, to: &Box, is_loop: bool, labels: &[&str],
         let control = (from.x + dx / 2.0 - dy * bend, from.y + dy / 2.0 + dx * bend);
         let ((ax, ay), (bx, by)) =
             (from.edge_towards(control.0, control.1), to.edge_towards(control.0, control.1));
-        let middle = ((ax + 2.0 * control.0 + bx) / 4.0, (ay + 2.0 * control.1 + by) / 4.0);
+        // Near its beginning an arrow is between two rows; further on a node of a row could lie on the label.
+        let at = |a: f64, c: f64, b: f64| 0.5625 * a + 0.375 * c + 0.0625 * b;
+        let middle = (at(ax, control.0, bx), at(ay, control.1, by));
         (format!("M{ax:.1} {ay:.1}Q{:.1} {:.1} {bx:.1} {by:.1}", control.0, control.1), middle)
     };
     let _ = writeln!(

@@ -25,7 +25,7 @@ const COMPARED: usize = 20_000;
 const SCRIPT: &str = "
 (() => {
   const rows = [...document.querySelectorAll('tr.step')];
-  let at = document.querySelector('table.trace')?.querySelectorAll('tr.step').length - 1;
+  let at = document.querySelector('.trace')?.querySelectorAll('tr.step').length - 1;
   const show = (n) => {
     if (n < 0 || n >= rows.length) return;
     rows[at].classList.remove('here');
@@ -164,7 +164,7 @@ fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
             names.push(name);
         }
     }
-    out.push_str("<div class=\"wide\"><table class=\"trace\">\n<tr><th>#</th><th>event</th>");
+    out.push_str("<div class=\"wide trace\"><table>\n<tr><th>#</th><th>event</th>");
     names.iter().for_each(|name| out.push_str(&format!("<th>{}</th>", escape(name))));
     out.push_str("</tr>\n");
     let hidden = steps.len().saturating_sub(MOST_STEPS);

@@ -34,7 +34,7 @@ fn one_mistake_about_a_type_makes_one_message_with_the_place_that_fixed_the_type
         "MACHINE m SETS T VARIABLES w INVARIANT w : T
 INITIALISATION w := {}
 OPERATIONS ask(t) = SELECT t : T & t /: w THEN w := w \\/ {t} END;
-  drop(t) = SELECT t : w THEN w := w - {t} END; n <-- size = n := card(w) END",
+  drop(t) = SELECT t : w THEN w := w - {t} END; n <-- amount = n := card(w) END",
     );
     let said = words(&run(&folder, &["check", "m.mch"]));
     assert_eq!(said.matches("error:").count(), 1, "{said}");

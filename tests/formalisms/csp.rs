@@ -327,3 +327,32 @@ fn a_process_of_an_instance_is_named_by_its_path() {
     assert_eq!((status, result["transitions"].as_u64()), (0, Some(5)));
     assert!(result["events"].as_object().unwrap().contains_key("I::c"));
 }
+
+#[test]
+fn a_process_is_animated_by_numbers_and_by_events() {
+    use std::io::Write;
+    let folder = Folder::new(&[("s.csp", "channel a, b : {0..1}\nMAIN = a?x -> b!x -> SKIP")]);
+    let mut bombus = Command::new(env!("CARGO_BIN_EXE_bombus"));
+    bombus.arg("animate").arg(folder.path("s.csp")).stdin(std::process::Stdio::piped());
+    let mut child = bombus.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"2\nundo\na.0\nb.0\ntick\nhistory\nquit\n").unwrap();
+    let out = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert!(said.contains("   1  b.1") && said.contains("the process has ended"), "{said}");
+    assert!(said.ends_with("   1  a.0\n   2  b.0\n   3  tick\n"), "{said}");
+}
+
+#[test]
+fn info_tells_programs_what_a_script_consists_of() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "channel c : {0..1}\nn = 1 + 1\nMAIN = c?x -> MAIN\nassert MAIN :[deadlock free]",
+    )]);
+    let out = folder.run("info", "s.csp", &["--json"]);
+    let told: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(told["channel"], serde_json::json!(["c : {0..1}"]));
+    assert_eq!(told["definition"], serde_json::json!(["n = 2"]));
+    assert_eq!(told["process"], serde_json::json!(["MAIN   1 states"]));
+    assert_eq!(told["assertion"][0], "assert MAIN :[deadlock free]");
+}

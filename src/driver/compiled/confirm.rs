@@ -113,7 +113,9 @@ fn walk_again(
     confirm_finding(interpreter, finding, renamed.states.last()?).ok()?;
     let walk = Walk::of(interpreter.machine(), &renamed.states, renamed.taken.clone());
     let judge = judge::confirm(interpreter.machine(), &walk.path(&renamed.states), claim).ok()?;
-    Some((walk, judge))
+    // Of some kinds of findings only the oracle can say that a state shows them.
+    let seen = matches!(finding.kind, FindingKind::Invariant | FindingKind::Deadlock | FindingKind::Goal);
+    (seen || judge == Judge::Oracle).then_some((walk, judge))
 }
 
 /// The state that shows what is wrong with constants alone, as a trace.

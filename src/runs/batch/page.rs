@@ -17,7 +17,7 @@ use std::fmt::Write;
 const MOST_STEPS: usize = 200;
 
 /// What this page has beside the common style.
-const OWN_STYLE: &str = "table.results { width: 100%; } td.n, th.n { text-align: right; white-space: nowrap; }
+const OWN_STYLE: &str = "table.results { width: 100%; } table.results td { white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
 tr.bad td { background: var(--bad); } .ok { background: var(--good); } .doubt { background: var(--doubt); } .badge.ok, .badge.no { white-space: nowrap; }
 a { color: light-dark(#0b5cad, #7db8f5); } pre { background: var(--panel); padding: .6rem; overflow-x: auto; } details { margin: .8rem 0; }
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg, .wide svg { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
