@@ -370,3 +370,27 @@ impl Aside {
 
 /// Operations recurse as deep as there are variables.
 const STACK: usize = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_ends_the_search_in_the_middle_of_an_operation_and_the_next_one_does_not_wait_for_it() {
+        let budget = Budget::unlimited();
+        let diagrams = Diagrams::new(2, 1 << 10, 1, &budget);
+        let (release, held) = mpsc::channel::<()>();
+        let own = diagrams.all.diagram.clone();
+        let endless = move || {
+            let _ = held.recv();
+            Ok(own)
+        };
+        budget.interrupt_flag().store(true, Ordering::Relaxed);
+        assert!(matches!(diagrams.aside.run(endless), Err(Halt::Stop(Stop::Interrupted))));
+        // The first operation is still held while the second one comes to its end.
+        budget.interrupt_flag().store(false, Ordering::Relaxed);
+        diagrams.aside.large.store(true, Ordering::Relaxed);
+        assert!(diagrams.all.and(&diagrams.none).is_ok_and(|both| both.is_empty()));
+        drop(release);
+    }
+}

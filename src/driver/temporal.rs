@@ -18,7 +18,6 @@ use super::{Certificate, CheckOptions, Engine, Rejected, judge, one_line, symmet
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
-use crate::bdd;
 use crate::evaluate::{Interpreter, State};
 use crate::explore::{self, Reason, Step, Store, Trace};
 use crate::lang::typed::{Machine, Pred, TemporalAssertion};
@@ -38,6 +37,7 @@ use crate::program::Program;
 use crate::program::observe::Watched;
 use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
 use crate::system::{Finding, FindingKind, System};
+pub use along::decided_by_sets;
 pub use claims::Claims;
 use serde_json::Value as Json;
 use symmetric::Execution;
@@ -477,64 +477,6 @@ pub fn check(
         }
     }
     Ok(checked)
-}
-
-/// Takes over what sets of states came to.
-pub fn decided_by_sets(
-    program: &Program,
-    formulas: &Formulas,
-    decided: &[bdd::Decided],
-    words: impl Fn(&bdd::Reason) -> String,
-    ledger: &mut Ledger,
-    certificate: &Certificate,
-) -> Result<Checked, String> {
-    let mut checked = Checked::default();
-    for (i, one) in formulas.list.iter().enumerate() {
-        let open = |ledger: &mut Ledger, why: &str| {
-            ledger.enter(format!("{}: {why}", one.called()));
-            one.verdict("incomplete")
-        };
-        let shown = match decided.get(i) {
-            Some(bdd::Decided::Holds) => {
-                checked.verdicts.push(one.verdict("holds"));
-                continue;
-            }
-            Some(bdd::Decided::Along(states)) => along::among(program, formulas, i, states, certificate)?,
-            Some(bdd::Decided::Path(path, end)) => {
-                along::by_path(program, formulas, i, (path, *end), certificate)?
-            }
-            Some(bdd::Decided::Limit(reason)) => {
-                checked.verdicts.push(open(ledger, &words(reason)));
-                continue;
-            }
-            Some(bdd::Decided::Open(why)) => {
-                checked.verdicts.push(open(ledger, why_open(*why)));
-                continue;
-            }
-            None => {
-                checked.verdicts.push(open(ledger, NOT_EXPLORED));
-                continue;
-            }
-        };
-        checked.verdicts.push(one.verdict("violated"));
-        checked.violation.get_or_insert(shown);
-    }
-    Ok(checked)
-}
-
-fn why_open(why: bdd::Open) -> &'static str {
-    match why {
-        bdd::Open::NotExplored => NOT_EXPLORED,
-        bdd::Open::NotEvaluated => NOT_EVALUATED,
-        bdd::Open::NoStart => "there is no initial state",
-        bdd::Open::OnlyKept => {
-            "violations were looked for on paths of representatives alone, and there are none (--liveness quotient)"
-        }
-        bdd::Open::NotSymmetric => {
-            "the formula, the initial states or the generators are not known to be symmetric: use --symmetry off"
-        }
-        bdd::Open::NotShown => "a violation was found, but its path is too long to be shown",
-    }
 }
 
 /// What a formula comes to on a graph.

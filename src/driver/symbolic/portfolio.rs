@@ -38,7 +38,8 @@ pub fn explore(
     // After the engines on clauses: sets of states, then single states.
     let sets = SYMBOLIC.len();
     let budgets: Vec<Budget> = (0..=sets + 1).map(|_| own()).collect();
-    let has_sets = bdd::refusals(machine).is_empty();
+    // There are no certificates of sets.
+    let has_sets = bdd::refusals(machine).is_empty() && !options.certificate.is_asked();
     std::thread::scope(|scope| {
         let (tell, hear) = mpsc::channel();
         for (i, own) in budgets.iter().enumerate().filter(|(i, _)| has_sets || *i != sets) {

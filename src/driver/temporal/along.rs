@@ -7,18 +7,75 @@
 
 use super::symmetric::Execution;
 use super::truth::Truths;
-use super::{Decided, Formulas, decide, violation, walked};
+use super::{Checked, Decided, Formulas, decide, violation, walked};
 use crate::base::budget::Budget;
 use crate::base::hash::HashSet;
-use crate::bdd::{Ending, PathStep};
+use crate::bdd::{self, Ending, PathStep};
 use crate::driver::Certificate;
 use crate::explore::{self, Step};
 use crate::ltl::Checker;
+use crate::ltl::check::{NOT_EVALUATED, NOT_EXPLORED};
 use crate::ltl::frozen::Frozen;
 use crate::ltl::path::{End, Path};
 use crate::program::{Program, Worker};
-use crate::report::Violation;
+use crate::report::{Ledger, Violation};
 use crate::system::{EventId, Sink, System};
+
+/// Takes over what sets of states came to.
+pub fn decided_by_sets(
+    program: &Program,
+    formulas: &Formulas,
+    decided: &[bdd::Decided],
+    words: impl Fn(&bdd::Reason) -> String,
+    ledger: &mut Ledger,
+    certificate: &Certificate,
+) -> Result<Checked, String> {
+    let mut checked = Checked::default();
+    for (i, one) in formulas.list.iter().enumerate() {
+        let open = |ledger: &mut Ledger, why: &str| {
+            ledger.enter(format!("{}: {why}", one.called()));
+            one.verdict("incomplete")
+        };
+        let shown = match decided.get(i) {
+            Some(bdd::Decided::Holds) => {
+                checked.verdicts.push(one.verdict("holds"));
+                continue;
+            }
+            Some(bdd::Decided::Along(states)) => among(program, formulas, i, states, certificate)?,
+            Some(bdd::Decided::Path(path, end)) => by_path(program, formulas, i, (path, *end), certificate)?,
+            Some(bdd::Decided::Limit(reason)) => {
+                checked.verdicts.push(open(ledger, &words(reason)));
+                continue;
+            }
+            Some(bdd::Decided::Open(why)) => {
+                checked.verdicts.push(open(ledger, why_open(*why)));
+                continue;
+            }
+            None => {
+                checked.verdicts.push(open(ledger, NOT_EXPLORED));
+                continue;
+            }
+        };
+        checked.verdicts.push(one.verdict("violated"));
+        checked.violation.get_or_insert(shown);
+    }
+    Ok(checked)
+}
+
+fn why_open(why: bdd::Open) -> &'static str {
+    match why {
+        bdd::Open::NotExplored => NOT_EXPLORED,
+        bdd::Open::NotEvaluated => NOT_EVALUATED,
+        bdd::Open::NoStart => "there is no initial state",
+        bdd::Open::OnlyKept => {
+            "violations were looked for on paths of representatives alone, and there are none (--liveness quotient)"
+        }
+        bdd::Open::NotSymmetric => {
+            "the formula, the initial states or the generators are not known to be symmetric: use --symmetry off"
+        }
+        bdd::Open::NotShown => "a violation was found, but its path is too long to be shown",
+    }
+}
 
 /// The model with some states that are expanded.
 struct Along<'a, 'm> {
