@@ -10,9 +10,10 @@ use crate::system::{
     Diagnostic, EventId, Finding, FindingKind, NO_INITIAL_STATE, PropId, Sink, Span, System,
 };
 use bombus_kernels::hash;
+use parking_lot::{RwLock, RwLockReadGuard};
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 /// A transition system whose states are values of any type.
 pub trait Model: Sync {
@@ -82,7 +83,7 @@ impl<M: Model> Interned<M> {
         if let Some(number) = self.read(shard).numbers.get(&state) {
             return *number;
         }
-        let mut table = self.shards[shard].write().unwrap_or_else(|p| p.into_inner());
+        let mut table = self.shards[shard].write();
         if let Some(number) = table.numbers.get(&state) {
             return *number;
         }
@@ -99,8 +100,8 @@ impl<M: Model> Interned<M> {
         self.read(number % SHARDS).states[number / SHARDS].clone()
     }
 
-    fn read(&self, shard: usize) -> std::sync::RwLockReadGuard<'_, Shard<M::State>> {
-        self.shards[shard].read().unwrap_or_else(|p| p.into_inner())
+    fn read(&self, shard: usize) -> RwLockReadGuard<'_, Shard<M::State>> {
+        self.shards[shard].read()
     }
 }
 

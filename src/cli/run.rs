@@ -13,10 +13,11 @@ use crate::ltl;
 use crate::model::LoadOptions;
 use crate::report::{Outcome, Verdict, diagnostics, json, text, trace_file};
 use clap::FromArgMatches;
+use parking_lot::Mutex;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 /// Runs the command line and gives the exit status.
@@ -131,10 +132,10 @@ static ON_SIGNAL: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
 /// Signals do this from now on.
 fn on_signal(action: impl FnMut() + Send + 'static) {
     static WATCHED: Once = Once::new();
-    *ON_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
+    *ON_SIGNAL.lock() = Some(Box::new(action));
     WATCHED.call_once(|| {
         let _ = ctrlc::set_handler(|| {
-            if let Some(action) = &mut *ON_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner) {
+            if let Some(action) = &mut *ON_SIGNAL.lock() {
                 action();
             }
         });

@@ -222,23 +222,16 @@ impl Concluding<'_, '_> {
                     transitions: small(c.transitions.as_ref().unwrap_or(&c.states)),
                 })
                 .collect(),
-            undefined_guards: Vec::new(),
             notes,
-            digest: String::new(),
             reductions: Reductions {
                 bdd: Some(details(found, search, symmetric)),
                 symmetric_sets: if symmetric { sets } else { Vec::new() },
                 ..Reductions::default()
             },
-            setup_seconds: 0.0,
-            time_shares: None,
             temporal: self.formulas.undecided(),
-            temporal_seconds: 0.0,
             warnings,
             details: self.lines(found),
-            others: Vec::new(),
-            symbolic: None,
-            machines: Vec::new(),
+            ..Explored::default()
         })
     }
 

@@ -1,25 +1,28 @@
-//! A check with the compiled engine and the parallel explorer.
+//! A check with the compiled engine and the parallel explorer: prepare, search, confirm, decide, tell.
 //!
-//! Every counterexample is confirmed by the reference interpreter before it is shown: each step must
-//! be one of its transitions, and the last state must break what was reported. A trace that is not
-//! confirmed is our fault and ends the run as an internal error.
+//! In: a machine, options, formulas. Out: what was found, in the words of the model.
+//! Never here: other engines, the words of a report.
+//!
+//! Every counterexample is confirmed by the evaluator and by the oracle before it is shown (`confirm`). A trace that
+//! is not confirmed is our fault and ends the run as an internal error.
 
-use super::temporal::{self, Formulas};
-use super::{CheckOptions, Explored, Failure, checkpoint, cluster, judge, reduction, symmetry};
+mod confirm;
+
+pub(super) use confirm::{confirm_finding, confirmed_steps, violation};
+
+use super::reduction::{self, Settled};
+use super::temporal::{self, Checked, Formulas, Threads};
+use super::{CheckOptions, Explored, Failure, checkpoint, cluster, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::cluster::Membership;
-use crate::evaluate::{Interpreter, State, Transition};
-use crate::explore::{self, Reason, Trace};
-use crate::lang::typed::{Machine, OWN, VarId};
-use crate::lang::value::Value;
+use crate::explore::{self, Reason};
+use crate::lang::typed::Machine;
 use crate::lang::value::identity::BY_FORM;
 use crate::program::native::Wanted;
 use crate::program::{self, Program};
-use crate::report::{
-    Counts, EventCoverage, INITIALISE, Ledger, Reductions, SETUP_CONSTANTS, TimeShares, TraceStep, Violation,
-};
-use crate::system::{Finding, FindingKind, System};
+use crate::report::{Counts, EventCoverage, Ledger, Reductions, TimeShares, Violation};
+use crate::system::{FindingKind, System};
 use std::time::Instant;
 
 /// States of the first look at formulas that may end a search early, and how many times more there are at
@@ -31,6 +34,46 @@ const GROWTH: u64 = 8;
 /// many, so it waits until there are more.
 const UNREFINED: u64 = 5_000;
 
+/// What a run is asked.
+struct Run<'a> {
+    machine: &'a Machine,
+    sources: &'a Sources,
+    options: &'a CheckOptions,
+    formulas: &'a Formulas,
+    budget: &'a Budget,
+}
+
+/// A program that is ready to be searched.
+struct Prepared<'a> {
+    program: Program<'a>,
+    /// The seat among several machines.
+    member: Option<Membership>,
+    settled: Settled,
+    /// Whether relations are refined only when the search turns out to be long.
+    refines_later: bool,
+    seconds: f64,
+}
+
+/// What a search left behind.
+struct Seen {
+    found: explore::Outcome,
+    warnings: Vec<String>,
+    details: Vec<String>,
+    /// The formulas were all violated before all states were seen.
+    ended_early: bool,
+}
+
+/// What is said of the states themselves, confirmed.
+struct Judged {
+    ledger: Ledger,
+    /// What the counts leave out without a doubt about the states.
+    notes: Vec<String>,
+    violation: Option<Violation>,
+    others: Vec<Violation>,
+    /// By the number of their kind.
+    counts: Vec<u64>,
+}
+
 pub fn explore(
     machine: &Machine,
     sources: &Sources,
@@ -38,186 +81,308 @@ pub fn explore(
     formulas: &Formulas,
     budget: &Budget,
 ) -> Result<Explored, Failure> {
-    let started = Instant::now();
-    let compiling = program::Options {
-        plain: false,
-        skip_invariant: options.no_invariant,
-        skip_assertions: options.no_assertions,
-        strict_guards: options.strict_wd,
-        native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
-        observed: formulas.observed(),
-        watched: formulas.watched(),
-        symmetry: options.symmetry,
-    };
-    // What is under way when the time is up is finished if the search is saved then.
-    let saved = options.checkpoint.save.is_some();
-    let lenient = if saved { budget.lenient() } else { budget.clone() };
-    let mut program = match program::compile(machine, &lenient, &compiling) {
-        Ok(program) => program,
-        Err(stop) => {
-            let why = format!("{} while the constants were set up", stop.reason());
-            return Ok(nothing(machine, why, options, formulas));
-        }
-    };
-    let mut member =
-        match cluster::join(options, formulas, budget, || checkpoint::facts(&program, sources, options))? {
-            Some(Ok(member)) => Some(member),
-            Some(Err(late)) => return Ok(nothing(machine, late, options, formulas)),
-            None => None,
-        };
-    let mut settled = reduction::settle(&mut program, options, formulas);
-    let refines_later = settled.por.is_some()
-        && !options.refine_at_once
-        && program.can_refine_reduction()
-        && !options.checkpoint.is_used()
-        && budget.max_states.is_none_or(|most| most > UNREFINED);
-    if !refines_later {
-        program.refine_reduction();
-    }
-    let mut setup_seconds = started.elapsed().as_secs_f64();
-    let how = explore::Options {
-        workers: options.workers,
-        order: options.order,
-        store: options.store,
-        check_deadlock: !options.no_deadlock,
-        // Temporal formulas speak of all paths, also of those behind a finding.
-        keep_going: options.keep_going || !formulas.is_empty(),
-        until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
-        record_edges: formulas.need_graph(),
-        keep_states: options.certificate.is_asked(),
-        progress: options.progress.clone(),
-        por: settled.por,
-        peers: member.as_ref().map(Membership::peers),
-        ..explore::Options::default()
+    let run = Run { machine, sources, options, formulas, budget };
+    let mut prepared = match run.prepare()? {
+        Ok(prepared) => prepared,
+        Err(why) => return Ok(nothing(machine, why, options, formulas)),
     };
     // Freezing the graph and checking formulas on it are shared by as many threads as exploring.
     let threads = temporal::threads(formulas, options.workers)?;
-    let (keep_going, until_violated) = (how.keep_going, how.until_violated);
-    // Formulas whose violations show early are looked at early, when the states have become many times more.
-    let rounds = formulas.may_end_early()
-        && !options.keep_going
-        && how.order == explore::Order::Bfs
-        && how.por.is_none()
-        && !options.checkpoint.is_used();
-    let mut first = None;
-    if refines_later {
-        let look = explore::Options { pause_beyond: Some(UNREFINED), ..how.clone() };
-        let searched = threads.run(|| checkpoint::search(&program, look, budget, sources, options))?;
-        if is_over(&searched.outcome, &how) {
-            first = Some(searched);
-        } else {
-            let started = Instant::now();
-            program.refine_reduction();
-            setup_seconds += started.elapsed().as_secs_f64();
-            how.progress.reset();
-        }
-    }
-    let program = program;
-    let mut pause = rounds.then_some(FIRST_ROUND);
-    let searched = loop {
-        if let Some(searched) = first.take() {
-            break searched;
-        }
-        let round = explore::Options { pause_beyond: pause, ..how.clone() };
-        let searched = threads.run(|| checkpoint::search(&program, round, budget, sources, options))?;
-        let found = &searched.outcome;
-        let over = pause.is_none() || found.exhausted || is_limited(found);
-        if over || threads.run(|| temporal::all_violated(&program, found, formulas, budget)) {
-            break searched;
-        }
-        pause = pause.map(|most| most * GROWTH);
-        how.progress.reset();
-    };
-    let found = searched.outcome;
-    if let Some(member) = &mut member {
-        member.leave();
-    }
-    options.certificate.take_states(&program, &found, options.workers);
-    if options.certificate.is_asked() {
-        let (claims, left) = formulas.claims(machine);
-        options.certificate.take_formulas(claims, left);
-    }
-    let ended_early = pause.is_some() && !found.exhausted && !is_limited(&found);
+    let how = run.how(&prepared);
+    let seen = run.search(&mut prepared, &how, &threads)?;
+    let mut judged = run.judge(&prepared.program, &seen, &how)?;
+    let deciding = Instant::now();
+    let checked = threads.run(|| {
+        let with = (budget, &options.certificate);
+        temporal::check(&prepared.program, &seen.found, formulas, &mut judged.ledger, with)
+    })?;
+    let seconds = deciding.elapsed().as_secs_f64();
+    Ok(Explored { temporal_seconds: seconds, ..run.tell(prepared, seen, judged, checked) })
+}
 
-    let mut ledger = Ledger::default();
-    let mut notes = Vec::new();
-    for (reason, _) in &found.reasons {
-        let words = match (reason, &found.lost) {
-            (Reason::Lost, Some(lost)) => cluster::lost_words(lost, found.depth, options),
-            _ => reason.words(&program),
+impl Run<'_> {
+    /// Compiles the machine, joins the other machines, and settles what the search may leave out. The inner `Err`
+    /// says why there is nothing to search.
+    fn prepare(&self) -> Result<Result<Prepared<'_>, String>, Failure> {
+        let Run { machine, sources, options, formulas, budget } = *self;
+        let started = Instant::now();
+        let compiling = program::Options {
+            plain: false,
+            skip_invariant: options.no_invariant,
+            skip_assertions: options.no_assertions,
+            strict_guards: options.strict_wd,
+            native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
+            observed: formulas.observed(),
+            watched: formulas.watched(),
+            symmetry: options.symmetry,
         };
-        match reason {
-            Reason::System(n) if program.is_note(*n) && formulas.is_empty() => notes.push(words),
-            Reason::System(n) if program.is_note(*n) => {
-                ledger.enter(format!("{words}; temporal formulas may tell them apart"));
+        // What is under way when the time is up is finished if the search is saved then.
+        let saved = options.checkpoint.save.is_some();
+        let lenient = if saved { budget.lenient() } else { budget.clone() };
+        let mut program = match program::compile(machine, &lenient, &compiling) {
+            Ok(program) => program,
+            Err(stop) => return Ok(Err(format!("{} while the constants were set up", stop.reason()))),
+        };
+        let facts = || checkpoint::facts(&program, sources, options);
+        let member = match cluster::join(options, formulas, budget, facts)?.transpose() {
+            Ok(member) => member,
+            Err(late) => return Ok(Err(late)),
+        };
+        let settled = reduction::settle(&mut program, options, formulas);
+        let refines_later = settled.por.is_some()
+            && !options.refine_at_once
+            && program.can_refine_reduction()
+            && !options.checkpoint.is_used()
+            && budget.max_states.is_none_or(|most| most > UNREFINED);
+        if !refines_later {
+            program.refine_reduction();
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Ok(Prepared { program, member, settled, refines_later, seconds }))
+    }
+
+    /// How the explorer is to go about it.
+    fn how(&self, prepared: &Prepared) -> explore::Options {
+        let Run { options, formulas, .. } = *self;
+        explore::Options {
+            workers: options.workers,
+            order: options.order,
+            store: options.store,
+            check_deadlock: !options.no_deadlock,
+            // Temporal formulas speak of all paths, also of those behind a finding.
+            keep_going: options.keep_going || !formulas.is_empty(),
+            until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
+            record_edges: formulas.need_graph(),
+            keep_states: options.certificate.is_asked(),
+            progress: options.progress.clone(),
+            por: prepared.settled.por,
+            peers: prepared.member.as_ref().map(Membership::peers),
+            ..explore::Options::default()
+        }
+    }
+
+    /// Searches, in rounds where a look at a part of the states may be enough.
+    fn search(
+        &self,
+        prepared: &mut Prepared,
+        how: &explore::Options,
+        threads: &Threads,
+    ) -> Result<Seen, Failure> {
+        let Run { sources, options, formulas, budget, .. } = *self;
+        let mut pause = None;
+        let searched = match self.first_look(prepared, how, threads)? {
+            Some(searched) => searched,
+            None => {
+                pause = self.goes_in_rounds(how).then_some(FIRST_ROUND);
+                let program = &prepared.program;
+                loop {
+                    let round = explore::Options { pause_beyond: pause, ..how.clone() };
+                    let searched =
+                        threads.run(|| checkpoint::search(program, round, budget, sources, options))?;
+                    let found = &searched.outcome;
+                    let over = pause.is_none() || found.exhausted || is_limited(found);
+                    if over || threads.run(|| temporal::all_violated(program, found, formulas, budget)) {
+                        break searched;
+                    }
+                    pause = pause.map(|most| most * GROWTH);
+                    how.progress.reset();
+                }
             }
-            _ => ledger.enter(words),
-        }
-    }
-    if found.out_of_scope > 0 {
-        ledger.enter(format!("SCOPE left {} states without their successors", found.out_of_scope));
-    }
-    if found.exhausted {
-        ledger.finished();
-    }
-    let por = settled
-        .por
-        .zip(found.por)
-        .map(|(por, figures)| reduction::details(program.relations(), por, &figures));
-    if let Some((_, notes)) = &por {
-        settled.notes.extend(notes.iter().cloned());
-    }
-    let mut findings = Vec::new();
-    let told = |v: &explore::Violation| v.trace.is_some() || options.keep_going && v.state.is_none();
-    let shown = found.findings.iter().enumerate().filter(|(i, v)| *i == 0 || told(v));
-    for (_, v) in shown {
-        let more = violation(&program, formulas, options, &v.finding, v.trace.as_ref())?;
-        // Under a symmetry, findings that differ by the names of elements may show as one.
-        let same = |v: &Violation| {
-            (&v.kind, &v.property, &v.explanation) == (&more.kind, &more.property, &more.explanation)
         };
-        if !findings.iter().any(same) {
-            findings.push(more);
+        if let Some(member) = &mut prepared.member {
+            member.leave();
+        }
+        let found = searched.outcome;
+        options.certificate.take_states(&prepared.program, &found, options.workers);
+        if options.certificate.is_asked() {
+            let (claims, left) = formulas.claims(self.machine);
+            options.certificate.take_formulas(claims, left);
+        }
+        let ended_early = pause.is_some() && !found.exhausted && !is_limited(&found);
+        Ok(Seen { found, warnings: searched.warnings, details: searched.details, ended_early })
+    }
+
+    /// A short search with relations that were read from the text alone; nothing if there is more to see, and then
+    /// the relations are refined.
+    fn first_look(
+        &self,
+        prepared: &mut Prepared,
+        how: &explore::Options,
+        threads: &Threads,
+    ) -> Result<Option<checkpoint::Searched>, Failure> {
+        if !prepared.refines_later {
+            return Ok(None);
+        }
+        let look = explore::Options { pause_beyond: Some(UNREFINED), ..how.clone() };
+        let program = &prepared.program;
+        let searched =
+            threads.run(|| checkpoint::search(program, look, self.budget, self.sources, self.options))?;
+        if is_over(&searched.outcome, how) {
+            return Ok(Some(searched));
+        }
+        let started = Instant::now();
+        prepared.program.refine_reduction();
+        prepared.seconds += started.elapsed().as_secs_f64();
+        how.progress.reset();
+        Ok(None)
+    }
+
+    /// Formulas whose violations show early are looked at early, when the states have become many times more.
+    fn goes_in_rounds(&self, how: &explore::Options) -> bool {
+        self.formulas.may_end_early()
+            && !self.options.keep_going
+            && how.order == explore::Order::Bfs
+            && how.por.is_none()
+            && !self.options.checkpoint.is_used()
+    }
+
+    /// Confirms what was found, and enters what was not seen.
+    fn judge(&self, program: &Program, seen: &Seen, how: &explore::Options) -> Result<Judged, Failure> {
+        let Run { options, formulas, budget, .. } = *self;
+        let found = &seen.found;
+        let (mut ledger, notes) = self.reasons(program, found);
+        let mut findings: Vec<Violation> = Vec::new();
+        let told = |v: &explore::Violation| v.trace.is_some() || options.keep_going && v.state.is_none();
+        for (_, v) in found.findings.iter().enumerate().filter(|(i, v)| *i == 0 || told(v)) {
+            let more = violation(program, formulas, options, &v.finding, v.trace.as_ref())?;
+            // Under a symmetry, findings that differ by the names of elements may show as one.
+            let same = |v: &Violation| {
+                (&v.kind, &v.property, &v.explanation) == (&more.kind, &more.property, &more.explanation)
+            };
+            if !findings.iter().any(same) {
+                findings.push(more);
+            }
+        }
+        let mut counts: Vec<u64> = FindingKind::ALL.iter().map(|k| found.counts.of(*k)).collect();
+        if !findings.is_empty() && !how.keep_going {
+            ledger.enter("the search stopped at the first finding");
+        } else {
+            let late = program.late_assertions(how.keep_going, budget);
+            late.reasons.iter().for_each(|n| ledger.enter(program.reason(*n)));
+            late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
+            late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
+            for finding in &late.findings {
+                findings.push(violation(program, formulas, options, finding, None)?);
+            }
+        }
+        let all_violated = how.until_violated > 0 && found.violated.count_ones() >= how.until_violated;
+        if seen.ended_early || all_violated && !found.exhausted {
+            ledger.enter("the search stopped when every formula was violated");
+        }
+        let mut findings = findings.into_iter();
+        Ok(Judged { ledger, notes, violation: findings.next(), others: findings.collect(), counts })
+    }
+
+    /// Why the search may not have seen everything, and what it left out without a doubt about the states.
+    fn reasons(&self, program: &Program, found: &explore::Outcome) -> (Ledger, Vec<String>) {
+        let (mut ledger, mut notes) = (Ledger::default(), Vec::new());
+        for (reason, _) in &found.reasons {
+            let words = match (reason, &found.lost) {
+                (Reason::Lost, Some(lost)) => cluster::lost_words(lost, found.depth, self.options),
+                _ => reason.words(program),
+            };
+            match reason {
+                Reason::System(n) if program.is_note(*n) && self.formulas.is_empty() => notes.push(words),
+                Reason::System(n) if program.is_note(*n) => {
+                    ledger.enter(format!("{words}; temporal formulas may tell them apart"));
+                }
+                _ => ledger.enter(words),
+            }
+        }
+        if found.out_of_scope > 0 {
+            ledger.enter(format!("SCOPE left {} states without their successors", found.out_of_scope));
+        }
+        if found.exhausted {
+            ledger.finished();
+        }
+        (ledger, notes)
+    }
+
+    /// Everything together.
+    fn tell(&self, prepared: Prepared, seen: Seen, judged: Judged, checked: Checked) -> Explored {
+        let Run { machine, options, .. } = *self;
+        let Prepared { program, mut settled, .. } = prepared;
+        let found = &seen.found;
+        let por = settled
+            .por
+            .zip(found.por)
+            .map(|(por, figures)| reduction::details(program.relations(), por, &figures));
+        settled.notes.extend(por.iter().flat_map(|(_, notes)| notes.iter().cloned()));
+        let mut notes = judged.notes;
+        if checked.chance > 0.0 {
+            notes.push(format!(
+                "parameters that do not fit into a word were told apart by hashes: two were equal by chance with \
+                 probability below {:.1e}",
+                checked.chance
+            ));
+        }
+        notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
+        let reductions = Reductions {
+            store: match options.store {
+                explore::Store::Exact => "exact",
+                explore::Store::Hash => "hash",
+            },
+            collision_bound: found.collision_bound
+                + symmetry::collision_bound(&program, found.states)
+                + checked.chance,
+            symmetry: symmetry::grade(&program, found),
+            symmetric_sets: program.symmetric_sets(),
+            por: if por.is_some() { "on" } else { "off" },
+            por_details: por.map(|(details, _)| details),
+            bdd: None,
+            notes: settled.notes,
+        };
+        Explored {
+            engine: "explicit",
+            workers: options.workers,
+            ledger: judged.ledger,
+            violation: judged.violation.or(checked.violation),
+            others: judged.others,
+            found: FindingKind::ALL
+                .iter()
+                .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)
+                .map(|k| (k.word().to_string(), judged.counts[*k as usize]))
+                .collect(),
+            counts: counts(machine, &program, found),
+            events: coverage(&program, found),
+            undefined_guards: found.undefined_guards.clone(),
+            notes,
+            digest: format!("{:032x}-{}", found.digest, found.states),
+            reductions,
+            setup_seconds: prepared.seconds,
+            time_shares: Some(shares(&found.shares)),
+            temporal: checked.verdicts,
+            warnings: seen.warnings,
+            details: details(&program, found, seen.details),
+            machines: cluster::shares(found),
+            ..Explored::default()
         }
     }
-    let mut findings = findings.into_iter();
-    let mut violation = findings.next();
-    let mut others: Vec<Violation> = findings.collect();
-    let mut counts: Vec<u64> = FindingKind::ALL.iter().map(|k| found.counts.of(*k)).collect();
-    if violation.is_some() && !keep_going {
-        ledger.enter("the search stopped at the first finding");
-    } else {
-        let late = program.late_assertions(keep_going, budget);
-        late.reasons.iter().for_each(|n| ledger.enter(program.reason(*n)));
-        late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
-        late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
-        for finding in &late.findings {
-            others.push(self::violation(&program, formulas, options, finding, None)?);
-        }
-        if violation.is_none() && !others.is_empty() {
-            violation = Some(others.remove(0));
-        }
-    }
-    if ended_early || until_violated > 0 && found.violated.count_ones() >= until_violated && !found.exhausted
-    {
-        ledger.enter("the search stopped when every formula was violated");
-    }
-    let checking = Instant::now();
-    let checked = threads
-        .run(|| temporal::check(&program, &found, formulas, &mut ledger, (budget, &options.certificate)))?;
-    let temporal_seconds = checking.elapsed().as_secs_f64();
-    violation = violation.or(checked.violation);
-    if checked.chance > 0.0 {
-        notes.push(format!(
-            "parameters that do not fit into a word were told apart by hashes: two were equal by chance with \
-             probability below {:.1e}",
-            checked.chance
-        ));
-    }
-    notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
-    let constants = program.constant_valuations() as u64;
+}
+
+fn counts(machine: &Machine, program: &Program, found: &explore::Outcome) -> Counts {
     // ProB has a step that sets constants up as soon as there is a constant or a property.
     let setups = if machine.has_setup() { program.valuations() as u64 } else { 0 };
+    Counts {
+        states: found.states,
+        transitions: found.transitions,
+        constants: program.constant_valuations() as u64,
+        initial: found.initial,
+        depth: u64::from(found.depth.unwrap_or(0)),
+        prob_states: found.states + setups,
+        prob_transitions: found.transitions + found.initial_transitions + setups,
+    }
+}
+
+fn coverage(program: &Program, found: &explore::Outcome) -> Vec<EventCoverage> {
+    let named = program.event_names().iter().zip(&found.events);
+    named
+        .map(|(name, c)| EventCoverage { name: name.clone(), states: c.states, transitions: c.transitions })
+        .collect()
+}
+
+/// The lines of `--verbose`.
+fn details(program: &Program, found: &explore::Outcome, saved: Vec<String>) -> Vec<String> {
     let mut details = vec![
         format!("memory       {:.1} bytes per state in the visited set", found.bytes_per_state()),
         format!(
@@ -233,120 +398,10 @@ pub fn explore(
             bytes => format!("machine code {bytes} bytes"),
         },
     ];
-    details.extend(searched.details);
+    details.extend(saved);
     details.extend(program.layout_text().lines().map(|l| format!("layout       {l}")));
     details.extend(program.uncompiled().iter().map(|l| format!("interpreted  {l}")));
-    Ok(Explored {
-        engine: "explicit",
-        workers: options.workers,
-        ledger,
-        violation,
-        others,
-        found: FindingKind::ALL
-            .iter()
-            .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)
-            .map(|k| (k.word().to_string(), counts[*k as usize]))
-            .collect(),
-        counts: Counts {
-            states: found.states,
-            transitions: found.transitions,
-            constants,
-            initial: found.initial,
-            depth: u64::from(found.depth.unwrap_or(0)),
-            prob_states: found.states + setups,
-            prob_transitions: found.transitions + found.initial_transitions + setups,
-        },
-        events: program
-            .event_names()
-            .iter()
-            .zip(&found.events)
-            .map(|(name, c)| EventCoverage {
-                name: name.clone(),
-                states: c.states,
-                transitions: c.transitions,
-            })
-            .collect(),
-        undefined_guards: found.undefined_guards.clone(),
-        notes,
-        digest: format!("{:032x}-{}", found.digest, found.states),
-        reductions: Reductions {
-            store: match options.store {
-                explore::Store::Exact => "exact",
-                explore::Store::Hash => "hash",
-            },
-            collision_bound: found.collision_bound
-                + symmetry::collision_bound(&program, found.states)
-                + checked.chance,
-            symmetry: symmetry::grade(&program, &found),
-            symmetric_sets: program.symmetric_sets(),
-            por: if por.is_some() { "on" } else { "off" },
-            por_details: por.map(|(details, _)| details),
-            bdd: None,
-            notes: settled.notes,
-        },
-        setup_seconds,
-        time_shares: Some(shares(&found.shares)),
-        temporal: checked.verdicts,
-        temporal_seconds,
-        warnings: searched.warnings,
-        details,
-        symbolic: None,
-        machines: cluster::shares(&found),
-    })
-}
-
-/// How the compiled engine keeps a machine's states: layout of each variable, bits per state, and
-/// which events and conjuncts are left to the interpreter.
-pub fn layouts(machine: &Machine, budget: &Budget) -> Vec<String> {
-    match program::compile(machine, budget, &program::Options::default()) {
-        Ok(mut program) => {
-            let mut lines: Vec<String> =
-                program.layout_text().lines().map(|l| format!("layout      {l}")).collect();
-            lines.extend(program.uncompiled().iter().map(|l| format!("interpreted {l}")));
-            lines.extend(program::symmetry::describe(machine).iter().map(|l| format!("symmetry    {l}")));
-            lines.extend(super::bdd::advice(&mut program));
-            lines
-        }
-        Err(stop) => vec![format!("layout      unknown: {} while the constants were set up", stop.reason())],
-    }
-}
-
-/// The register code of events and conjuncts, for the first valuation of the constants.
-pub fn code(machine: &Machine, budget: &Budget) -> String {
-    match program::compile(machine, budget, &program::Options::default()) {
-        Ok(program) => program.code_text(),
-        Err(stop) => format!("code        unknown: {} while the constants were set up", stop.reason()),
-    }
-}
-
-/// How relations are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relate {
-    Matrices,
-    Dot,
-}
-
-/// The relations between the instances of events that partial order reduction uses when everything is
-/// checked.
-pub fn relations(machine: &Machine, budget: &Budget, how: Relate) -> String {
-    let mut program = match program::compile(machine, budget, &program::Options::default()) {
-        Ok(program) => program,
-        Err(stop) => {
-            return format!("relations   unknown: {} while the constants were set up", stop.reason());
-        }
-    };
-    program.prepare_reduction(&program::Wanted {
-        invariant: true,
-        assertions: true,
-        goal: machine.goal.is_some(),
-        ..program::Wanted::default()
-    });
-    program.refine_reduction();
-    match (program.reduction(), how) {
-        (None, _) => "relations   unknown: there is no valuation of the constants".into(),
-        (Some(r), Relate::Matrices) => program::relation_text::text(r),
-        (Some(r), Relate::Dot) => program::relation_text::dot(r),
-    }
+    details
 }
 
 pub(super) fn shares(s: &explore::Shares) -> TimeShares {
@@ -372,27 +427,13 @@ pub(super) fn nothing(
         engine: "explicit",
         workers: options.workers,
         ledger,
-        violation: None,
-        others: Vec::new(),
-        found: Default::default(),
-        counts: Counts::default(),
         events: machine
             .events
             .iter()
             .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
             .collect(),
-        undefined_guards: Vec::new(),
-        notes: Vec::new(),
-        digest: String::new(),
-        reductions: Reductions::default(),
-        setup_seconds: 0.0,
-        time_shares: None,
         temporal: formulas.undecided(),
-        temporal_seconds: 0.0,
-        warnings: Vec::new(),
-        details: Vec::new(),
-        symbolic: None,
-        machines: Vec::new(),
+        ..Explored::default()
     }
 }
 
@@ -408,184 +449,4 @@ fn is_over(found: &explore::Outcome, how: &explore::Options) -> bool {
 /// Whether a limit ended the search.
 fn is_limited(found: &explore::Outcome) -> bool {
     found.reasons.iter().any(|(reason, _)| !matches!(reason, Reason::System(_) | Reason::Orbits))
-}
-
-/// The finding with its trace, confirmed.
-pub(super) fn violation(
-    program: &Program,
-    formulas: &Formulas,
-    options: &CheckOptions,
-    finding: &Finding,
-    trace: Option<&Trace>,
-) -> Result<Violation, String> {
-    let machine = program.machine();
-    let interpreter = Interpreter::new(machine, &Budget::unlimited());
-    let mut steps = Vec::new();
-    let confirmed_by;
-    let mut explanation = Vec::new();
-    if let Some(event) = finding.event {
-        explanation.push(format!("while computing {}", program.event_names()[event.0 as usize]));
-    }
-    let start = match trace {
-        None => start_that_shows(program, finding),
-        Some(_) => None,
-    };
-    let claim = judge::Finding {
-        kind: finding.kind,
-        property: Some(finding.property as usize),
-        event: finding.event.map(|e| e.0 as usize),
-        broken: (finding.kind == FindingKind::Ltl).then(|| formulas.broken(finding.property)).flatten(),
-        strict_guards: options.strict_wd,
-    };
-    let property = match finding.kind {
-        FindingKind::Ltl => formulas.text(finding.property),
-        _ => program.property(finding),
-    };
-    let take = |path: &[judge::Stop]| {
-        if !options.certificate.is_asked() {
-            return;
-        }
-        let json = match finding.kind {
-            FindingKind::Ltl => formulas.broken_path(finding.property, machine, path),
-            _ => judge::finding_json(machine, path, &claim),
-        };
-        options.certificate.take_trace(finding.kind.word(), &property, json);
-    };
-    if let Some(trace) = trace.or(start.as_ref()) {
-        let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-        let walk = confirmed_steps(program, &interpreter, trace, &states)?;
-        confirmed_by = Some(judge::confirm(machine, &walk.path(&states), &claim)?);
-        take(&walk.path(&states));
-        steps = walk.steps;
-        if let Some(last) = states.last() {
-            if finding.kind == FindingKind::Ltl {
-                formulas.confirm(finding.property, &interpreter, last)?;
-                explanation.push(temporal::OPEN.into());
-            }
-            confirm_finding(&interpreter, finding, last)?;
-        }
-    } else {
-        confirmed_by = Some(judge::confirm(machine, &[], &claim)?);
-        take(&[]);
-    }
-    Ok(Violation {
-        kind: finding.kind.word().to_string(),
-        property,
-        explanation,
-        trace: steps,
-        loop_start: None,
-        confirmed_by,
-    })
-}
-
-/// The state that shows what is wrong with constants alone, as a trace.
-fn start_that_shows(program: &Program, finding: &Finding) -> Option<Trace> {
-    let state = program.pack(&program.shown_by_constants(finding)?)?;
-    Some(vec![explore::Step { event: None, label: 0, state }])
-}
-
-/// A path as the evaluator walked it.
-pub(super) struct Walk {
-    /// The steps as users read them; the set-up of the constants is a step of its own.
-    pub steps: Vec<TraceStep>,
-    /// For each state of the path the transition that led there.
-    taken: Vec<Option<Transition>>,
-}
-
-impl Walk {
-    /// The path as the judge reads it.
-    pub fn path<'a>(&'a self, states: &'a [State]) -> Vec<judge::Stop<'a>> {
-        let stop = |(by, state): (&'a Option<Transition>, &'a State)| judge::Stop { by: by.as_ref(), state };
-        self.taken.iter().zip(states).map(stop).collect()
-    }
-}
-
-/// The steps as the evaluator makes them; an error if it cannot.
-pub(super) fn confirmed_steps(
-    program: &Program,
-    interpreter: &Interpreter,
-    trace: &Trace,
-    states: &[State],
-) -> Result<Walk, String> {
-    let machine = interpreter.machine();
-    let named = |vars: &[VarId], values: &[Value]| -> Vec<(String, String)> {
-        vars.iter()
-            .zip(values)
-            .filter(|(v, _)| !machine.var(**v).name.starts_with(OWN))
-            .map(|(v, x)| (machine.var(*v).name.to_string(), x.show(machine, &machine.var(*v).ty)))
-            .collect()
-    };
-    let mut steps = Vec::new();
-    let mut taken = Vec::new();
-    for (i, (step, state)) in trace.iter().zip(states).enumerate() {
-        let shown = named(&machine.variables, &state.variables);
-        let Some(event) = step.event else {
-            let state_of_constants = named(&machine.constants, &state.constants);
-            if !state_of_constants.is_empty() {
-                let state = state_of_constants;
-                steps.push(TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() });
-            }
-            let initial = interpreter.initial_states(&state.constants).map_err(|e| e.to_string())?;
-            if !initial.values.contains(state) {
-                return Err("the first state of a trace is not an initial state of the interpreter".into());
-            }
-            steps.push(TraceStep { event: INITIALISE.into(), state: shown, ..TraceStep::default() });
-            taken.push(None);
-            continue;
-        };
-        let from = states[i - 1].clone();
-        let possible = interpreter.steps_of(&from, event.0 as usize).map_err(|e| e.to_string())?;
-        let op = machine.op(machine.events[event.0 as usize]);
-        // Several choices of arguments may lead to one state; the label says which one was made.
-        let same: Vec<_> = possible.transitions.iter().filter(|t| t.target == *state).collect();
-        let chosen = same.iter().find(|t| program.label(event, &t.params, &t.results) == step.label);
-        let Some(t) = chosen.or(same.first()) else {
-            return Err(format!("step {i} of a trace, {}, is not a transition of the interpreter", op.name));
-        };
-        steps.push(TraceStep {
-            event: op.name.to_string(),
-            params: named(&op.params, &t.params),
-            results: named(&op.results, &t.results),
-            state: shown,
-        });
-        taken.push(Some((*t).clone()));
-    }
-    Ok(Walk { steps, taken })
-}
-
-/// The interpreter must see the same fault in the last state.
-pub(super) fn confirm_finding(
-    interpreter: &Interpreter,
-    finding: &Finding,
-    state: &State,
-) -> Result<(), String> {
-    let machine = interpreter.machine();
-    let is_false = |clause: Option<&crate::lang::typed::Clause>| {
-        clause.is_some_and(|c| interpreter.eval_pred(&c.pred, Some(state)).is_ok_and(|holds| !holds))
-    };
-    let confirmed = match finding.kind {
-        FindingKind::Invariant => is_false(machine.invariant.get(finding.property as usize)),
-        FindingKind::Deadlock => interpreter
-            .transitions(state)
-            .is_ok_and(|s| s.transitions.is_empty() && s.errors.is_empty() && s.incomplete.is_empty()),
-        FindingKind::Goal => machine
-            .goal
-            .as_ref()
-            .is_some_and(|g| interpreter.eval_pred(g, Some(state)).is_ok_and(|holds| holds)),
-        // Errors of evaluation come from the interpreter itself, formulas are confirmed by those who know them.
-        FindingKind::Ltl
-        | FindingKind::Assertion
-        | FindingKind::WellDefinedness
-        | FindingKind::Precondition
-        | FindingKind::Properties
-        | FindingKind::Refinement
-        | FindingKind::Variant => true,
-        // No machine of B has these.
-        FindingKind::Divergence | FindingKind::Error => false,
-    };
-    if confirmed {
-        Ok(())
-    } else {
-        Err(format!("the interpreter does not confirm a finding of kind {}", finding.kind.word()))
-    }
 }

@@ -8,7 +8,7 @@ use crate::evaluate::search;
 use crate::evaluate::search::{Exploration, Finding, SearchOptions};
 use crate::lang::typed::Machine;
 use crate::lang::value::identity::{BY_FORM, Forms};
-use crate::report::{Counts, EventCoverage, Ledger, Reductions, TraceStep, Violation};
+use crate::report::{Counts, EventCoverage, Ledger, TraceStep, Violation};
 
 pub fn explore(
     machine: &Machine,
@@ -74,15 +74,7 @@ pub fn explore(
         undefined_guards: found.undefined_guards.clone(),
         notes,
         digest: found.digest.to_string(),
-        reductions: Reductions::default(),
-        setup_seconds: 0.0,
-        time_shares: None,
-        temporal: Vec::new(),
-        temporal_seconds: 0.0,
-        warnings: Vec::new(),
-        details: Vec::new(),
-        symbolic: None,
-        machines: Vec::new(),
+        ..Explored::default()
     })
 }
 

@@ -26,6 +26,10 @@ const BUDGET: u64 = 5_000_000;
 /// Steps of evaluation that every step of a path is granted at least; longer paths are the evaluator's.
 const LEAST: u64 = 5_000;
 
+/// Elements of sets that all values of a path may have together: the oracle copies them, and longer ones are the
+/// evaluator's.
+const ELEMENTS: usize = 2_000_000;
+
 /// What a path is claimed to show.
 pub struct Finding<'a> {
     pub kind: FindingKind,
@@ -119,8 +123,26 @@ fn ask(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Verdict, S
     if BUDGET / steps < LEAST {
         return Err("a long path".into());
     }
+    let mut left = ELEMENTS;
+    if !path.iter().flat_map(|stop| stop.state.variables.iter()).all(|value| fits(value, &mut left)) {
+        return Err("large values".into());
+    }
     let trace = trace(machine, &converter, path).ok_or("a value that is not listed")?;
     Ok(judge(&core, &trace, &claim, BUDGET / steps))
+}
+
+/// Whether a value has no more elements than are left, and takes them.
+fn fits(value: &Value, left: &mut usize) -> bool {
+    match value {
+        Value::Set(elems) if elems.len() > *left => false,
+        Value::Set(elems) => {
+            *left -= elems.len();
+            elems.iter().all(|e| fits(e, left))
+        }
+        Value::Pair(p) => fits(&p.0, left) && fits(&p.1, left),
+        Value::Rec(fields) => fields.iter().all(|f| fits(f, left)),
+        _ => true,
+    }
 }
 
 fn claim(

@@ -14,7 +14,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
 use crate::evaluate::{Constants, Interpreter};
 use crate::lang::typed::Machine;
-use crate::report::{Counts, EventCoverage, Ledger, Reductions, Symbolic, Violation};
+use crate::report::{Counts, EventCoverage, Ledger, Symbolic, Violation};
 use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
@@ -169,7 +169,6 @@ pub fn explore(
         workers: 1,
         ledger,
         violation: searched.violation,
-        others: Vec::new(),
         found,
         counts: Counts { depth: report.depth.unwrap_or(0) as u64, ..Counts::default() },
         events: machine
@@ -177,18 +176,9 @@ pub fn explore(
             .iter()
             .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
             .collect(),
-        undefined_guards: Vec::new(),
-        notes: Vec::new(),
-        digest: String::new(),
-        reductions: Reductions::default(),
-        setup_seconds: 0.0,
-        time_shares: None,
-        temporal: Vec::new(),
-        temporal_seconds: 0.0,
-        warnings: Vec::new(),
         details: report.weak.iter().map(|w| format!("weak         {w}")).collect(),
         symbolic: Some(report),
-        machines: Vec::new(),
+        ..Explored::default()
     })
 }
 

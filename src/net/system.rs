@@ -17,7 +17,7 @@ use crate::system::{
     Sink, Span, System,
 };
 use bombus_kernels::hash;
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Runs of the net from which the first widths are guessed, and the steps of each.
@@ -122,7 +122,7 @@ impl Marking {
 
     /// Widens the places that were too narrow in the last search; false if there was none.
     pub fn widen(&mut self) -> bool {
-        let narrow = std::mem::take(&mut *self.narrow.lock().unwrap_or_else(|p| p.into_inner()));
+        let narrow = std::mem::take(&mut *self.narrow.lock());
         if narrow.is_empty() {
             return false;
         }
@@ -178,7 +178,7 @@ impl Marking {
 
     /// Notes that a place is too narrow. With 64 bits there is nothing to widen.
     fn too_narrow(&self, place: usize, tokens: u64) {
-        self.narrow.lock().unwrap_or_else(|p| p.into_inner()).insert(place, tokens);
+        self.narrow.lock().insert(place, tokens);
         self.overflowed.store(true, Ordering::Relaxed);
     }
 

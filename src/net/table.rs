@@ -12,6 +12,7 @@ use super::proposition::{self, Names, Proposition};
 use crate::base::hash::HashMap;
 use crate::system::{
     Diagnostic, EventId, Finding, FindingKind, GuardId, InstanceId, PropId, Relations, Sink, Span, System,
+    label_of,
 };
 
 pub struct Table {
@@ -176,19 +177,6 @@ impl Table {
     }
 }
 
-/// The number that stands for the labels of a line: the label itself if there is one.
-fn label_of(labels: &[u32]) -> u64 {
-    match labels {
-        [] => 0,
-        [one] => u64::from(*one),
-        [a, b] => u64::from(*a) << 32 | u64::from(*b),
-        more => {
-            let words: Vec<u64> = more.iter().map(|n| u64::from(*n)).collect();
-            bombus_kernels::hash::words(&words) as u64
-        }
-    }
-}
-
 impl System for Table {
     type Worker = Worker;
 
@@ -224,7 +212,7 @@ impl System for Table {
                 for &(v, _, after) in &line.parts {
                     self.layout.fields[v].set(next, u64::from(after));
                 }
-                let label = label_of(&line.labels);
+                let label = label_of(&line.labels, |n| n);
                 if !found.iter().any(|(l, n)| *l == label && n == next) {
                     sink.edge(EventId(g as u32), label, next);
                     found.push((label, next.clone()));
@@ -261,7 +249,7 @@ impl System for Table {
         self.lines(group, from, &mut Vec::new(), |at| {
             let line = &self.etf.groups[event.0 as usize][at];
             let leads = line.parts.iter().all(|&(v, _, after)| self.value(to, v) == u64::from(after));
-            if leads && label_of(&line.labels) == label {
+            if leads && label_of(&line.labels, |n| n) == label {
                 fitting.get_or_insert(line);
             }
         });

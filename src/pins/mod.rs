@@ -11,7 +11,7 @@ mod relations;
 use crate::net::proposition::{self, Names, Proposition};
 use crate::system::{
     Diagnostic, EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, PropId, Relations,
-    Sink, Span, System,
+    Sink, Span, System, label_of,
 };
 use bombus_pins::Model;
 use std::path::Path;
@@ -101,19 +101,6 @@ fn pack(state: &[i32], out: &mut Vec<u64>) {
     out.extend(state.chunks(2).map(word));
 }
 
-/// The number that stands for the labels of a transition.
-fn label_of(labels: &[i32]) -> u64 {
-    match labels {
-        [] => 0,
-        [one] => u64::from(*one as u32),
-        [a, b] => u64::from(*a as u32) << 32 | u64::from(*b as u32),
-        more => {
-            let words: Vec<u64> = more.iter().map(|n| u64::from(*n as u32)).collect();
-            bombus_kernels::hash::words(&words) as u64
-        }
-    }
-}
-
 impl System for Library {
     type Worker = Worker;
 
@@ -150,7 +137,7 @@ impl System for Library {
                     return;
                 }
                 pack(target, next);
-                let label = label_of(labels);
+                let label = label_of(labels, |n| n as u32);
                 if !found.iter().any(|(l, n)| *l == label && n == next) {
                     sink.edge(event, label, next);
                     found.push((label, next.clone()));
@@ -201,7 +188,7 @@ impl System for Library {
         let (from, to) = (self.unpacked(from), self.unpacked(to));
         let mut fitting = None;
         self.model.successors(event.0 as usize, &from, &mut |labels, target| {
-            if label_of(labels) == label && target == to {
+            if label_of(labels, |n| n as u32) == label && target == to {
                 fitting.get_or_insert_with(|| labels.to_vec());
             }
         });

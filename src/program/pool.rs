@@ -6,8 +6,9 @@
 
 use crate::lang::value::encode::HASHED;
 use crate::lang::value::{Value, digest};
+use dashmap::{DashMap, Entry as Place};
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -46,10 +47,8 @@ impl Entry {
     }
 }
 
-type Shard = HashMap<Value, u32, BuildHasherDefault<Fold>>;
-
 pub struct Pool {
-    shards: Vec<Mutex<Shard>>,
+    numbers: DashMap<Value, u32, BuildHasherDefault<Fold>>,
     segments: [OnceLock<Box<[OnceLock<Entry>]>>; 22],
     next: AtomicU32,
     /// Numbers that values of a saved run had which bytes alone do not bring back (sets that are
@@ -61,7 +60,7 @@ pub struct Pool {
 impl Default for Pool {
     fn default() -> Pool {
         Pool {
-            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            numbers: DashMap::with_hasher_and_shard_amount(BuildHasherDefault::default(), SHARDS),
             segments: std::array::from_fn(|_| OnceLock::new()),
             next: AtomicU32::new(0),
             promised: Mutex::default(),
@@ -72,21 +71,25 @@ impl Default for Pool {
 
 impl Pool {
     pub fn intern(&self, value: &Value) -> ValueId {
-        let mut hasher = Fold::default();
-        value.hash(&mut hasher);
-        let shard = &self.shards[(hasher.finish() >> 58) as usize % SHARDS];
-        let mut map = shard.lock();
-        if let Some(id) = map.get(value) {
+        // Nearly all values are known: they are looked up beside others who look.
+        if let Some(id) = self.numbers.get(value) {
             return ValueId(*id);
         }
-        // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
-        let id = self.keep_promise(value).unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
-        let (segment, at) = place(id);
-        let places = self.segments[segment]
-            .get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
-        assert!(places[at].set(Entry::new(value)).is_ok(), "a place of the pool is filled once");
-        map.insert(value.clone(), id);
-        ValueId(id)
+        match self.numbers.entry(value.clone()) {
+            Place::Occupied(known) => ValueId(*known.get()),
+            Place::Vacant(vacant) => {
+                // Relaxed: the number only has to be unique; the entry is published by its `OnceLock`.
+                let id =
+                    self.keep_promise(value).unwrap_or_else(|| self.next.fetch_add(1, Ordering::Relaxed));
+                let (segment, at) = place(id);
+                let places = self.segments[segment].get_or_init(|| {
+                    (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect()
+                });
+                assert!(places[at].set(Entry::new(value)).is_ok(), "a place of the pool is filled once");
+                vacant.insert(id);
+                ValueId(id)
+            }
+        }
     }
 
     #[inline]

@@ -18,9 +18,10 @@ use crate::model::{Formula, Model, types};
 use crate::report::trace_read::{self, ReadTrace};
 use crate::report::{INITIALISE, SETUP_CONSTANTS};
 use bombus_kernels::random::Random;
+use parking_lot::Mutex;
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a question may take.
@@ -42,14 +43,14 @@ pub struct Cancel(Arc<Mutex<Arc<AtomicBool>>>);
 impl Cancel {
     /// Ends the question in hand.
     pub fn cancel(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).store(true, Ordering::SeqCst);
+        self.0.lock().store(true, Ordering::SeqCst);
     }
 
     /// A budget for a new question.
     fn budget(&self, limit: Duration) -> Budget {
         let mut budget = Budget::unlimited();
         budget.time_limit = Some(limit);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = budget.interrupt_flag();
+        *self.0.lock() = budget.interrupt_flag();
         budget
     }
 }

@@ -3,6 +3,8 @@
 //! In: typed predicates and the variables to bind. Out: bindings, each of them tested by the evaluator.
 //! Never here: what an operator means (`evaluate`), packed states, threads.
 
+pub(crate) mod binder;
+pub(crate) mod binding;
 pub(crate) mod bounds;
 pub(crate) mod cases;
 pub(crate) mod choice;

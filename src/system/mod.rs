@@ -302,3 +302,17 @@ pub trait System: Sync {
         state.iter().enumerate().map(|(i, word)| (format!("word {i}"), word.to_string())).collect()
     }
 }
+
+/// The number that stands for the labels of a transition that has several: the label itself if there is one.
+pub fn label_of<T: Copy>(labels: &[T], word: impl Fn(T) -> u32) -> u64 {
+    let wide = |label: T| u64::from(word(label));
+    match *labels {
+        [] => 0,
+        [one] => wide(one),
+        [a, b] => wide(a) << 32 | wide(b),
+        _ => {
+            let words: Vec<u64> = labels.iter().map(|n| wide(*n)).collect();
+            bombus_kernels::hash::words(&words) as u64
+        }
+    }
+}

@@ -12,10 +12,11 @@ use crate::system::{
     Diagnostic, EventId, Finding, FindingKind, NO_INITIAL_STATE, PropId, Sink, Span, System,
 };
 use bombus_kernels::hash;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A longer state is refused.
@@ -71,7 +72,7 @@ pub struct Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(process) = self.process.take() {
-            self.desk.idle.lock().unwrap_or_else(|p| p.into_inner()).push(process);
+            self.desk.idle.lock().push(process);
         }
     }
 }
@@ -112,7 +113,7 @@ impl Desk {
     }
 
     fn fail(&self, why: impl Into<String>) {
-        self.failure.lock().unwrap_or_else(|p| p.into_inner()).get_or_insert(why.into());
+        self.failure.lock().get_or_insert(why.into());
         self.failed.store(true, Ordering::Relaxed);
     }
 
@@ -123,7 +124,7 @@ impl Desk {
     /// A process that was greeted and knows all propositions: an idle one, or a new one whose model must
     /// be the same as that of the first.
     fn process(&self) -> Result<Process, Wrong> {
-        let idle = self.idle.lock().unwrap_or_else(|p| p.into_inner()).pop();
+        let idle = self.idle.lock().pop();
         let mut process = match idle {
             Some(process) => process,
             None => {
@@ -134,7 +135,7 @@ impl Desk {
                 process
             }
         };
-        let propositions = self.propositions.lock().unwrap_or_else(|p| p.into_inner()).clone();
+        let propositions = self.propositions.lock().clone();
         for (number, text) in propositions.iter().enumerate().skip(process.propositions) {
             match told(&mut process, text)? {
                 Ok(id) if id as usize == number => {}
@@ -147,12 +148,12 @@ impl Desk {
     fn number(&self, text: &str) -> u32 {
         // Numbers below 256 are for reasons of our own.
         let number = (hash::bytes(text.as_bytes()) as u32) | 0x100;
-        self.texts.lock().unwrap_or_else(|p| p.into_inner()).insert(number, text.to_string());
+        self.texts.lock().insert(number, text.to_string());
         number
     }
 
     fn words_of(&self, number: u32) -> String {
-        self.texts.lock().unwrap_or_else(|p| p.into_inner()).get(&number).cloned().unwrap_or_default()
+        self.texts.lock().get(&number).cloned().unwrap_or_default()
     }
 
     /// Goes over one answer about a state without using it, so that only answers in the format are used.
@@ -227,7 +228,7 @@ impl Desk {
         let mut answer = Answer::new(process.ask(kind, question.finish())?);
         let read = read(&mut answer)?;
         answer.end()?;
-        self.idle.lock().unwrap_or_else(|p| p.into_inner()).push(process);
+        self.idle.lock().push(process);
         Ok(read)
     }
 }
@@ -286,7 +287,7 @@ impl Worker {
     fn ask_ahead(&mut self, states: &[u64]) -> Result<(), Wrong> {
         let desk = self.desk.clone();
         let (words, bytes) = (desk.words(), desk.hello.bytes);
-        let again = desk.sample.lock().unwrap_or_else(|p| p.into_inner()).take();
+        let again = desk.sample.lock().take();
         let count = states.len() / words;
         self.question.begin(Kind::Succ);
         self.question.u32((count + usize::from(again.is_some())) as u32);
@@ -314,7 +315,7 @@ impl Worker {
         answer.end()?;
         if let Some(part) = self.parts.last() {
             let sample = (states[(count - 1) * words..].to_vec(), self.body[part.clone()].to_vec());
-            *desk.sample.lock().unwrap_or_else(|p| p.into_inner()) = Some(sample);
+            *desk.sample.lock() = Some(sample);
         }
         self.ahead.clear();
         self.ahead.extend_from_slice(states);
@@ -357,7 +358,7 @@ impl Worker {
         desk.skip(&mut answer)?;
         answer.end()?;
         {
-            let mut first = desk.first.lock().unwrap_or_else(|p| p.into_inner());
+            let mut first = desk.first.lock();
             if first.get_or_insert_with(|| body.clone()) != &body {
                 return Err("the question for initial states was answered differently".into());
             }
@@ -455,18 +456,17 @@ impl System for Via {
     }
 
     fn proposition(&mut self, text: &str, at: Span) -> Result<PropId, Vec<Diagnostic>> {
-        let known =
-            self.0.propositions.lock().unwrap_or_else(|p| p.into_inner()).iter().position(|p| p == text);
+        let known = self.0.propositions.lock().iter().position(|p| p == text);
         if let Some(number) = known {
             return Ok(PropId(number as u32));
         }
         let said = self.0.process().and_then(|mut process| {
             let said = told(&mut process, text)?;
-            self.0.idle.lock().unwrap_or_else(|p| p.into_inner()).push(process);
+            self.0.idle.lock().push(process);
             Ok(said)
         });
         let fault = |message: String| vec![Diagnostic::error(at, message)];
-        let mut all = self.0.propositions.lock().unwrap_or_else(|p| p.into_inner());
+        let mut all = self.0.propositions.lock();
         match said {
             Ok(Ok(id)) if id as usize == all.len() => {
                 all.push(text.to_string());
@@ -507,7 +507,7 @@ impl System for Via {
     }
 
     fn failure(&self) -> Option<String> {
-        self.0.failure.lock().unwrap_or_else(|p| p.into_inner()).clone()
+        self.0.failure.lock().clone()
     }
 
     fn property(&self, finding: &Finding) -> String {

@@ -8,9 +8,8 @@ use crate::support::binary::Folder;
 use crate::support::machines;
 use crate::support::{cases, first_seed, with_stack};
 use bombus::base::budget::Budget;
-use bombus::driver::{Asked, CheckOptions, Engine, Failure, Method, Reduce, SymbolicSettings, check};
+use bombus::driver::{CheckOptions, Engine, Failure, Method, SymbolicSettings, check};
 use bombus::evaluate::{Interpreter, search};
-use bombus::explore::{Order, Store};
 use bombus::lang::typed::{Machine, Pred};
 use bombus::model::{self, LoadOptions};
 use bombus::report::{Outcome, Verdict};
@@ -19,33 +18,7 @@ use bombus::symbolic::sat::{Answer, Limit, Lit};
 use std::time::Duration;
 
 fn options(engine: Engine) -> CheckOptions {
-    CheckOptions {
-        loading: LoadOptions::default(),
-        engine,
-        workers: 1,
-        order: Order::Bfs,
-        store: Store::Exact,
-        no_deadlock: false,
-        no_invariant: false,
-        no_assertions: false,
-        no_goal: false,
-        goal: None,
-        strict_wd: false,
-        keep_going: false,
-        por: Reduce::Off,
-        level_proviso: false,
-        refine_at_once: true,
-        no_native: true,
-        deadlock_only: false,
-        symmetry: None,
-        process: Default::default(),
-        bdd: Default::default(),
-        checkpoint: Default::default(),
-        cluster: None,
-        certificate: Default::default(),
-        temporal: Asked::default(),
-        progress: Default::default(),
-    }
+    CheckOptions { engine, refine_at_once: true, no_native: true, ..CheckOptions::default() }
 }
 
 fn symbolic(method: Method) -> Engine {

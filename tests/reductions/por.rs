@@ -11,40 +11,12 @@ mod varied;
 
 use crate::support::binary::{Folder, messages};
 use bombus::base::budget::Budget;
-use bombus::driver::{Asked, CheckOptions, Engine, Reduce, check, on_large_stack};
-use bombus::explore::{Order, Store};
-use bombus::model::LoadOptions;
+use bombus::driver::{Asked, CheckOptions, Reduce, check, on_large_stack};
 use bombus::report::{Outcome, Verdict};
 use std::path::Path;
 
 fn options() -> CheckOptions {
-    CheckOptions {
-        loading: LoadOptions::default(),
-        engine: Engine::Explicit,
-        workers: 1,
-        order: Order::Bfs,
-        store: Store::Exact,
-        no_deadlock: false,
-        no_invariant: false,
-        no_assertions: false,
-        no_goal: false,
-        goal: None,
-        strict_wd: false,
-        keep_going: false,
-        por: Reduce::Off,
-        level_proviso: false,
-        refine_at_once: true,
-        no_native: false,
-        deadlock_only: false,
-        symmetry: None,
-        process: Default::default(),
-        bdd: Default::default(),
-        checkpoint: Default::default(),
-        cluster: None,
-        temporal: Asked::default(),
-        certificate: Default::default(),
-        progress: Default::default(),
-    }
+    CheckOptions { refine_at_once: true, ..CheckOptions::default() }
 }
 
 fn deadlock_only() -> CheckOptions {

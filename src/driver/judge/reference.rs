@@ -10,7 +10,7 @@ use crate::base::finding::FindingKind;
 use crate::driver::{CheckOptions, Explored};
 use crate::lang::typed::Machine;
 use crate::report::{
-    Counts, EventCoverage, INITIALISE, Judge, Ledger, Reductions, SETUP_CONSTANTS, TraceStep, Violation,
+    Counts, EventCoverage, INITIALISE, Judge, Ledger, SETUP_CONSTANTS, TraceStep, Violation,
 };
 use bombus_oracle::exec::{Finding, Kind};
 use bombus_oracle::search::{self, Report, Trace};
@@ -85,7 +85,6 @@ fn explored(
         workers: 1,
         ledger,
         violation,
-        others: Vec::new(),
         found: report.found.iter().map(|(kind, n)| (word(*kind).to_string(), *n)).collect(),
         counts: Counts {
             states,
@@ -100,17 +99,7 @@ fn explored(
         undefined_guards: (0..machine.events.len())
             .map(|at| report.undefined_guards.get(&name(at)).copied().unwrap_or(0))
             .collect(),
-        notes: Vec::new(),
-        digest: String::new(),
-        reductions: Reductions::default(),
-        setup_seconds: 0.0,
-        time_shares: None,
-        temporal: Vec::new(),
-        temporal_seconds: 0.0,
-        warnings: Vec::new(),
-        details: Vec::new(),
-        symbolic: None,
-        machines: Vec::new(),
+        ..Explored::default()
     }
 }
 

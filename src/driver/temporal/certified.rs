@@ -8,7 +8,7 @@ use super::typing::{Part, Pieces};
 use super::{Formulas, Logic, One};
 use crate::driver::judge;
 use crate::lang::typed::Machine;
-use crate::ltl::formula::{Atom, Binary, Formula, Kind, Pattern, Unary};
+use crate::ltl::formula::{Atom, Binary, Formula, Kind, Pattern};
 use crate::ltl::path::End;
 use serde_json::{Value as Json, json};
 
@@ -63,29 +63,11 @@ impl Translation<'_> {
             Kind::Constant(b) => json!([b.to_string()]),
             Kind::Atom(atom) => self.atom(atom)?,
             Kind::Unary(op, f) => {
-                let word = match op {
-                    Unary::Not => "not",
-                    Unary::Next => "X",
-                    Unary::Finally => "F",
-                    Unary::Globally => "G",
-                    Unary::Yesterday => "Y",
-                    Unary::Once => "O",
-                    Unary::Historically => "H",
-                };
-                json!([word, self.formula(f)?])
+                json!([op.word(), self.formula(f)?])
             }
             Kind::Binary(op, f, g) => {
-                let word = match op {
-                    Binary::And => "and",
-                    Binary::Or => "or",
-                    Binary::Implies => "=>",
-                    Binary::Iff => "<=>",
-                    Binary::Until => "U",
-                    Binary::WeakUntil => "W",
-                    Binary::Release => "R",
-                    Binary::Since => "S",
-                    Binary::Trigger => "T",
-                };
+                // The certificate's own word; all others are those of the formula.
+                let word = if *op == Binary::And { "and" } else { op.word() };
                 json!([word, self.formula(f)?, self.formula(g)?])
             }
             Kind::Quantified { .. } => return Err("a quantifier over a formula is not certified".into()),

@@ -137,6 +137,19 @@ impl Constraint {
         }
     }
 
+    /// About how long one run takes, in runs of a small constraint.
+    pub(crate) fn work(&self) -> usize {
+        const SMALL: usize = 32;
+        1 + match self {
+            Constraint::AtMost { sum, .. } | Constraint::Equal { sum, .. } => sum.0.len(),
+            Constraint::Or { of, .. } => of.len(),
+            Constraint::AllDifferent(vars) => vars.len(),
+            Constraint::Table { rows, .. } => rows.len(),
+            Constraint::Element { rows, .. } => rows.len(),
+            Constraint::Product { .. } => 0,
+        } / SMALL
+    }
+
     pub(crate) fn run(&self, d: &mut Domains) -> Step {
         match self {
             Constraint::AtMost { lit, sum, k } => match d.literal(*lit) {

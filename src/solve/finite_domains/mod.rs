@@ -23,6 +23,8 @@ pub struct Network {
     queued: Vec<bool>,
     /// For each variable the constraints to run again, and after which changes.
     watch: Vec<Vec<(u32, Event)>>,
+    /// Work that may be done before whoever calls has the chance to stop.
+    left: usize,
 }
 
 impl Default for Network {
@@ -40,6 +42,7 @@ impl Network {
             queue: VecDeque::new(),
             queued: Vec::new(),
             watch: Vec::new(),
+            left: 0,
         };
         // The variable behind `Lit::TRUE`.
         network.variable(1, 1);
@@ -81,18 +84,22 @@ impl Network {
         Ok(())
     }
 
-    /// Runs up to so many constraints; true if nothing is left to run. What a conflict leaves must be undone.
+    /// Runs constraints up to so much work since this was last false; true if nothing is left to run. What a conflict leaves must be undone.
     /// Wide domains may be narrowed one value at a time, so whoever calls has the chance to stop.
-    pub fn narrow(&mut self, runs: usize) -> Result<bool, Conflict> {
+    pub fn narrow(&mut self, work: usize) -> Result<bool, Conflict> {
         while let Some(id) = self.fresh.pop_front() {
             if !self.queued[id as usize] {
                 self.queued[id as usize] = true;
                 self.queue.push_back(id);
             }
         }
-        for _ in 0..runs {
+        if self.left == 0 {
+            self.left = work;
+        }
+        while self.left > 0 {
             self.wake();
             let Some(id) = self.queue.pop_front() else { return Ok(true) };
+            self.left = self.left.saturating_sub(self.constraints[id as usize].work());
             self.queued[id as usize] = false;
             if let Err(conflict) = self.constraints[id as usize].run(&mut self.domains) {
                 self.domains.forget_changes();

@@ -40,7 +40,7 @@ const SINGLE: u64 = 1 << 12;
 /// Wider domains are halved rather than tried value by value.
 const HALVED: u64 = 1 << 8;
 
-/// Constraints run between two looks at the budget.
+/// Work of constraints between two looks at the budget, in runs of a small one.
 const RUNS: usize = 1 << 12;
 
 /// Why something was not translated.

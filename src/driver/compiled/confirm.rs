@@ -1,0 +1,196 @@
+//! Confirming a finding of the compiled engine: each step of its trace must be a transition of the evaluator, the last
+//! state must break what was reported, and the oracle must agree.
+//!
+//! In: a finding with packed states. Out: the violation as users read it. A trace that is not confirmed is an error.
+//! Never here: a search.
+
+use super::super::temporal::{self, Formulas};
+use super::super::{CheckOptions, judge};
+use crate::base::budget::Budget;
+use crate::evaluate::{Interpreter, State, Transition};
+use crate::explore::{self, Trace};
+use crate::lang::typed::{OWN, VarId};
+use crate::lang::value::Value;
+use crate::program::Program;
+use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, Violation};
+use crate::system::{Finding, FindingKind, System};
+
+/// The finding with its trace, confirmed.
+pub(in crate::driver) fn violation(
+    program: &Program,
+    formulas: &Formulas,
+    options: &CheckOptions,
+    finding: &Finding,
+    trace: Option<&Trace>,
+) -> Result<Violation, String> {
+    let machine = program.machine();
+    let interpreter = Interpreter::new(machine, &Budget::unlimited());
+    let mut steps = Vec::new();
+    let confirmed_by;
+    let mut explanation = Vec::new();
+    if let Some(event) = finding.event {
+        explanation.push(format!("while computing {}", program.event_names()[event.0 as usize]));
+    }
+    let start = match trace {
+        None => start_that_shows(program, finding),
+        Some(_) => None,
+    };
+    let claim = judge::Finding {
+        kind: finding.kind,
+        property: Some(finding.property as usize),
+        event: finding.event.map(|e| e.0 as usize),
+        broken: (finding.kind == FindingKind::Ltl).then(|| formulas.broken(finding.property)).flatten(),
+        strict_guards: options.strict_wd,
+    };
+    let property = match finding.kind {
+        FindingKind::Ltl => formulas.text(finding.property),
+        _ => program.property(finding),
+    };
+    let take = |path: &[judge::Stop]| {
+        if !options.certificate.is_asked() {
+            return;
+        }
+        let json = match finding.kind {
+            FindingKind::Ltl => formulas.broken_path(finding.property, machine, path),
+            _ => judge::finding_json(machine, path, &claim),
+        };
+        options.certificate.take_trace(finding.kind.word(), &property, json);
+    };
+    if let Some(trace) = trace.or(start.as_ref()) {
+        let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
+        let walk = confirmed_steps(program, &interpreter, trace, &states)?;
+        confirmed_by = Some(judge::confirm(machine, &walk.path(&states), &claim)?);
+        take(&walk.path(&states));
+        steps = walk.steps;
+        if let Some(last) = states.last() {
+            if finding.kind == FindingKind::Ltl {
+                formulas.confirm(finding.property, &interpreter, last)?;
+                explanation.push(temporal::OPEN.into());
+            }
+            confirm_finding(&interpreter, finding, last)?;
+        }
+    } else {
+        confirmed_by = Some(judge::confirm(machine, &[], &claim)?);
+        take(&[]);
+    }
+    Ok(Violation {
+        kind: finding.kind.word().to_string(),
+        property,
+        explanation,
+        trace: steps,
+        loop_start: None,
+        confirmed_by,
+    })
+}
+
+/// The state that shows what is wrong with constants alone, as a trace.
+fn start_that_shows(program: &Program, finding: &Finding) -> Option<Trace> {
+    let state = program.pack(&program.shown_by_constants(finding)?)?;
+    Some(vec![explore::Step { event: None, label: 0, state }])
+}
+
+/// A path as the evaluator walked it.
+pub(in crate::driver) struct Walk {
+    /// The steps as users read them; the set-up of the constants is a step of its own.
+    pub steps: Vec<TraceStep>,
+    /// For each state of the path the transition that led there.
+    taken: Vec<Option<Transition>>,
+}
+
+impl Walk {
+    /// The path as the judge reads it.
+    pub fn path<'a>(&'a self, states: &'a [State]) -> Vec<judge::Stop<'a>> {
+        let stop = |(by, state): (&'a Option<Transition>, &'a State)| judge::Stop { by: by.as_ref(), state };
+        self.taken.iter().zip(states).map(stop).collect()
+    }
+}
+
+/// The steps as the evaluator makes them; an error if it cannot.
+pub(in crate::driver) fn confirmed_steps(
+    program: &Program,
+    interpreter: &Interpreter,
+    trace: &Trace,
+    states: &[State],
+) -> Result<Walk, String> {
+    let machine = interpreter.machine();
+    let named = |vars: &[VarId], values: &[Value]| -> Vec<(String, String)> {
+        vars.iter()
+            .zip(values)
+            .filter(|(v, _)| !machine.var(**v).name.starts_with(OWN))
+            .map(|(v, x)| (machine.var(*v).name.to_string(), x.show(machine, &machine.var(*v).ty)))
+            .collect()
+    };
+    let mut steps = Vec::new();
+    let mut taken = Vec::new();
+    for (i, (step, state)) in trace.iter().zip(states).enumerate() {
+        let shown = named(&machine.variables, &state.variables);
+        let Some(event) = step.event else {
+            let state_of_constants = named(&machine.constants, &state.constants);
+            if !state_of_constants.is_empty() {
+                let state = state_of_constants;
+                steps.push(TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() });
+            }
+            let initial = interpreter.initial_states(&state.constants).map_err(|e| e.to_string())?;
+            if !initial.values.contains(state) {
+                return Err("the first state of a trace is not an initial state of the interpreter".into());
+            }
+            steps.push(TraceStep { event: INITIALISE.into(), state: shown, ..TraceStep::default() });
+            taken.push(None);
+            continue;
+        };
+        let from = states[i - 1].clone();
+        let possible = interpreter.steps_of(&from, event.0 as usize).map_err(|e| e.to_string())?;
+        let op = machine.op(machine.events[event.0 as usize]);
+        // Several choices of arguments may lead to one state; the label says which one was made.
+        let same: Vec<_> = possible.transitions.iter().filter(|t| t.target == *state).collect();
+        let chosen = same.iter().find(|t| program.label(event, &t.params, &t.results) == step.label);
+        let Some(t) = chosen.or(same.first()) else {
+            return Err(format!("step {i} of a trace, {}, is not a transition of the interpreter", op.name));
+        };
+        steps.push(TraceStep {
+            event: op.name.to_string(),
+            params: named(&op.params, &t.params),
+            results: named(&op.results, &t.results),
+            state: shown,
+        });
+        taken.push(Some((*t).clone()));
+    }
+    Ok(Walk { steps, taken })
+}
+
+/// The interpreter must see the same fault in the last state.
+pub(in crate::driver) fn confirm_finding(
+    interpreter: &Interpreter,
+    finding: &Finding,
+    state: &State,
+) -> Result<(), String> {
+    let machine = interpreter.machine();
+    let is_false = |clause: Option<&crate::lang::typed::Clause>| {
+        clause.is_some_and(|c| interpreter.eval_pred(&c.pred, Some(state)).is_ok_and(|holds| !holds))
+    };
+    let confirmed = match finding.kind {
+        FindingKind::Invariant => is_false(machine.invariant.get(finding.property as usize)),
+        FindingKind::Deadlock => interpreter
+            .transitions(state)
+            .is_ok_and(|s| s.transitions.is_empty() && s.errors.is_empty() && s.incomplete.is_empty()),
+        FindingKind::Goal => machine
+            .goal
+            .as_ref()
+            .is_some_and(|g| interpreter.eval_pred(g, Some(state)).is_ok_and(|holds| holds)),
+        // Errors of evaluation come from the interpreter itself, formulas are confirmed by those who know them.
+        FindingKind::Ltl
+        | FindingKind::Assertion
+        | FindingKind::WellDefinedness
+        | FindingKind::Precondition
+        | FindingKind::Properties
+        | FindingKind::Refinement
+        | FindingKind::Variant => true,
+        // No machine of B has these.
+        FindingKind::Divergence | FindingKind::Error => false,
+    };
+    if confirmed {
+        Ok(())
+    } else {
+        Err(format!("the interpreter does not confirm a finding of kind {}", finding.kind.word()))
+    }
+}
