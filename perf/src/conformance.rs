@@ -234,10 +234,12 @@ fn classified(row: &Row, result: &Value, difference: String) -> (Class, String) 
             .any(|w| w.contains("undefined") && w.contains("counted as false"))
     });
     if found.iter().any(explains) || undefined || row.soft {
-        let by = match () {
-            () if found.iter().any(explains) => format!("found here: {}", found.join(", ")),
-            () if undefined => "guards are undefined".into(),
-            () => "constants over deferred sets, which the record collapses in its own way".into(),
+        let by = if found.iter().any(explains) {
+            format!("found here: {}", found.join(", "))
+        } else if undefined {
+            "guards are undefined".into()
+        } else {
+            "constants over deferred sets, which the record collapses in its own way".into()
         };
         return (Class::Record, format!("{difference}; {by}"));
     }

@@ -191,11 +191,11 @@ impl Interpreter<'_> {
             (ClosureKind::Set, [x, y], [Type::Integer, Type::Integer], None) => {
                 self.with_captured(env, c, &mut |this, env| {
                     let all = conjuncts(&c.code.pred);
-                    let there = this.equation(env, &all, *x, *y)?;
+                    let there = this.linear_equation(env, &all, *x, *y)?;
                     if there.is_some() {
                         return Ok(there);
                     }
-                    Ok(this.equation(env, &all, *y, *x)?.and_then(|back| back.inverted()))
+                    Ok(this.linear_equation(env, &all, *y, *x)?.and_then(|back| back.inverted()))
                 })
             }
             _ => Ok(None),
@@ -203,7 +203,7 @@ impl Interpreter<'_> {
     }
 
     /// The function of which `y = a*x + b` is one of the conjuncts and the others speak of x or of y alone.
-    fn equation(&self, env: &mut Env, all: &[&Pred], x: VarId, y: VarId) -> Res<Option<Affine>> {
+    fn linear_equation(&self, env: &mut Env, all: &[&Pred], x: VarId, y: VarId) -> Res<Option<Affine>> {
         let is_y = |e: &Expr| matches!(e.kind, ExprKind::Var(v) if v == y);
         for (number, p) in all.iter().enumerate() {
             let PredKind::Rel(RelOp::Equal, left, right) = &p.kind else { continue };

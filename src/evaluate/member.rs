@@ -260,8 +260,12 @@ impl Interpreter<'_> {
         if functional && !self.is_function(env, x)? {
             return Err(Error::undecided("whether a symbolic relation is a function"));
         }
-        if injective && !is_injective_by_form(x) && !self.affine(env, x)?.is_some_and(|f| f.is_injective()) {
-            return Err(Error::undecided("whether a symbolic function is injective"));
+        if injective && !is_injective_by_form(x) {
+            match self.affine(env, x)? {
+                Some(f) if f.is_injective() => {}
+                Some(_) => return Ok(false),
+                None => return Err(Error::undecided("whether a symbolic function is injective")),
+            }
         }
         let domain = self.domain(env, x)?;
         let fits = if total { self.equal(env, &domain, a)? } else { self.subset(env, &domain, a)? };
