@@ -114,7 +114,9 @@ fn line(subject: &Subject, table: &Table, row: &Row, limit: u32) -> Result<Strin
     };
     let result = checked(subject, table, row, model, limit)?;
     let verdict = result["verdict"].as_str().unwrap_or_default();
-    let complete = verdict != "incomplete" || table.options.iter().any(|o| o == "marker");
+    // Markers are approximate, which a verdict says; a search that a limit cut has not counted everything.
+    let reasons = result["incomplete_because"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let complete = verdict != "incomplete" || reasons.into_iter().all(|reason| !reason.contains("limit"));
     let nodes = result["prob"]["states"].as_u64().unwrap_or(0) + 1;
     let (ours, same) = match table.count {
         Count::Verdict => (verdict.to_string(), row.word.as_ref().is_none_or(|word| word == verdict)),
