@@ -1,6 +1,7 @@
 //! The command line: explore a machine, judge a trace, check a certificate. Prints; everything else is in the libraries.
 
 use bombus_certify::certificate::Unread;
+use bombus_certify::proof;
 use bombus_certify::run::{self, check};
 use bombus_certify::trace::{params, trace_of};
 use bombus_certify::trust;
@@ -28,7 +29,8 @@ Exit status: 0 verified or confirmed, 1 violated or refuted, 2 rejected, 3 incom
 check examines a certificate that `bombus check --certificate DIR` wrote: constants, initial states, successors of every
 state, properties, counts. --sample looks at N states that the root of the certificate chooses, --shard at one part of N.
 --log enters every block that is right, and leaves those that earlier runs entered; it may be given for several files, the
-first one is written. --nodes limits the product with the automaton of a formula.
+first one is written. --nodes limits the product with the automaton of a formula. Of a proof by k-induction or IC3 every
+refutation is checked, and what is believed besides is listed.
 Exit status: 0 accepted, 1 rejected or damaged, 2 not readable, 3 nothing wrong but not everything could be checked.
 trust prints how many lines of code an accepted certificate rests on.";
 
@@ -91,6 +93,12 @@ fn run(args: &[String]) -> Result<u8, String> {
         }
         ["print", file] => (machine(file)?.write(), 0),
         ["trust"] => (trust::text(), 0),
+        ["check", dir] if proof::is_one(Path::new(dir)) => match proof::check(Path::new(dir)) {
+            Ok(report) if as_json => (format!("{:#}", report.json()), report.status()),
+            Ok(report) => (report.text(), report.status()),
+            Err(Unread::Damaged(why)) => (format!("REJECTED    {why}"), 1),
+            Err(Unread::Missing(why)) => return Err(why),
+        },
         ["check", dir] => match check(Path::new(dir), &checking) {
             Ok(report) if as_json => (format!("{:#}", report.json()), report.status()),
             Ok(report) => (report.text(), report.status()),

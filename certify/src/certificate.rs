@@ -83,7 +83,7 @@ impl Certificate {
     }
 }
 
-fn bytes_of(dir: &Path, name: &str, most: u64) -> Result<Vec<u8>, Unread> {
+pub(crate) fn bytes_of(dir: &Path, name: &str, most: u64) -> Result<Vec<u8>, Unread> {
     let path = dir.join(name);
     let failed = |e: std::io::Error| Unread::Missing(format!("{}: {e}", path.display()));
     let about = std::fs::metadata(&path).map_err(failed)?;

@@ -8,18 +8,20 @@
 //! constants and initial states, `examine` those of every state, with `reads` and `memo` to ask nothing twice and
 //! `members` to know what is listed; `orbit` renames elements. `trace` replays; `temporal` has
 //! formulas, which `product` decides on all paths and `word` along one. `run` is
-//! the whole, `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
+//! the whole, `proof` checks refutations (`lrat`) instead of states, `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
 
 pub mod certificate;
 pub mod encoding;
 pub mod examine;
 pub mod formula;
 pub mod log;
+pub mod lrat;
 pub mod manifest;
 pub mod members;
 pub mod memo;
 pub mod orbit;
 pub mod product;
+pub mod proof;
 pub mod reads;
 pub mod report;
 pub mod run;

@@ -1,16 +1,18 @@
 //! Benchmark harness: runs chosen workloads and prints figures, medians and ratios.
 //!
-//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|guard|peers|corpus|explore|kernels|choose|table|temporal|phases …`;
+//! Usage: `cargo run --release -p bombus-perf -- models|compare|instructions|guard|papers|peers|corpus|conformance|explore|kernels|choose|table|temporal|phases …`;
 //! without arguments it says how. Never here: anything a test depends on.
 
 mod callgrind;
 mod choose;
+mod conformance;
 mod corpus;
 mod explore;
 mod guard;
 mod kernels;
 mod manifest;
 mod models;
+mod papers;
 mod peers;
 mod phases;
 mod record;
@@ -32,7 +34,9 @@ fn main() -> ExitCode {
         Some("instructions") => callgrind::run(rest),
         Some("guard") => guard::run(rest),
         Some("peers") => peers::run(rest),
+        Some("papers") => papers::run(rest),
         Some("corpus") => corpus::run(rest),
+        Some("conformance") => conformance::run(rest),
         Some("explore") => {
             explore::run(rest);
             Ok(true)
@@ -61,9 +65,11 @@ fn main() -> ExitCode {
             let all = [
                 models::USAGE,
                 callgrind::USAGE,
+                papers::USAGE,
                 guard::USAGE,
                 peers::USAGE,
                 corpus::USAGE,
+                conformance::USAGE,
                 explore::USAGE,
                 kernels::USAGE,
                 choose::USAGE,

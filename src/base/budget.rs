@@ -65,6 +65,11 @@ impl Budget {
         Budget { time_limit: Some(GRACE), ..Budget::unlimited() }
     }
 
+    /// The same budget for no more than so many states.
+    pub fn of_states(&self, most: u64) -> Budget {
+        Budget { max_states: Some(self.max_states.map_or(most, |n| n.min(most))), ..self.clone() }
+    }
+
     /// A budget that lasts a little longer: for what is under way when the time is up and should
     /// not be cut, so that a search can be saved between two states.
     pub fn lenient(&self) -> Budget {

@@ -4,6 +4,8 @@
 //! Never here: printing; `cli` decides where the text goes.
 
 use super::span::{FileId, Span};
+use super::text::many;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +26,19 @@ pub struct Diagnostic {
     pub help: Vec<String>,
     /// What is checked is not quite what was written, so nothing can be verified.
     pub approximates: bool,
+    /// What the message speaks of, where one mistake could make many messages.
+    pub cause: Box<Cause>,
+}
+
+/// What an error can be put down to, and the errors that were put down to the same.
+#[derive(Clone, Debug, Default)]
+pub struct Cause {
+    /// One of these is wrong, or what is said about it.
+    pub blamed: Vec<String>,
+    /// What else the message speaks of: after another error about one of these it would be a repetition.
+    pub mentioned: Vec<String>,
+    /// Places of messages that were left out for this one.
+    pub also: Vec<Span>,
 }
 
 impl Diagnostic {
@@ -34,6 +49,7 @@ impl Diagnostic {
             labels: vec![(span, String::new())],
             help: Vec::new(),
             approximates: false,
+            cause: Box::default(),
         }
     }
 
@@ -49,6 +65,7 @@ impl Diagnostic {
             labels: Vec::new(),
             help: Vec::new(),
             approximates: false,
+            cause: Box::default(),
         }
     }
 
@@ -76,6 +93,40 @@ impl Diagnostic {
         self.help.push(text.into());
         self
     }
+
+    /// Whose fault it is, and what else the message speaks of.
+    pub fn caused_by(mut self, blamed: Vec<String>, mentioned: Vec<String>) -> Self {
+        *self.cause = Cause { blamed, mentioned, also: Vec::new() };
+        self
+    }
+}
+
+/// The messages without the errors that an earlier error explains; each of these is a further place of that error.
+pub fn one_for_each_cause(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
+    let mut blamed: BTreeMap<String, usize> = BTreeMap::new();
+    for d in diagnostics {
+        let known = d.cause.blamed.iter().chain(&d.cause.mentioned).find_map(|it| blamed.get(it).copied());
+        match known.filter(|_| d.severity == Severity::Error) {
+            Some(first) => {
+                let places = d.labels.first().map(|(span, _)| *span).into_iter().chain(d.cause.also);
+                let also = &mut kept[first].cause.also;
+                for place in places {
+                    if also.iter().all(|known| (known.file, known.start) != (place.file, place.start)) {
+                        also.push(place);
+                    }
+                }
+            }
+            None => {
+                // A warning stands in for no error: leaving the error out would accept what is wrong.
+                if d.severity == Severity::Error {
+                    blamed.extend(d.cause.blamed.iter().map(|it| (it.clone(), kept.len())));
+                }
+                kept.push(d);
+            }
+        }
+    }
+    kept
 }
 
 /// One text and where it came from.
@@ -156,10 +207,28 @@ impl Sources {
                 self.excerpt(&mut out, *span, text, if i == 0 { '^' } else { '-' });
             }
         }
+        if !d.cause.also.is_empty() {
+            let _ = writeln!(out, "  = also at {}", self.places(&d.cause.also));
+        }
         for help in &d.help {
             let _ = writeln!(out, "  = help: {help}");
         }
         out
+    }
+
+    /// The first places of a list as line and column, with the file where it changes.
+    fn places(&self, spans: &[Span]) -> String {
+        const SHOWN: usize = 12;
+        let mut shown: Vec<String> = Vec::new();
+        let mut file = None;
+        for span in spans.iter().take(SHOWN) {
+            let (line, column) = self.position(*span);
+            shown.push(if file == Some(span.file) { format!("{line}:{column}") } else { self.locate(*span) });
+            file = Some(span.file);
+        }
+        let rest = spans.len() - shown.len();
+        let rest = if rest > 0 { format!(" and {}", many(rest as u64, "more place")) } else { String::new() };
+        shown.join(", ") + &rest
     }
 
     /// The line of a place with a caret below, without the name of the file.

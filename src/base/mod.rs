@@ -3,6 +3,7 @@
 //! Never here: anything about B.
 
 pub mod budget;
+pub mod data_files;
 pub mod diagnostic;
 pub mod finding;
 pub mod hash;

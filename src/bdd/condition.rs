@@ -12,7 +12,6 @@ use super::diagram::{Diagrams, Halted, Set};
 use super::encoding::Encoding;
 use super::learn::{Heard, View};
 use crate::system::{Condition, Finding, System};
-use oxidd::BooleanFunction;
 
 pub struct Learned {
     pub finding: Option<Finding>,
@@ -21,6 +20,8 @@ pub struct Learned {
     parts: Vec<Part>,
     /// All that the parts read together.
     reads: Vec<u64>,
+    /// The condition had no truth value in some state.
+    pub unknown: bool,
 }
 
 struct Part {
@@ -54,7 +55,14 @@ impl Learned {
                 fresh: Vec::new(),
             });
         }
-        Ok(Learned { finding: condition.finding.clone(), number, found_if: condition.found_if, parts, reads })
+        Ok(Learned {
+            finding: condition.finding.clone(),
+            number,
+            found_if: condition.found_if,
+            parts,
+            reads,
+            unknown: false,
+        })
     }
 
     /// The members of `states` in which the condition has the truth value that is looked for. States in which it has
@@ -93,6 +101,7 @@ impl Learned {
         ask.heard.look_at(Some(&state));
         *ask.asked += 1;
         let whole = ask.system.condition(ask.worker, &state, self.number, None, ask.heard);
+        self.unknown |= whole.is_none();
         let alone = self.parts.len() == 1;
         let mut explained = whole != Some(self.found_if);
         for part in &mut self.parts {

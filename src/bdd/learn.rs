@@ -9,11 +9,11 @@
 //! run: a step that changes a bit it was not said to write, and a step that goes another way from another state with
 //! the same valuation. Never here: which states are looked at when.
 
-use super::diagram::{Diagrams, Halted, Renaming, Set, SetOps};
+use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
 use crate::base::hash::HashSet;
 use crate::system::{EventId, Finding, Footprint, Sink, System};
-use oxidd::{BooleanFunction, BooleanFunctionQuant, VarNo};
+use oxidd::VarNo;
 
 /// Valuations of one step that are tried from a second state.
 const TRIED_TWICE: usize = 8;
@@ -167,6 +167,18 @@ impl Step {
     /// The states from which the step leads to `states`.
     pub fn preimage(&self, states: &Set) -> Halted<Set> {
         self.up.of(states)?.and_exists(&self.relation, &self.after)
+    }
+
+    /// The states from which the step leads to another state.
+    pub fn moving(&self, encoding: &Encoding, diagrams: &Diagrams) -> Halted<Set> {
+        let mut still = self.relation.clone();
+        for var in &self.written {
+            let copy = encoding.primed(*var).expect("what a step writes has a copy for the state after it");
+            let both = diagrams.cube([(*var, true), (copy, true)])?;
+            let neither = diagrams.cube([(*var, false), (copy, false)])?;
+            still = still.and(&both.or(&neither)?)?;
+        }
+        Ok(self.relation.without(&still)?.exists(&self.after)?)
     }
 
     /// Enters what the step does where it reads what it reads in one state.

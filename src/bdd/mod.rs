@@ -6,31 +6,40 @@
 //!
 //! `learn` and `condition` find relations out by computing single steps from reached states; `encoding` and `order`
 //! say which variable holds which bit; `search` goes on until nothing is new; `orbit` closes sets under a symmetry;
-//! `path` walks back from what was found; `diagram` is the only file that speaks to the library of diagrams at length.
+//! `path` walks back from what was found. `claim` is what temporal logic asks; `decide` has it answered by `branching` and
+//! `linear` on the `structure` of states and steps, and `lasso` walks a path that violates it. `diagram` is the only file that speaks to the library of diagrams at length.
 
+mod branching;
+mod claim;
 mod condition;
+mod decide;
 mod diagram;
 mod encoding;
+mod lasso;
 mod learn;
+mod linear;
 mod orbit;
 pub mod order;
 mod outcome;
 mod path;
 mod search;
+mod structure;
 #[cfg(test)]
 mod tests;
+mod xi;
 
+pub use claim::{Branching, Claim, Decided, Ending, Fact, Fair, Form, Linear, Open, Tree};
 pub use outcome::{Coverage, Figures, Found, Outcome, PathStep, Reason};
 
 use crate::base::budget::Budget;
 use crate::base::hash::HashSet;
 use crate::system::{Exchange, Finding, FindingKind, System};
-use diagram::{Diagrams, Halt, Halted, Set, SetOps};
+use diagram::{Diagrams, Halt, Halted, Set};
 use encoding::Encoding;
 use learn::Heard;
 use order::Arrangement;
-use oxidd::{BooleanFunction, Function};
 use search::{End, Pause, Search, Shown};
+pub use xi::Way;
 
 /// How much of an orbit is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -41,6 +50,18 @@ pub enum Symmetry {
     Generators,
     /// One state of each orbit.
     Orbits,
+}
+
+/// How temporal claims are decided with a symmetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Liveness {
+    /// On paths of kept states: violations are genuine, nothing holds by it.
+    #[default]
+    Representatives,
+    /// On orbits, by closing sets under the exchanges.
+    Quotient,
+    /// On orbits, by the relation between kept states and their images.
+    Xi(Way),
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +77,9 @@ pub struct Options {
     pub exchanges: Vec<Exchange>,
     /// Rounds of each closure under the symmetry; none if it goes on to the end.
     pub sigma_rounds: Option<u64>,
+    pub liveness: Liveness,
+    /// What is to be decided when all states are known.
+    pub claims: Vec<Claim>,
 }
 
 /// Nodes of the room of a run unless the user says otherwise.
@@ -75,6 +99,10 @@ pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Res
     let varied = varied_bits(system, budget);
     let words = system.words();
     let mut written = vec![0; words];
+    // The relation between kept states and their images needs a copy of every variable.
+    if matches!(options.liveness, Liveness::Xi(_)) && !options.claims.is_empty() {
+        written.fill(u64::MAX);
+    }
     for instance in &footprints.instances {
         written.iter_mut().zip(&instance.writes).for_each(|(all, w)| *all |= w);
     }
@@ -184,6 +212,12 @@ impl Run<'_> {
         if outcome.exhausted && search.orbits.is_trivial() {
             audit(&mut search)?;
         }
+        if !paused {
+            outcome.decided = decide::all(&mut search, options, outcome.exhausted);
+            if let Some(fault) = search.learner.fault.take() {
+                return Err(fault);
+            }
+        }
         self.figures(&search, options, &mut outcome);
         Ok(Tried { outcome, paused })
     }
@@ -204,6 +238,7 @@ impl Run<'_> {
             conditions_asked: search.asked,
             exchanges: options.exchanges.len(),
             hints: search.hints_used,
+            nodes_of_xi: search.nodes_of_xi,
         };
     }
 }
@@ -224,6 +259,7 @@ fn conclude<S: System>(
 ) -> Halted<()> {
     let (diagrams, encoding) = (search.learner.diagrams, search.learner.encoding);
     let counted = encoding.current.len() as u32;
+    diagrams.grant_a_moment();
     outcome.kept = diagrams.size(&search.reach, counted);
     outcome.initial = diagrams.size(&search.initial, counted);
     outcome.undefined = search.learner.heard.undefined.clone();

@@ -3,10 +3,9 @@
 //! In: exchanges as permutations of variables. Out: closures (`sigma_Step` of the literature) and one state of each
 //! orbit. Never here: whether the system is symmetric.
 
-use super::diagram::{Diagrams, Halted, Renaming, Set, SetOps};
+use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
 use crate::system::Exchange;
-use oxidd::BooleanFunction;
 
 pub struct Orbits {
     exchanges: Vec<Renaming>,

@@ -74,6 +74,8 @@ pub struct Figures {
     pub exchanges: usize,
     /// Hints that were gone through, the last one (true) included.
     pub hints: usize,
+    /// Nodes of the relation between kept states and their images, if there is one.
+    pub nodes_of_xi: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -95,4 +97,6 @@ pub struct Outcome {
     /// Events whose guard was undefined somewhere.
     pub undefined: Vec<EventId>,
     pub figures: Figures,
+    /// What each claim came to; none where the search did not come so far.
+    pub decided: Vec<super::Decided>,
 }

@@ -4,14 +4,12 @@
 //! know. Rings are computed anew when something is found, so that a search keeps no sets that it does not need.
 //! Never here: whether the last state shows the finding to others.
 
-use super::diagram::{Halted, Set, SetOps};
+use super::diagram::{Halted, Set};
 use super::learn::{Heard, Learner};
 use super::outcome::PathStep;
 use crate::system::System;
-use oxidd::BooleanFunction;
 
-/// The shortest path to one of the targets, and which it is. No limit but that of the nodes applies: a finding must
-/// be shown even when the time is up.
+/// The shortest path to one of the targets, and which it is.
 pub fn shortest<S: System>(
     learner: &Learner<'_, S>,
     initial: &Set,

@@ -6,14 +6,13 @@
 //! expanded. Never here: the order of variables, paths.
 
 use super::condition::{Asking, Learned};
-use super::diagram::{Diagrams, Halt, Halted, Set, SetOps};
+use super::diagram::{Diagrams, Halt, Halted, Set};
 use super::encoding::Encoding;
 use super::learn::Learner;
 use super::orbit::Orbits;
 use super::outcome::Reason;
 use super::{Options, Symmetry};
 use crate::system::{Finding, FindingKind, NO_INITIAL_STATE, System};
-use oxidd::{BooleanFunction, Function};
 
 /// States without a step that are looked at one by one, where some steps could not be computed.
 const STUCK: usize = 10_000;
@@ -28,6 +27,7 @@ pub struct Search<'s, S: System> {
     pub learner: Learner<'s, S>,
     conditions: Vec<Learned>,
     hints: Vec<Learned>,
+    propositions: Vec<(usize, Learned)>,
     pub orbits: Orbits,
     options: &'s Options,
     pub initial: Set,
@@ -44,6 +44,7 @@ pub struct Search<'s, S: System> {
     pub nodes_expanded: u64,
     pub asked: u64,
     pub hints_used: usize,
+    pub nodes_of_xi: usize,
 }
 
 /// How a search ended.
@@ -72,10 +73,14 @@ impl<'s, S: System> Search<'s, S> {
         options: &'s Options,
     ) -> Halted<Self> {
         let footprints = system.footprints().expect("the system has footprints");
-        let (mut conditions, mut hints) = (Vec::new(), Vec::new());
+        let (mut conditions, mut hints, mut propositions) = (Vec::new(), Vec::new(), Vec::new());
         for (i, condition) in footprints.conditions.iter().enumerate() {
             let learned = Learned::new(i, condition, encoding, diagrams)?;
-            if learned.finding.is_some() { &mut conditions } else { &mut hints }.push(learned);
+            match condition.proposition {
+                Some(number) => propositions.push((number, learned)),
+                None if learned.finding.is_some() => conditions.push(learned),
+                None => hints.push(learned),
+            }
         }
         let orbits = Orbits::new(&options.exchanges, options.sigma_rounds, encoding, diagrams)?;
         let none = || diagrams.none.clone();
@@ -83,6 +88,7 @@ impl<'s, S: System> Search<'s, S> {
             learner: Learner::new(system, encoding, diagrams)?,
             conditions,
             hints,
+            propositions,
             orbits,
             options,
             initial: none(),
@@ -95,6 +101,7 @@ impl<'s, S: System> Search<'s, S> {
             nodes_expanded: 0,
             asked: 0,
             hints_used: 0,
+            nodes_of_xi: 0,
         })
     }
 
@@ -350,6 +357,27 @@ impl<'s, S: System> Search<'s, S> {
             asked,
         };
         hint.find(waiting, &mut ask)
+    }
+}
+
+impl<S: System> Search<'_, S> {
+    /// The members of `states` in which a proposition is false; none if it has no truth value in some of them. One that
+    /// has no part that may be false is false nowhere.
+    pub fn proposition(&mut self, number: usize, states: &Set) -> Halted<Option<Set>> {
+        let Search { learner, propositions, asked, .. } = self;
+        let Some((_, learned)) = propositions.iter_mut().find(|(n, _)| *n == number) else {
+            return Ok(Some(learner.diagrams.none.clone()));
+        };
+        let mut ask = Asking {
+            system: learner.system,
+            worker: &mut learner.worker,
+            encoding: learner.encoding,
+            diagrams: learner.diagrams,
+            heard: &mut learner.heard,
+            asked,
+        };
+        let failing = learned.find(states, &mut ask)?;
+        Ok((!learned.unknown).then_some(failing))
     }
 }
 

@@ -42,6 +42,7 @@ impl Ring {
         }
         let conditions = apart.map(|(a, b)| Condition {
             finding: Some(Finding { kind: FindingKind::Invariant, property: 0, event: None }),
+            proposition: None,
             found_if: false,
             parts: vec![Part { reads: vec![cell(a) | cell(b)], askable: false }],
         });
@@ -143,6 +144,8 @@ fn options() -> Options {
         symmetry: Symmetry::Off,
         exchanges: Vec::new(),
         sigma_rounds: None,
+        liveness: Liveness::default(),
+        claims: Vec::new(),
     }
 }
 
@@ -252,5 +255,98 @@ fn both_arrangements_order_every_atom_once() {
         atoms.sort_unstable();
         atoms.dedup();
         assert_eq!(atoms.len(), 10);
+    }
+}
+
+/// The instances of one event of a ring: wish 0, take 1, leave 2.
+fn instances(ring: &Ring, event: u32) -> Vec<u32> {
+    (event * ring.n..(event + 1) * ring.n).collect()
+}
+
+fn decided(ring: &Ring, claim: Claim, with: &Options) -> Decided {
+    let with = Options { keep_going: true, check_deadlock: false, claims: vec![claim], ..with.clone() };
+    explored(ring, &with).decided.remove(0)
+}
+
+/// Some path leads to a deadlock; in every state; and the contrary of the first.
+fn trees() -> [(Branching, bool); 3] {
+    let reach =
+        vec![Tree::True, Tree::State(Fact::Deadlock), Tree::Until(0, 1), Tree::Not(2), Tree::Until(0, 3)];
+    let never = [reach.clone(), vec![Tree::Not(4)]].concat();
+    [
+        (Branching { trees: reach.clone(), root: 2 }, true),
+        (Branching { trees: never, root: 5 }, true),
+        (Branching { trees: reach, root: 3 }, false),
+    ]
+}
+
+#[test]
+fn a_claim_about_trees_that_fails_has_a_shortest_path_that_shows_it() {
+    // From every state of three cells all may come to wish: leave what is taken, wish one by one.
+    let ring = Ring::new(3, None, false);
+    for (claim, holds) in trees() {
+        match decided(&ring, Claim::Branching(claim), &options()) {
+            Decided::Holds => assert!(holds),
+            Decided::Path(path, Ending::Open) => assert!(!holds && path.len() == 4, "{path:?}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_path_that_violates_a_claim_ends_in_a_deadlock_or_comes_round() {
+    let ring = Ring::new(3, None, false);
+    // Again and again somebody leaves: not where all wish.
+    let forms = vec![Form::True, Form::Taken(instances(&ring, 2)), Form::Until(0, 1), Form::Not(2)];
+    let often = [forms, vec![Form::Until(0, 3), Form::Not(4)]].concat();
+    let claim = Linear { forms: often, root: 5, assumptions: vec![Vec::new()] };
+    let Decided::Along(path) = decided(&ring, Claim::Linear(claim), &options()) else { panic!("it fails") };
+    let mut heard = Heard::default();
+    for two in path.windows(2) {
+        heard.look_at(None);
+        ring.successors(&mut (), &two[0], &mut heard);
+        assert!(heard.edges().iter().any(|e| e.2 == two[1]), "{two:?}");
+    }
+    heard.look_at(None);
+    ring.successors(&mut (), &path[path.len() - 1], &mut heard);
+    assert!(heard.edges().is_empty() || path[..path.len() - 1].contains(&path[path.len() - 1]));
+    // Whoever takes has wished before: a claim about the past.
+    let forms = vec![
+        Form::True,
+        Form::Taken(instances(&ring, 0)),
+        Form::Since(0, 1),
+        Form::Taken(instances(&ring, 1)),
+        Form::Not(2),
+        Form::And(3, 4),
+        Form::Until(0, 5),
+        Form::Not(6),
+    ];
+    let claim = Linear { forms, root: 7, assumptions: vec![Vec::new()] };
+    assert!(matches!(decided(&ring, Claim::Linear(claim), &options()), Decided::Holds));
+}
+
+#[test]
+fn orbits_decide_as_all_states_do_and_representatives_verify_nothing() {
+    let n = 4;
+    let ring = Ring::new(n, None, false);
+    let images = (0..n).map(|i| ((i + 1) % n, None)).collect();
+    let rotation = Exchange { set: "CELL".into(), elements: ["a".into(), "b".into()], images, proved: true };
+    let with = |liveness| Options {
+        symmetry: Symmetry::Orbits,
+        exchanges: vec![rotation.clone()],
+        liveness,
+        ..options()
+    };
+    for (claim, _) in trees() {
+        let plain = matches!(decided(&ring, Claim::Branching(claim.clone()), &options()), Decided::Holds);
+        for liveness in [Liveness::Quotient, Liveness::Xi(Way::Create), Liveness::Xi(Way::FromOrbits)] {
+            match decided(&ring, Claim::Branching(claim.clone()), &with(liveness)) {
+                Decided::Holds => assert!(plain, "{liveness:?}"),
+                Decided::Path(..) => assert!(!plain, "{liveness:?}"),
+                other => panic!("{other:?}"),
+            }
+        }
+        let kept = decided(&ring, Claim::Branching(claim), &with(Liveness::Representatives));
+        assert!(matches!(kept, Decided::Open(Open::OnlyKept)));
     }
 }

@@ -4,11 +4,11 @@
 
 use super::args::Loading;
 use super::run::{complain, loading, rejected, say, watch_signals};
-use super::status;
+use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::base::text::many;
 use crate::driver::{self, Animation, Replayed};
-use crate::report::{TraceStep, text, trace_read};
+use crate::report::{TraceStep, text, trace_file, trace_read};
 use clap::Args;
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
@@ -29,6 +29,9 @@ pub struct Animate {
     /// Make the steps of this trace first: .prob2trace, .json, or the JSON result of a check
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
+    /// The process of a CSP script [default: MAIN]
+    #[arg(long, value_name = "NAME")]
+    pub main: Option<String>,
     /// Where the choices of `random` begin
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -45,9 +48,12 @@ pub struct Replay {
     /// The trace: .prob2trace, the .json of --trace, or the JSON result of a check
     #[arg(value_name = "TRACE", required_unless_present = "log", conflicts_with = "log")]
     pub trace: Option<PathBuf>,
-    /// The model [default: the one that the trace names]
+    /// The model [default: the one that the trace names, there or beside the trace]
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
+    /// Write the trace again, with all values: .prob2trace, .json, .txt, .html, .mmd or .svg by extension (repeatable)
+    #[arg(short = 't', long = "trace", value_name = "FILE", conflicts_with = "log")]
+    pub write: Vec<PathBuf>,
     /// Instead of a trace, a log of a real system, one JSON object on each line (- is stdin): does the model allow it?
     #[arg(long, value_name = "FILE", requires = "model")]
     pub log: Option<PathBuf>,
@@ -76,14 +82,43 @@ pub fn replay(args: &Replay) -> u8 {
     let Some(trace) = &args.trace else {
         return args.log.as_ref().map_or(status::REJECTED, |log| super::logs::run(args, log));
     };
+    for file in &args.write {
+        let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+        let unknown = (!trace_file::EXTENSIONS.contains(&extension)).then(|| {
+            format!("--trace {}: use one of .{}", file.display(), trace_file::EXTENSIONS.join(", ."))
+        });
+        if let Some(message) = unknown.or_else(|| outputs::refused("--trace", file)) {
+            complain(&format!("error: {message}"));
+            return status::REJECTED;
+        }
+    }
     watch_signals(&budget);
     match driver::replay(trace, args.model.as_deref(), &loading(&args.loading), &budget) {
         Err(r) => rejected(&r),
-        Ok(replayed) => {
+        Ok((replayed, written)) => {
             say(&if args.json { replay_json(&replayed).to_string() } else { replay_text(&replayed) });
-            replayed.exit_status()
+            let mut failed = false;
+            for file in &args.write {
+                let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
+                failed |= match written.render(extension) {
+                    Ok(content) => !outputs::write(file, &content),
+                    Err(message) => {
+                        complain(&format!("error: {message}"));
+                        true
+                    }
+                };
+            }
+            match replayed.exit_status() {
+                0 if failed => status::INTERNAL,
+                status => status,
+            }
         }
     }
+}
+
+/// The model that the trace of a replay names, if one is found.
+pub fn model_of(args: &Replay) -> Option<PathBuf> {
+    driver::model_of_trace(args.trace.as_deref()?)
 }
 
 fn replay_text(r: &Replayed) -> String {
@@ -122,6 +157,17 @@ const SHOWN: usize = 40;
 const LONGEST: usize = 300;
 
 pub fn animate(args: &Animate) -> u8 {
+    if driver::is_csp(&args.model) {
+        if args.trace.is_some() {
+            complain("error: --trace has no meaning for a CSP script");
+            return status::REJECTED;
+        }
+        return super::animate_csp::animate(args);
+    }
+    if args.main.is_some() {
+        complain("error: --main is for CSP scripts");
+        return status::REJECTED;
+    }
     let budget = Budget::unlimited();
     let (model, sources, diagnostics) = match driver::load(&args.model, &loading(&args.loading)) {
         Ok(loaded) => loaded,
@@ -158,20 +204,20 @@ pub fn animate(args: &Animate) -> u8 {
 }
 
 /// Lines as they are typed, with editing and a history on a terminal, or as a pipe brings them.
-enum Lines {
+pub(super) enum Lines {
     Edited(Box<rustyline::DefaultEditor>),
     Plain,
 }
 
 impl Lines {
-    fn new(asks: bool) -> Lines {
+    pub(super) fn new(asks: bool) -> Lines {
         match rustyline::DefaultEditor::new() {
             Ok(editor) if asks => Lines::Edited(Box::new(editor)),
             _ => Lines::Plain,
         }
     }
 
-    fn next(&mut self) -> Option<String> {
+    pub(super) fn next(&mut self) -> Option<String> {
         match self {
             Lines::Edited(editor) => {
                 let line = editor.readline("> ").ok()?;
@@ -184,10 +230,10 @@ impl Lines {
 }
 
 /// Numbers that look random and are the same in every run with the same seed (splitmix64).
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -79,6 +79,9 @@ pub struct Loading {
     /// Also look for machines and definition files here (repeatable)
     #[arg(long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
+    /// Let formulas of the model read files below this directory too, not only below its own (repeatable)
+    #[arg(long = "allow-files", value_name = "DIR")]
+    pub allow_files: Vec<PathBuf>,
     /// Which machine of an Event-B project to load (default: the most refined one)
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
@@ -91,6 +94,9 @@ pub struct Loading {
     /// A schema of Z that is an operation although another schema refers to it (repeatable)
     #[arg(long = "operation", value_name = "NAME")]
     pub operations: Vec<String>,
+    /// Do not read the file bombus.toml beside the model
+    #[arg(long)]
+    pub no_config: bool,
 }
 
 impl Loading {
@@ -105,10 +111,12 @@ impl Loading {
             integers_in_scope,
             all_constants,
             include,
+            allow_files,
             machine,
             abstract_levels,
             variants,
             operations,
+            no_config,
         } = self;
         let mut line: Vec<OsString> = Vec::new();
         let mut option = |name: &str, value: OsString| line.extend([name.into(), value]);
@@ -117,6 +125,9 @@ impl Loading {
         }
         for dir in include {
             option("--include", dir.into());
+        }
+        for dir in allow_files {
+            option("--allow-files", dir.into());
         }
         for schema in operations {
             option("--operation", schema.into());
@@ -137,6 +148,7 @@ impl Loading {
             ("--integers-in-scope", integers_in_scope),
             ("--all-constants", all_constants),
             ("--variants", variants),
+            ("--no-config", no_config),
         ];
         line.extend(flags.into_iter().filter(|(_, given)| **given).map(|(name, _)| name.into()));
         line
@@ -152,6 +164,9 @@ pub struct Check {
     /// More models, checked one after the other. A folder stands for every model in it, - for standard input
     #[arg(value_name = "MODELS")]
     pub more: Vec<PathBuf>,
+    /// Check again whenever a text of the model changes, until an interrupt
+    #[arg(long, conflicts_with_all = ["via", "open", "checkpoint", "resume", "cluster"])]
+    pub watch: bool,
     /// Ask the process that CMD starts for states and transitions, one process for each worker, instead of
     /// reading a model (the protocol stands in the documentation of the module `via`)
     #[arg(long, value_name = "CMD", conflicts_with = "model")]
@@ -180,6 +195,12 @@ pub struct Check {
     /// kind: do not ask for distinct states in a row
     #[arg(long)]
     pub no_simple_path: bool,
+    /// Which proofs that an event keeps a conjunct of the invariant count, so that it is not checked again [default: free]
+    #[arg(long, value_enum, value_name = "WHOSE")]
+    pub proof_info: Option<ProofInfo>,
+    /// Check every claim of --proof-info; one that is false is an internal error
+    #[arg(long)]
+    pub paranoid: bool,
     /// Do not translate events into machine code: slower, for comparison and for systems that forbid it
     #[arg(long)]
     pub no_native: bool,
@@ -199,6 +220,9 @@ pub struct Check {
     /// With --engine bdd --symmetry: rounds of each closure under the symmetry [default: until it is closed]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sigma_rounds: Option<u32>,
+    /// With --engine bdd --symmetry: how temporal formulas are decided [default: representatives]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub liveness: Option<Liveness>,
     /// Order of exploration
     #[arg(long, value_enum, default_value_t = Order::Bfs)]
     pub order: Order,
@@ -431,6 +455,20 @@ impl Engine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProofInfo {
+    /// None
+    Off,
+    /// The event does not write what the conjunct reads
+    Free,
+    /// Free proofs, and queries of our own with a small limit
+    Own,
+    /// Free proofs, and what Rodin has discharged
+    Rodin,
+    /// All of these
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LtlEngine {
     /// Automaton, product, components
     Automaton,
@@ -465,6 +503,18 @@ pub enum Symmetry {
     Generators,
     /// With --engine bdd: one state of each orbit is expanded
     Orbits,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Liveness {
+    /// LTL on paths of representatives: violations are genuine, and nothing is verified (Live_Rep)
+    Representatives,
+    /// LTL and CTL on orbits, if formula and symmetry are proved to fit each other
+    Quotient,
+    /// The same by the relation of representatives and their images, grown from the representatives (Create_xi)
+    CreateXi,
+    /// The same with that relation taken from the one of all orbits: slower, for comparison (Orbit_To_xi)
+    OrbitToXi,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -525,10 +575,12 @@ mod tests {
             integers_in_scope: true,
             all_constants: true,
             include: vec!["a b".into(), "c".into()],
+            allow_files: vec!["d e".into(), "f".into()],
             machine: Some("M2".into()),
             abstract_levels: Some(0),
             variants: true,
             operations: vec!["Op".into()],
+            no_config: true,
         };
         for loading in [all, Loading::default()] {
             let line =

@@ -175,7 +175,7 @@ fn call(name: &str, arguments: &Value) -> Result<Value, Wrong> {
             let (trace, model) = (wanted("trace")?, wanted("model")?);
             let replayed =
                 driver::replay(Path::new(trace), Some(Path::new(model)), &loading(&given), &budget);
-            let replayed = replayed.map_err(|r| r.text())?;
+            let (replayed, _) = replayed.map_err(|r| r.text())?;
             Ok(super::animate::replay_json(&replayed))
         }
         "simulate" => {

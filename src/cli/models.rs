@@ -48,11 +48,57 @@ pub fn named(paths: &[PathBuf]) -> Result<Named, String> {
                 return Err(format!("{}: there is no model in this folder ({known})", path.display()));
             }
             models.extend(found);
+        } else if let Some(found) = pattern(path) {
+            if found.is_empty() {
+                return Err(format!("{}: no file has such a name", path.display()));
+            }
+            models.extend(found);
         } else {
             models.push(existing(path)?);
         }
     }
     Ok(Named { models, _input: input })
+}
+
+/// The files of a folder whose names fit a pattern with `*` and `?`, where a shell has not looked for them.
+fn pattern(path: &Path) -> Option<Vec<PathBuf>> {
+    let name = path.file_name()?.to_str()?;
+    if path.exists() || !name.contains(['*', '?']) {
+        return None;
+    }
+    let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let name: Vec<char> = name.chars().collect();
+    let fit = |file: &PathBuf| {
+        let own: Vec<char> =
+            file.file_name().map(|n| n.to_string_lossy().chars().collect()).unwrap_or_default();
+        file.is_file() && fits(&name, &own)
+    };
+    let found = entries(folder.unwrap_or(Path::new("."))).into_iter().filter(fit);
+    Some(
+        found
+            .map(|file| folder.map_or_else(|| file.file_name().unwrap_or_default().into(), |_| file.clone()))
+            .collect(),
+    )
+}
+
+/// Whether a name fits a pattern: `*` stands for any letters, `?` for one.
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    // After a star that failed, the star takes one letter more.
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        if p < pattern.len() && pattern[p] == '*' {
+            star = Some((p, n));
+            p += 1;
+        } else if p < pattern.len() && (pattern[p] == '?' || pattern[p] == name[n]) {
+            (p, n) = (p + 1, n + 1);
+        } else if let Some((at, taken)) = star {
+            star = Some((at, taken + 1));
+            (p, n) = (at + 1, taken + 1);
+        } else {
+            return false;
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
 }
 
 /// Whether a file is a model or a part of one, by its name.
@@ -136,8 +182,17 @@ fn standard_input() -> Result<(Input, PathBuf), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_source;
+    use super::{fits, is_source};
     use std::path::Path;
+
+    #[test]
+    fn a_star_stands_for_any_letters_and_a_question_mark_for_one() {
+        let fit = |p: &str, n: &str| fits(&p.chars().collect::<Vec<_>>(), &n.chars().collect::<Vec<_>>());
+        assert!(
+            fit("*.mch", "a.mch") && fit("a*b*.mch", "axxbyb.mch") && fit("?.mch", "a.mch") && fit("*", "")
+        );
+        assert!(!fit("*.mch", "a.ref") && !fit("?.mch", "ab.mch") && !fit("a*b", "ac"));
+    }
 
     #[test]
     fn a_model_is_known_by_its_extension_in_any_case() {

@@ -18,10 +18,12 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "integers_in_scope",
             "all_constants",
             "include",
+            "allow_files",
             "machine",
             "abstract_levels",
             "variants",
             "operations",
+            "no_config",
         ],
     ),
     (
@@ -33,6 +35,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
     (
         "Search and reductions",
         &[
+            "watch",
             "engine",
             "no_native",
             "workers",
@@ -53,6 +56,8 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "frames",
             "width",
             "no_simple_path",
+            "proof_info",
+            "paranoid",
             "hint",
             "generators",
             "nodes",

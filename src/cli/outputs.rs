@@ -64,6 +64,17 @@ pub fn rejected(args: &args::Check, file: &str, r: &Rejected) {
     }
 }
 
+/// The command as it was typed, with the words quoted that a shell would take apart.
+pub fn command_line() -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@".contains(c);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    std::iter::once("bombus".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
 /// JSON over several lines.
 pub fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"

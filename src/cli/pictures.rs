@@ -22,7 +22,7 @@ const COVERED: usize = 100_000;
 /// Options of `check` that look at the states once more.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Pictures {
-    /// Write the states and steps as a graph: .dot, .graphml or .json by extension
+    /// Write the states and steps as a graph: .dot, .graphml, .json or .svg by extension
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
     /// With --graph: states with the same value of this expression are one node
@@ -56,7 +56,7 @@ impl Pictures {
         }
         let known = |file: &Path, kinds: &[&str]| kinds.contains(&extension(file));
         if let Some(file) = self.graph.as_deref().filter(|f| !known(f, &graph_file::EXTENSIONS)) {
-            return Some(format!("--graph {}: use .dot, .graphml or .json", file.display()));
+            return Some(format!("--graph {}: use .dot, .graphml, .json or .svg", file.display()));
         }
         let graph = self.graph.iter().map(|file| ("--graph", file));
         let coverage = self.coverage.iter().flatten().map(|file| ("--coverage", file));

@@ -1,7 +1,7 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
 use super::args::{self, Cli, Command, Engine, LtlEngine, Order, Por, Store, Symmetry};
-use super::{colour, describe, models, options, outputs, progress, status, stores};
+use super::{colour, describe, models, options, outputs, progress, refusals, settings, status, watch};
 use crate::base::Int;
 use crate::base::budget::{Budget, GRACE};
 use crate::base::diagnostic::Diagnostic;
@@ -33,6 +33,10 @@ pub fn main() -> u8 {
             return if e.use_stderr() { status::REJECTED } else { status::OK };
         }
     };
+    let cli = match with_settings(cli) {
+        Ok(cli) => cli,
+        Err(message) => return reject(&message),
+    };
     let result = driver::on_large_stack(|| match cli.command {
         Command::Check(args) => check(*args),
         Command::Eval(args) => eval(&args),
@@ -57,6 +61,29 @@ pub fn main() -> u8 {
         },
     });
     result.unwrap_or_else(|panic| internal(&panic))
+}
+
+/// The command line with the settings beside its model; `check` reads them for each model by itself.
+fn with_settings(cli: Cli) -> Result<Cli, String> {
+    let found = match &cli.command {
+        Command::Eval(args) => args.model.clone(),
+        Command::Info(args) => Some(args.model.clone()),
+        Command::Scale(args) => Some(args.model.clone()),
+        Command::Animate(args) => Some(args.model.clone()),
+        Command::Serve(args) => Some(args.model.clone()),
+        Command::Simulate(args) => Some(args.model.clone()),
+        Command::Tests(args) => Some(args.model.clone()),
+        Command::Replay(args) => args.model.clone().or_else(|| super::animate::model_of(args)),
+        _ => None,
+    };
+    let Some(model) = found else { return Ok(cli) };
+    match settings::joined(&model)? {
+        Some((joined, told)) => {
+            complain(&format!("note: {told}"));
+            Ok(joined)
+        }
+        None => Ok(cli),
+    }
 }
 
 /// A way out for `bombus MODEL`.
@@ -116,6 +143,7 @@ pub(super) fn loading(args: &args::Loading) -> LoadOptions {
         minint: args.minint.map(Int::from),
         integers_in_scope: args.integers_in_scope,
         include: args.include.clone(),
+        allow_files: args.allow_files.clone(),
         machine: args.machine.clone(),
         abstract_levels: args.abstract_levels,
         variants: args.variants,
@@ -184,7 +212,35 @@ fn check(mut args: args::Check) -> u8 {
         return reject(&message);
     }
     let paths: Vec<_> = args.model.take().into_iter().chain(std::mem::take(&mut args.more)).collect();
-    let named = match models::named(&paths) {
+    if args.watch {
+        return check_again_and_again(&args, &paths);
+    }
+    check_paths(args, &paths)
+}
+
+/// `--watch`: a check, and one more after each change of a text, until an interrupt.
+fn check_again_and_again(args: &args::Check, paths: &[std::path::PathBuf]) -> u8 {
+    if paths.iter().any(|path| path.as_os_str() == "-" || path == Path::new("/dev/stdin")) {
+        return reject("--watch: standard input does not change; name a file");
+    }
+    let files = args.loading.include.iter().chain(&args.ltl_file).chain(&args.csp);
+    let watched: Vec<_> = paths.iter().chain(files).cloned().collect();
+    loop {
+        let look = watch::Look::at(&watched);
+        let status = check_paths(args.clone(), paths);
+        if matches!(status, status::INTERNAL | 130) {
+            return status;
+        }
+        complain("\nwaiting for a change; an interrupt ends this");
+        on_signal(move || std::process::exit(i32::from(status)));
+        let file = look.changed(&watched);
+        complain(&format!("\n{} changed\n", file.display()));
+    }
+}
+
+/// Checks all models behind paths of the command line.
+fn check_paths(mut args: args::Check, paths: &[std::path::PathBuf]) -> u8 {
+    let named = match models::named(paths) {
         Ok(named) => named,
         Err(message) => {
             let diagnostics = vec![Diagnostic::plain(message)];
@@ -198,7 +254,7 @@ fn check(mut args: args::Check) -> u8 {
         [] => check_one(args),
         [model] => {
             args.model = Some(model.clone());
-            check_one(args)
+            check_with_settings(args)
         }
         several => check_several(&args, several),
     }
@@ -219,7 +275,7 @@ fn check_several(args: &args::Check, models: &[std::path::PathBuf]) -> u8 {
         if !args.quiet {
             complain(&format!("== {}", model.display()));
         }
-        statuses.push(check_one(args::Check { model: Some(model.clone()), ..args.clone() }));
+        statuses.push(check_with_settings(args::Check { model: Some(model.clone()), ..args.clone() }));
         if statuses.last() == Some(&130) {
             break;
         }
@@ -235,6 +291,28 @@ fn check_several(args: &args::Check, models: &[std::path::PathBuf]) -> u8 {
     [130, 4, 2, 1, 3].into_iter().find(|status| of(*status) > 0).unwrap_or(status::OK)
 }
 
+/// Checks one model with the settings beside it.
+fn check_with_settings(args: args::Check) -> u8 {
+    let Some(model) = args.model.as_deref() else { return check_one(args) };
+    match settings::joined(model) {
+        Ok(Some((Cli { command: Command::Check(joined) }, told))) => {
+            if !args.quiet {
+                complain(&format!("note: {told}"));
+            }
+            // Which model and where its result goes was settled before.
+            let args::Check { model, more, json, .. } = args;
+            check_one(args::Check { model, more, json, ..*joined })
+        }
+        Ok(_) => check_one(args),
+        Err(message) => {
+            let diagnostics = vec![Diagnostic::plain(message)];
+            let r = Rejected { sources: Default::default(), diagnostics };
+            outputs::rejected(&args, &model.display().to_string(), &r);
+            rejected(&r)
+        }
+    }
+}
+
 /// Checks one model, or the process of --via.
 fn check_one(args: args::Check) -> u8 {
     if args.via_limit.is_some() && args.via.is_none() {
@@ -244,7 +322,7 @@ fn check_one(args: args::Check) -> u8 {
     if let Some(message) = args.pictures.refusal(of_b) {
         return reject(&message);
     }
-    if let Some(message) = not_available(&args) {
+    if let Some(message) = refusals::not_available(&args) {
         return reject(&message);
     }
     for trace in &args.trace {
@@ -365,10 +443,17 @@ fn check_one(args: args::Check) -> u8 {
             hints: args.hint.clone(),
             nodes: args.nodes.map(|n| n as usize),
             sigma_rounds: args.sigma_rounds.map(u64::from),
+            liveness: match args.liveness {
+                Some(args::Liveness::Quotient) => bdd::Liveness::Quotient,
+                Some(args::Liveness::CreateXi) => bdd::Liveness::Xi(bdd::Way::Create),
+                Some(args::Liveness::OrbitToXi) => bdd::Liveness::Xi(bdd::Way::FromOrbits),
+                _ => bdd::Liveness::Representatives,
+            },
         },
         checkpoint,
         cluster,
         certificate: driver::Certificate::at(args.certificate.clone()),
+        proofs: driver::Proofs::asked(args.proof_info.map(proof_level), args.paranoid),
         progress: Default::default(),
     };
     let line = (args.progress == args::Progress::Auto && !args.quiet && reports)
@@ -443,134 +528,19 @@ fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
     })
 }
 
+fn proof_level(asked: args::ProofInfo) -> driver::ProofLevel {
+    use driver::ProofLevel as Level;
+    match asked {
+        args::ProofInfo::Off => Level::Off,
+        args::ProofInfo::Free => Level::Free,
+        args::ProofInfo::Own => Level::Own,
+        args::ProofInfo::Rodin => Level::Rodin,
+        args::ProofInfo::All => Level::All,
+    }
+}
+
 pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// Options that an engine does not have are refused, never ignored.
-fn not_available(args: &args::Check) -> Option<String> {
-    if let Some(message) = not_for_sets(args).or_else(|| not_for_clauses(args)) {
-        return Some(message);
-    }
-    let plain = args.engine.and_then(Engine::plain_word);
-    if let Some(engine) = plain {
-        if args.order != Order::Bfs {
-            return Some(format!("--order: the {engine} engine searches breadth first only"));
-        }
-        if args.store != Store::Exact {
-            return Some(format!("--store: the {engine} engine keeps exact states only"));
-        }
-        if args.symmetry != Symmetry::Off {
-            return Some(format!("--symmetry: the {engine} engine visits every state"));
-        }
-        if args.workers.is_some_and(|n| n > 1) && args.engine != Some(Engine::Portfolio) {
-            return Some(format!("--workers: the {engine} engine has one worker"));
-        }
-    }
-    if args.por != Por::Off {
-        if matches!(args.symmetry, Symmetry::Marker | Symmetry::MarkerClassic) {
-            return Some(
-                "--por with --symmetry: a marker does not say which state stands for its orbit, so the set chosen \
-                 there would depend on the schedule; use --symmetry exact"
-                    .into(),
-            );
-        }
-        if let Some(engine) = plain {
-            return Some(format!("--por: the {engine} engine does not reduce"));
-        }
-        if args.order != Order::Bfs {
-            return Some("--por needs --order bfs: its counts must not depend on the schedule".into());
-        }
-    }
-    if let Some(message) = stores::not_available(args) {
-        return Some(message);
-    }
-    if args.cluster.is_some() {
-        if let Some(engine) = plain {
-            return Some(format!("--cluster: the {engine} engine searches on one machine"));
-        }
-        if args.via.is_some() {
-            return Some("--cluster: a model behind --via is checked on one machine".into());
-        }
-        if args.certificate.is_some() {
-            return Some("--cluster: a certificate is written by a search on one machine".into());
-        }
-    }
-    if args.certificate.is_some() {
-        if let Some(engine) = plain {
-            return Some(format!("--certificate: the {engine} engine writes none"));
-        }
-        if args.store != Store::Exact {
-            return Some("--certificate needs the states themselves: use --store exact".into());
-        }
-        if matches!(args.symmetry, Symmetry::Marker | Symmetry::MarkerClassic) {
-            return Some(
-                "--certificate: markers do not say which states they stand for; use --symmetry exact".into(),
-            );
-        }
-    }
-    if args.checkpoint.is_some() || args.resume.is_some() {
-        if let Some(engine) = plain {
-            return Some(format!("--checkpoint and --resume: the {engine} engine cannot save its search"));
-        }
-    } else if args.checkpoint_every.is_some() {
-        return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());
-    }
-    None
-}
-
-/// Options that only some symbolic engines have.
-fn not_for_clauses(args: &args::Check) -> Option<String> {
-    use Engine::*;
-    let given: [(&str, bool, &[Engine]); 5] = [
-        ("--max-depth", args.max_depth.is_some(), &[Bmc, BmcPath, Portfolio]),
-        ("--max-k", args.max_k.is_some(), &[Kind, Portfolio]),
-        ("--frames", args.frames.is_some(), &[Ic3, Portfolio]),
-        ("--width", args.width.is_some(), &[Bmc, BmcPath, Kind, Ic3, Portfolio]),
-        ("--no-simple-path", args.no_simple_path, &[Kind, Portfolio]),
-    ];
-    let wrong = given
-        .iter()
-        .find(|(_, given, engines)| *given && !args.engine.is_some_and(|engine| engines.contains(&engine)))?;
-    let words: Vec<&str> = wrong.2.iter().filter_map(|engine| engine.plain_word()).collect();
-    Some(format!("{}: for --engine {} only", wrong.0, words.join(", ")))
-}
-
-/// Options that only an engine on sets of states has, and those that it has not.
-fn not_for_sets(args: &args::Check) -> Option<String> {
-    let of_sets = matches!(args.symmetry, Symmetry::Generators | Symmetry::Orbits);
-    if args.engine != Some(Engine::Bdd) {
-        let given = [
-            ("--hint", !args.hint.is_empty()),
-            ("--generators", args.generators.is_some()),
-            ("--nodes", args.nodes.is_some()),
-            ("--sigma-rounds", args.sigma_rounds.is_some()),
-            ("--symmetry generators and --symmetry orbits", of_sets),
-        ];
-        let wrong = given.iter().find(|(_, given)| *given);
-        return wrong.map(|(option, _)| format!("{option}: for --engine bdd only"));
-    }
-    let given = [
-        ("--por", args.por != Por::Off, "sets of states are not reduced by partial orders"),
-        ("--store", args.store != Store::Exact, "sets of states are exact"),
-        ("--order", args.order != Order::Bfs, "sets of states have no such order"),
-        ("--checkpoint", args.checkpoint.is_some() || args.resume.is_some(), "its search cannot be saved"),
-        ("--certificate", args.certificate.is_some(), "its states are not listed"),
-        ("--cluster", args.cluster.is_some(), "sets of states are searched on one machine"),
-        ("--symmetry", args.symmetry != Symmetry::Off && !of_sets, "use generators or orbits"),
-        (
-            "--generators",
-            args.generators.is_some() && !of_sets,
-            "use --symmetry generators or orbits with it",
-        ),
-        (
-            "--sigma-rounds",
-            args.sigma_rounds.is_some() && !of_sets,
-            "use --symmetry generators or orbits with it",
-        ),
-    ];
-    let wrong = given.iter().find(|(_, given, _)| *given);
-    wrong.map(|(option, _, why)| format!("{option} with --engine bdd: {why}"))
 }
 
 fn show(args: &args::Check, outcome: &Outcome) -> u8 {
@@ -601,7 +571,11 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
     }
     for file in args.trace.iter().filter(|_| outcome.violation.is_some()) {
         let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-        match trace_file::render(outcome, extension) {
+        let drawings = match (&args.model, extension) {
+            (Some(model), "html") => drawings(model, &args.loading, outcome),
+            _ => Vec::new(),
+        };
+        match trace_file::render(outcome, extension, &outputs::command_line(), drawings) {
             Ok(content) => failed |= !outputs::write(file, &content),
             Err(message) => {
                 complain(&format!("error: {message}"));
@@ -614,6 +588,15 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
         0 if failed => status::INTERNAL,
         status => status,
     }
+}
+
+/// Drawings of the states of a counterexample, if there is an SVG beside the model.
+fn drawings(model: &Path, given: &args::Loading, outcome: &Outcome) -> Vec<String> {
+    const TIME: Duration = Duration::from_secs(10);
+    let mut budget = Budget::unlimited();
+    budget.time_limit = Some(TIME);
+    let steps = outcome.violation.as_ref().map_or(&[][..], |v| &v.trace);
+    driver::drawings_of_trace(model, &loading(given), steps, &budget)
 }
 
 fn eval(args: &args::Eval) -> u8 {
@@ -654,13 +637,7 @@ const LAYOUT_TIME: Duration = Duration::from_secs(10);
 
 fn info(args: &args::Info) -> u8 {
     if driver::is_csp(&args.model) {
-        return match driver::describe_csp(&args.model) {
-            Ok(text) => {
-                say(&text);
-                status::OK
-            }
-            Err(r) => rejected(&r),
-        };
+        return super::info_csp::info(args);
     }
     match driver::load(&args.model, &loading(&args.loading)) {
         Ok((model, sources, diagnostics)) => {

@@ -1,4 +1,4 @@
-//! `bombus scale`: how much faster a check gets with more workers, measured and fitted.
+//! `bombus scale`: how much faster a check gets with more workers or more machines, measured and fitted.
 
 use super::args::Loading;
 use super::batch::write_whole;
@@ -24,6 +24,10 @@ pub struct Scale {
     /// Worker counts to measure [default: powers of two up to the number of cores]
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub workers: Vec<u32>,
+    /// Numbers of machines to measure instead, all on this one as processes that talk over loopback; `--workers N` is then
+    /// what each of them gets [default: 1]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub machines: Vec<u32>,
     /// Runs of each count
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeats: u32,
@@ -57,21 +61,35 @@ pub struct Scale {
 pub fn run(args: &Scale) -> u8 {
     let cores =
         args.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u32));
-    let workers = if args.workers.is_empty() { powers_up_to(cores) } else { distinct(&args.workers) };
+    let mut workers = if args.workers.is_empty() { powers_up_to(cores) } else { distinct(&args.workers) };
+    let mut each = None;
+    if !args.machines.is_empty() {
+        if args.workers.len() > 1 {
+            eprintln!("bombus: with --machines, --workers is one number: the workers of each machine");
+            return status::REJECTED;
+        }
+        each = Some(args.workers.first().copied().unwrap_or(1));
+        workers = distinct(&args.machines);
+    }
     if args.time_limit.is_some_and(|s| !(s > 0.0 && s < 1e9)) {
         eprintln!("bombus: --time-limit needs a positive number of seconds");
         return status::REJECTED;
     }
     for option in &args.options {
         let text = option.to_string_lossy();
-        if ["--json", "--workers"].iter().any(|o| text == *o || text.starts_with(&format!("{o}="))) {
+        if ["--json", "--workers", "--cluster", "--rank"]
+            .iter()
+            .any(|o| text == *o || text.starts_with(&format!("{o}=")))
+        {
             eprintln!("bombus: {text} is set by scale itself");
             return status::REJECTED;
         }
     }
-    let beyond: Vec<String> = workers.iter().filter(|w| **w > cores).map(u32::to_string).collect();
+    let beyond: Vec<String> =
+        workers.iter().filter(|w| **w * each.unwrap_or(1) > cores).map(u32::to_string).collect();
     if !beyond.is_empty() {
-        eprintln!("bombus: warning: {} workers on {cores} cores will share them", beyond.join(", "));
+        let unit = if each.is_some() { "machines" } else { "workers" };
+        eprintln!("bombus: warning: {} {unit} on {cores} cores will share them", beyond.join(", "));
     }
     let checker = match &args.checker {
         Some(program) => Checker::other(program.clone()),
@@ -85,13 +103,14 @@ pub fn run(args: &Scale) -> u8 {
         }
     };
     let limits = Limits { seconds: args.time_limit, bytes: None };
-    let plan = Plan { args: check_args(args), workers, repeats: args.repeats, cores, limits };
+    let plan = Plan { args: check_args(args), workers, each, repeats: args.repeats, cores, limits };
     let total = plan.workers.len() as u32 * plan.repeats;
     let mut done = 0;
     let measured = measure(&checker, &plan, |r| {
         done += 1;
         if !args.quiet {
-            eprintln!("[{done}/{total}] {} workers: {}", r.workers, units::seconds(r.explore));
+            let unit = if plan.each.is_some() { "machines" } else { "workers" };
+            eprintln!("[{done}/{total}] {} {unit}: {}", r.workers, units::seconds(r.explore));
         }
     });
     let measured = match measured {

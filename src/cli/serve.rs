@@ -61,6 +61,7 @@ pub fn open_outcome(args: &args::Check, outcome: &Outcome, budget: &Budget) {
     };
     let trace = ReadTrace {
         model: None,
+        machine: None,
         violation: Some((violation.kind.clone(), violation.property.clone())),
         steps: violation.trace.clone(),
         loop_start: violation.loop_start,

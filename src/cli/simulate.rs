@@ -103,7 +103,7 @@ fn show(args: &Simulate, outcome: &Outcome) -> u8 {
     };
     if let Some(file) = args.trace.as_ref().filter(|_| outcome.violation.is_some()) {
         let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-        written &= match trace_file::render(outcome, extension) {
+        written &= match trace_file::render(outcome, extension, &outputs::command_line(), Vec::new()) {
             Ok(content) => outputs::write(file, &content),
             Err(message) => {
                 complain(&format!("error: {message}"));

@@ -328,21 +328,26 @@ impl Eval {
     }
 
     fn generate(&mut self, e: Ex, at: usize, env: Env, source: Val, rest: Option<Th>) -> Res<Val> {
-        let pat = match &e.kind {
-            Kind::Seq(_, stmts) | Kind::SeqRange(_, _, stmts) => match &stmts[at] {
-                Stmt::Generator(pat, _) => pat.clone(),
-                Stmt::Condition(_) => return self.fail("no generator"),
-            },
+        let stmts = match &e.kind {
+            Kind::Seq(_, stmts) | Kind::SeqRange(_, _, stmts) => stmts.clone(),
             _ => return self.fail("no generator"),
         };
+        let Stmt::Generator(pat, _) = &stmts[at] else { return self.fail("no generator") };
         let mut source = source;
-        while let Some((head, tail)) = self.uncons(source)? {
-            if let Some(inner) = self.matching(&pat, head, &env)? {
-                let (again, outer) = (e.clone(), env);
-                let more = later(move |eval: &mut Eval| eval.generate(again, at, outer, tail, rest));
-                return self.stream(e, at + 1, inner, Some(more));
-            }
+        'next: while let Some((head, tail)) = self.uncons(source)? {
             source = tail;
+            let Some(inner) = self.matching(pat, head, &env)? else { continue };
+            // Conditions are looked at here, so that elements that do not meet them cost no depth.
+            let mut after = at + 1;
+            while let Some(Stmt::Condition(condition)) = stmts.get(after) {
+                if !self.bool(condition, &inner)? {
+                    continue 'next;
+                }
+                after += 1;
+            }
+            let (again, outer) = (e.clone(), env);
+            let more = later(move |eval: &mut Eval| eval.generate(again, at, outer, source, rest));
+            return self.stream(e, after, inner, Some(more));
         }
         match rest {
             Some(rest) => self.force(&rest),

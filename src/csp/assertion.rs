@@ -4,7 +4,7 @@
 //! Divergence needs the whole graph of transitions: there the edges are recorded and a circle of τ is looked
 //! for. Never here: words of a report.
 
-use super::compose::composition;
+use super::compose::{Smaller, composition};
 use super::eval::Eval;
 use super::explicit::{NoTable, endless, explicit};
 use super::machine::Machine;
@@ -137,7 +137,7 @@ impl Judge<'_> {
 
     fn machine(&mut self, e: &super::core::Ex) -> Way<Machine> {
         let term = self.eval.term(e, &Env::default())?;
-        let composition = composition(self.eval, term, self.budget)?;
+        let composition = composition(self.eval, term, Smaller::All, self.budget)?;
         Ok(Machine::new(composition, self.eval, self.sources))
     }
 

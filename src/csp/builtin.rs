@@ -22,7 +22,7 @@ enum Class {
 
 use Class::{Compression, External, Function, Refused, Value};
 
-const TABLE: [(&str, Class); 69] = [
+const TABLE: [(&str, Class); 70] = [
     ("union", Function(2)),
     ("inter", Function(2)),
     ("diff", Function(2)),
@@ -64,7 +64,11 @@ const TABLE: [(&str, Class); 69] = [
     ("STOP", Value),
     ("SKIP", Value),
     ("DIV", Value),
+    ("BUFFER", Function(2)),
+    // The name stands in the prelude of timed sections alone.
+    ("timed urgent", Function(2)),
     ("transpose", External(1)),
+    ("mtransclose", External(2)),
     ("relational_image", External(1)),
     ("relational_inverse_image", External(1)),
     ("loop", External(1)),
@@ -79,7 +83,6 @@ const TABLE: [(&str, Class); 69] = [
     ("tau_loop_factor", Compression),
     ("lazynorm", Compression),
     ("lazyenumerate", Compression),
-    ("BUFFER", Refused(false)),
     ("WEAK_BUFFER", Refused(false)),
     ("WAIT", Refused(false)),
     ("timed_priority", Refused(false)),
@@ -91,7 +94,6 @@ const TABLE: [(&str, Class); 69] = [
     ("deter", Refused(true)),
     ("failure_watchdog", Refused(true)),
     ("trace_watchdog", Refused(true)),
-    ("mtransclose", Refused(true)),
 ];
 
 const ALL: [Builtin; TABLE.len()] = {
@@ -118,6 +120,16 @@ impl Builtin {
 
     pub fn is_compression(self) -> bool {
         TABLE[self.0 as usize].1 == Compression
+    }
+
+    /// Whether it is a compression, and how it makes a process smaller if it does.
+    pub fn compression(self) -> Option<Option<super::term::Compression>> {
+        use super::term::Compression::{Diamond, Strong};
+        self.is_compression().then(|| match self.word() {
+            "sbisim" => Some(Strong),
+            "diamond" | "normal" | "normalise" | "model_compress" | "dbisim" | "wbisim" => Some(Diamond),
+            _ => None,
+        })
     }
 
     pub fn is_refused(self) -> bool {

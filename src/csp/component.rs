@@ -45,6 +45,17 @@ impl Table {
         &all[from..from + len]
     }
 
+    /// The numbers of the transitions of a state.
+    pub fn range(&self, state: u32) -> std::ops::Range<u32> {
+        self.first[state as usize]..self.first[state as usize + 1]
+    }
+
+    /// Transitions by their numbers.
+    #[inline]
+    pub fn numbered(&self, range: std::ops::Range<u32>) -> &[(u32, u32)] {
+        &self.edges[range.start as usize..range.end as usize]
+    }
+
     /// From rows of transitions.
     pub fn new(rows: &[Vec<(u32, u32)>]) -> Table {
         let mut table = Table { first: vec![0], ..Table::default() };
@@ -105,6 +116,10 @@ pub fn table(eval: &mut Eval, term: u32, faults: &mut Vec<Fault>, budget: &Budge
             row.push((ENDED, omega));
         }
         for (_, to) in &mut row {
+            // Inside of a component a compression is no state of its own.
+            while let Term::Compressed(_, inner) = *eval.terms.get(*to) {
+                *to = inner;
+            }
             let next = terms.len() as u32;
             let number = *numbers.entry(*to).or_insert(next);
             if number == next {

@@ -5,9 +5,10 @@
 //! rules; what stands below them is a component. Never here: terms once the rules are made, so any number of
 //! threads may explore.
 
+use super::bisimulation::compressed;
 use super::component::{self, Table};
 use super::eval::Eval;
-use super::term::{Alphabet, ENDED, Relation, TAU, TICK, Term};
+use super::term::{Alphabet, Compression, ENDED, Relation, TAU, TICK, Term};
 use super::value::{Fault, Res};
 use crate::base::budget::Budget;
 use std::collections::{BTreeMap, HashMap};
@@ -46,26 +47,44 @@ struct Offer {
     ended: Vec<u32>,
 }
 
+/// Which components are made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Smaller {
+    /// Those that the script names, step by step: temporal formulas count τ as a step.
+    Steps,
+    /// Those that the script names, as it says.
+    Written,
+    /// All, because only failures and divergences are asked for.
+    All,
+}
+
 struct Builder<'a> {
     eval: &'a mut Eval,
     budget: &'a Budget,
+    smaller: Smaller,
     out: Composition,
-    known: HashMap<u32, Arc<Table>>,
+    known: HashMap<(u32, Option<Compression>), Arc<Table>>,
 }
 
 /// The rules of a process.
-pub fn composition(eval: &mut Eval, term: u32, budget: &Budget) -> Res<Composition> {
-    if let Some(done) = build(eval, term, budget, true)? {
+pub fn composition(eval: &mut Eval, term: u32, smaller: Smaller, budget: &Budget) -> Res<Composition> {
+    if let Some(done) = build(eval, term, smaller, budget, true)? {
         return Ok(done);
     }
-    let done = build(eval, term, budget, false)?;
+    let done = build(eval, term, smaller, budget, false)?;
     done.map_or_else(|| eval.fail("this process has too many rules"), Ok)
 }
 
-fn build(eval: &mut Eval, term: u32, budget: &Budget, apart: bool) -> Res<Option<Composition>> {
+fn build(
+    eval: &mut Eval,
+    term: u32,
+    smaller: Smaller,
+    budget: &Budget,
+    apart: bool,
+) -> Res<Option<Composition>> {
     let out = Composition::default();
-    let mut builder = Builder { eval, budget, out, known: HashMap::new() };
-    let Some(offer) = (if apart { builder.node(term)? } else { Some(builder.leaf(term)?) }) else {
+    let mut builder = Builder { eval, budget, smaller, out, known: HashMap::new() };
+    let Some(offer) = (if apart { builder.node(term)? } else { Some(builder.leaf(term, None)?) }) else {
         return Ok(None);
     };
     let mut out = builder.out;
@@ -98,13 +117,20 @@ impl Builder<'_> {
     }
 
     /// A term as one component.
-    fn leaf(&mut self, term: u32) -> Res<Offer> {
-        let table = match self.known.get(&term) {
+    fn leaf(&mut self, term: u32, asked: Option<Compression>) -> Res<Offer> {
+        let how = match (self.smaller, asked) {
+            (Smaller::Steps, Some(_)) | (Smaller::All, None) => Some(Compression::Strong),
+            (_, asked) => asked,
+        };
+        let table = match self.known.get(&(term, how)) {
             Some(table) => table.clone(),
             None => {
-                let made = component::table(self.eval, term, &mut self.out.faults, self.budget)?;
+                let mut made = component::table(self.eval, term, &mut self.out.faults, self.budget)?;
+                if let Some(how) = how {
+                    made = compressed(made, how);
+                }
                 let made = Arc::new(made);
-                self.known.insert(term, made.clone());
+                self.known.insert((term, how), made.clone());
                 made
             }
         };
@@ -150,7 +176,8 @@ impl Builder<'_> {
                 let Some(offers) = self.nodes(&[*p, *q])? else { return Ok(None) };
                 self.linked(offers, relation)
             }
-            _ => self.leaf(term).map(Some),
+            Term::Compressed(how, inner) => self.leaf(*inner, Some(*how)).map(Some),
+            _ => self.leaf(term, None).map(Some),
         }
     }
 

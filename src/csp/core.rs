@@ -76,7 +76,10 @@ pub enum Kind {
     Alphabetised(Ex, Ex, Ex, Ex),
     Link(Ex, Pairs, Ex),
     Rename(Ex, Pairs),
-    Each(Each, Vec<Stmt>, Ex),
+    /// With what stands for an operator on no processes, where that is not the usual one.
+    Each(Each, Vec<Stmt>, Ex, Option<Ex>),
+    /// A communication that waits: how long each event takes, the event of time, the communication.
+    Timed(Ex, Ex, Ex),
 }
 
 /// Pairs of event prefixes with generators.
@@ -93,6 +96,7 @@ pub enum Each {
     Sequence,
     Parallel(Ex),
     Interleave,
+    Choice(Ex),
     Alphabetised(Ex),
     Link(Pairs),
 }

@@ -87,10 +87,28 @@ impl Eval {
         for part in parts {
             let outer = std::mem::replace(&mut self.here, part.span);
             let set = self.type_value(&part)?;
+            if matches!(&part.kind, Kind::Set(_, stmts) if stmts.is_empty()) {
+                self.rectangular(&set)?;
+            }
             sets.extend(self.split(set)?);
             self.here = outer;
         }
         Ok(sets)
+    }
+
+    /// Values that are listed one by one have one constructor, if all of them have fields: what may follow a prefix would
+    /// otherwise depend on more than its field.
+    fn rectangular(&mut self, set: &SetOf) -> Res<()> {
+        let SetOf::Finite(list) = set else { return Ok(()) };
+        let mut heads: Vec<&Data> = list.iter().map(|d| &d.parts()[0]).collect();
+        heads.dedup();
+        let constructors = heads.iter().all(|d| matches!(d, Data::Const(_)));
+        if constructors && heads.len() > 1 && list.iter().all(|d| d.parts().len() > 1) {
+            return self.fail(
+                "this set of dotted values is not a product of sets, so it is no type of fields; a subtype can be",
+            );
+        }
+        Ok(())
     }
 
     /// A type expression: a set, a dotted product of sets, or a tuple of sets.

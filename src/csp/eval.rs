@@ -12,6 +12,7 @@ use super::value::{
     Binding, Bound, Bounds, Chunk, Closure, Code, Data, Env, Fault, FunData, Instance, LetData, Res, SetOf,
     State, Suspended, Th, Thunk, Val, data, later,
 };
+use crate::base::budget::Budget;
 use crate::base::{Int, Span};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,6 +32,9 @@ pub struct Eval {
     /// The place of what is being evaluated, for messages.
     pub here: Span,
     depth: usize,
+    /// Evaluations so far, and the budget that ends them.
+    steps: u64,
+    pub limit: Option<Budget>,
     pub terms: Terms,
     pub events: Events,
     instances: HashMap<Rc<LetData>, Rc<Instance>>,
@@ -48,6 +52,8 @@ impl Eval {
             type_states: vec![TypeState::New; script.types.len()],
             here: Span::default(),
             depth: 0,
+            steps: 0,
+            limit: None,
             terms: Terms::default(),
             events: Events::default(),
             instances: HashMap::new(),
@@ -71,6 +77,11 @@ impl Eval {
                 "this evaluation does not come to an end: \
                  a function or a process calls itself without a communication in between",
             );
+        }
+        self.steps += 1;
+        if self.steps.is_multiple_of(4096) && self.limit.as_ref().is_some_and(|b| b.check().is_err()) {
+            self.here = e.span;
+            return self.fail("the evaluation takes too long");
         }
         self.depth += 1;
         let outer = std::mem::replace(&mut self.here, e.span);

@@ -86,8 +86,10 @@ impl Parser<'_> {
             }
             "[" => return self.between(left, level),
             "[+" | "/+" => {
-                let span = self.before();
-                return self.fail_at(span, "synchronising choice and interrupt are not supported");
+                let set = self.bracketed(|p| p.expr(0))?;
+                self.expect(if op == "[+" { "+]" } else { "+\\" })?;
+                let over = if op == "[+" { Over::Choice } else { Over::Interrupt };
+                Kind::Over(over, left.into(), set.into(), Some(self.expr(level + 1)?.into()))
             }
             "(" => {
                 let args = self.bracketed(|p| p.list(")"))?;
@@ -167,7 +169,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&mut self, close: &str) -> Parsed<Vec<Expr>> {
+    pub(super) fn list(&mut self, close: &str) -> Parsed<Vec<Expr>> {
         let mut list = Vec::new();
         if self.is(close) {
             return Ok(list);
@@ -184,12 +186,8 @@ impl Parser<'_> {
         let span = self.span();
         let tok = self.next();
         let kind = match tok {
-            Tok::Name(name) => {
-                if self.is("::") && !self.tokens[self.at].first && self.depth > 1 {
-                    return self.fail("modules are not supported (`::`)");
-                }
-                Kind::Name(name)
-            }
+            Tok::Name(name) if self.is_qualified() => Kind::Name(self.qualified(name)?),
+            Tok::Name(name) => Kind::Name(name),
             Tok::Int(value) => Kind::Int(value),
             Tok::Char(c) => Kind::Char(c),
             Tok::Str(text) => Kind::Str(text),
@@ -236,10 +234,7 @@ impl Parser<'_> {
             Tok::Op("<") => self.sequence()?,
             Tok::Op("{") => self.set()?,
             Tok::Op("{|") => self.productions()?,
-            Tok::Op(op @ ("[]" | "|~|" | ";" | "|||" | "||" | "[|" | "[")) => self.each(op)?,
-            Tok::Op("[+") => {
-                return self.fail_at(span, "synchronising choice and interrupt are not supported");
-            }
+            Tok::Op(op @ ("[]" | "|~|" | ";" | "|||" | "||" | "[|" | "[" | "[+")) => self.each(op)?,
             _ => {
                 if tok != Tok::End {
                     self.at -= 1;
@@ -331,6 +326,11 @@ impl Parser<'_> {
                 let set = self.expr(0)?;
                 self.expect("|]")?;
                 Each::Parallel(set.into())
+            }
+            "[+" => {
+                let set = self.expr(0)?;
+                self.expect("+]")?;
+                Each::Choice(set.into())
             }
             "[" => {
                 let (pairs, stmts) = self.pairs("<->")?;

@@ -52,8 +52,14 @@ impl Eval {
             let expected = expected.unwrap_or(0);
             return self.fail(format!("`{word}` takes {expected} arguments, {} are given", args.len()));
         }
-        if builtin.is_compression() {
-            return self.force(&args[0]);
+        if let Some(compression) = builtin.compression() {
+            let val = self.force(&args[0])?;
+            return Ok(match (compression, val) {
+                (Some(how), Val::Data(Data::Proc(process))) => {
+                    Val::Data(Data::Proc(self.terms.number(Term::Compressed(how, process))))
+                }
+                (_, val) => val,
+            });
         }
         match word {
             "head" | "tail" | "null" | "concat" | "length" => return self.on_sequence(word, &args[0]),
@@ -88,6 +94,15 @@ impl Eval {
                 let term = if word == "RUN" { Term::Run(events) } else { Term::Chaos(events) };
                 Data::Proc(self.terms.number(term))
             }
+            "timed urgent" => {
+                let events = self.alphabet_of(&given[1])?;
+                match given[0] {
+                    Data::Proc(process) => Data::Proc(self.terms.number(Term::Urgent(process, events))),
+                    _ => return self.fail("a process is expected here"),
+                }
+            }
+            "BUFFER" => self.buffer(&given)?,
+            "mtransclose" => self.representatives(&given)?,
             "transpose" => {
                 let pairs = self.pairs_of(&given[0])?;
                 Data::set(pairs.into_iter().map(|(a, b)| Data::Tuple(Rc::new([b, a]))).collect())
@@ -253,6 +268,49 @@ impl Eval {
         let set = self.set_arg(value)?;
         let list: Rc<[Data]> = self.elements(&set)?.to_vec().into();
         self.list_of_pairs(&Data::Seq(list))
+    }
+
+    /// `BUFFER(n, R)`: what comes in by the first event of a pair goes out by the second.
+    fn buffer(&mut self, given: &[Data]) -> Res<Data> {
+        let size = match &given[0] {
+            Data::Int(size) => size.small().and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0),
+            _ => None,
+        };
+        let Some(size) = size else {
+            return self.fail(format!("a buffer for {} values is none", self.show(&given[0])));
+        };
+        let mut relation = Vec::new();
+        for (input, output) in self.pairs_of(&given[1])? {
+            relation.push((self.event(&input)?, self.event(&output)?));
+        }
+        relation.sort_unstable();
+        self.one_to_one(&relation)?;
+        Ok(Data::Proc(self.terms.number(Term::Buffer(relation.into(), size, [].into()))))
+    }
+
+    /// `mtransclose(R, S)`: for each element of S, other than itself, the least one of S that R joins it with, the
+    /// least one first.
+    fn representatives(&mut self, given: &[Data]) -> Res<Data> {
+        let set = self.set_arg(&given[1])?;
+        let inside = self.elements(&set)?.to_vec();
+        let mut classes: Vec<Vec<Data>> = Vec::new();
+        for (a, b) in self.pairs_of(&given[0])? {
+            let (mut joined, others): (Vec<_>, Vec<_>) =
+                classes.into_iter().partition(|class| class.contains(&a) || class.contains(&b));
+            joined.push(vec![a, b]);
+            classes = others;
+            classes.push(joined.concat());
+        }
+        let mut pairs = Vec::new();
+        for class in classes {
+            let mut members: Vec<Data> = class.into_iter().filter(|d| inside.contains(d)).collect();
+            members.sort_unstable();
+            members.dedup();
+            if let Some((first, rest)) = members.split_first() {
+                pairs.extend(rest.iter().map(|d| Data::Tuple(Rc::new([first.clone(), d.clone()]))));
+            }
+        }
+        Ok(Data::set(pairs))
     }
 
     /// `relational_image(R)(x)`: the values that R relates to x.

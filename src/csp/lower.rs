@@ -6,12 +6,12 @@
 use super::core::{Each, Ex, Field, Function, Kind, Pairs, Stmt};
 use super::scope::{Scope, clause_free, union, without};
 use super::token::Sym;
-use super::tree::{self, Decl, DeclKind, Kind as K};
+use super::tree::{self, Decl, DeclKind, Kind as K, Over};
 use crate::base::Span;
 use std::rc::Rc;
 
 impl Scope {
-    fn built(&mut self, kind: Kind, span: Span, free: Vec<Rc<[Sym]>>) -> Ex {
+    pub(super) fn built(&mut self, kind: Kind, span: Span, free: Vec<Rc<[Sym]>>) -> Ex {
         let free = union(free.into_iter());
         self.out.numbers.expr(kind, span, free)
     }
@@ -27,11 +27,8 @@ impl Scope {
         match &e.kind {
             K::Tuple(list) if list.len() == 1 => self.expr(&list[0]),
             K::Name(name) => {
-                if !self.locals.contains(name) && !self.out.globals.contains_key(name) {
-                    let text = self.text(*name);
-                    self.fault(span, format!("`{text}` is not defined"));
-                }
-                self.out.numbers.expr(Kind::Name(*name), span, Rc::new([*name]))
+                let name = if self.locals.contains(name) { *name } else { self.global_name(*name, span) };
+                self.out.numbers.expr(Kind::Name(name), span, Rc::new([name]))
             }
             K::Wildcard | K::Both(..) => {
                 self.fault(span, "this stands in patterns only");
@@ -61,8 +58,14 @@ impl Scope {
                 self.built(Kind::Unary(*op, a), span, free)
             }
             K::Binary(op, a, b) => self.two(a, b, span, |a, b| Kind::Binary(*op, a, b)),
-            K::Guard(a, b) => self.two(a, b, span, Kind::Guard),
-            K::Combine(op, a, b) => self.two(a, b, span, |a, b| Kind::Combine(*op, a, b)),
+            K::Guard(a, b) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                self.guard(a, b, span)
+            }
+            K::Combine(op, a, b) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                self.combined(*op, a, b, span)
+            }
             K::If(c, a, b) => {
                 let (c, a, b) = (self.expr(c), self.expr(a), self.expr(b));
                 let free = vec![c.free.clone(), a.free.clone(), b.free.clone()];
@@ -94,18 +97,20 @@ impl Scope {
         match &e.kind {
             K::Prefix(channel, fields, then) => self.prefix(channel, fields, then, span),
             K::Over(op, p, set, q) => {
-                let (p, set) = (self.expr(p), self.expr(set));
+                let p = self.expr(p);
+                let set = self.shared(set, matches!(op, Over::Parallel | Over::Choice | Over::Interrupt));
                 let q = q.as_ref().map(|q| self.expr(q));
                 let mut free = vec![p.free.clone(), set.free.clone()];
                 free.extend(q.iter().map(|q| q.free.clone()));
                 self.built(Kind::Over(*op, p, set, q), span, free)
             }
             K::Alphabetised(p, a, b, q) => {
-                let (p, a, b, q) = (self.expr(p), self.expr(a), self.expr(b), self.expr(q));
+                let (p, a, b, q) = (self.expr(p), self.shared(a, true), self.shared(b, true), self.expr(q));
                 let free = vec![p.free.clone(), a.free.clone(), b.free.clone(), q.free.clone()];
                 self.built(Kind::Alphabetised(p, a, b, q), span, free)
             }
             K::Link(p, pairs, stmts, q) => {
+                self.untimed(span, "linked parallel");
                 let (p, q) = (self.expr(p), self.expr(q));
                 let (pairs, more) = self.pairs(pairs, stmts);
                 let free = vec![p.free.clone(), more, q.free.clone()];
@@ -132,6 +137,7 @@ impl Scope {
     }
 
     fn local(&mut self, decls: &[Decl], body: &tree::Expr, span: Span) -> Ex {
+        let decls = &self.sections_of(decls)[..];
         let mut names = Vec::new();
         let mut last = None;
         for decl in decls {
@@ -241,6 +247,9 @@ impl Scope {
                     list.push(Field::Output(value));
                 }
                 tree::Field::Input(pat, set) | tree::Field::Choice(pat, set) => {
+                    if let tree::Field::Choice(inner, _) = field {
+                        self.untimed(inner.span, "`$`");
+                    }
                     let mut names = Vec::new();
                     let pat = self.pattern(pat);
                     pat.names(&mut names);
@@ -258,28 +267,31 @@ impl Scope {
         let then = self.expr(then);
         free.push(without(&then.free, &bound));
         self.locals.truncate(before);
-        self.built(Kind::Prefix(channel, list, then), span, free)
+        let prefix = self.built(Kind::Prefix(channel, list, then), span, free);
+        self.with_time(prefix, span)
     }
 
     fn each(&mut self, each: &tree::Each, stmts: &[tree::Stmt], body: &tree::Expr, span: Span) -> Ex {
         let mut outside = Vec::new();
         let shared = match each {
-            tree::Each::Parallel(set) => {
-                let set = self.expr(set);
-                outside.push(set.free.clone());
-                Some(set)
-            }
+            tree::Each::Parallel(set) | tree::Each::Choice(set) => Some(self.shared(set, true)),
+            tree::Each::External | tree::Each::Interleave => self.tock_set(span),
             _ => None,
         };
+        outside.extend(shared.iter().map(|set| set.free.clone()));
+        if let tree::Each::Link(..) = each {
+            self.untimed(span, "linked parallel");
+        }
         let ((each, body), stmts, mut free) = self.stmts(stmts, |s| {
             let mut free = Vec::new();
             let each = match (each, shared) {
-                (tree::Each::External, _) => Each::External,
+                (tree::Each::External | tree::Each::Choice(_), Some(set)) => Each::Choice(set),
+                (tree::Each::External, None) => Each::External,
                 (tree::Each::Internal, _) => Each::Internal,
                 (tree::Each::Sequence, _) => Each::Sequence,
-                (tree::Each::Parallel(_), Some(set)) => Each::Parallel(set),
+                (tree::Each::Parallel(_) | tree::Each::Interleave, Some(set)) => Each::Parallel(set),
                 (tree::Each::Alphabetised(set), _) => {
-                    let set = s.expr(set);
+                    let set = s.shared(set, true);
                     free.push(set.free.clone());
                     Each::Alphabetised(set)
                 }
@@ -295,6 +307,8 @@ impl Scope {
             ((each, body), free)
         });
         free.extend(outside);
-        self.built(Kind::Each(each, stmts, body), span, free)
+        let none = self.of_no_processes(&each, span);
+        free.extend(none.iter().map(|e| e.free.clone()));
+        self.built(Kind::Each(each, stmts, body, none), span, free)
     }
 }

@@ -35,6 +35,51 @@ pub struct Machine {
     faults: Vec<String>,
     /// Slots with local states that have a fault or were not looked at.
     doubtful: Vec<u32>,
+    /// For each slot that leads rules, what each of its local states begins.
+    leads: Vec<(u32, Leads)>,
+    /// Lists of rules that begin with the same event of the same slot.
+    lists: Vec<Vec<u32>>,
+}
+
+/// The transitions of a slot by which rules begin, for each of its local states.
+#[derive(Default)]
+struct Leads {
+    first: Vec<u32>,
+    /// The number of a list of rules, and the transitions of the slot that have the event.
+    items: Vec<(u32, std::ops::Range<u32>)>,
+}
+
+impl Leads {
+    #[inline]
+    fn of(&self, local: u32) -> &[(u32, std::ops::Range<u32>)] {
+        &self.items[self.first[local as usize] as usize..self.first[local as usize + 1] as usize]
+    }
+}
+
+/// The rules that each local state of each slot begins, so that a search looks nothing up by events.
+fn leads(composition: &Composition) -> (Vec<(u32, Leads)>, Vec<Vec<u32>>) {
+    let (mut all, mut lists) = (Vec::new(), Vec::new());
+    for (slot, rules) in composition.by_leader.iter().enumerate().filter(|(_, rules)| !rules.is_empty()) {
+        let mut events: Vec<u32> = rules.keys().copied().collect();
+        events.sort_unstable();
+        let begin = lists.len() as u32;
+        lists.extend(events.iter().map(|event| rules[event].clone()));
+        let table = &composition.slots[slot];
+        let mut leads = Leads { first: vec![0], items: Vec::new() };
+        for local in 0..table.states() as u32 {
+            let mut at = table.range(local).start;
+            for same in table.edges(local).chunk_by(|a, b| a.0 == b.0) {
+                let end = at + same.len() as u32;
+                if let Ok(i) = events.binary_search(&same[0].0) {
+                    leads.items.push((begin + i as u32, at..end));
+                }
+                at = end;
+            }
+            leads.first.push(leads.items.len() as u32);
+        }
+        all.push((slot as u32, leads));
+    }
+    (all, lists)
 }
 
 /// One transition under construction: event number and where its target begins.
@@ -92,7 +137,10 @@ impl Machine {
                 !table.faults.is_empty() || !table.open.is_empty()
             })
             .collect();
+        let (leads, lists) = leads(&composition);
         Machine {
+            leads,
+            lists,
             composition,
             places,
             words: word as usize + 1,
@@ -171,17 +219,12 @@ impl Machine {
         found.clear();
         targets.clear();
         let words = self.words;
-        for (slot, leaders) in self.composition.by_leader.iter().enumerate() {
-            if leaders.is_empty() {
-                continue;
-            }
-            let mut last = None;
-            for (event, _) in self.composition.slots[slot].edges(local[slot]) {
-                if last.replace(*event) == Some(*event) {
-                    continue;
-                }
-                for rule in leaders.get(event).map_or(&[][..], Vec::as_slice) {
-                    self.fire(*rule, local, state, found, targets, choice);
+        for (slot, leads) in &self.leads {
+            let table = &self.composition.slots[*slot as usize];
+            for (list, range) in leads.of(local[*slot as usize]) {
+                let first = table.numbered(range.clone());
+                for rule in &self.lists[*list as usize] {
+                    self.fire(*rule, first, local, state, found, targets, choice);
                 }
             }
         }
@@ -195,10 +238,12 @@ impl Machine {
         Ok(found.iter().map(move |(event, i)| (*event, &targets[at(*i)])))
     }
 
-    /// All transitions of a rule whose parts are all able.
+    /// All transitions of a rule whose parts are all able; those of the first part are given.
+    #[allow(clippy::too_many_arguments)]
     fn fire(
         &self,
         rule: u32,
+        first: &[(u32, u32)],
         local: &[u32],
         state: &[u64],
         found: &mut Vec<Found>,
@@ -206,7 +251,19 @@ impl Machine {
         choice: &mut Vec<usize>,
     ) {
         let rule = &self.composition.rules[rule as usize];
+        if let [(slot, _)] = rule.parts[..] {
+            for (_, to) in first {
+                let start = targets.len();
+                targets.extend_from_slice(state);
+                self.put(&mut targets[start..], slot as usize, *to);
+                found.push((rule.result, (start / self.words) as u32));
+            }
+            return;
+        }
         let moves = |i: usize| {
+            if i == 0 {
+                return first;
+            }
             let (slot, event) = rule.parts[i];
             self.composition.slots[slot as usize].of_event(local[slot as usize], event)
         };

@@ -4,8 +4,10 @@
 //! Data flows `lexer → parser → scope → types → eval → step → component → compose → machine`; a process is evaluated by one
 //! thread to tables, the tables are explored by all. Never here: printing, the command line.
 
+mod annotation;
 pub mod apply;
 pub mod assertion;
+mod bisimulation;
 pub mod builtin;
 pub mod component;
 pub mod compose;
@@ -14,6 +16,7 @@ pub mod dots;
 pub mod eval;
 pub mod explicit;
 mod expression;
+pub mod levels;
 pub mod lexer;
 pub mod library;
 mod lower;
@@ -24,18 +27,24 @@ pub mod plain;
 pub mod process;
 pub mod refine;
 pub mod scope;
+mod sections;
 pub mod sets;
 pub mod show;
 pub mod step;
 pub mod temporal;
 pub mod term;
+mod timed;
+mod tocks;
 pub mod token;
 pub mod tree;
 pub mod types;
+mod types_library;
 pub mod value;
 
 #[cfg(test)]
 mod brute_tests;
+#[cfg(test)]
+mod section_tests;
 #[cfg(test)]
 mod sixty_tests;
 #[cfg(test)]

@@ -152,7 +152,7 @@ pub fn subset(a: &[u32], b: &[u32]) -> bool {
 }
 
 /// Those sets that contain no other.
-fn least(mut sets: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
+pub(super) fn least(mut sets: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     sets.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     sets.dedup();
     let mut out: Vec<Vec<u32>> = Vec::new();

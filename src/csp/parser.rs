@@ -16,6 +16,49 @@ pub const DEPTH: usize = 800;
 /// Files included inside of each other.
 const INCLUDES: usize = 60;
 
+/// Words that begin a declaration.
+const DECLARATIONS: [&str; 12] = [
+    "channel",
+    "datatype",
+    "subtype",
+    "nametype",
+    "assert",
+    "include",
+    "transparent",
+    "external",
+    "module",
+    "instance",
+    "Timed",
+    "print",
+];
+
+/// Which declarations may stand at a place.
+#[derive(Clone, Copy)]
+pub(super) struct Allowed {
+    /// How the place is called.
+    pub(super) inside: &'static str,
+    /// Channels, types, modules.
+    pub(super) types: bool,
+    pub(super) asserts: bool,
+    pub(super) prints: bool,
+}
+
+impl Allowed {
+    const SCRIPT: Allowed = Allowed { inside: "a script", types: true, asserts: true, prints: true };
+    pub(super) const MODULE: Allowed =
+        Allowed { inside: "a module", types: true, asserts: false, prints: false };
+    const LOCAL: Allowed = Allowed { inside: "`let`", types: false, asserts: false, prints: false };
+
+    fn has(self, word: &str) -> bool {
+        match word {
+            "channel" | "datatype" | "subtype" | "nametype" | "module" | "instance" => self.types,
+            "assert" => self.asserts,
+            "print" => self.prints,
+            _ => true,
+        }
+    }
+}
+
 /// A script as written.
 pub struct Script {
     pub names: Names,
@@ -38,7 +81,7 @@ pub fn script(path: &Path, reader: &mut Reader, sources: &mut Sources) -> Script
             script.faults.extend(faults);
             let mut parser = Parser::new(tokens, &mut script);
             parser.files = Some((reader, sources));
-            parser.script(0);
+            parser.script();
         }
         Err(fault) => script.faults.push(fault),
     }
@@ -51,7 +94,13 @@ pub fn text(name: &str, text: &str, sources: &mut Sources) -> Script {
     let file = sources.add(name, None, text);
     let (tokens, faults) = lexer::tokens(text, file, &mut script.names);
     script.faults.extend(faults);
-    Parser::new(tokens, &mut script).script(0);
+    Parser::new(tokens, &mut script).script();
+    script
+}
+
+/// Reads the declarations of tokens into a script.
+pub(super) fn tokens(tokens: Vec<Token>, mut script: Script) -> Script {
+    Parser::new(tokens, &mut script).script();
     script
 }
 
@@ -72,8 +121,10 @@ pub fn expression(text: &str, name: &str, names: Names, sources: &mut Sources) -
 pub struct Parser<'a> {
     pub(super) tokens: Vec<Token>,
     pub(super) at: usize,
-    script: &'a mut Script,
+    pub(super) script: &'a mut Script,
     files: Option<(&'a mut Reader, &'a mut Sources)>,
+    /// How many files deep the parser stands.
+    included: usize,
     pub(super) depth: usize,
     /// Whether `>` closes a sequence here.
     pub(super) in_seq: bool,
@@ -81,7 +132,7 @@ pub struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(tokens: Vec<Token>, script: &'a mut Script) -> Parser<'a> {
-        Parser { tokens, at: 0, script, files: None, depth: 0, in_seq: false }
+        Parser { tokens, at: 0, script, files: None, included: 0, depth: 0, in_seq: false }
     }
 
     pub(super) fn peek(&self) -> &Tok {
@@ -144,46 +195,44 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn text(&self, sym: Sym) -> String {
+    pub(super) fn text(&self, sym: Sym) -> String {
         self.script.names.text(sym).to_string()
     }
 
     /// All declarations of a file.
-    fn script(&mut self, includes: usize) {
-        while self.peek() != &Tok::End {
+    fn script(&mut self) {
+        let decls = self.decls(&[], Allowed::SCRIPT);
+        self.script.decls.extend(decls);
+    }
+
+    /// Declarations up to one of some words, which is not read, or to the end.
+    pub(super) fn decls(&mut self, close: &[&str], allowed: Allowed) -> Vec<Decl> {
+        let mut decls = Vec::new();
+        let outside = (self.depth, self.in_seq);
+        while self.peek() != &Tok::End && !close.iter().any(|word| self.is(word)) {
             let start = self.at;
-            let read = if self.is("include") { self.include(includes) } else { self.decl(true) };
+            let read = if self.is("include") {
+                self.include(allowed).map(|more| decls.extend(more))
+            } else {
+                self.one_decl(allowed).map(|decl| decls.extend(decl))
+            };
             if read.is_err() {
-                self.recover(start);
+                (self.depth, self.in_seq) = outside;
+                self.recover(start, close);
             }
         }
+        decls
     }
 
     /// Goes on at the next line that may begin a declaration.
-    fn recover(&mut self, start: usize) {
+    fn recover(&mut self, start: usize, close: &[&str]) {
         self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
-        self.depth = 0;
-        self.in_seq = false;
         loop {
             let token = &self.tokens[self.at];
             let starts = match &token.tok {
                 Tok::End => return,
                 Tok::Name(_) => true,
-                Tok::Op(word) => [
-                    "channel",
-                    "datatype",
-                    "subtype",
-                    "nametype",
-                    "assert",
-                    "include",
-                    "transparent",
-                    "external",
-                    "module",
-                    "instance",
-                    "Timed",
-                    "print",
-                ]
-                .contains(word),
+                Tok::Op(word) => DECLARATIONS.contains(word) || close.contains(word),
                 _ => false,
             };
             if token.first && starts {
@@ -193,7 +242,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn include(&mut self, depth: usize) -> Parsed<()> {
+    fn include(&mut self, allowed: Allowed) -> Parsed<Vec<Decl>> {
         let at = self.span();
         self.next();
         let Tok::Str(name) = self.peek().clone() else {
@@ -201,7 +250,7 @@ impl<'a> Parser<'a> {
         };
         let span = self.span();
         self.next();
-        if depth >= INCLUDES {
+        if self.included >= INCLUDES {
             return self.fail_at(at, "files include each other too deeply");
         }
         let Some((reader, sources)) = self.files.take() else {
@@ -226,18 +275,12 @@ impl<'a> Parser<'a> {
         let outer = std::mem::replace(&mut self.tokens, tokens);
         let place = std::mem::replace(&mut self.at, 0);
         self.files = Some((reader, sources));
-        self.script(depth + 1);
+        self.included += 1;
+        let decls = self.decls(&[], allowed);
+        self.included -= 1;
         self.tokens = outer;
         self.at = place;
-        Ok(())
-    }
-
-    /// One declaration, put into the script.
-    fn decl(&mut self, top: bool) -> Parsed<()> {
-        if let Some(decl) = self.one_decl(top)? {
-            self.script.decls.push(decl);
-        }
-        Ok(())
+        Ok(decls)
     }
 
     /// The declarations of a `let`.
@@ -247,24 +290,22 @@ impl<'a> Parser<'a> {
             if self.peek() == &Tok::End {
                 return self.fail("`within` is expected here");
             }
-            if let Some(decl) = self.one_decl(false)? {
-                decls.push(decl);
-            }
+            decls.extend(self.one_decl(Allowed::LOCAL)?);
         }
         Ok(decls)
     }
 
-    fn one_decl(&mut self, top: bool) -> Parsed<Option<Decl>> {
+    pub(super) fn one_decl(&mut self, allowed: Allowed) -> Parsed<Option<Decl>> {
         let span = self.span();
+        if let Tok::Op(word) = *self.peek()
+            && !allowed.has(word)
+        {
+            return self.fail(&format!("`{word}` cannot stand inside of {}", allowed.inside));
+        }
         let kind = match self.peek().clone() {
             Tok::Pragma(text) => {
                 self.next();
                 return Ok(self.pragma(&text, span));
-            }
-            Tok::Op(word @ ("channel" | "datatype" | "subtype" | "nametype" | "assert" | "print"))
-                if !top =>
-            {
-                return self.fail(&format!("`{word}` cannot stand inside of `let`"));
             }
             Tok::Op("channel") => self.channel()?,
             Tok::Op("datatype") => self.datatype(false)?,
@@ -284,56 +325,12 @@ impl<'a> Parser<'a> {
                 self.next();
                 DeclKind::Print(self.expr(0)?)
             }
-            Tok::Op(word @ ("module" | "instance" | "exports" | "endmodule")) => {
-                let found: Parsed<()> = self.fail_at(span, &format!("modules are not supported (`{word}`)"));
-                self.skip_module(word);
-                found?;
-                return Ok(None);
-            }
-            Tok::Op("Timed") => {
-                let found: Parsed<()> = self.fail_at(span, "timed sections (`Timed`) are not supported");
-                self.skip_braces();
-                found?;
-                return Ok(None);
-            }
+            Tok::Op("module") => self.module()?,
+            Tok::Op("instance") => self.instance()?,
+            Tok::Op("Timed") => self.timed(allowed)?,
             _ => return self.definition(span).map(Some),
         };
-        Ok(Some(Decl { kind, span: span.to(self.before()) }))
-    }
-
-    /// Past a module, so that one message is enough for it.
-    fn skip_module(&mut self, word: &str) {
-        if word != "module" {
-            return;
-        }
-        let mut depth = 0;
-        while self.peek() != &Tok::End {
-            match self.next() {
-                Tok::Op("module") => depth += 1,
-                Tok::Op("endmodule") => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    fn skip_braces(&mut self) {
-        while self.peek() != &Tok::End && !self.is("{") {
-            self.next();
-        }
-        let mut depth = 0;
-        while self.peek() != &Tok::End {
-            match self.next() {
-                Tok::Op("{" | "{|") => depth += 1,
-                Tok::Op("}" | "|}") => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return;
-            }
-        }
+        Ok(Some(Decl { kind, span: span.to(self.before()), place: None }))
     }
 
     fn pragma(&mut self, text: &str, span: Span) -> Option<Decl> {
@@ -346,10 +343,10 @@ impl<'a> Parser<'a> {
         let mut quoted = rest.split('"').skip(1).step_by(2);
         let formula = quoted.next()?.to_string();
         let comment = quoted.next().unwrap_or("").to_string();
-        Some(Decl { kind: DeclKind::Formula { ctl, formula, comment }, span })
+        Some(Decl { kind: DeclKind::Formula { ctl, formula, comment }, span, place: None })
     }
 
-    fn names(&mut self) -> Parsed<Vec<(Sym, Span)>> {
+    pub(super) fn names(&mut self) -> Parsed<Vec<(Sym, Span)>> {
         let mut names = vec![self.name()?];
         while self.take(",") {
             names.push(self.name()?);
@@ -382,10 +379,10 @@ impl<'a> Parser<'a> {
 
     /// `f(p)(q) = e`, `p = e` or `f :: type`.
     fn definition(&mut self, span: Span) -> Parsed<Decl> {
-        let left = self.expr(11)?;
-        if self.is("::") || (self.is(",") && matches!(left.kind, Kind::Name(_))) {
-            return self.annotation(left);
+        if self.is_annotation() {
+            return self.annotation();
         }
+        let left = self.expr(11)?;
         if !self.is("=") {
             return self.fail("a declaration is expected: `=` is missing");
         }
@@ -402,100 +399,15 @@ impl<'a> Parser<'a> {
                 }
                 Kind::Name(name) => {
                     groups.reverse();
-                    return Ok(Decl { kind: DeclKind::Clause(name, groups, body), span: whole });
+                    let kind = DeclKind::Clause(name, groups, body);
+                    return Ok(Decl { kind, span: whole, place: None });
                 }
                 _ if groups.is_empty() => {
-                    return Ok(Decl { kind: DeclKind::Pattern(head, body), span: whole });
+                    return Ok(Decl { kind: DeclKind::Pattern(head, body), span: whole, place: None });
                 }
                 _ => return self.fail_at(head.span, "the name of a function is expected here"),
             }
         }
-    }
-
-    /// Reads a type annotation; types are inferred, so its names are all that is kept.
-    fn annotation(&mut self, left: Expr) -> Parsed<Decl> {
-        let Kind::Name(name) = left.kind else {
-            return self.fail_at(left.span, "a name is expected before `::`");
-        };
-        let mut names = vec![(name, left.span)];
-        while self.take(",") {
-            names.push(self.name()?);
-        }
-        self.expect("::")?;
-        self.constraints()?;
-        self.type_()?;
-        Ok(Decl { kind: DeclKind::Annotation(names), span: left.span.to(self.before()) })
-    }
-
-    fn constraints(&mut self) -> Parsed<()> {
-        let start = self.at;
-        let bracket = self.take("(");
-        loop {
-            let class = match (self.peek(), &self.tokens.get(self.at + 1).map(|t| &t.tok)) {
-                (Tok::Name(class), Some(Tok::Name(_))) => *class,
-                _ => {
-                    self.at = start;
-                    return Ok(());
-                }
-            };
-            let text = self.text(class);
-            if !["Eq", "Ord", "Set", "Yieldable", "Inputable", "Complete"].contains(&text.as_str()) {
-                return self.fail(&format!("`{text}` is no constraint on types"));
-            }
-            self.at += 2;
-            if !self.take(",") {
-                break;
-            }
-        }
-        if bracket {
-            self.expect(")")?;
-        }
-        self.expect("=>")
-    }
-
-    fn type_(&mut self) -> Parsed<()> {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return self.fail("this type nests too deeply");
-        }
-        match self.next() {
-            Tok::Name(_) => {}
-            Tok::Op("<") => {
-                self.type_()?;
-                self.expect(">")?;
-            }
-            Tok::Op("{") => {
-                self.type_()?;
-                self.expect("}")?;
-            }
-            Tok::Op("(|") => {
-                self.type_()?;
-                self.expect("=>")?;
-                self.type_()?;
-                self.expect("|)")?;
-            }
-            Tok::Op("(") => {
-                while !self.is(")") {
-                    self.type_()?;
-                    if !self.take(",") {
-                        break;
-                    }
-                }
-                self.expect(")")?;
-                if self.take("->") {
-                    self.type_()?;
-                }
-            }
-            _ => {
-                self.at -= 1;
-                return self.fail("a type is expected here");
-            }
-        }
-        while self.take("=>") || self.take("=>*") || self.take(".") {
-            self.type_()?;
-        }
-        self.depth -= 1;
-        Ok(())
     }
 
     fn assertion(&mut self) -> Parsed<Assert> {
@@ -515,8 +427,12 @@ impl<'a> Parser<'a> {
             Tok::Op(":[") => self.claim(process)?,
             _ => return self.fail("a refinement such as `[T=` or a property `:[ … ]` is expected here"),
         };
+        let mut priority = false;
         while self.is(":[") {
-            self.option()?;
+            let span = self.span();
+            if self.option()? && std::mem::replace(&mut priority, true) {
+                return self.fail_at(span, "the priority of tau is given more than once");
+            }
         }
         Ok(Assert { negated, claim })
     }
@@ -570,11 +486,23 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn option(&mut self) -> Parsed<()> {
+    /// Reads an option of an assertion; says whether it is the priority of τ.
+    fn option(&mut self) -> Parsed<bool> {
         let span = self.span();
         let (words, _) = self.property_words()?;
         match words.as_str() {
-            "partial order reduce" => Ok(()),
+            "partial order reduce" => Ok(false),
+            "tau priority" | "tau priority over" => {
+                self.expect(":")?;
+                let events = self.expr(11)?;
+                // Over no events, priority changes nothing.
+                match &events.kind {
+                    Kind::Set(list, stmts) if list.is_empty() && stmts.is_empty() => Ok(true),
+                    _ => {
+                        self.fail_at(span, &format!("the option `{words}` of an assertion is not supported"))
+                    }
+                }
+            }
             other => self.fail_at(span, &format!("the option `{other}` of an assertion is not supported")),
         }
     }

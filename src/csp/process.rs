@@ -3,7 +3,7 @@
 //! In: expressions with environments. Out: numbers of terms. Right sides that are not needed yet stay
 //! suspended. Never here: transitions.
 
-use super::core::{Combine, Each, Ex, Kind, Over, Pairs, Stmt};
+use super::core::{Combine, Each, Ex, Kind, Over, Pairs};
 use super::eval::Eval;
 use super::term::{Alphabet, Relation, Term};
 use super::value::{Data, Env, Res, SetOf, Suspended, Val};
@@ -53,6 +53,8 @@ impl Eval {
                 let events = self.alphabet(set, env)?;
                 match (op, q) {
                     (Over::Parallel, Some(q)) => Term::Parallel(events, [process, self.term(q, env)?].into()),
+                    (Over::Choice, Some(q)) => Term::Choice(events, [process, self.term(q, env)?].into()),
+                    (Over::Interrupt, Some(q)) => Term::SharedInterrupt(process, events, self.term(q, env)?),
                     (Over::Exception, Some(q)) => Term::Exception(process, events, self.suspend(q, env)?),
                     (Over::Project, _) => {
                         let hidden = self.all_but(&events)?;
@@ -74,14 +76,20 @@ impl Eval {
                 let relation = self.relation(pairs, env)?;
                 Term::Rename(self.term(p, env)?, relation)
             }
-            Kind::Each(each, stmts, body) => return self.each(each, stmts, body, env),
+            Kind::Each(each, stmts, body, none) => {
+                let rows = self.rows(stmts, env)?;
+                return match none {
+                    Some(none) if rows.is_empty() => self.term(none, env),
+                    _ => self.each(each, &rows, body, env),
+                };
+            }
+            Kind::Timed(..) => Term::Timed(e.clone(), self.bounds(env, &e.free)?),
             _ => return self.fail("a process is expected here"),
         };
         Ok(self.terms.number(term))
     }
 
-    fn each(&mut self, each: &Each, stmts: &[Stmt], body: &Ex, env: &Env) -> Res<u32> {
-        let rows = self.rows(stmts, env)?;
+    fn each(&mut self, each: &Each, rows: &[Env], body: &Ex, env: &Env) -> Res<u32> {
         let term = match each {
             Each::Internal => {
                 if rows.is_empty() {
@@ -90,27 +98,28 @@ impl Eval {
                 let all: Res<Vec<Suspended>> = rows.iter().map(|row| self.suspend(body, row)).collect();
                 Term::Internal(all?.into())
             }
-            Each::Sequence => return self.in_sequence(&rows, body),
-            Each::Link(pairs) => return self.linked(pairs, &rows, body),
+            Each::Sequence => return self.in_sequence(rows, body),
+            Each::Link(pairs) => return self.linked(pairs, rows, body),
             Each::Alphabetised(set) => {
                 let mut all = Vec::new();
-                for row in &rows {
+                for row in rows {
                     all.push((self.alphabet(set, row)?, self.term(body, row)?));
                 }
                 if all.is_empty() { Term::Skip } else { Term::Alphabetised(all.into()) }
             }
-            Each::External | Each::Interleave | Each::Parallel(_) => {
+            Each::External | Each::Interleave | Each::Parallel(_) | Each::Choice(_) => {
                 let events = match each {
-                    Each::Parallel(set) => self.alphabet(set, env)?,
+                    Each::Parallel(set) | Each::Choice(set) => self.alphabet(set, env)?,
                     _ => [].into(),
                 };
                 let all: Res<Vec<u32>> = rows.iter().map(|row| self.term(body, row)).collect();
                 let all = all?;
                 match (each, all.len()) {
-                    (Each::External, 0) => Term::Stop,
+                    (Each::External | Each::Choice(_), 0) => Term::Stop,
                     (_, 0) => Term::Skip,
                     (_, 1) => return Ok(all[0]),
                     (Each::External, _) => Term::External(all.into()),
+                    (Each::Choice(_), _) => Term::Choice(events, all.into()),
                     _ => Term::Parallel(events, all.into()),
                 }
             }
@@ -241,7 +250,7 @@ impl Eval {
     }
 
     /// Linked events must tell each other apart.
-    fn one_to_one(&mut self, relation: &[(u32, u32)]) -> Res<()> {
+    pub(super) fn one_to_one(&mut self, relation: &[(u32, u32)]) -> Res<()> {
         let mut left: HashMap<u32, u32> = HashMap::new();
         let mut right = HashSet::new();
         for (a, b) in relation {

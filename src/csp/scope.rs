@@ -7,9 +7,11 @@
 use super::builtin::Builtin;
 use super::core::{Bind, Clause, Ex, Function, Group, Numbers, Pat};
 use super::expression::ungrouped;
+use super::levels::{self, Levels, Meaning};
 use super::parser::Script;
+use super::timed;
 use super::token::{Names, Sym};
-use super::tree::{self, Assert, Binary, Claim, Decl, DeclKind, Semantics, Unary};
+use super::tree::{self, Assert, Binary, Claim, Decl, DeclKind, Place, Semantics, Unary};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::{Int, Span};
 use std::collections::{BTreeSet, HashMap};
@@ -73,12 +75,18 @@ pub struct Scoped {
     pub asserts: Vec<AssertIn>,
     /// Formulas of pragmas: whether CTL, the text, the comment, the place.
     pub formulas: Vec<(bool, String, String, Span)>,
+    /// What `print` asks for.
+    pub prints: Vec<Ex>,
     pub faults: Vec<Diagnostic>,
     pub numbers: Numbers,
+    /// What names mean inside of modules.
+    pub levels: Rc<Levels>,
 }
 
 pub fn scoped(script: Script) -> Scoped {
-    let Script { names, decls, faults } = script;
+    let Script { mut names, decls, mut faults } = script;
+    let (decls, levels, more) = levels::flat(timed::with_prelude(decls, &mut names), &mut names);
+    faults.extend(more);
     let mut scope = Scope {
         out: Scoped {
             names,
@@ -89,10 +97,14 @@ pub fn scoped(script: Script) -> Scoped {
             group: Rc::new(Group { binds: Vec::new(), free: Rc::new([]) }),
             asserts: Vec::new(),
             formulas: Vec::new(),
+            prints: Vec::new(),
             faults,
             numbers: Numbers::default(),
+            levels: Rc::new(levels),
         },
         locals: Vec::new(),
+        place: Place { level: 0, timed: None },
+        sections: 0,
     };
     scope.declare(&decls);
     scope.types(&decls);
@@ -104,7 +116,8 @@ pub fn scoped(script: Script) -> Scoped {
 
 /// Looks up the names of one more expression.
 pub fn expression(scoped: Scoped, expr: &tree::Expr) -> (Scoped, Ex) {
-    let mut scope = Scope { out: scoped, locals: Vec::new() };
+    let place = Place { level: 0, timed: None };
+    let mut scope = Scope { out: scoped, locals: Vec::new(), place, sections: 1 << 40 };
     let ex = scope.expr(expr);
     (scope.out, ex)
 }
@@ -113,6 +126,10 @@ pub(super) struct Scope {
     pub(super) out: Scoped,
     /// Names that are bound here, innermost last.
     pub(super) locals: Vec<Sym>,
+    /// Where the declaration stands that is being read.
+    pub(super) place: Place,
+    /// Timed sections of `let`, counted from beyond those of the script.
+    pub(super) sections: usize,
 }
 
 impl Scope {
@@ -124,6 +141,28 @@ impl Scope {
         self.out.names.text(name).to_string()
     }
 
+    /// The name of the whole script that a name means; names that are bound here are not asked for.
+    pub(super) fn meaning(&mut self, name: Sym, span: Span) -> Sym {
+        let levels = self.out.levels.clone();
+        match levels.meaning(name, self.place.level, &mut self.out.names) {
+            Meaning::Name(name) => name,
+            Meaning::Hidden(name) => {
+                let text = self.text(name);
+                self.fault(span, format!("`{text}` is not exported by its module"));
+                name
+            }
+        }
+    }
+
+    /// Reads something where a declaration stands.
+    pub(super) fn placed<T>(&mut self, decl: &Decl, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.place;
+        self.place = decl.place.unwrap_or(outer);
+        let result = read(self);
+        self.place = outer;
+        result
+    }
+
     fn global(&mut self, name: Sym, global: Global, span: Span) {
         if self.out.globals.insert(name, global).is_some_and(|old| !matches!(old, Global::Builtin(_))) {
             let text = self.text(name);
@@ -132,6 +171,10 @@ impl Scope {
     }
 
     fn declare(&mut self, decls: &[Decl]) {
+        let union = self.out.names.sym("timed union");
+        if let Some(builtin) = Builtin::ALL.iter().find(|b| b.word() == "union") {
+            self.out.globals.insert(union, Global::Builtin(*builtin));
+        }
         for builtin in Builtin::ALL.iter().filter(|b| !b.is_external()) {
             let name = self.out.names.sym(builtin.word());
             self.out.globals.insert(name, Global::Builtin(*builtin));
@@ -192,7 +235,7 @@ impl Scope {
         for decl in decls {
             if let DeclKind::Pattern(left, _) = &decl.kind {
                 let mut names = Vec::new();
-                self.pattern(left).names(&mut names);
+                self.placed(decl, |s| s.pattern(left)).names(&mut names);
                 names.into_iter().for_each(|name| self.global(name, Global::Defined, decl.span));
             }
         }
@@ -214,7 +257,8 @@ impl Scope {
     pub(super) fn externals(&mut self, names: &[(Sym, Span)]) {
         for (name, span) in names {
             let text = self.text(*name);
-            match Builtin::ALL.iter().find(|b| b.word() == text) {
+            let word = text.rsplit("::").next().unwrap_or(&text);
+            match Builtin::ALL.iter().find(|b| b.word() == word) {
                 Some(builtin) => {
                     self.out.globals.insert(*name, Global::Builtin(*builtin));
                 }
@@ -229,7 +273,7 @@ impl Scope {
         for decl in decls {
             match &decl.kind {
                 DeclKind::Channel(names, fields) => {
-                    let fields = fields.as_ref().map(|f| self.expr(f));
+                    let fields = fields.as_ref().map(|f| self.placed(decl, |s| s.expr(f)));
                     for _ in names {
                         self.out.channels[channel].fields = fields.clone();
                         channel += 1;
@@ -237,7 +281,7 @@ impl Scope {
                 }
                 DeclKind::Datatype(_, arms) => {
                     for arm in arms {
-                        let fields = arm.fields.as_ref().map(|f| self.expr(f));
+                        let fields = arm.fields.as_ref().map(|f| self.placed(decl, |s| s.expr(f)));
                         self.out.constructors[constructor].fields = fields;
                         constructor += 1;
                     }
@@ -246,8 +290,9 @@ impl Scope {
                 DeclKind::Subtype(_, arms) => {
                     let mut list = Vec::new();
                     for arm in arms {
-                        let fields = arm.fields.as_ref().map(|f| self.expr(f));
-                        match self.out.globals.get(&arm.name) {
+                        let fields = arm.fields.as_ref().map(|f| self.placed(decl, |s| s.expr(f)));
+                        let name = self.placed(decl, |s| s.meaning(arm.name, arm.span));
+                        match self.out.globals.get(&name) {
                             Some(Global::Constructor(number)) => list.push((*number, fields)),
                             _ => {
                                 let text = self.text(arm.name);
@@ -259,7 +304,7 @@ impl Scope {
                     type_ += 1;
                 }
                 DeclKind::Nametype(_, set) => {
-                    self.out.types[type_].1 = TypeDecl::Nametype(self.expr(set));
+                    self.out.types[type_].1 = TypeDecl::Nametype(self.placed(decl, |s| s.expr(set)));
                     type_ += 1;
                 }
                 _ => {}
@@ -271,20 +316,21 @@ impl Scope {
         for decl in decls {
             match &decl.kind {
                 DeclKind::Assert(Assert { negated, claim }) => {
-                    let claim = match claim {
-                        Claim::Refines(p, m, q) => ClaimIn::Refines(self.expr(p), *m, self.expr(q)),
-                        Claim::DeadlockFree(p, m) => ClaimIn::DeadlockFree(self.expr(p), *m),
-                        Claim::DivergenceFree(p) => ClaimIn::DivergenceFree(self.expr(p)),
-                        Claim::Deterministic(p, m) => ClaimIn::Deterministic(self.expr(p), *m),
-                        Claim::HasTrace(p, m, t) => ClaimIn::HasTrace(self.expr(p), *m, self.expr(t)),
-                    };
+                    let claim = self.placed(decl, |s| match claim {
+                        Claim::Refines(p, m, q) => ClaimIn::Refines(s.expr(p), *m, s.expr(q)),
+                        Claim::DeadlockFree(p, m) => ClaimIn::DeadlockFree(s.expr(p), *m),
+                        Claim::DivergenceFree(p) => ClaimIn::DivergenceFree(s.expr(p)),
+                        Claim::Deterministic(p, m) => ClaimIn::Deterministic(s.expr(p), *m),
+                        Claim::HasTrace(p, m, t) => ClaimIn::HasTrace(s.expr(p), *m, s.expr(t)),
+                    });
                     self.out.asserts.push(AssertIn { negated: *negated, claim, span: decl.span });
                 }
                 DeclKind::Formula { ctl, formula, comment } => {
                     self.out.formulas.push((*ctl, formula.clone(), comment.clone(), decl.span));
                 }
                 DeclKind::Print(expr) => {
-                    self.expr(expr);
+                    let expr = self.placed(decl, |s| s.expr(expr));
+                    self.out.prints.push(expr);
                 }
                 _ => {}
             }
@@ -298,7 +344,7 @@ impl Scope {
         for (i, decl) in decls.iter().enumerate() {
             match &decl.kind {
                 DeclKind::Clause(name, groups, body) => {
-                    let clause = self.clause(groups, body);
+                    let clause = self.placed(decl, |s| s.clause(groups, body));
                     let shape = |c: &Clause| c.groups.iter().map(Vec::len).collect::<Vec<_>>();
                     if clauses.first().is_some_and(|first| shape(first) != shape(&clause)) {
                         let text = self.text(*name);
@@ -330,8 +376,7 @@ impl Scope {
                     }
                 }
                 DeclKind::Pattern(left, right) => {
-                    let pat = self.pattern(left);
-                    let right = self.expr(right);
+                    let (pat, right) = self.placed(decl, |s| (s.pattern(left), s.expr(right)));
                     binds.push(Bind::Value(pat, right));
                 }
                 _ => {}
@@ -381,10 +426,13 @@ impl Scope {
         use tree::Kind as K;
         match &expr.kind {
             K::Wildcard => Pat::Any,
-            K::Name(name) => match self.out.globals.get(name) {
-                Some(Global::Channel(_) | Global::Constructor(_)) => Pat::Const(*name),
-                _ => Pat::Var(*name),
-            },
+            K::Name(name) => {
+                let known = self.meaning(*name, expr.span);
+                match self.out.globals.get(&known) {
+                    Some(Global::Channel(_) | Global::Constructor(_)) => Pat::Const(known),
+                    _ => Pat::Var(*name),
+                }
+            }
             K::Int(value) => Pat::Int(value.clone()),
             K::Unary(Unary::Minus, inner) => match &ungrouped(inner).kind {
                 K::Int(value) => Pat::Int(Int::ZERO.sub(value)),

@@ -30,7 +30,7 @@ impl Eval {
         self.steps_within(term, 0)
     }
 
-    fn steps_within(&mut self, number: u32, depth: usize) -> Res<Steps> {
+    pub(super) fn steps_within(&mut self, number: u32, depth: usize) -> Res<Steps> {
         if depth > DEEPEST {
             return self.fail("the operators of this process nest without end");
         }
@@ -76,6 +76,24 @@ impl Eval {
             Term::Hide(..) | Term::Rename(..) => out = self.relabelled(&term, deeper)?,
             Term::Parallel(..) | Term::Alphabetised(..) => self.parallel(&term, deeper, &mut out)?,
             Term::Link(p, relation, q) => self.link(*p, relation, *q, deeper, &mut out)?,
+            Term::Choice(..) | Term::SharedInterrupt(..) => out = self.shared(&term, deeper)?,
+            Term::Timed(..) | Term::Delay(..) | Term::Urgent(..) => {
+                out = self.in_time(number, &term, deeper)?
+            }
+            Term::Buffer(relation, size, inside) => {
+                if (inside.len() as u64) < *size {
+                    for (input, output) in relation.iter() {
+                        let inside = inside.iter().copied().chain([*output]).collect();
+                        let to = Term::Buffer(relation.clone(), *size, inside);
+                        out.push((*input, self.terms.number(to)));
+                    }
+                }
+                if let Some((first, rest)) = inside.split_first() {
+                    let to = Term::Buffer(relation.clone(), *size, rest.into());
+                    out.push((*first, self.terms.number(to)));
+                }
+            }
+            Term::Compressed(_, p) => out = self.steps_within(*p, deeper)?,
         }
         out.sort_unstable();
         out.dedup();
@@ -267,7 +285,7 @@ impl Eval {
     }
 
     /// The events of a communication.
-    fn prefix(&mut self, e: &Ex, bounds: &Bounds) -> Res<Steps> {
+    pub(super) fn prefix(&mut self, e: &Ex, bounds: &Bounds) -> Res<Steps> {
         let Kind::Prefix(channel, fields, then) = &e.kind else { return self.fail("no communication") };
         let env = self.env(bounds);
         let outer = std::mem::replace(&mut self.here, e.span);
@@ -439,7 +457,7 @@ impl Data {
     }
 }
 
-fn replaced(list: &[u32], at: usize, by: u32) -> Vec<u32> {
+pub(super) fn replaced(list: &[u32], at: usize, by: u32) -> Vec<u32> {
     let mut list = list.to_vec();
     list[at] = by;
     list

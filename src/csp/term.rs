@@ -45,6 +45,29 @@ pub enum Term {
     Parallel(Alphabet, Rc<[u32]>),
     Alphabetised(Rc<[(Alphabet, u32)]>),
     Link(u32, Relation, u32),
+    /// A choice that events of the set do not resolve: all do them together.
+    Choice(Alphabet, Rc<[u32]>),
+    /// An interrupt with events that both do together.
+    SharedInterrupt(u32, Alphabet, u32),
+    /// A communication that lets time pass before and after it.
+    Timed(Ex, Bounds),
+    /// So many times this event, then the process.
+    Delay(u32, u64, u32),
+    /// The process without these events wherever it can do τ or ✓.
+    Urgent(u32, Alphabet),
+    /// A bounded buffer: what goes in and comes out, how much fits, what is in it.
+    Buffer(Relation, u64, Rc<[u32]>),
+    /// The process, to be made smaller where it becomes a component.
+    Compressed(Compression, u32),
+}
+
+/// How a component is made smaller; its failures and divergences stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Compression {
+    /// States that cannot be told apart step by step are one.
+    Strong,
+    /// Paths of τ are cut short, and then the same.
+    Diamond,
 }
 
 #[derive(Default)]

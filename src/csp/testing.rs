@@ -4,7 +4,7 @@
 
 use super::assertion::{Halt, Judge, Judgement};
 use super::component::Table;
-use super::compose::composition;
+use super::compose::{Smaller, composition};
 use super::eval::Eval;
 use super::explicit::{divergent, explicit};
 use super::machine::Machine;
@@ -39,7 +39,8 @@ pub fn machine(eval: &mut Eval, sources: &Sources, name: &str) -> Machine {
     let sym = eval.script.names.find(name).expect("the process is defined");
     let expr = named(sym);
     let term = eval.term(&expr, &Env::default()).expect("the process has a term");
-    let composition = composition(eval, term, &Budget::unlimited()).expect("the process has components");
+    let composition =
+        composition(eval, term, Smaller::Written, &Budget::unlimited()).expect("the process has components");
     Machine::new(composition, eval, sources)
 }
 

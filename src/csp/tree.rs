@@ -57,6 +57,10 @@ pub enum Over {
     Exception,
     Hide,
     Project,
+    /// `[+ A +]`: a choice that events of the set do not resolve, both sides do them together.
+    Choice,
+    /// `/+ A +\\`: an interrupt with events that both sides do together.
+    Interrupt,
 }
 
 #[derive(Clone, Debug)]
@@ -103,6 +107,8 @@ pub enum Each {
     /// With the set that is shared.
     Parallel(Boxed),
     Interleave,
+    /// With the set whose events do not resolve the choice.
+    Choice(Boxed),
     /// With the alphabet of each.
     Alphabetised(Boxed),
     Link(Vec<(Expr, Expr)>, Vec<Stmt>),
@@ -125,6 +131,17 @@ pub enum Field {
 pub struct Decl {
     pub kind: DeclKind,
     pub span: Span,
+    /// Where the declaration stands, if that is not where the declarations round it stand.
+    pub place: Option<Place>,
+}
+
+/// The surroundings of a declaration: they say what its names mean and how its processes take time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The number of the level of names.
+    pub level: u32,
+    /// The name of the function that tells how long each event takes, inside of a timed section.
+    pub timed: Option<Sym>,
 }
 
 #[derive(Clone, Debug)]
@@ -142,6 +159,12 @@ pub enum DeclKind {
     Assert(Assert),
     Annotation(Vec<(Sym, Span)>),
     Print(Expr),
+    /// Name, parameters, declarations for inside, declarations for all.
+    Module(Sym, Vec<(Sym, Span)>, Vec<Decl>, Vec<Decl>),
+    /// `instance N = M(args)`: the name, the module with its place, the arguments.
+    Instance(Sym, Sym, Span, Vec<Expr>),
+    /// `Timed(f) { … }`.
+    Timed(Option<Expr>, Vec<Decl>),
     /// A temporal formula of a pragma, with its comment.
     Formula {
         ctl: bool,

@@ -4,10 +4,10 @@
 //! Dotted values, events and datatypes share one type that fits everything: what they are is checked when they are
 //! built. So no right script is refused, and what is refused is wrong in any case. Never here: values.
 
-use super::builtin::Builtin;
 use super::core::{Binary, Bind, Each, Ex, Field, Function, Group, Kind, Pat, Stmt, Unary};
 use super::scope::{ClaimIn, Global, Scoped, TypeDecl};
 use super::token::Sym;
+use super::types_library::builtin_type;
 use crate::base::Span;
 use crate::base::diagnostic::Diagnostic;
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 #[derive(Clone, Debug, PartialEq)]
-enum Type {
+pub(super) enum Type {
     Var(u32),
     /// Dotted values, events, members of datatypes, and whatever else is not looked at.
     Any,
@@ -86,6 +86,9 @@ pub fn check(script: &Scoped) -> Vec<Diagnostic> {
             TypeDecl::Datatype(_) => {}
         }
     }
+    script.prints.iter().for_each(|e| {
+        infer.expr(e, &scope);
+    });
     for assert in &script.asserts {
         match &assert.claim {
             ClaimIn::Refines(p, _, q) => {
@@ -114,11 +117,11 @@ struct Infer<'s> {
     faults: Vec<(Span, String)>,
 }
 
-fn seq(t: Type) -> Type {
+pub(super) fn seq(t: Type) -> Type {
     Type::Seq(Rc::new(t))
 }
 
-fn set(t: Type) -> Type {
+pub(super) fn set(t: Type) -> Type {
     Type::Set(Rc::new(t))
 }
 
@@ -393,61 +396,10 @@ impl Infer<'_> {
         }
         match self.script.globals.get(&name) {
             Some(Global::Type(_)) => set(Type::Any),
-            Some(Global::Builtin(builtin)) => self.builtin(*builtin),
-            _ => Type::Any,
-        }
-    }
-
-    fn builtin(&mut self, builtin: Builtin) -> Type {
-        let (a, b) = (self.fresh(), self.fresh());
-        let fun = |args: &[Type], result: Type| Type::Fun(args.into(), Rc::new(result));
-        let sets = set(a.clone());
-        let list = seq(a.clone());
-        let map = Type::Map(Rc::new((a.clone(), b.clone())));
-        let pair = |x: &Type, y: &Type| Type::Tuple([x.clone(), y.clone()].into());
-        let pairs = set(pair(&a, &b));
-        if builtin.is_compression() {
-            return fun(&[Type::Proc], Type::Proc);
-        }
-        match builtin.word() {
-            "union" | "inter" | "diff" => fun(&[sets.clone(), sets.clone()], sets),
-            "Union" | "Inter" => fun(&[set(sets.clone())], sets),
-            "member" => fun(&[a, sets], Type::Bool),
-            "card" => fun(&[sets], Type::Int),
-            "empty" => fun(&[sets], Type::Bool),
-            "set" => fun(&[list], sets),
-            "seq" => fun(&[sets], list),
-            "Set" => fun(std::slice::from_ref(&sets), set(sets.clone())),
-            "Seq" => fun(&[sets], set(list)),
-            "null" => fun(&[list], Type::Bool),
-            "head" => fun(&[list], a),
-            "tail" => fun(std::slice::from_ref(&list), list.clone()),
-            "concat" => fun(&[seq(list.clone())], list),
-            "elem" => fun(&[a, list], Type::Bool),
-            "length" => fun(&[list], Type::Int),
-            "extensions" | "productions" => fun(&[Type::Any], set(Type::Any)),
-            "error" => fun(&[seq(Type::Char)], a),
-            "show" => fun(&[a], seq(Type::Char)),
-            "CHAOS" | "RUN" => fun(&[set(Type::Any)], Type::Proc),
-            "loop" => fun(&[Type::Proc], Type::Proc),
-            "STOP" | "SKIP" | "DIV" => Type::Proc,
-            "Events" => set(Type::Any),
-            "Int" => set(Type::Int),
-            "Bool" => set(Type::Bool),
-            "Char" => set(Type::Char),
-            "Proc" => set(Type::Proc),
-            "emptyMap" => map,
-            "mapFromList" => fun(&[seq(pair(&a, &b))], map),
-            "mapToList" => fun(&[map], seq(pair(&a, &b))),
-            "mapLookup" => fun(&[map, a], b),
-            "mapMember" => fun(&[map, a], Type::Bool),
-            "mapUpdate" => fun(&[map.clone(), a, b], map),
-            "mapUpdateMultiple" => fun(&[map.clone(), seq(pair(&a, &b))], map),
-            "mapDelete" => fun(&[map.clone(), a], map),
-            "Map" => fun(&[set(a.clone()), set(b.clone())], set(map)),
-            "transpose" => fun(&[pairs], set(pair(&b, &a))),
-            "relational_image" => fun(&[pairs], fun(&[a], set(b))),
-            "relational_inverse_image" => fun(&[pairs], fun(&[b], set(a))),
+            Some(Global::Builtin(builtin)) => {
+                let (a, b) = (self.fresh(), self.fresh());
+                builtin_type(*builtin, a, b)
+            }
             _ => Type::Any,
         }
     }
@@ -668,10 +620,16 @@ impl Infer<'_> {
                 self.is(p, Type::Proc, scope);
                 self.pairs(pairs, scope);
             }
-            Kind::Each(each, stmts, p) => {
+            Kind::Timed(function, tock, prefix) => {
+                self.is(function, Type::Fun([Type::Any].into(), Rc::new(Type::Int)), scope);
+                self.is(tock, Type::Any, scope);
+                self.is(prefix, Type::Proc, scope);
+            }
+            Kind::Each(each, stmts, p, none) => {
+                none.iter().for_each(|e| self.is(e, Type::Proc, scope));
                 let inner = self.stmts(stmts, scope);
                 match each {
-                    Each::Parallel(s) => self.is(s, events, scope),
+                    Each::Parallel(s) | Each::Choice(s) => self.is(s, events, scope),
                     Each::Alphabetised(s) => self.is(s, events, &inner),
                     Each::Link(pairs) => self.pairs(pairs, &inner),
                     _ => {}

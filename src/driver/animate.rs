@@ -379,8 +379,17 @@ impl<'m> Animation<'m> {
             violation: None,
             steps: &steps,
             loop_start: None,
+            drawings: self.drawings_for(extension),
+            report: None,
         };
         trace_file::render_trace(&traced, extension)
+    }
+
+    /// Drawings of the states of the path, where the trace file shows them.
+    fn drawings_for(&self, extension: &str) -> Vec<String> {
+        let path: Vec<Choice> = self.line().take(self.position()).cloned().collect();
+        let drawing = self.drawing().filter(|_| extension == "html");
+        drawing.map(|drawing| drawing.of_choices(&path, &self.budget)).unwrap_or_default()
     }
 
     /// A step in words, with the whole state after it.

@@ -6,7 +6,7 @@
 
 mod generators;
 
-use super::temporal::Formulas;
+use super::temporal::{self, Claims, Formulas};
 use super::{CheckOptions, Explored, Failure, Rejected, compiled};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
@@ -34,6 +34,8 @@ pub struct Asked {
     /// Nodes of all diagrams; none for the default.
     pub nodes: Option<usize>,
     pub sigma_rounds: Option<u64>,
+    /// How temporal formulas are decided with a symmetry.
+    pub liveness: bdd::Liveness,
 }
 
 /// Why a model or an option is not for this engine.
@@ -91,7 +93,7 @@ pub fn explore(
         skip_assertions: options.no_assertions,
         strict_guards: options.strict_wd,
         native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
-        observed: hints.to_vec(),
+        observed: formulas.observed().into_iter().chain(hints.iter().cloned()).collect(),
         ..program::Options::default()
     };
     let mut program = match program::compile(machine, budget, &compiling) {
@@ -106,11 +108,14 @@ pub fn explore(
         }
     };
     let asked = &options.bdd;
+    let rejected = |diagnostics| Rejected { sources: sources.clone(), diagnostics };
+    let early = Claims::ground(formulas, machine, budget).map_err(rejected)?;
     let wanted = footprints::Wanted {
         invariant: !options.no_invariant,
         assertions: !options.no_assertions,
         goal: machine.goal.is_some(),
         hints: hints.len(),
+        propositions: early.propositions.clone(),
         symmetry: asked.symmetry != Symmetry::Off,
     };
     if !program.prepare_footprints(&wanted) {
@@ -124,15 +129,19 @@ pub fn explore(
     if let Some((name, text)) = &asked.generators {
         exchanges.extend(generators::read(&program, sources, name, text)?);
     }
+    let claims = early.settle(&program, formulas).map_err(rejected)?;
     let search = bdd::Options {
         nodes: asked.nodes.unwrap_or(bdd::NODES),
         workers: options.workers,
         check_deadlock: !options.no_deadlock,
-        keep_going: options.keep_going,
+        // Temporal formulas speak of all paths, also of those behind a finding.
+        keep_going: options.keep_going || !claims.is_empty(),
         max_states: budget.max_states,
         symmetry: asked.symmetry,
         exchanges,
         sigma_rounds: asked.sigma_rounds,
+        liveness: asked.liveness,
+        claims,
     };
     let setup_seconds = started.elapsed().as_secs_f64();
     let found = bdd::explore(&program, &search, budget)?;
@@ -176,10 +185,10 @@ impl Concluding<'_, '_> {
                 Some(self.violation(&shown.finding, trace.as_ref())?)
             }
         };
-        if violation.is_some() && !options.keep_going {
+        if violation.is_some() && !search.keep_going {
             ledger.enter("the search stopped at the first finding");
         } else {
-            let late = program.late_assertions(options.keep_going, self.budget);
+            let late = program.late_assertions(search.keep_going, self.budget);
             late.reasons.iter().for_each(|n| ledger.enter(program.reason(*n)));
             late.stop.iter().for_each(|stop| ledger.enter(stop.reason()));
             late.kinds.iter().for_each(|kind| counts[*kind as usize] += 1);
@@ -187,6 +196,15 @@ impl Concluding<'_, '_> {
                 violation = Some(self.violation(finding, None)?);
             }
         }
+        let started = Instant::now();
+        let threads = temporal::threads_if(!search.claims.is_empty(), options.workers)?;
+        let checked = threads.run(|| {
+            let words = |reason: &Reason| self.words(reason);
+            let own = (self.formulas, &options.certificate);
+            temporal::decided_by_sets(program, own.0, &found.decided, words, &mut ledger, own.1)
+        })?;
+        let temporal_seconds = started.elapsed().as_secs_f64();
+        violation = violation.or(checked.violation);
         notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
         let mut warnings: Vec<String> = program.footprints().map(|f| f.notes.clone()).unwrap_or_default();
         for event in &found.undefined {
@@ -228,7 +246,8 @@ impl Concluding<'_, '_> {
                 symmetric_sets: if symmetric { sets } else { Vec::new() },
                 ..Reductions::default()
             },
-            temporal: self.formulas.undecided(),
+            temporal: checked.verdicts,
+            temporal_seconds,
             warnings,
             details: self.lines(found),
             ..Explored::default()
@@ -282,7 +301,8 @@ impl Concluding<'_, '_> {
 
     fn lines(&self, found: &bdd::Outcome) -> Vec<String> {
         let f = &found.figures;
-        vec![
+        let xi = (f.nodes_of_xi > 0).then(|| format!("xi           {} nodes", f.nodes_of_xi));
+        let lines = vec![
             format!(
                 "diagrams     {} variables for a state, {} with copies, {}; {} instances of events",
                 f.variables, f.all_variables, f.arrangement, f.instances
@@ -295,7 +315,8 @@ impl Concluding<'_, '_> {
                 "learned      from {} steps and {} looks at conditions",
                 f.steps_taken, f.conditions_asked
             ),
-        ]
+        ];
+        lines.into_iter().chain(xi).collect()
     }
 }
 
@@ -345,8 +366,13 @@ const FEW_BITS: u32 = 20;
 
 /// Whether sets of states suit a model, and why, for `bombus info`.
 pub fn advice(program: &mut Program) -> Vec<String> {
-    let wanted =
-        footprints::Wanted { invariant: true, assertions: true, goal: true, hints: 0, symmetry: true };
+    let wanted = footprints::Wanted {
+        invariant: true,
+        assertions: true,
+        goal: true,
+        symmetry: true,
+        ..footprints::Wanted::default()
+    };
     if !program.prepare_footprints(&wanted) {
         return Vec::new();
     }
@@ -375,6 +401,16 @@ pub fn advice(program: &mut Program) -> Vec<String> {
             one_line(&condition)
         ),
     }];
+    let (read, written) = known
+        .instances
+        .iter()
+        .fold((0, 0), |(read, written), i| (read + width(&i.reads), written + width(&i.writes)));
+    let values: f64 = known.instances.iter().map(|i| f64::from(width(&i.reads)).exp2()).sum();
+    lines.push(format!(
+        "engine      bdd: the relations of {instances} steps have {read} read and {written} written bits; at most {} \
+         values of these are learned",
+        if values < 1e9 { format!("{values:.0}") } else { format!("{values:.0e}") }
+    ));
     if !known.exchanges.is_empty() {
         lines.push(format!(
             "engine      bdd: {} exchanges of elements generate the symmetry (--symmetry generators, orbits)",

@@ -5,6 +5,7 @@
 //! The manifest is written last, so a directory without one is no certificate.
 //! Never here: the check of a certificate, which is the crate `certify`.
 
+mod proof;
 mod sorted;
 mod spelling;
 
@@ -19,6 +20,7 @@ use crate::program::Program;
 use crate::report::{Outcome, Verdict};
 use crate::system::{Orbits, System};
 use parking_lot::Mutex;
+pub(super) use proof::{Certified, ProofFiles};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
@@ -52,6 +54,8 @@ struct Draft {
     trace: Option<(String, String, Json)>,
     formulas: Vec<Json>,
     not_certified: Vec<String>,
+    /// A proof that needs no states.
+    proof: Option<ProofFiles>,
     /// Why there are no states.
     failure: Option<String>,
 }
@@ -90,6 +94,15 @@ impl Certificate {
         match path {
             Ok(json) => draft.trace = Some((kind.to_string(), property.to_string(), json)),
             Err(unknown) => draft.failure = Some(format!("the core language does not have {unknown}")),
+        }
+    }
+
+    /// Takes a proof that needs no states, or why there is none.
+    pub(super) fn take_proof(&self, proof: Result<ProofFiles, String>) {
+        let mut draft = self.draft.lock();
+        match proof {
+            Ok(files) => draft.proof = Some(files),
+            Err(why) => draft.failure = Some(why),
         }
     }
 
@@ -135,6 +148,12 @@ impl Certificate {
         let mut draft = std::mem::take(&mut *self.draft.lock());
         if model.refinement.as_ref().is_some_and(|chain| !chain.levels.is_empty()) {
             draft.not_certified.push("that the machine refines its abstractions".into());
+        }
+        if outcome.verdict() == Verdict::Verified
+            && draft.states.is_none()
+            && let Some(proof) = draft.proof.take()
+        {
+            return Some(proof.write(dir, &draft.not_certified, &model.machine, sources, options, outcome));
         }
         let done = match outcome.verdict() {
             Verdict::Incomplete => Err("the verdict is incomplete".into()),
@@ -200,15 +219,10 @@ fn manifest(
 ) -> Result<String, String> {
     let unknown = |what: String| format!("the core language does not have {what}");
     let (core, events) = judge::core_with_events(machine).map_err(unknown)?;
-    let source = |n: usize| {
-        let s = sources.get(FileId(n as u32));
-        json!({"file": s.name, "sha256": sha256(s.text.as_bytes())})
-    };
     let event = |(name, e): (&String, &crate::report::EventCoverage)| json!({"name": name, "states": e.states, "transitions": e.transitions});
     let mut hashes: serde_json::Map<String, Json> = serde_json::Map::new();
     hashes.insert("model.core".into(), json!(sha256(core.as_bytes())));
     hashes.extend(parts.hashes.iter().map(|(name, hash)| (name.to_string(), json!(hash))));
-    let sets = outcome.scope.sets.iter().map(|s| (s.name.clone(), json!(s.size)));
     let valuations = if machine.constants.is_empty() { 1 } else { outcome.counts.constants };
     let json = json!({
         "format": "bombus-certificate",
@@ -216,11 +230,9 @@ fn manifest(
         "verdict": if outcome.violation.is_some() { "violated" } else { "verified" },
         "model": {"machine": &*machine.name, "file": outcome.file},
         "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), own_hash()),
-        "sources": (0..sources.len()).map(source).collect::<Vec<_>>(),
-        "scope": {"sets": sets.collect::<serde_json::Map<_, _>>(), "maxint": outcome.scope.maxint,
-            "minint": outcome.scope.minint, "integers_in_scope": outcome.scope.integers},
-        "asked": {"invariant": !options.no_invariant, "assertions": !options.no_assertions,
-            "deadlock": !options.no_deadlock, "goal": machine.goal.is_some(), "strict_guards": options.strict_wd},
+        "sources": hashed(sources),
+        "scope": scope(outcome),
+        "asked": asked(machine, options),
         "counts": {"valuations": valuations, "initial": outcome.counts.initial, "states": outcome.counts.states,
             "transitions": outcome.counts.transitions,
             "events": events.iter().zip(&outcome.events).map(event).collect::<Vec<_>>()},
@@ -243,6 +255,28 @@ fn manifest(
         }
         _ => "a trace".into(),
     })
+}
+
+/// The names of the sources with their hashes.
+fn hashed(sources: &Sources) -> Json {
+    let source = |n: usize| {
+        let s = sources.get(FileId(n as u32));
+        json!({"file": s.name, "sha256": sha256(s.text.as_bytes())})
+    };
+    (0..sources.len()).map(source).collect()
+}
+
+/// The sizes for which a verdict holds.
+fn scope(outcome: &Outcome) -> Json {
+    let sets = outcome.scope.sets.iter().map(|s| (s.name.clone(), json!(s.size)));
+    json!({"sets": sets.collect::<serde_json::Map<_, _>>(), "maxint": outcome.scope.maxint,
+        "minint": outcome.scope.minint, "integers_in_scope": outcome.scope.integers})
+}
+
+/// Which properties a verdict is about.
+fn asked(machine: &Machine, options: &CheckOptions) -> Json {
+    json!({"invariant": !options.no_invariant, "assertions": !options.no_assertions,
+        "deadlock": !options.no_deadlock, "goal": machine.goal.is_some(), "strict_guards": options.strict_wd})
 }
 
 /// The hash of this program.

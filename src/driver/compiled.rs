@@ -115,6 +115,7 @@ impl Run<'_> {
             observed: formulas.observed(),
             watched: formulas.watched(),
             symmetry: options.symmetry,
+            proven: options.proofs.of_states(),
         };
         // What is under way when the time is up is finished if the search is saved then.
         let saved = options.checkpoint.save.is_some();
@@ -329,6 +330,7 @@ impl Run<'_> {
             por: if por.is_some() { "on" } else { "off" },
             por_details: por.map(|(details, _)| details),
             bdd: None,
+            proven: None,
             notes: settled.notes,
         };
         Explored {

@@ -3,16 +3,17 @@
 //! In: the path of a script and options as meant. Out: an `Outcome`, or the messages that reject the script.
 //! Never here: the meaning of CSP, printing.
 
+use super::csp_definitions::{Definition, Value, definitions, printed};
 use super::{CheckOptions, Engine, Failure, Reduce, Rejected, one_line};
 use crate::base::Span;
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::csp::assertion::{Halt, Judge, Judgement, Why};
-use crate::csp::compose::composition;
+use crate::csp::compose::{Smaller, composition};
 use crate::csp::core::Ex;
 use crate::csp::eval::Eval;
 use crate::csp::machine::Machine;
-use crate::csp::scope::{Global, Scoped, expression, scoped};
+use crate::csp::scope::{Scoped, expression, scoped};
 use crate::csp::value::{Env, Fault};
 use crate::csp::{parser, temporal, types};
 use crate::explore::{self, Options, Reason, Store};
@@ -50,11 +51,11 @@ pub fn load(path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic
     if ill_typed.is_empty() { Ok(scoped) } else { Err(ill_typed) }
 }
 
-fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
+pub(super) fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
     Failure::Rejected(Rejected { sources: sources.clone(), diagnostics })
 }
 
-fn told(fault: &Fault) -> Diagnostic {
+pub(super) fn told(fault: &Fault) -> Diagnostic {
     let message = if fault.message.is_empty() {
         "this value is needed for its own computation: unguarded recursion".to_string()
     } else {
@@ -76,7 +77,7 @@ pub fn eval(formula: &str, path: &Path) -> Result<String, Rejected> {
     result.map_err(|diagnostics| Rejected { sources, diagnostics })
 }
 
-fn read_expression(
+pub(super) fn read_expression(
     mut script: Scoped,
     text: &str,
     name: &str,
@@ -94,7 +95,7 @@ fn read_expression(
 }
 
 /// What a script consists of.
-pub fn describe(path: &Path) -> Result<String, Rejected> {
+pub fn describe(path: &Path) -> Result<Vec<(&'static str, String)>, Rejected> {
     let mut sources = Sources::default();
     let script = match load(path, &mut sources) {
         Ok(script) => script,
@@ -105,47 +106,69 @@ pub fn describe(path: &Path) -> Result<String, Rejected> {
         e.as_ref().map_or(String::new(), |e| format!(" : {}", one_line(sources.slice(e.span))))
     };
     for channel in &script.channels {
-        lines.push(format!("channel     {}{}", script.names.text(channel.name), text(&channel.fields)));
+        lines.push(("channel", format!("{}{}", script.names.text(channel.name), text(&channel.fields))));
     }
     for (name, _) in &script.types {
-        lines.push(format!("type        {}", script.names.text(*name)));
+        lines.push(("type", script.names.text(*name).to_string()));
     }
     for constructor in &script.constructors {
         let (name, fields) = (script.names.text(constructor.name), text(&constructor.fields));
-        lines.push(format!("constructor {name}{fields}"));
+        lines.push(("constructor", format!("{name}{fields}")));
     }
-    let mut defined: Vec<&str> = script
-        .globals
-        .iter()
-        .filter(|(_, g)| **g == Global::Defined)
-        .map(|(name, _)| script.names.text(*name))
-        .collect();
-    defined.sort_unstable();
-    lines.extend(defined.iter().map(|name| format!("definition  {name}")));
-    let asserts = script.asserts.iter().map(|a| format!("assertion   {}", one_line(sources.slice(a.span))));
+    let asserts = script.asserts.iter().map(|a| ("assertion", one_line(sources.slice(a.span))));
     lines.extend(asserts);
-    lines.extend(script.formulas.iter().map(|(_, formula, ..)| format!("formula     {formula}")));
+    lines.extend(script.formulas.iter().map(|(_, formula, ..)| ("formula", formula.clone())));
     let process = script.names.find("MAIN").is_some_and(|m| script.globals.contains_key(&m));
+    let needed = process;
+    let read = read_expression(script, if process { "MAIN" } else { "STOP" }, "<main>", &mut sources);
+    let (mut eval, ex) = match read {
+        Ok(read) => read,
+        Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
+    };
+    let (shown, faults) = evaluated(&mut eval, &sources);
+    // Evaluation is lazy: where a process is checked, what it does not need may have no value.
+    if !needed && !faults.is_empty() {
+        return Err(Rejected { sources, diagnostics: faults });
+    }
+    lines.extend(shown);
     if process {
-        let found = read_expression(script, "MAIN", "<main>", &mut sources).and_then(|(mut eval, ex)| {
-            let budget = Budget::moment();
-            let term = eval.term(&ex, &Env::default()).map_err(|f| vec![told(&f)])?;
-            composition(&mut eval, term, &budget).map_err(|f| vec![told(&f)])
-        });
+        let budget = Budget::moment();
+        let found = eval
+            .term(&ex, &Env::default())
+            .and_then(|term| composition(&mut eval, term, Smaller::Written, &budget))
+            .map_err(|fault| vec![told(&fault)]);
         match found {
             Ok(made) => {
                 let sizes: Vec<String> = made.slots.iter().map(|t| t.states().to_string()).collect();
-                lines.push(format!(
-                    "MAIN        {} components, {} rules, local states {}",
+                let said = format!(
+                    "{} components, {} rules, local states {}",
                     made.components,
                     made.rules.len(),
                     sizes.join(" × ")
-                ));
+                );
+                lines.push(("MAIN", said));
             }
             Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
         }
     }
-    Ok(lines.join("\n"))
+    Ok(lines)
+}
+
+/// The definitions and prints of a script as lines, and what is wrong with them.
+fn evaluated(eval: &mut Eval, sources: &Sources) -> (Vec<(&'static str, String)>, Vec<Diagnostic>) {
+    let mut faults = Vec::new();
+    let mut lines = Vec::new();
+    for definition in definitions(eval, &Budget::moment()) {
+        lines.push(definition.line());
+        let claim = definition.is_claim();
+        if let Value::Faulty(fault) = definition.value
+            && claim
+        {
+            faults.push(fault);
+        }
+    }
+    lines.extend(printed(eval, sources));
+    (lines, faults)
 }
 
 /// Options that have no meaning for a process are refused, because whoever gave them counts on them.
@@ -192,10 +215,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
     let defined = script.names.find(&name).is_some_and(|n| script.globals.contains_key(&n));
     let asserts = !options.no_assertions && !script.asserts.is_empty();
-    if !defined && (options.process.main.is_some() || !asserts || !formulas.is_empty()) {
-        let message = format!("the script has no process `{name}`");
-        let fault = Diagnostic::plain(message).help("name another one with --main NAME");
-        return Err(reject(&sources, vec![fault]));
+    let alone = !defined && !asserts && options.process.main.is_none() && formulas.is_empty();
+    if !defined && !alone && (options.process.main.is_some() || !asserts || !formulas.is_empty()) {
+        return Err(reject(&sources, vec![no_process(&name)]));
     }
     let text = if defined { name.as_str() } else { "STOP" };
     let (mut eval, main) =
@@ -205,6 +227,8 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let read = formulas_read(formulas, &mut sources)?;
     if defined {
         run.process(&mut eval, &main, &sources, &read)?;
+    } else if alone {
+        run.definitions(&mut eval, &sources)?;
     } else {
         run.out.ledger.finished();
     }
@@ -214,6 +238,10 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     run.out.peak_memory_bytes = peak_resident_bytes();
     run.out.interrupted = budget.check() == Err(Stop::Interrupted);
     Ok(run.out)
+}
+
+pub(super) fn no_process(name: &str) -> Diagnostic {
+    Diagnostic::plain(format!("the script has no process `{name}`")).help("name another one with --main NAME")
 }
 
 fn wanted_formulas(script: &Scoped, options: &CheckOptions) -> Vec<Formula> {
@@ -318,7 +346,8 @@ impl Run<'_> {
         formulas: &[(Formula, Logic)],
     ) -> Result<(), Failure> {
         let setup = Instant::now();
-        let machine = term_machine(eval, main, sources, self.budget)?;
+        let smaller = if formulas.is_empty() { Smaller::Written } else { Smaller::Steps };
+        let machine = term_machine(eval, main, smaller, sources, self.budget)?;
         self.out.seconds.setup = setup.elapsed().as_secs_f64();
         if !formulas.is_empty() && self.options.store != Store::Exact {
             let message = "temporal formulas need the states themselves: use --store exact";
@@ -445,6 +474,48 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Evaluates the definitions that are tests by their names: there is nothing else to check.
+    fn definitions(&mut self, eval: &mut Eval, sources: &Sources) -> Result<(), Failure> {
+        let all: Vec<Definition> =
+            definitions(eval, self.budget).into_iter().filter(Definition::is_claim).collect();
+        let faults: Vec<Diagnostic> = all.iter().filter_map(Definition::fault).cloned().collect();
+        if !faults.is_empty() {
+            return Err(reject(sources, faults));
+        }
+        if all.is_empty() {
+            return Err(reject(sources, vec![no_process("MAIN")]));
+        }
+        for definition in &all {
+            match definition.value {
+                Value::Truth(truth) => self.claim(&definition.name, truth),
+                Value::Process(states, false) => {
+                    let name = &definition.name;
+                    self.out
+                        .ledger
+                        .enter(format!("only {states} states of the process {name} were looked at"));
+                }
+                _ => {}
+            }
+        }
+        if self.budget.check().is_ok() {
+            self.out.ledger.finished();
+        }
+        self.out.details.push(format!("tests        {} evaluated", all.len()));
+        Ok(())
+    }
+
+    /// A boolean definition that should be true.
+    fn claim(&mut self, name: &str, truth: bool) {
+        let verdict = if truth { "holds" } else { "violated" };
+        if !truth {
+            self.violate("assertion", format!("{name} is false"), &[]);
+        }
+        let entry = Asserted { text: name.to_string(), verdict, trace: Vec::new(), why: String::new() };
+        if let Some(list) = &mut self.out.asserts {
+            list.push(entry);
+        }
+    }
+
     fn assertions(&mut self, eval: &mut Eval, sources: &Sources) -> Result<(), Failure> {
         let judging = Instant::now();
         let script = eval.script.clone();
@@ -501,10 +572,11 @@ impl Run<'_> {
 pub(super) fn term_machine(
     eval: &mut Eval,
     main: &Ex,
+    smaller: Smaller,
     sources: &Sources,
     budget: &Budget,
 ) -> Result<Machine, Failure> {
-    let made = eval.term(main, &Env::default()).and_then(|term| composition(eval, term, budget));
+    let made = eval.term(main, &Env::default()).and_then(|term| composition(eval, term, smaller, budget));
     match made {
         Ok(composition) => Ok(Machine::new(composition, eval, sources)),
         Err(fault) => {

@@ -10,6 +10,7 @@ use super::csp::{load as load_script, term_machine};
 use super::{CheckOptions, Engine, Failure, Reduce, Rejected, load, scope_of, warnings_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::csp::compose::Smaller;
 use crate::csp::eval::Eval;
 use crate::csp::machine::{Machine as Process, Scratch};
 use crate::csp::plain::Plain;
@@ -374,7 +375,7 @@ pub fn check(
     let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
     let (scoped, main) = named(scoped, &name, &mut sources).map_err(|d| reject(&sources, d))?;
     let mut eval = Eval::new(scoped);
-    let process = term_machine(&mut eval, &main, &sources, budget)?;
+    let process = term_machine(&mut eval, &main, Smaller::Steps, &sources, budget)?;
     let meets = meetings(&eval, &process, machine).map_err(|d| reject(&sources, vec![d]))?;
     let operation = |name: &String| machine.events.iter().position(|op| *machine.op(*op).name == **name);
     let mut free = Vec::new();

@@ -3,6 +3,7 @@
 //! In: options as meant. Out: an `Outcome`, or the messages that reject the model.
 //! Never here: arguments as typed, printing.
 
+mod advice;
 mod animate;
 mod bdd;
 mod certificate;
@@ -11,10 +12,14 @@ mod cluster;
 mod compiled;
 mod coverage;
 mod csp;
+mod csp_animation;
+mod csp_definitions;
+mod drawing;
 mod editor;
 mod eval;
 mod evaluate;
 mod explain;
+mod first_use;
 mod foreign;
 mod guided;
 pub mod judge;
@@ -23,6 +28,7 @@ mod log_map;
 mod log_values;
 mod logs;
 mod options;
+mod proof_info;
 mod question;
 mod reduction;
 mod refinement;
@@ -44,6 +50,8 @@ pub use checkpoint::Checkpoint;
 pub use cluster::Cluster;
 pub use coverage::{Coverage, Part, coverage};
 pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
+pub use csp_animation::ProcessAnimation;
+pub use drawing::{Drawing, of_trace as drawings_of_trace};
 pub use editor::{Document, Message, Range, Symbol};
 pub use eval::{Evaluated, eval};
 pub use foreign::check_via;
@@ -51,8 +59,9 @@ pub use judge::core_text;
 pub use listing::{Relate, code, layouts, relations};
 pub use logs::{Followed, follow_log};
 pub use options::{CheckOptions, Engine, Process};
+pub use proof_info::{Level as ProofLevel, Proofs};
 pub use reduction::Reduce;
-pub use replay::{Replayed, follow, replay};
+pub use replay::{Replayed, follow, model_of_trace, replay};
 pub use simulate::{SimulateOptions, simulate};
 pub use space::{Edge, Projected, Space};
 pub use state_graph::state_graph;
@@ -70,6 +79,7 @@ use crate::report::{
     Counts, EventCoverage, Ledger, MachineShare, Outcome, Reductions, Seconds, Symbolic, Temporal,
     TimeShares, Violation,
 };
+use options::wanted_of;
 use question::{Question, scope_of, set_goal, warnings_of};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -259,6 +269,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     question.refuse(options)?;
     let load_seconds = started.elapsed().as_secs_f64();
     let exploring = Instant::now();
+    let options = &proof_info::prepared(&question.model, &question.sources, options, budget)?;
     let mut explored = question.search(options, budget)?;
     question.enter_stand_ins(&mut explored);
     let seconds = Seconds {
@@ -279,6 +290,9 @@ fn refuse_for_formalism(path: &Path, options: &CheckOptions) -> Result<(), Failu
     }
     if other && options.certificate.is_asked() {
         return reject("--certificate: there are certificates for B, Event-B and Z alone".into());
+    }
+    if other && (options.proofs.level.is_some() || options.proofs.paranoid) {
+        return reject("--proof-info and --paranoid are for machines of B, Event-B and Z".into());
     }
     if !other && (options.process.main.is_some() || !options.process.free.is_empty()) {
         return reject("--main and --csp-free are for CSP scripts and for --csp SCRIPT".into());

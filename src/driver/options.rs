@@ -3,9 +3,10 @@
 //! In: nothing. Out: options as meant, with what a plain `bombus check` means as their default.
 //! Never here: arguments as typed, limits and live figures of a run beyond the handles that carry them.
 
-use super::{Certificate, Checkpoint, Cluster, Reduce, SymmetryMode, bdd, symbolic, temporal};
+use super::{Certificate, Checkpoint, Cluster, Proofs, Reduce, SymmetryMode, bdd, symbolic, temporal};
 use crate::explore::{Order, Progress, Store};
 use crate::model::LoadOptions;
+use crate::symbolic::unroll::Wanted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,7 +68,18 @@ pub struct CheckOptions {
     pub cluster: Option<Cluster>,
     /// Writing what a checker needs to check the verdict again.
     pub certificate: Certificate,
+    /// What may be taken for proven.
+    pub proofs: Proofs,
     pub progress: Arc<Progress>,
+}
+
+/// What of a state is looked at, for engines that ask a solver.
+pub(super) fn wanted_of(options: &CheckOptions) -> Wanted {
+    Wanted {
+        invariant: !options.no_invariant,
+        assertions: !options.no_assertions,
+        deadlock: !options.no_deadlock,
+    }
 }
 
 impl Default for CheckOptions {
@@ -99,6 +111,7 @@ impl Default for CheckOptions {
             checkpoint: Checkpoint::default(),
             cluster: None,
             certificate: Certificate::default(),
+            proofs: Proofs::default(),
             progress: Arc::default(),
         }
     }

@@ -5,7 +5,8 @@
 
 use super::{CheckOptions, Engine, Explored, Failure, Rejected};
 use super::{
-    bdd, compiled, evaluate, explain, judge, load, origin_word, refinement, symbolic, symmetry, temporal,
+    advice, bdd, compiled, evaluate, explain, judge, load, origin_word, proof_info, refinement, symbolic,
+    symmetry, temporal,
 };
 use crate::analyse::distinguishable::{Apart, sets_of};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
@@ -21,8 +22,8 @@ use std::sync::atomic::Ordering;
 
 /// A model with what is asked about it.
 pub(super) struct Question {
-    model: Model,
-    sources: Sources,
+    pub model: Model,
+    pub sources: Sources,
     diagnostics: Vec<Diagnostic>,
     formulas: temporal::Formulas,
     /// Predicates that guide a search on sets of states.
@@ -96,7 +97,10 @@ impl Question {
             Ok(match options.engine {
                 Engine::Reference => judge::reference::explore(machine, options, budget)?,
                 Engine::Evaluate => evaluate::explore(machine, sources, options, budget)?,
-                Engine::Explicit => compiled::explore(machine, sources, options, formulas, budget)?,
+                Engine::Explicit => {
+                    let explored = compiled::explore(machine, sources, options, formulas, budget)?;
+                    proof_info::judged(machine, options, explored)?
+                }
                 Engine::Symbolic(settings) => {
                     symbolic::explore(machine, sources, options, settings, formulas, budget)?
                 }
@@ -136,6 +140,9 @@ impl Question {
     ) -> Outcome {
         let mut warnings = std::mem::take(&mut self.warnings);
         warnings.extend(explored.warnings_of_run(options));
+        let followed = self.model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
+        let reasons = explored.ledger.reasons();
+        warnings.extend(advice::advice(&self.model.machine, options, &self.formulas, followed, &reasons));
         let (name, scope) = (self.model.machine.name.to_string(), scope_of(&self.model.machine));
         let always = |text: &str| self.formulas.always(text).cloned();
         let found = (explored.violation, explored.others);

@@ -6,7 +6,7 @@
 //! A trace may leave things open (ProB's lists only what changed, other tools may leave parameters out),
 //! so all states that fit what was told so far are kept, not one.
 
-use super::animate::Choice;
+use super::animate::{Animation, Choice};
 use super::values::Texts;
 use super::{Rejected, load};
 use crate::base::budget::{Budget, Stop};
@@ -18,8 +18,9 @@ use crate::explain::Explainer;
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
 use crate::model::{LoadOptions, Model};
+use crate::report::trace_file::{self, Traced};
 use crate::report::trace_read::{self, ReadTrace};
-use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, text};
+use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, Violation, text};
 use std::path::{Path, PathBuf};
 
 /// States that fit what a trace told so far; more than these are not followed.
@@ -57,12 +58,54 @@ impl Replayed {
 /// Values in lines of an explanation are cut.
 const LONGEST: usize = 300;
 
-/// The model that a trace names: there, or beside the trace if it is not there.
-fn beside(trace: &Path, name: &str) -> PathBuf {
-    let named = PathBuf::from(name);
+/// The model that a trace names: there, or beside the trace if it is not there. A trace that names a machine alone
+/// belongs to the model of this name beside it, or in the working folder.
+fn named_model(trace: &Path, read: &ReadTrace) -> Option<PathBuf> {
     let folder = trace.parent().unwrap_or(Path::new(""));
-    let near = named.file_name().map(|file| folder.join(file)).filter(|path| path.exists());
-    if named.exists() { named } else { near.unwrap_or(named) }
+    if let Some(name) = &read.model {
+        let named = PathBuf::from(name);
+        let near = named.file_name().map(|file| folder.join(file)).filter(|path| path.exists());
+        return Some(if named.exists() { named } else { near.unwrap_or(named) });
+    }
+    let machine = read.machine.as_deref()?;
+    let models = ["mch", "ref", "imp", "sys", "eventb", "tex"];
+    let files = |folder: &Path| models.map(|extension| folder.join(format!("{machine}.{extension}")));
+    let all = files(folder).into_iter().chain(files(Path::new("")));
+    all.into_iter().find(|path| path.is_file())
+}
+
+/// The model that a trace file names, if the file can be read and the model is found.
+pub fn model_of_trace(file: &Path) -> Option<PathBuf> {
+    let read = trace_read::read(&std::fs::read_to_string(file).ok()?).ok()?;
+    named_model(file, &read)
+}
+
+/// A trace that was made again, as far as it could be, to be written in another form.
+#[derive(Clone, Debug, Default)]
+pub struct WrittenTrace {
+    file: String,
+    machine: String,
+    sets: Vec<String>,
+    violation: Option<Violation>,
+    steps: Vec<TraceStep>,
+    loop_start: Option<usize>,
+    drawings: Vec<String>,
+}
+
+impl WrittenTrace {
+    pub fn render(&self, extension: &str) -> Result<String, String> {
+        let traced = Traced {
+            file: &self.file,
+            machine: &self.machine,
+            sets: self.sets.iter().map(String::as_str).collect(),
+            violation: self.violation.as_ref(),
+            steps: &self.steps,
+            loop_start: self.loop_start,
+            drawings: self.drawings.clone(),
+            report: None,
+        };
+        trace_file::render_trace(&traced, extension)
+    }
 }
 
 /// Re-runs the trace in `file`. The model is `model`, or the one that the trace names.
@@ -71,7 +114,7 @@ pub fn replay(
     model: Option<&Path>,
     options: &LoadOptions,
     budget: &Budget,
-) -> Result<Replayed, Rejected> {
+) -> Result<(Replayed, WrittenTrace), Rejected> {
     let wrong = |message: String| Rejected {
         sources: Sources::default(),
         diagnostics: vec![Diagnostic::plain(message)],
@@ -79,14 +122,41 @@ pub fn replay(
     let shown = file.display();
     let content = std::fs::read_to_string(file).map_err(|e| wrong(format!("cannot read {shown}: {e}")))?;
     let trace = trace_read::read(&content).map_err(|e| wrong(format!("{shown} is no trace: {e}")))?;
-    let path: PathBuf = match (model, &trace.model) {
+    let path: PathBuf = match (model, named_model(file, &trace)) {
         (Some(path), _) => path.to_path_buf(),
-        (None, Some(name)) => beside(file, name),
-        (None, None) => return Err(wrong(format!("{shown} does not name its model: give --model MODEL"))),
+        (None, Some(found)) => found,
+        (None, None) => {
+            let missing = match &trace.machine {
+                Some(machine) => format!("{shown}: there is no {machine}.mch beside it: give --model MODEL"),
+                None => format!("{shown} does not name its model: give --model MODEL"),
+            };
+            return Err(wrong(missing));
+        }
     };
     let (mut model, mut sources, _) = load(&path, options)?;
-    let replayed = follow(&mut model, &mut sources, &trace, budget).0;
-    Ok(Replayed { file: path.display().to_string(), ..replayed })
+    let (replayed, made) = follow(&mut model, &mut sources, &trace, budget);
+    let file = path.display().to_string();
+    let animation = Animation::new(&model, &sources, file.clone(), budget);
+    // What cannot be made has no states: only a whole trace shows what it was said to show.
+    let whole = replayed.exit_status() == 0;
+    let violation = trace.violation.filter(|_| whole).map(|(kind, property)| Violation {
+        kind,
+        property,
+        explanation: Vec::new(),
+        trace: made.iter().map(|choice| animation.step(choice)).collect(),
+        loop_start: trace.loop_start,
+        confirmed_by: None,
+    });
+    let written = WrittenTrace {
+        file: file.clone(),
+        machine: replayed.machine.clone(),
+        sets: model.machine.sets.iter().map(|set| set.name.to_string()).collect(),
+        violation,
+        steps: made.iter().map(|choice| animation.step(choice)).collect(),
+        loop_start: trace.loop_start.filter(|_| whole),
+        drawings: animation.drawing().map(|d| d.of_choices(&made, budget)).unwrap_or_default(),
+    };
+    Ok((Replayed { file, ..replayed }, written))
 }
 
 /// Re-runs a trace, and gives one of the paths that fit it as far as it can be made.

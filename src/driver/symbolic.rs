@@ -4,11 +4,13 @@
 //! violation only after the evaluator has met it again (`candidate`) and the oracle has judged it; a proof counts only
 //! if nothing was dropped, nothing rests on a width, and a fresh solver proves it again from a fresh translation.
 
-mod candidate;
+pub(super) mod candidate;
 mod portfolio;
 
+use super::certificate::{Certified, ProofFiles};
 use super::temporal::Formulas;
-use super::{CheckOptions, Explored, Failure};
+use super::{CheckOptions, Explored, Failure, proof_info, wanted_of as wanted};
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
@@ -19,8 +21,9 @@ use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
 use crate::symbolic::sat::Limit;
+use crate::symbolic::system::{Cube, Translation};
 use crate::symbolic::translate::Translated;
-use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, Wanted, doubtful_properties};
+use crate::symbolic::unroll::{Candidate, Figures, Reply, Unrolling, doubtful_properties};
 use crate::symbolic::{ic3, path};
 use candidate::{Replay, Verdict};
 use std::sync::Arc;
@@ -130,7 +133,19 @@ pub fn explore(
     let started = Instant::now();
     let mut ledger = Ledger::default();
     let replay = Replay { machine, sources, options, budget };
-    let plan = Plan { machine, options, settings, valuations: list_valuations(machine, budget), budget };
+    let valuations = list_valuations(machine, budget);
+    let gathered = proof_info::gather(machine, &replay, valuations.clone(), settings.width, true)?;
+    let of_rodin = Arc::new(gathered.info.of_rodin());
+    let plan = Plan {
+        machine,
+        options,
+        sources,
+        settings,
+        valuations,
+        proven: gathered.info.clone(),
+        of_rodin,
+        budget,
+    };
     let mut searched = None;
     let mut widths = vec![FIRST_WIDTH.min(settings.width)];
     if settings.width > FIRST_WIDTH {
@@ -163,7 +178,9 @@ pub fn explore(
     if let Some(v) = &searched.violation {
         found.insert(v.kind.clone(), 1);
     }
-    let report = Symbolic { seconds: started.elapsed().as_secs_f64(), ..searched.report };
+    let mut report = Symbolic { seconds: started.elapsed().as_secs_f64(), ..searched.report };
+    gathered.add_to(&mut report);
+    let details = report.weak.iter().map(|w| format!("weak         {w}")).collect();
     Ok(Explored {
         engine: settings.method.word(),
         workers: 1,
@@ -176,7 +193,7 @@ pub fn explore(
             .iter()
             .map(|op| EventCoverage { name: machine.op(*op).name.to_string(), states: 0, transitions: 0 })
             .collect(),
-        details: report.weak.iter().map(|w| format!("weak         {w}")).collect(),
+        details,
         symbolic: Some(report),
         ..Explored::default()
     })
@@ -210,17 +227,13 @@ fn list_valuations(machine: &Machine, budget: &Budget) -> Option<Arc<[Constants]
 struct Plan<'a> {
     machine: &'a Machine,
     options: &'a CheckOptions,
+    sources: &'a Sources,
     settings: Settings,
     valuations: Option<Arc<[Constants]>>,
+    /// What is proven beforehand, and the part of it that rests on the word of Rodin.
+    proven: Arc<ProofInfo>,
+    of_rodin: Arc<ProofInfo>,
     budget: &'a Budget,
-}
-
-fn wanted(options: &CheckOptions) -> Wanted {
-    Wanted {
-        invariant: !options.no_invariant,
-        assertions: !options.no_assertions,
-        deadlock: !options.no_deadlock,
-    }
 }
 
 fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failure> {
@@ -228,7 +241,8 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     let progress = |depth: usize| options.progress.depth.store(depth as u32, Ordering::Relaxed);
     let mut judge = |c: &Candidate| -> Verdict { replay.judge(c) };
     let free = matches!(settings.method, Method::Kind | Method::Ic3);
-    let unrolling = Unrolling::new(machine, wanted(options), encoding(plan, width, free), budget);
+    let unrolling = Unrolling::new(machine, wanted(options), encoding(plan, width, free), budget)
+        .with_proofs(&plan.proven);
     let mut base = Search::new(unrolling, &mut judge, &progress, budget);
     let mut report = Symbolic::default();
     let mut proved = false;
@@ -240,9 +254,11 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
         Method::Portfolio => Ended::Stopped,
         Method::Kind => {
             let encode = encoding(plan, width, true);
-            let mut step = InductiveStep::new(machine, wanted(options), encode, settings.simple_path, budget);
+            let simple = settings.simple_path;
+            let mut step = InductiveStep::new(machine, wanted(options), encode, simple, &plan.proven, budget);
             let ended = kind::induce(&mut base, &mut step, settings.max_k);
             add(&mut report, step.figures());
+            report.proven.saved += step.saved();
             report.weak.extend(step.weak());
             note_width(&mut report, width, step.width_reason());
             match ended {
@@ -259,18 +275,26 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
             }
         }
     };
+    let mut invariant = None;
     let ended = match (settings.method, ended) {
         (Method::Ic3, Ended::Depth) => {
             let (by_ic3, found) = blocked(plan, &mut base, &mut report)?;
-            proved = by_ic3 && is_whole(&base.run);
+            proved = by_ic3.is_some() && is_whole(&base.run);
+            invariant = by_ic3;
             found
         }
         (_, ended) => ended,
     };
     let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
+    // Where all paths were seen, nothing was proved again.
+    searched.report.proven.trusted |=
+        searched.report.certificate == Some("all paths") && !plan.of_rodin.is_empty();
     if let (true, Some(k)) = (searched.proved, searched.report.k) {
-        recheck(plan, width, k)?;
+        searched.report.proven.trusted = recheck(plan, width, k)?;
         searched.report.certificate = Some("k-inductive");
+    }
+    if searched.proved && options.certificate.is_asked() {
+        options.certificate.take_proof(evidence(plan, width, &searched.report, invariant));
     }
     Ok(searched)
 }
@@ -280,12 +304,22 @@ fn blocked(
     plan: &Plan,
     base: &mut Search<Result<Violation, String>>,
     report: &mut Symbolic,
-) -> Result<(bool, Ended<Result<Violation, String>>), Failure> {
+) -> Result<(Option<Vec<Cube>>, Ended<Result<Violation, String>>), Failure> {
     let Plan { machine, options, settings, budget, .. } = *plan;
-    let translation = Translated::new(machine, wanted(options), encoding(plan, settings.width, true), budget);
+    let translated = |proven: &Arc<ProofInfo>| {
+        Translated::new(machine, wanted(options), encoding(plan, settings.width, true), proven, budget)
+    };
+    // The certificate believes nobody; where that is not enough, it believes Rodin.
+    let (translation, strict) = (translated(&plan.proven), translated(&Arc::default()));
+    let lenient = translated(&plan.of_rodin);
+    let mut checks: Vec<&dyn Translation> = vec![&strict];
+    if !plan.of_rodin.is_empty() {
+        checks.push(&lenient);
+    }
     let stop = budget.clone();
-    let run = ic3::prove(
+    let run = ic3::prove_by(
         &translation,
+        &checks,
         &ic3::Options {
             frames: settings.frames,
             max_width: settings.width,
@@ -296,13 +330,15 @@ fn blocked(
     report.frames = Some(run.frames);
     report.queries += run.queries;
     report.conflicts += run.conflicts;
+    report.proven.saved += translation.saved_per_level() * run.frames as u64;
     report.weak.extend(translation.weak());
     note_width(report, run.width, translation.width_reason());
     match run.outcome {
         ic3::Outcome::Invariant(cubes) => {
+            report.proven.trusted = run.check > 0;
             report.clauses = Some(cubes.len());
             report.certificate = Some("inductive");
-            Ok((true, Ended::Depth))
+            Ok((Some(cubes), Ended::Depth))
         }
         ic3::Outcome::Counterexample(path) => {
             let ended = base.go_on(path.depth());
@@ -311,9 +347,9 @@ fn blocked(
                     "a path of {} operations that may lead to a finding could not be replayed",
                     path.depth()
                 ));
-                return Ok((false, Ended::Depth));
+                return Ok((None, Ended::Depth));
             }
-            Ok((false, ended))
+            Ok((None, ended))
         }
         ic3::Outcome::Unknown(ic3::Why::Refuted(_)) => {
             Err(Failure::Internal("an inductive invariant was refuted by a fresh solver".into()))
@@ -324,9 +360,42 @@ fn blocked(
                 ic3::Why::Width => "the invariant that was found rests on the width of integers".into(),
                 _ => "the search for an invariant was stopped".into(),
             });
-            Ok((false, Ended::Depth))
+            Ok((None, Ended::Depth))
         }
     }
+}
+
+/// The proof in a form that others can check: an inductive invariant where there is one, else the queries of the induction.
+fn evidence(
+    plan: &Plan,
+    width: usize,
+    report: &Symbolic,
+    invariant: Option<Vec<Cube>>,
+) -> Result<ProofFiles, String> {
+    let Plan { machine, options, settings, budget, .. } = *plan;
+    let trusted = if report.proven.trusted { plan.of_rodin.clone() } else { Arc::default() };
+    let about = Certified { machine, report, options, sources: plan.sources, trusted: &trusted };
+    let stop = budget.clone();
+    let limit = Limit::stopped_by(Arc::new(move || stop.check().is_err()));
+    let cubes = match (invariant, report.k) {
+        (Some(cubes), _) => Some((cubes, report.width)),
+        (None, Some(0)) => Some((Vec::new(), width)),
+        _ => None,
+    };
+    if let Some((cubes, width)) = cubes {
+        let encode = encoding(plan, width, true);
+        let translation = Translated::new(machine, wanted(options), encode, &trusted, budget);
+        if let Some(files) = about.inductive(&translation, &cubes, width, &limit) {
+            return Ok(files);
+        }
+    }
+    let k = report.k.ok_or("the proof is no induction")?;
+    if report.proven.trusted {
+        return Err("the proof rests on obligations of Rodin".into());
+    }
+    let encode = encoding(plan, width, true);
+    let proofs = kind::proofs(machine, wanted(options), &encode, (k, settings.simple_path), budget);
+    proofs.map(|all| about.k_inductive(k, all)).ok_or("the proof was not found again in time".into())
 }
 
 /// Whether nothing was passed over on the way from the beginnings.
@@ -362,6 +431,7 @@ fn conclude(
 ) -> Result<Searched, Failure> {
     let mut report = report;
     add(&mut report, base.unrolling.figures());
+    report.proven.saved += base.unrolling.saved();
     report.weak.extend(base.unrolling.enc.weak.iter().cloned());
     report.depth = base.run.depth;
     if report.width == 0 {
@@ -413,26 +483,35 @@ fn conclude(
     Ok(Searched { violation, proved, narrow, reasons, report })
 }
 
-/// Proves the same again: a fresh translation, a fresh solver.
-fn recheck(plan: &Plan, width: usize, k: usize) -> Result<(), Failure> {
+/// Proves the same again: a fresh translation, a fresh solver, and nobody's word; where that is not enough, the word of Rodin.
+/// Says whether that word was needed.
+fn recheck(plan: &Plan, width: usize, k: usize) -> Result<bool, Failure> {
+    if proves_again(plan, width, k, &Arc::default()) {
+        return Ok(false);
+    }
+    if plan.of_rodin.is_empty() || !proves_again(plan, width, k, &plan.of_rodin) {
+        return Err(Failure::Internal(format!("the proof by induction with k = {k} was not found again")));
+    }
+    Ok(true)
+}
+
+fn proves_again(plan: &Plan, width: usize, k: usize, proven: &Arc<ProofInfo>) -> bool {
     let Plan { machine, options, settings, budget, .. } = *plan;
     let encode = encoding(plan, width, true);
-    let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), settings.simple_path, budget);
+    let simple = settings.simple_path;
+    let mut step = InductiveStep::new(machine, wanted(options), encode.clone(), simple, proven, budget);
     let mut reply = Reply::Unknown;
     for _ in 0..=k {
         reply = step.one_more();
     }
-    let unrolling = Unrolling::new(machine, wanted(options), encode, budget);
+    let unrolling = Unrolling::new(machine, wanted(options), encode, budget).with_proofs(proven);
     let mut judge =
         |_: &Candidate| -> Verdict { crate::symbolic::bmc::Judged::Spurious("a re-check".into()) };
     let mut base = Search::new(unrolling, &mut judge, &|_| {}, budget);
     let ended = base.run(k);
     if budget.check().is_err() {
-        return Ok(());
+        return true;
     }
     let whole = matches!(ended, Ended::Depth | Ended::AllPaths) && is_whole(&base.run);
-    if reply != Reply::Proof || !whole {
-        return Err(Failure::Internal(format!("the proof by induction with k = {k} was not found again")));
-    }
-    Ok(())
+    reply == Reply::Proof && whole
 }

@@ -4,9 +4,11 @@
 //! for a violated one a trace that the reference interpreter confirms step by step. Never here: how a
 //! formula is decided, how a piece of B is evaluated.
 
+mod along;
 mod always;
 mod certified;
 mod chance;
+mod claims;
 mod symmetric;
 mod truth;
 mod typing;
@@ -35,6 +37,8 @@ use crate::program::Program;
 use crate::program::observe::Watched;
 use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
 use crate::system::{Finding, FindingKind, System};
+pub use along::decided_by_sets;
+pub use claims::Claims;
 use serde_json::Value as Json;
 use symmetric::Execution;
 use truth::Truths;
@@ -246,8 +250,8 @@ pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) ->
     let refuse = |sources: &Sources, message: &str| {
         Err(Rejected { sources: sources.clone(), diagnostics: vec![Diagnostic::plain(message)] })
     };
-    if !asked.is_empty() && options.engine != Engine::Explicit {
-        return refuse(sources, "temporal formulas are checked by the explicit engine only");
+    if !asked.is_empty() && !matches!(options.engine, Engine::Explicit | Engine::Bdd) {
+        return refuse(sources, "temporal formulas are checked by the engines explicit and bdd only");
     }
     let mut reader = Reader::default();
     for text in &asked.ltl {

@@ -57,6 +57,8 @@ impl TestTraces {
             violation: None,
             steps: &trace.steps,
             loop_start: None,
+            drawings: Vec::new(),
+            report: None,
         };
         trace_file::render_trace(&traced, extension)
     }

@@ -314,6 +314,9 @@ impl Interpreter<'_> {
                 Symbolic::Base(Base::Constructor(id, k)) => {
                     self.images(env, &Value::symbolic(Symbolic::Base(Base::Destructor(*id, *k))), y, span)
                 }
+                Symbolic::Unary(UnOp::Id, set) => {
+                    Ok(if self.member(env, y, set)? { vec![y.clone()] } else { Vec::new() })
+                }
                 Symbolic::Unary(UnOp::Inverse, g) => self.images(env, g, y, span),
                 Symbolic::Binary(BinOp::Union, a, b) => {
                     let mut out = self.inverse_images(env, a, y, span)?;

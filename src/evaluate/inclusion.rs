@@ -16,6 +16,9 @@ use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 /// The integers that are tried where an inclusion is not proved.
 const SAMPLES: std::ops::RangeInclusive<i64> = -2..=4;
 
+/// How many integers are tried from the end of a set for its least or greatest element.
+const NEAR: usize = 10_000;
+
 /// What is known of one component of the elements of a set.
 enum Component {
     /// It runs through all of this set.
@@ -27,6 +30,9 @@ enum Component {
 impl Interpreter<'_> {
     /// Whether `a` lies in `b`; `None` if that is not known.
     pub(crate) fn included(&self, env: &mut Env, a: &Value, b: &Value) -> Res<Option<bool>> {
+        if let Some(known) = self.affine_included(env, a, b)? {
+            return Ok(Some(known));
+        }
         if let Some(known) = self.proved(env, a, b)? {
             return Ok(Some(known));
         }
@@ -52,6 +58,36 @@ impl Interpreter<'_> {
             _ => return Ok(None),
         };
         Ok(self.sticks_out(env, &closure, &whole)?.then_some(false))
+    }
+
+    /// The least or greatest integer of a comprehension that cannot be listed: the first one that satisfies its
+    /// predicate, from the end that its conjuncts leave. `None` if there is no such end or nothing is found near it.
+    pub(crate) fn extreme_of_comprehension(
+        &self,
+        env: &mut Env,
+        set: &Value,
+        least: bool,
+    ) -> Res<Option<Int>> {
+        let Value::Symbolic(s) = set else { return Ok(None) };
+        let Symbolic::Closure(c) = &**s else { return Ok(None) };
+        let ([var], [Type::Integer], ClosureKind::Set) = (&c.code.vars[..], &c.code.types[..], c.code.kind)
+        else {
+            return Ok(None);
+        };
+        let c = c.clone();
+        let known =
+            self.with_captured(env, &c, &mut |this, env| this.known_of(env, &c, *var, &Type::Integer))?;
+        let hull = self.component_spans(env, &known)?.and_then(|spans| spans.hull());
+        let Some(mut at) = hull.and_then(|(low, high)| if least { low } else { high }) else {
+            return Ok(None);
+        };
+        for _ in 0..NEAR {
+            if self.member(env, &Value::Int(at.clone()), set)? {
+                return Ok(Some(at));
+            }
+            at = if least { at.add(&Int::ONE) } else { at.sub(&Int::ONE) };
+        }
+        Ok(None)
     }
 
     fn proved(&self, env: &mut Env, a: &Value, b: &Value) -> Res<Option<bool>> {

@@ -111,6 +111,48 @@ impl Spans {
         low.or(high).or_else(|| self.inter(&Spans::of(Some(Int::ZERO), None)).hull()?.0)
     }
 
+    /// The elements, if there are at most so many.
+    pub(crate) fn points(&self, most: usize) -> Option<Vec<Int>> {
+        let mut out = Vec::new();
+        for span in &self.0 {
+            let (mut at, high) = (span.low.clone()?, span.high.as_ref()?);
+            while at <= *high {
+                if out.len() == most {
+                    return None;
+                }
+                out.push(at.clone());
+                at = at.add(&Int::ONE);
+            }
+        }
+        Some(out)
+    }
+
+    /// The set with these elements.
+    pub(crate) fn of_points(points: impl IntoIterator<Item = Int>) -> Spans {
+        let none = Spans(Vec::new());
+        points.into_iter().fold(none, |set, n| set.union(&Spans::of(Some(n.clone()), Some(n))))
+    }
+
+    /// The integers x for which `factor*x + shift` lies in the set: the ends of an interval are divided and rounded
+    /// inwards.
+    pub(crate) fn preimage(&self, factor: &Int, shift: &Int) -> Spans {
+        if factor.is_zero() {
+            let point = Spans::of(Some(shift.clone()), Some(shift.clone()));
+            return if point.is_subset(self) { Spans::all() } else { Spans(Vec::new()) };
+        }
+        let one = |span: &Span| {
+            let moved = |end: &Option<Int>| end.as_ref().map(|n| n.sub(shift));
+            let (low, high) = match factor.is_negative() {
+                false => (moved(&span.low), moved(&span.high)),
+                true => (moved(&span.high).map(|n| n.neg()), moved(&span.low).map(|n| n.neg())),
+            };
+            let size = if factor.is_negative() { factor.neg() } else { factor.clone() };
+            let up = |n: Int| floor(&n.neg(), &size).neg();
+            Spans::of(low.map(up), high.map(|n| floor(&n, &size)))
+        };
+        self.0.iter().fold(Spans(Vec::new()), |set, span| set.union(&one(span)))
+    }
+
     /// The set between two ends.
     pub(crate) fn between(low: Option<Int>, high: Option<Int>) -> Spans {
         Spans::of(low, high)
@@ -152,7 +194,16 @@ impl Interpreter<'_> {
                     _ => None,
                 }
             }
-            Symbolic::Unary(UnOp::Dom, r) => self.spans_of_domain(env, r, 1)?,
+            Symbolic::Unary(UnOp::Dom, r) => match self.affine(env, r)? {
+                Some(f) => Some(f.domain),
+                None => self.spans_of_domain(env, r, 1)?,
+            },
+            Symbolic::Unary(UnOp::Ran, r) => self.affine(env, r)?.and_then(|f| f.range()),
+            // The images of a set are the range of the function on that set.
+            Symbolic::Binary(BinOp::Image, r, set) => {
+                let restricted = Symbolic::Binary(BinOp::DomRestrict, set.clone(), r.clone());
+                self.affine(env, &Value::symbolic(restricted))?.and_then(|f| f.range())
+            }
             Symbolic::Closure(c) if c.code.kind == ClosureKind::Set => {
                 match (&c.code.vars[..], &c.code.types[..]) {
                     ([var], [Type::Integer]) => {
@@ -328,6 +379,12 @@ impl Interpreter<'_> {
             _ => return Ok(None),
         }))
     }
+}
+
+/// The quotient by a positive number, rounded down.
+fn floor(n: &Int, by: &Int) -> Int {
+    let quotient = n.div(by).expect("the divisor is positive");
+    if n.is_negative() && quotient.mul(by) != *n { quotient.sub(&Int::ONE) } else { quotient }
 }
 
 /// Whether an expression has a value whatever its variables are, and does not depend on `v`.

@@ -261,7 +261,11 @@ impl Interpreter<'_> {
             return Err(Error::undecided("whether a symbolic relation is a function"));
         }
         if injective && !is_injective_by_form(x) {
-            return Err(Error::undecided("whether a symbolic function is injective"));
+            match self.affine(env, x)? {
+                Some(f) if f.is_injective() => {}
+                Some(_) => return Ok(false),
+                None => return Err(Error::undecided("whether a symbolic function is injective")),
+            }
         }
         let domain = self.domain(env, x)?;
         let fits = if total { self.equal(env, &domain, a)? } else { self.subset(env, &domain, a)? };
@@ -314,7 +318,7 @@ impl Interpreter<'_> {
     /// Whether a symbolic relation is known to be a function: by its form, or as the union of
     /// functions one of which is listed and meets the domain of the other nowhere.
     fn is_function(&self, env: &mut Env, r: &Value) -> Res<bool> {
-        if is_function_by_form(r) {
+        if is_function_by_form(r) || self.affine(env, r)?.is_some() {
             return Ok(true);
         }
         let Value::Symbolic(s) = r else { return Ok(false) };
@@ -385,13 +389,27 @@ impl Interpreter<'_> {
             {
                 Ok(true)
             }
-            (Symbolic::Unary(UnOp::Pow, x), Some(Symbolic::Unary(UnOp::Pow, y))) => self.subset(env, x, y),
-            (Symbolic::Unary(op, x), Some(Symbolic::Unary(op2, y))) if op == op2 && is_monotone(*op) => {
-                if self.subset(env, x, y)? {
-                    Ok(true)
-                } else {
-                    Err(Error::undecided("inclusion of symbolic sets"))
+            // An element of x that is not in y makes a singleton, or a sequence of one, that tells them apart; the
+            // empty set tells the kinds apart that have it from those that do not.
+            (Symbolic::Unary(op, x), Some(Symbolic::Unary(op2, y))) if collected(*op, *op2).is_some() => {
+                Ok(self.subset(env, x, y)? && collected(*op, *op2) == Some(true))
+            }
+            // What lies in a difference lies in its first part and has nothing of its second.
+            (_, Some(Symbolic::Binary(BinOp::SetMinus, x, y)))
+                if matches!(self.list(env, y), Ok(Some(_))) =>
+            {
+                for e in self.need_list(env, y, Default::default())?.iter() {
+                    match self.member(env, e, a) {
+                        Ok(false) => {}
+                        Ok(true) => return Ok(false),
+                        Err(e) if e.is_stop() => return Err(e),
+                        Err(_) => {
+                            let known = self.included(env, a, b)?;
+                            return known.ok_or_else(|| Error::undecided("inclusion of symbolic sets"));
+                        }
+                    }
                 }
+                self.subset(env, a, x)
             }
             (Symbolic::Binary(BinOp::Cartesian, x, y), Some(Symbolic::Binary(BinOp::Cartesian, z, w))) => {
                 Ok(self.subset(env, x, z)? && self.subset(env, y, w)?)
@@ -412,6 +430,16 @@ impl Interpreter<'_> {
                 Symbolic::Binary(BinOp::TotalFunction | BinOp::PartialFunction | BinOp::TotalInjection, x, y),
                 Some(Symbolic::Binary(BinOp::PartialFunction, z, w)),
             ) if self.subset(env, x, z)? && self.subset(env, y, w)? => Ok(true),
+            // A collection is its empty member and the others.
+            (Symbolic::Unary(op, x), Some(Symbolic::Binary(BinOp::Union, ..)))
+                if without_empty(*op).is_some_and(|op| {
+                    let others = Value::symbolic(Symbolic::Unary(op, x.clone()));
+                    matches!(self.member(env, &Value::empty(), b), Ok(true))
+                        && matches!(self.subset(env, &others, b), Ok(true))
+                }) =>
+            {
+                Ok(true)
+            }
             // What lies in one part of a union lies in the union.
             (_, Some(Symbolic::Binary(BinOp::Union, x, y)))
                 if matches!(self.subset(env, a, x), Ok(true))
@@ -544,8 +572,29 @@ impl Interpreter<'_> {
     }
 }
 
-fn is_monotone(op: UnOp) -> bool {
-    matches!(op, UnOp::Pow1 | UnOp::Fin | UnOp::Fin1 | UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1)
+/// Whether the collections that one operator makes of a set are among those that another makes of a set around it;
+/// `None` if that depends on the set, or the operators are not of one kind.
+fn collected(op: UnOp, other: UnOp) -> Option<bool> {
+    use UnOp::{Fin, Fin1, Iseq, Iseq1, Pow, Pow1, Seq, Seq1};
+    match (op, other) {
+        (Pow, Pow) | (Fin, Fin | Pow) | (Pow1, Pow1 | Pow) | (Fin1, Fin1 | Fin | Pow1 | Pow) => Some(true),
+        (Seq, Seq) | (Iseq, Iseq | Seq) | (Seq1, Seq1 | Seq) | (Iseq1, Iseq1 | Iseq | Seq1 | Seq) => {
+            Some(true)
+        }
+        (Pow | Fin, Pow1 | Fin1) | (Seq | Iseq, Seq1 | Iseq1) => Some(false),
+        _ => None,
+    }
+}
+
+/// The operator that leaves out the empty set or sequence.
+fn without_empty(op: UnOp) -> Option<UnOp> {
+    match op {
+        UnOp::Pow => Some(UnOp::Pow1),
+        UnOp::Fin => Some(UnOp::Fin1),
+        UnOp::Seq => Some(UnOp::Seq1),
+        UnOp::Iseq => Some(UnOp::Iseq1),
+        _ => None,
+    }
 }
 
 /// Whether the form alone shows that no two points of a symbolic relation have an image in common.

@@ -7,6 +7,7 @@
 //! Never here: packed states, threads. This tier is fast enough to be used and therefore no oracle; the crate
 //! `bombus-oracle` is.
 
+mod affine;
 pub(crate) mod apply;
 pub(crate) mod called;
 pub(crate) mod constant_part;

@@ -137,24 +137,6 @@ impl Interpreter<'_> {
         }
     }
 
-    fn extremum(&self, env: &mut Env, op: UnOp, a: Value, span: Span) -> Res<Value> {
-        if let Value::Symbolic(s) = &a {
-            match (&**s, op) {
-                (Symbolic::Interval(lo, _), UnOp::Min) => return Ok(Value::Int(lo.clone())),
-                (Symbolic::Interval(_, hi), UnOp::Max) => return Ok(Value::Int(hi.clone())),
-                (Symbolic::Base(Base::Natural), UnOp::Min) => return Ok(Value::int(0)),
-                (Symbolic::Base(Base::Natural1), UnOp::Min) => return Ok(Value::int(1)),
-                (Symbolic::Base(_), _) => {
-                    return Err(Error::undefined(span, "min or max of a set that is not bounded"));
-                }
-                _ => {}
-            }
-        }
-        let list = self.need_list(env, &a, span)?;
-        let end = if op == UnOp::Min { list.first() } else { list.last() };
-        end.cloned().ok_or_else(|| Error::undefined(span, "min or max of the empty set"))
-    }
-
     pub(crate) fn intersection(&self, env: &mut Env, sets: Vec<Value>, span: Span) -> Res<Value> {
         let mut sets = sets.into_iter();
         let Some(mut result) = sets.next() else {

@@ -7,11 +7,45 @@ use crate::base::{Int, Span};
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, Flow, Res};
 use crate::evaluate::{Interpreter, LIST};
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type};
-use crate::lang::value::{Closure, ClosureKind, Symbolic, Value};
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
+use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 use crate::solve::plan::Plan;
 
 impl Interpreter<'_> {
+    /// `min` and `max` of a set of numbers.
+    pub(crate) fn extremum(&self, env: &mut Env, op: UnOp, a: Value, span: Span) -> Res<Value> {
+        if let Value::Symbolic(s) = &a {
+            match (&**s, op) {
+                (Symbolic::Interval(lo, _), UnOp::Min) => return Ok(Value::Int(lo.clone())),
+                (Symbolic::Interval(_, hi), UnOp::Max) => return Ok(Value::Int(hi.clone())),
+                (Symbolic::Base(Base::Natural), UnOp::Min) => return Ok(Value::int(0)),
+                (Symbolic::Base(Base::Natural1), UnOp::Min) => return Ok(Value::int(1)),
+                (Symbolic::Base(_), _) => {
+                    return Err(Error::undefined(span, "min or max of a set that is not bounded"));
+                }
+                _ => {}
+            }
+        }
+        if a.is_symbolic()
+            && let Some(spans) = self.spans(env, &a)?
+        {
+            let Some((low, high)) = spans.hull() else {
+                return Err(Error::undefined(span, "min or max of the empty set"));
+            };
+            let end = if op == UnOp::Min { low } else { high };
+            let end = end.ok_or_else(|| Error::undefined(span, "min or max of a set that is not bounded"))?;
+            return Ok(Value::Int(end));
+        }
+        if self.list(env, &a)?.is_none()
+            && let Some(end) = self.extreme_of_comprehension(env, &a, op == UnOp::Min)?
+        {
+            return Ok(Value::Int(end));
+        }
+        let list = self.need_list(env, &a, span)?;
+        let end = if op == UnOp::Min { list.first() } else { list.last() };
+        end.cloned().ok_or_else(|| Error::undefined(span, "min or max of the empty set"))
+    }
+
     /// The largest element; `None` of the empty set.
     pub(crate) fn largest(&self, env: &mut Env, set: &Value, span: Span) -> Res<Option<Value>> {
         if let Value::Symbolic(s) = set

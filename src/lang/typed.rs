@@ -7,6 +7,7 @@
 //! Invariant: every `VarId` is bound at exactly one place (a declaration, a quantifier, a local, a
 //! parameter), so an environment indexed by `VarId` needs no scopes.
 
+use crate::base::data_files::DataFiles;
 use crate::base::diagnostic::Sources;
 use crate::base::{Int, Name, Span};
 use std::sync::Arc;
@@ -568,6 +569,8 @@ pub struct Machine {
     pub symbolic: bool,
     /// The texts that places point into, for words that quote a formula.
     pub sources: Arc<Sources>,
+    /// The files that formulas may read.
+    pub files: Arc<DataFiles>,
 }
 
 /// Begins the names of constants that no user wrote: functions that a theory defines by recursion.

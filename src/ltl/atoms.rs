@@ -169,11 +169,13 @@ pub struct Table<'a, G> {
     source: &'a dyn Atoms,
     numbers: HashMap<String, AtomId>,
     entries: Vec<(String, Meaning)>,
+    /// By entry: the atom as parsed, and the values of the variables in it.
+    sources: Vec<(Atom, Vec<Bound>)>,
 }
 
 impl<'a, G: Graph> Table<'a, G> {
     pub fn new(graph: &'a G, source: &'a dyn Atoms) -> Self {
-        Table { graph, source, numbers: HashMap::new(), entries: Vec::new() }
+        Table { graph, source, numbers: HashMap::new(), entries: Vec::new(), sources: Vec::new() }
     }
 
     pub fn graph(&self) -> &'a G {
@@ -191,6 +193,12 @@ impl<'a, G: Graph> Table<'a, G> {
     /// The atom as written, with the values of bound variables.
     pub fn text(&self, atom: AtomId) -> &str {
         &self.entries[atom.0 as usize].0
+    }
+
+    /// The atom as parsed, with the values of the bound variables around it.
+    pub fn parsed(&self, atom: AtomId) -> (&Atom, &[Bound]) {
+        let (atom, bound) = &self.sources[atom.0 as usize];
+        (atom, bound)
     }
 
     pub fn len(&self) -> usize {
@@ -233,6 +241,7 @@ impl<'a, G: Graph> Table<'a, G> {
         let meaning = self.evaluate(atom, bound, span)?;
         let id = AtomId(self.entries.len() as u32);
         self.entries.push((key.clone(), meaning));
+        self.sources.push((atom.clone(), bound.to_vec()));
         self.numbers.insert(key, id);
         Ok(id)
     }

@@ -6,7 +6,7 @@
 use super::elaborate::Elaborator;
 use super::scope::{Access, Entity, Entry, Scope, ScopeId};
 use super::settle::Settle;
-use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
 use crate::base::{Int, Name, Span};
 use crate::lang::typed::{Expr, Machine, Pred, Stmt, StmtKind, VarId};
 use crate::lang::walk::{change_expr, change_pred};
@@ -147,7 +147,7 @@ impl FormulaScope {
         e.settle_pending();
         e.report_untyped(first);
         if e.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-            return Err(e.diagnostics);
+            return Err(one_for_each_cause(e.diagnostics));
         }
         match &mut formula {
             Formula::Expr(x) => change_expr(x, &mut Settle::new(&e)),
@@ -231,5 +231,6 @@ pub fn empty_machine(maxint: Int, minint: Int) -> Machine {
         integers_in_scope: false,
         symbolic: false,
         sources: Arc::default(),
+        files: Arc::default(),
     }
 }

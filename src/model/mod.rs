@@ -27,7 +27,8 @@ pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
 pub use formula::{Formula, FormulaScope, empty_machine};
 pub use settings::LoadOptions;
 
-use crate::base::diagnostic::{Diagnostic, Severity, Sources};
+use crate::base::data_files::DataFiles;
+use crate::base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
 use crate::lang::typed::Machine;
 use crate::source::Reader;
 use crate::syntax::eventb::Proof;
@@ -36,6 +37,7 @@ use project::{Loader, MachineId, Project};
 use refinement::Refinement;
 use settings::Settings;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A model as loaded: the machine unless something is wrong, and all that was found to say.
 pub struct Loaded {
@@ -67,6 +69,18 @@ pub struct Model {
 ///
 /// Call it on a thread with a large stack: the passes recurse as deep as the text nests.
 pub fn load(path: &Path, options: &LoadOptions) -> Loaded {
+    let mut loaded = load_texts(path, options);
+    if let Some(model) = &mut loaded.model {
+        let files = Arc::new(DataFiles::beside(path, &options.allow_files));
+        if let Some(refinement) = &mut model.refinement {
+            refinement.machine.files = files.clone();
+        }
+        model.machine.files = files;
+    }
+    loaded
+}
+
+fn load_texts(path: &Path, options: &LoadOptions) -> Loaded {
     if eventb::is_eventb(path) {
         return eventb::load(path, options);
     }
@@ -103,5 +117,5 @@ fn finish(
         Model { machine, scope, proofs: Vec::new(), refinement, notes: Vec::new() }
     });
     let model = model.filter(|_| !failed(&diagnostics));
-    Loaded { sources, model, diagnostics }
+    Loaded { sources, model, diagnostics: one_for_each_cause(diagnostics) }
 }

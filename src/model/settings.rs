@@ -24,6 +24,8 @@ pub struct LoadOptions {
     pub integers_in_scope: bool,
     /// `--include DIR`
     pub include: Vec<PathBuf>,
+    /// `--allow-files DIR`: formulas may read files below these directories too.
+    pub allow_files: Vec<PathBuf>,
     /// `--machine NAME`: which machine of an Event-B project is checked.
     pub machine: Option<String>,
     /// `--abstract-levels N`: how many abstractions are followed together with the machine.

@@ -6,6 +6,7 @@
 //! An open type is written as a free type with a number no declaration reaches, so that trees under
 //! construction are ordinary typed trees; `settle` replaces every open type before anyone else sees one.
 
+use crate::base::Span;
 use crate::lang::typed::{FreeId, Freetype, SetDecl, Type};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -24,12 +25,17 @@ pub fn open_number(ty: &Type) -> Option<usize> {
 #[derive(Clone, Debug, Default)]
 pub struct Unifier {
     known: Vec<Option<Type>>,
+    /// For each open type the place that made it known.
+    places: Vec<Span>,
+    /// The place that types are equated for now.
+    pub at: Span,
 }
 
 impl Unifier {
     pub fn fresh(&mut self) -> Type {
         let n = self.known.len() as u32;
         self.known.push(None);
+        self.places.push(Span::default());
         Type::Free(FreeId(OPEN | n))
     }
 
@@ -108,7 +114,36 @@ impl Unifier {
             return false;
         }
         self.known[n] = Some(ty.clone());
+        self.places[n] = self.at;
         true
+    }
+
+    /// The place that fixed the part of a type by which it differs from another, or its outermost constructor.
+    pub fn origin(&self, ty: &Type, other: Option<&Type>) -> Option<Span> {
+        let mut place = None;
+        let mut here = ty;
+        while let Some(n) = open_number(here) {
+            let Some(next) = &self.known[n] else { break };
+            place = Some(self.places[n]).filter(|span| *span != Span::default());
+            here = next;
+        }
+        let inner = match (here, other.map(|other| self.head(other))) {
+            (Type::Pow(x), Some(Type::Pow(y))) => self.origin(x, Some(&y)),
+            (Type::Prod(a, b), Some(Type::Prod(c, d))) => {
+                if self.may_equal(a, &c) {
+                    self.origin(b, Some(&d))
+                } else {
+                    self.origin(a, Some(&c))
+                }
+            }
+            _ => None,
+        };
+        inner.or(place)
+    }
+
+    /// Whether two types can still be made equal.
+    fn may_equal(&self, a: &Type, b: &Type) -> bool {
+        self.clone().unify(a, b)
     }
 
     fn occurs(&self, n: usize, ty: &Type) -> bool {

@@ -9,7 +9,7 @@
 
 use super::bits::{Bits, Moved};
 use super::effects::cells::{Cells, Tracer};
-use super::effects::ground::{Grounded, Instance, ground};
+use super::effects::ground::{Grounded, Instance, Put, ground};
 use super::effects::prove::Bound;
 use super::effects::split::{Most, split_up_to};
 use super::exact;
@@ -17,13 +17,17 @@ use super::ir::Op;
 use super::reduction::{Known, Labels};
 use super::system::{Program, Worker};
 use super::uses::Uses;
-use crate::evaluate::{Error, Interpreter};
-use crate::lang::typed::{Pred, PredKind, SetId};
+use crate::base::span::Span;
+use crate::evaluate::{Constants, Error, Interpreter, Pieces};
+use crate::lang::typed::{Pred, PredKind, SetId, VarId};
+use crate::lang::value::Value;
+use crate::lang::walk::change_pred;
 use crate::program::plan;
 use crate::program::symmetry;
 use crate::system::{
     Condition, EventId, Exchange, Finding, FindingKind, Footprint, Footprints, InstanceId, Part, Sink,
 };
+use std::collections::BTreeMap;
 
 /// What an engine on sets of states will ask for.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +35,22 @@ pub struct Wanted {
     pub invariant: bool,
     pub assertions: bool,
     pub goal: bool,
-    /// How many of the observed predicates guide the search; they come first among these.
+    /// How many of the observed predicates guide the search; they come last among these.
     pub hints: usize,
+    /// The propositions of temporal claims.
+    pub propositions: Vec<Proposition>,
     /// Whether symmetric sets are looked for.
     pub symmetry: bool,
+}
+
+/// A predicate over a state that temporal claims speak of.
+#[derive(Clone, Debug)]
+pub struct Proposition {
+    pub pred: Pred,
+    /// Its number among the observed predicates, if it was compiled with the model.
+    pub observed: Option<usize>,
+    /// Values of the variables that a quantifier around it binds.
+    pub bound: Vec<(VarId, Value)>,
 }
 
 /// What is known once it was asked for.
@@ -43,6 +59,9 @@ pub(super) struct Prepared {
     labels: Vec<Labels>,
     /// By condition: what it is, and the guards that its parts are.
     asked: Vec<(Asked, Vec<Option<usize>>)>,
+    propositions: Vec<Proposition>,
+    /// By instance: the values of its parameters, if they are fixed.
+    arguments: Vec<Option<Vec<Value>>>,
 }
 
 impl Prepared {
@@ -56,7 +75,9 @@ enum Asked {
     Invariant(usize),
     Assertion(usize),
     Goal,
+    /// By its number among the observed predicates.
     Hint(usize),
+    Proposition(usize),
 }
 
 /// Parts of one condition: each has its own diagram.
@@ -114,6 +135,10 @@ impl<'m> Program<'m> {
             });
             footprints.conditions.push(Condition {
                 finding: finding(draft.asked),
+                proposition: match draft.asked {
+                    Asked::Proposition(n) => Some(n),
+                    _ => None,
+                },
                 found_if: matches!(draft.asked, Asked::Goal | Asked::Hint(_)),
                 parts: parts.collect(),
             });
@@ -122,7 +147,9 @@ impl<'m> Program<'m> {
         if wanted.symmetry {
             self.exchanges(&bits, &mut footprints);
         }
-        self.prepared = Some(Prepared { footprints, labels, asked });
+        let arguments = grounded.instances.into_iter().map(|i| i.params).collect();
+        let propositions = wanted.propositions.clone();
+        self.prepared = Some(Prepared { footprints, labels, asked, propositions, arguments });
         true
     }
 
@@ -156,9 +183,32 @@ impl<'m> Program<'m> {
         if wanted.goal {
             drafts.extend(machine.goal.iter().map(|p| whole(Asked::Goal, p)));
         }
-        let hints = self.options.observed.iter().take(wanted.hints).enumerate();
+        let observed = &self.options.observed;
+        let hints = observed.iter().enumerate().skip(observed.len().saturating_sub(wanted.hints));
         drafts.extend(hints.map(|(i, p)| whole(Asked::Hint(i), p)));
+        for (i, p) in wanted.propositions.iter().enumerate() {
+            let asked = Asked::Proposition(i);
+            if p.bound.is_empty() {
+                drafts.push(taken_apart(asked, &p.pred));
+                continue;
+            }
+            let given: BTreeMap<VarId, Value> = p.bound.iter().cloned().collect();
+            let mut put = p.pred.clone();
+            change_pred(&mut put, &mut Put { given: &given, machine });
+            // Asked for as a whole, with the variables bound: plans of quantifiers are remembered by their variables.
+            drafts.push(Draft { asked, cells: vec![cells_of(tracer, &put)], parts: vec![always()] });
+        }
         drafts
+    }
+
+    /// The constants, if they have one valuation.
+    pub fn only_constants(&self) -> Option<Constants> {
+        (self.valuations.len() == 1).then(|| self.valuations[0].clone())
+    }
+
+    /// The values of the parameters of an instance; `None` if they are not fixed.
+    pub fn arguments(&self, instance: InstanceId) -> Option<&[Value]> {
+        self.prepared.as_ref()?.arguments[instance.0 as usize].as_deref()
     }
 
     /// By conjunct of the invariant: whether the layouts say all that it says.
@@ -256,17 +306,46 @@ impl<'m> Program<'m> {
             Asked::Assertion(i) => (compiled.assertions[i], &self.machine.assertions[i].pred),
             Asked::Goal => (compiled.goal, self.machine.goal.as_ref()?),
             Asked::Hint(i) => (compiled.observed[i], &self.options.observed[i]),
+            Asked::Proposition(i) => {
+                let Proposition { pred, observed, bound } = &prepared.propositions[i];
+                if !bound.is_empty() {
+                    return self.holds_with(worker, pred, bound, state);
+                }
+                (observed.and_then(|n| compiled.observed[n]), pred)
+            }
         };
         let truth = self.holds(worker, compiled, entry, pred, state);
         truth.map_err(|e| self.tell_of(*asked, &e, sink)).ok()
+    }
+
+    /// Whether a predicate with variables that are bound to values holds in a state.
+    fn holds_with(
+        &self,
+        worker: &Worker<'m>,
+        pred: &Pred,
+        bound: &[(VarId, Value)],
+        state: &[u64],
+    ) -> Option<bool> {
+        let values = self.values(state);
+        let mut pieces = Pieces::new(&worker.interpreter, &values.constants);
+        for (v, x) in self
+            .machine
+            .variables
+            .iter()
+            .zip(values.variables.iter())
+            .chain(bound.iter().map(|b| (&b.0, &b.1)))
+        {
+            pieces.bind(*v, false, x.clone());
+        }
+        worker.interpreter.piece_holds(pred, &mut pieces).ok()
     }
 
     fn tell_of(&self, asked: Asked, e: &Error, sink: &mut dyn Sink) {
         match asked {
             Asked::Invariant(_) | Asked::Assertion(_) => self.tell(e, None, sink),
             Asked::Goal => sink.incomplete(self.text(format!("goal: {}", exact::words(e)))),
-            // Where a hint has no truth value it gives none: any hint is sound.
-            Asked::Hint(_) => {}
+            // Where a hint has no truth value it gives none: any hint is sound. A claim without a truth value is open.
+            Asked::Hint(_) | Asked::Proposition(_) => {}
         }
     }
 }
@@ -282,9 +361,14 @@ fn finding(asked: Asked) -> Option<Finding> {
         Asked::Invariant(i) => (FindingKind::Invariant, i),
         Asked::Assertion(i) => (FindingKind::Assertion, i),
         Asked::Goal => (FindingKind::Goal, 0),
-        Asked::Hint(_) => return None,
+        Asked::Hint(_) | Asked::Proposition(_) => return None,
     };
     Some(Finding { kind, property: property as u32, event: None })
+}
+
+/// Stands for what is only asked for as a whole.
+fn always() -> Pred {
+    Pred { kind: PredKind::True, span: Span::default() }
 }
 
 fn cells_of(tracer: &Tracer<'_>, p: &Pred) -> Cells {

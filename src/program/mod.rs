@@ -47,6 +47,7 @@ pub use constant_assertions::Late;
 pub use reduction::{Reduction, Wanted};
 pub use system::{Program, Worker};
 
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::{Budget, Stop};
 use crate::base::hash::HashSet;
 use crate::evaluate::{Constants, ErrorKind, Interpreter};
@@ -83,6 +84,8 @@ pub struct Options {
     pub watched: Vec<observe::Watched>,
     /// States that differ by a permutation of deferred sets count as one, told apart in this way.
     pub symmetry: Option<symmetry::Mode>,
+    /// What events keep, instead of what they do not write.
+    pub proven: Option<Arc<ProofInfo>>,
 }
 
 /// Valuations that are looked at when the promises of all leave a variable without a layout.
@@ -176,7 +179,10 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         .iter()
         .map(|c| Uses::of_pred(&c.pred).all().iter().all(|v| !machine.variables.contains(v)))
         .collect();
-    let effects = Effects::of(machine);
+    let mut effects = Effects::of(machine);
+    if let Some(proven) = &options.proven {
+        effects.touch_what_is_open(proven, machine.invariant.len());
+    }
     let symmetry = group.map(|(mode, group)| Symmetry::new(machine, mode, &group, &layout, &valuations));
     Ok(Program {
         machine,

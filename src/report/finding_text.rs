@@ -41,6 +41,23 @@ pub fn finding(out: &mut String, v: &Violation, why: &Explanation, manner: Manne
     }
 }
 
+/// The place and the reasons of a finding as lines, for a page.
+pub fn why_lines(v: &Violation, why: &Explanation) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(place) = &why.place {
+        lines.push(format!("--> {}", place.words()));
+        lines.extend(place.excerpt.iter().cloned());
+    }
+    lines.extend(reasons(v, why, &property_text(v, why)));
+    if let Some(step) = &why.step {
+        let manner = Manner { longest: LINE, style: Style::Plain };
+        let mut row = String::new();
+        failing_row(&mut row, v, why, step, manner);
+        lines.extend(row.lines().map(|line| line.trim_start().to_string()));
+    }
+    lines
+}
+
 /// Lines of explanations are cut at least there.
 const LINE: usize = 400;
 

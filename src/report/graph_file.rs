@@ -1,7 +1,8 @@
-//! A graph of states as a file: `.dot` (Graphviz), `.graphml` (yEd, Gephi, NetworkX) or `.json`, by extension.
+//! A graph of states as a file: `.dot` (Graphviz), `.graphml` (yEd, Gephi, NetworkX), `.json` or `.svg`, by extension.
 //!
 //! In: nodes and edges in words. Out: text. Whatever is missing from the graph stands in the file.
 
+use super::graph_svg;
 use crate::base::text::escape;
 use serde_json::json;
 use std::fmt::Write;
@@ -36,7 +37,7 @@ pub struct Arrow {
 }
 
 /// The extensions that there are formats for.
-pub const EXTENSIONS: [&str; 3] = ["dot", "graphml", "json"];
+pub const EXTENSIONS: [&str; 4] = ["dot", "graphml", "json", "svg"];
 
 /// Longer values are cut in labels; JSON has them whole.
 const LONGEST: usize = 120;
@@ -48,6 +49,7 @@ impl Drawn {
             "dot" => Ok(self.dot()),
             "graphml" => Ok(self.graphml()),
             "json" => Ok(format!("{:#}\n", self.json())),
+            "svg" => Ok(graph_svg::svg(self)),
             other => Err(format!("unknown kind of graph file '.{other}': use .{}", EXTENSIONS.join(", ."))),
         }
     }

@@ -1,7 +1,7 @@
 //! The JSON result: one object, stable fields (docs/json.md).
 
 use super::outcome::{
-    BddDetails, Judge, KINDS, MachineShare, Outcome, PorDetails, Symbolic, TraceStep, Violation,
+    BddDetails, Judge, KINDS, MachineShare, Outcome, PorDetails, Proven, Symbolic, TraceStep, Violation,
 };
 use crate::explain::{Explanation, FailingStep, Node, Place, Worth};
 use serde_json::{Map, Value, json};
@@ -75,6 +75,9 @@ pub fn render(o: &Outcome) -> Value {
             all[count] = Value::Null;
         }
         all["symbolic"] = symbolic(s);
+    }
+    if let Some(p) = &o.reductions.proven {
+        all["proven"] = proven(p);
     }
     for (kind, count) in o.found.iter().filter(|(kind, _)| !KINDS.contains(&kind.as_str())) {
         all["found"][kind.replace('-', "_")] = json!(count);
@@ -237,7 +240,24 @@ fn symbolic(s: &Symbolic) -> Value {
             "kind": s.certificate.unwrap_or("none"),
             "checked_by": s.certificate.map(|_| "fresh batsat"),
         },
+        "proven": proven(&s.proven),
     })
+}
+
+fn proven(p: &Proven) -> Value {
+    let mut all = json!({
+        "pairs": p.pairs,
+        "events": p.events,
+        "queries": p.asked,
+        "saved": p.saved,
+        "rests_on_rodin": p.trusted,
+        "checked": p.checked,
+        "dropped": p.dropped,
+    });
+    for (source, count) in &p.by {
+        all[*source] = json!(count);
+    }
+    all
 }
 
 fn por_details(d: &PorDetails) -> Value {

@@ -8,6 +8,7 @@ pub mod coverage_file;
 pub mod diagnostics;
 pub mod finding_text;
 pub mod graph_file;
+pub mod graph_svg;
 pub mod json;
 pub mod layers;
 pub mod ledger;

@@ -116,7 +116,29 @@ pub struct Symbolic {
     pub weak: std::collections::BTreeSet<String>,
     /// What a proof rests on.
     pub certificate: Option<&'static str>,
+    pub proven: Proven,
     pub seconds: f64,
+}
+
+/// What was known beforehand about events and conjuncts of the invariant.
+#[derive(Clone, Debug, Default)]
+pub struct Proven {
+    /// Pairs of an event and a conjunct, proven or not.
+    pub pairs: usize,
+    /// Proven pairs by the word for where the proof comes from.
+    pub by: Vec<(&'static str, usize)>,
+    /// Events that keep every conjunct.
+    pub events: usize,
+    /// Queries that were asked for these proofs.
+    pub asked: u64,
+    /// Questions that the search did not have to ask.
+    pub saved: u64,
+    /// The verdict rests on discharged obligations of Rodin.
+    pub trusted: bool,
+    /// Claims that were checked again, if that was asked for.
+    pub checked: Option<usize>,
+    /// Claims that could not be checked and were dropped.
+    pub dropped: usize,
 }
 
 /// For which sizes the verdict holds; empty for formalisms without such sizes.
@@ -185,6 +207,8 @@ pub struct Reductions {
     pub por_details: Option<PorDetails>,
     /// What a search on sets of states counted, where there was one.
     pub bdd: Option<BddDetails>,
+    /// What was proven beforehand and not evaluated in each state, where the user asked for such proofs.
+    pub proven: Option<Proven>,
     /// Why a reduction was not used, or did not pay.
     pub notes: Vec<String>,
 }
@@ -245,6 +269,7 @@ impl Default for Reductions {
             collision_bound: 0.0,
             por_details: None,
             bdd: None,
+            proven: None,
             notes: Vec::new(),
         }
     }

@@ -2,7 +2,9 @@
 
 use super::finding_text::{self, Manner, property_text};
 use super::ledger::Verdict;
-use super::outcome::{BddDetails, INITIALISE, Outcome, SETUP_CONSTANTS, Symbolic, TraceStep, Violation};
+use super::outcome::{
+    BddDetails, INITIALISE, Outcome, Proven, SETUP_CONSTANTS, Symbolic, TraceStep, Violation,
+};
 use super::style::Style;
 use crate::base::text::{grouped, many, one_line};
 use std::fmt::Write;
@@ -120,7 +122,8 @@ fn headline(o: &Outcome, style: Style) -> String {
     }
 }
 
-fn scope(out: &mut String, o: &Outcome) {
+/// The sizes of sets and the integers that a verdict holds for; empty if there are none.
+pub fn scope_words(o: &Outcome) -> String {
     let sized: Vec<String> = o
         .scope
         .sets
@@ -132,8 +135,40 @@ fn scope(out: &mut String, o: &Outcome) {
     if !o.scope.maxint.is_empty() {
         parts.push(format!("integers {}..{}{all}", o.scope.minint, o.scope.maxint));
     }
-    if !parts.is_empty() {
-        let _ = writeln!(out, "  scope        {}", parts.join(", "));
+    parts.join(", ")
+}
+
+fn scope(out: &mut String, o: &Outcome) {
+    let words = scope_words(o);
+    if !words.is_empty() {
+        let _ = writeln!(out, "  scope        {words}");
+    }
+}
+
+/// What was proven beforehand, and by whom.
+fn proven(out: &mut String, p: &Proven) {
+    let all: usize = p.by.iter().map(|(_, n)| n).sum();
+    if all == 0 && p.checked.is_none() {
+        return;
+    }
+    let by: Vec<String> =
+        p.by.iter().filter(|(_, n)| *n > 0).map(|(source, n)| format!("{n} {source}")).collect();
+    let _ = write!(out, "  proven       {all} of {} pairs of an event and a conjunct", p.pairs);
+    if !by.is_empty() {
+        let _ = write!(out, " ({})", by.join(", "));
+    }
+    if p.saved > 0 {
+        let _ = write!(out, "; {} queries saved", p.saved);
+    }
+    if p.asked > 0 {
+        let _ = write!(out, ", {} asked for it", p.asked);
+    }
+    let _ = writeln!(out);
+    if let Some(checked) = p.checked {
+        let _ = writeln!(out, "  claims       {checked} checked, {} dropped", p.dropped);
+    }
+    if p.trusted {
+        let _ = writeln!(out, "  rests on     obligations that Rodin has discharged");
     }
 }
 
@@ -153,6 +188,7 @@ fn symbolic(out: &mut String, s: &Symbolic) {
     } else if let Some(kind) = s.certificate {
         let _ = writeln!(out, "  proof        {kind}");
     }
+    proven(out, &s.proven);
     if s.width > 0 {
         let _ = writeln!(out, "  integers     {} bits: {}", s.width, s.width_reason);
     }
@@ -221,6 +257,9 @@ fn figures(out: &mut String, o: &Outcome) {
     if !o.figures.is_empty() {
         let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
         let _ = writeln!(out, "  figures      {}", figures.join(", "));
+    }
+    if let Some(p) = &o.reductions.proven {
+        proven(out, p);
     }
     if o.reductions.symmetry != "off" {
         let _ = writeln!(

@@ -17,10 +17,21 @@ pub struct Traced<'a> {
     pub violation: Option<&'a Violation>,
     pub steps: &'a [TraceStep],
     pub loop_start: Option<usize>,
+    /// An SVG for each step, for the page; empty where there is none.
+    pub drawings: Vec<String>,
+    /// The check that found the path, for the page.
+    pub report: Option<Report<'a>>,
+}
+
+/// A check, and the command that asked for it.
+#[derive(Clone, Copy)]
+pub struct Report<'a> {
+    pub outcome: &'a Outcome,
+    pub command: &'a str,
 }
 
 /// The counterexample as a trace file with this extension, or the list of known extensions.
-pub fn render(o: &Outcome, extension: &str) -> Result<String, String> {
+pub fn render(o: &Outcome, extension: &str, command: &str, drawings: Vec<String>) -> Result<String, String> {
     let (steps, loop_start): (&[TraceStep], _) =
         o.violation.as_ref().map_or((&[], None), |v| (&v.trace, v.loop_start));
     let traced = Traced {
@@ -30,6 +41,8 @@ pub fn render(o: &Outcome, extension: &str) -> Result<String, String> {
         violation: o.violation.as_ref(),
         steps,
         loop_start,
+        drawings,
+        report: Some(Report { outcome: o, command }),
     };
     render_trace(&traced, extension)
 }

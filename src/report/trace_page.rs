@@ -4,17 +4,20 @@
 //! keys go from step to step. Whatever comes from a model is escaped.
 
 use super::changes::{elements, items};
-use super::outcome::{SETUP_CONSTANTS, TraceStep};
+use super::finding_text::{property_text, why_lines};
+use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep};
 use super::page_style::STYLE;
 use super::text;
-use super::trace_file::Traced;
-use crate::base::text::escape;
+use super::trace_file::{Report, Traced};
+use crate::base::text::{escape, many};
 use std::fmt::Write;
 
 /// Longer traces are shown by their beginning and their end.
 const MOST_STEPS: usize = 2_000;
 /// Longer values are folded.
 const LONG: usize = 240;
+/// Longer values are cut even when they are opened: a trace in JSON has them whole.
+const LONGEST: usize = 50_000;
 /// Longer values are compared as a whole, not element by element.
 const COMPARED: usize = 20_000;
 
@@ -22,15 +25,23 @@ const COMPARED: usize = 20_000;
 const SCRIPT: &str = "
 (() => {
   const rows = [...document.querySelectorAll('tr.step')];
-  let at = rows.length - 1;
+  let at = document.querySelector('.trace')?.querySelectorAll('tr.step').length - 1;
   const show = (n) => {
     if (n < 0 || n >= rows.length) return;
     rows[at].classList.remove('here');
     at = n;
     rows[at].classList.add('here');
     rows[at].scrollIntoView({ block: 'nearest' });
+    draw();
   };
-  if (rows.length) rows[at].classList.add('here');
+  const drawings = JSON.parse(document.getElementById('drawings')?.textContent ?? '[]');
+  const draw = () => {
+    const svg = drawings[at];
+    if (svg) document.getElementById('drawing').src = 'data:image/svg+xml,' + encodeURIComponent(svg);
+  };
+  if (!(at >= 0)) return;
+  rows[at].classList.add('here');
+  draw();
   rows.forEach((row, n) => row.addEventListener('click', () => show(n)));
   document.addEventListener('keydown', (event) => {
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
@@ -54,23 +65,79 @@ pub fn page(o: &Traced) -> String {
         escape(o.machine),
         escape(&title)
     );
-    if o.violation.is_some() {
-        let _ = writeln!(out, "<p><span class=\"badge\">violated</span> {}</p>", escape(&title));
+    if let Some(v) = o.violation {
+        let word = if v.kind == "goal" { "reached" } else { "violated" };
+        let _ = writeln!(out, "<p><span class=\"badge\">{word}</span> {}</p>", escape(&title));
     }
     let _ = writeln!(
         out,
-        "<p class=\"muted\">{}; {} steps; bombus {}</p>",
+        "<p class=\"muted\">{}; {}; bombus {}</p>",
         escape(o.file),
-        o.steps.len(),
+        many(o.steps.len() as u64, "step"),
         env!("CARGO_PKG_VERSION")
     );
-    if let Some(v) = o.violation.filter(|v| !v.explanation.is_empty()) {
-        let _ = writeln!(out, "<pre>{}</pre>", escape(&v.explanation.join("\n")));
+    if let Some(report) = &o.report {
+        about(&mut out, report);
     }
+    match (o.violation, &o.report) {
+        (Some(v), Some(report)) => reasons(&mut out, &why_lines(v, &report.outcome.why)),
+        (Some(v), None) => reasons(&mut out, &v.explanation),
+        (None, _) => {}
+    }
+    drawings(&mut out, &o.drawings);
     constants(&mut out, o.steps);
-    table(&mut out, o);
+    out.push_str("<h2>Steps</h2>\n");
+    table(&mut out, o.steps, o.loop_start);
+    if let Some(report) = &o.report {
+        others(&mut out, report.outcome);
+    }
     let _ = writeln!(out, "<script>{SCRIPT}</script>\n</body></html>");
     out
+}
+
+/// The scope, the figures and the command of a check.
+fn about(out: &mut String, report: &Report) {
+    let o = report.outcome;
+    let scope = text::scope_words(o);
+    if !scope.is_empty() {
+        let _ = writeln!(out, "<p class=\"muted\">scope: {}</p>", escape(&scope));
+    }
+    let figures =
+        format!("{} and {}", many(o.counts.states, "state"), many(o.counts.transitions, "transition"));
+    let _ = writeln!(out, "<p class=\"muted\">explored: {figures}, {} engine</p>", escape(o.engine));
+    if !report.command.is_empty() {
+        let _ = writeln!(out, "<p class=\"muted\">command: <code>{}</code></p>", escape(report.command));
+    }
+}
+
+fn reasons(out: &mut String, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "<pre>{}</pre>", escape(&lines.join("\n")));
+    }
+}
+
+/// The first finding of every other property, each with its reasons and its trace.
+fn others(out: &mut String, o: &Outcome) {
+    for (v, why) in &o.others {
+        let title = format!("{}: {}", v.kind, property_text(v, why));
+        let _ = writeln!(out, "<h2><span class=\"badge\">also</span> {}</h2>", escape(&title));
+        reasons(out, &why_lines(v, why));
+        table(out, &v.trace, v.loop_start);
+    }
+}
+
+/// The drawing of the marked row. It is shown as an image, in which no script runs and nothing is loaded.
+fn drawings(out: &mut String, all: &[String]) {
+    if all.iter().all(String::is_empty) {
+        return;
+    }
+    // Inside a script element only `<` could end it.
+    let json = serde_json::json!(all).to_string().replace('<', "\\u003c");
+    let _ = writeln!(
+        out,
+        "<p><img id=\"drawing\" alt=\"the state of the marked row\"></p>\n\
+         <script type=\"application/json\" id=\"drawings\">{json}</script>"
+    );
 }
 
 /// Constants have one value and a table of their own.
@@ -90,19 +157,19 @@ fn constants(out: &mut String, steps: &[TraceStep]) {
     out.push_str("</table></div>\n");
 }
 
-fn table(out: &mut String, o: &Traced) {
+fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in o.steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
+    for (name, _) in steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
     }
-    out.push_str("<h2>Steps</h2>\n<div class=\"wide\"><table>\n<tr><th>#</th><th>event</th>");
+    out.push_str("<div class=\"wide trace\"><table>\n<tr><th>#</th><th>event</th>");
     names.iter().for_each(|name| out.push_str(&format!("<th>{}</th>", escape(name))));
     out.push_str("</tr>\n");
-    let hidden = o.steps.len().saturating_sub(MOST_STEPS);
+    let hidden = steps.len().saturating_sub(MOST_STEPS);
     let mut before: Vec<Option<&str>> = vec![None; names.len()];
-    for (i, step) in o.steps.iter().enumerate() {
+    for (i, step) in steps.iter().enumerate() {
         let setup = step.event == SETUP_CONSTANTS;
         if hidden > 0 && i == MOST_STEPS / 2 {
             let _ = writeln!(
@@ -111,9 +178,9 @@ fn table(out: &mut String, o: &Traced) {
                 names.len() + 2
             );
         }
-        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= o.steps.len() - MOST_STEPS / 2;
+        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= steps.len() - MOST_STEPS / 2;
         let mark =
-            if o.loop_start == Some(i) { " <span class=\"muted\">(loop starts here)</span>" } else { "" };
+            if loop_start == Some(i) { " <span class=\"muted\">(loop starts here)</span>" } else { "" };
         if shown {
             let _ = write!(
                 out,
@@ -141,21 +208,32 @@ fn cell(before: Option<&str>, now: Option<&str>) -> String {
     match (before, now) {
         (_, None) => "<td></td>".into(),
         (None, Some(now)) => format!("<td class=\"value\">{}</td>", folded(now, escape(now))),
-        (Some(before), Some(now)) if before == now => {
-            format!("<td class=\"value same\">{}</td>", folded(now, escape(now)))
-        }
+        // A long value that stays stands in the row that made it.
+        (Some(before), Some(now)) if before == now => match now.char_indices().nth(LONG) {
+            None => format!("<td class=\"value same\">{}</td>", escape(now)),
+            Some(_) => {
+                let start: String = now.chars().take(LONG / 3).collect();
+                format!("<td class=\"value same\">{}… (unchanged)</td>", escape(&start))
+            }
+        },
         (Some(before), Some(now)) => {
             format!("<td class=\"value\">{}</td>", folded(now, changed(before, now)))
         }
     }
 }
 
-/// A long value shows its beginning until it is opened.
+/// A long value shows its beginning until it is opened; the end of a very long one is left out.
 fn folded(text: &str, markup: String) -> String {
     match text.char_indices().nth(LONG) {
         None => markup,
         Some(_) => {
             let start: String = text.chars().take(LONG / 3).collect();
+            let markup = match text.char_indices().nth(LONGEST) {
+                None => markup,
+                Some((at, _)) => {
+                    format!("{}… ({} characters are left out)", escape(&text[..at]), text.len() - at)
+                }
+            };
             format!("<details><summary>{}…</summary>{markup}</details>", escape(&start))
         }
     }
@@ -211,6 +289,8 @@ mod tests {
             violation: None,
             steps: &steps,
             loop_start: None,
+            drawings: vec![],
+            report: None,
         };
         let page = page(&traced);
         assert!(

@@ -11,6 +11,8 @@ use serde_json::Value;
 pub struct ReadTrace {
     /// The model's file, if the trace names it.
     pub model: Option<String>,
+    /// The name of the machine, if the trace names it.
+    pub machine: Option<String>,
     /// What the last state is said to break: a kind and a property.
     pub violation: Option<(String, String)>,
     pub steps: Vec<TraceStep>,
@@ -22,7 +24,8 @@ pub fn read(text: &str) -> Result<ReadTrace, String> {
     if let Some(list) = json.get("transitionList") {
         let list = list.as_array().ok_or("its transitionList is not a list")?;
         let steps = list.iter().map(|s| step(s, "name", "destState")).collect::<Result<_, _>>()?;
-        return Ok(ReadTrace { steps, ..ReadTrace::default() });
+        let machine = json.get("metadata").and_then(|about| about.get("modelName")).and_then(Value::as_str);
+        return Ok(ReadTrace { steps, machine: machine.map(String::from), ..ReadTrace::default() });
     }
     let violation = json.get("violation").filter(|v| !v.is_null());
     let inside = violation.filter(|v| v.get("trace").is_some()).unwrap_or(&json);
@@ -33,6 +36,7 @@ pub fn read(text: &str) -> Result<ReadTrace, String> {
     let word = |v: &Value, key: &str| v.get(key).and_then(Value::as_str).map(String::from);
     Ok(ReadTrace {
         model: json.get("model").and_then(|m| word(m, "file")),
+        machine: json.get("model").and_then(|m| word(m, "machine")),
         violation: violation.and_then(|v| Some((word(v, "kind")?, word(v, "property")?))),
         steps: list.iter().map(|s| step(s, "event", "state")).collect::<Result<_, _>>()?,
         loop_start: inside.get("loop_start").and_then(Value::as_u64).map(|n| n as usize),

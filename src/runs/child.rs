@@ -36,7 +36,9 @@ impl Checker {
     /// The command `check` of the program that is running now.
     pub fn ourselves() -> std::io::Result<Checker> {
         let me = std::env::current_exe()?;
-        Ok(Checker { program: me.clone(), before: vec!["check".into()], starter: Some(me) })
+        // All options of a run are its arguments: settings beside the model would not be told in its record.
+        let before = vec!["check".into(), "--no-config".into()];
+        Ok(Checker { program: me.clone(), before, starter: Some(me) })
     }
 
     /// Another program that takes the same arguments, started through this one.

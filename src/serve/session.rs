@@ -9,7 +9,7 @@ use super::present;
 use super::reasons;
 use crate::base::budget::Budget;
 use crate::base::text::one_line;
-use crate::driver::{self, Animation, Choice, Space, Typed};
+use crate::driver::{self, Animation, Choice, Drawing, Space, Typed};
 use crate::evaluate::Interpreter;
 use crate::explain::Explainer;
 use crate::lang::typed::{Type, VarId};
@@ -62,6 +62,8 @@ pub struct Session<'m> {
     animation: Animation<'m>,
     cancel: Cancel,
     checker: Checker<'m>,
+    /// The SVG beside the model.
+    drawing: Option<Drawing>,
     space: Option<Space>,
     /// What the trace that was opened shows, where its loop begins, and remarks of the last question.
     finding: Option<Json>,
@@ -72,7 +74,17 @@ pub struct Session<'m> {
 impl<'m> Session<'m> {
     pub fn new(mut animation: Animation<'m>, cancel: Cancel, checker: Checker<'m>) -> Session<'m> {
         animation.allow(&cancel.budget(SHORTLY));
-        Session { animation, cancel, checker, space: None, finding: None, loop_start: None, said: Vec::new() }
+        let drawing = animation.drawing();
+        Session {
+            animation,
+            cancel,
+            checker,
+            drawing,
+            space: None,
+            finding: None,
+            loop_start: None,
+            said: Vec::new(),
+        }
     }
 
     /// Answers one question.
@@ -107,6 +119,7 @@ impl<'m> Session<'m> {
             "conjuncts" => Ok(self.conjuncts(true)),
             "why" => self.why_disabled(text("event")),
             "value" => self.value(body),
+            "drawing" => Ok(self.drawing(&budget)),
             "relation" => self.relation(text("name")),
             "graph" => self.graph(text("project"), number("states").unwrap_or(ROWS)),
             "visit" => self.visit(number("state").ok_or("which state?")?),
@@ -153,6 +166,13 @@ impl<'m> Session<'m> {
         self.animation.go_along(0, steps);
     }
 
+    /// The drawing of the present state.
+    fn drawing(&self, budget: &Budget) -> Json {
+        let drawn = self.drawing.as_ref().zip(self.animation.here()).map(|(d, state)| d.of(&state, budget));
+        let (svg, said) = drawn.unwrap_or_default();
+        json!({ "svg": svg, "said": said })
+    }
+
     fn moved(&mut self, go: impl FnOnce(&mut Animation<'m>) -> bool, failed: &str) -> Result<Json, String> {
         if go(&mut self.animation) { Ok(self.view()) } else { Err(failed.into()) }
     }
@@ -179,6 +199,7 @@ impl<'m> Session<'m> {
             "loop_start": self.loop_start,
             "said": self.said,
             "remarks": animation.remarks(),
+            "drawing": self.drawing.is_some(),
             "values": self.values(),
             "operations": self.operations(0, ""),
             "conjuncts": self.conjuncts(false),

@@ -108,7 +108,7 @@ impl Interpreter<'_> {
             sequences: Vec::new(),
         };
         // Equations first: they cost nothing.
-        if let Some(binder) = self.equation(env, &choosing, open)? {
+        if let Some(binder) = self.free_equation(env, &choosing, open)? {
             return Ok(Some(Some((0.0, binder))));
         }
         if self.offer_relations(env, &mut choosing, open, pending)?.is_none() {
@@ -135,7 +135,7 @@ impl Interpreter<'_> {
     }
 
     /// An equation with a known side whose other side is a pattern.
-    fn equation(&self, env: &mut Env, choosing: &Choosing, open: &[Item]) -> Res<Option<Binder>> {
+    fn free_equation(&self, env: &mut Env, choosing: &Choosing, open: &[Item]) -> Res<Option<Binder>> {
         let (unknown, sequences) = (choosing.unknown, &choosing.known_sequences);
         for (at, item) in open.iter().enumerate() {
             let c = &item.conjunct;

@@ -10,6 +10,7 @@ use crate::evaluate::env::Env;
 use crate::evaluate::error::Res;
 use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::{Base, Symbolic, Value};
+use crate::solve::elimination;
 use crate::solve::inverses::{DEPTH, is_interval, is_invertible};
 use crate::solve::order::Item;
 
@@ -141,6 +142,10 @@ pub(super) struct Table<'a> {
 }
 
 impl Table<'_> {
+    fn has_open_end(&self) -> bool {
+        self.ranges.iter().any(|range| range.low.is_none() || range.high.is_none())
+    }
+
     fn range(&self, v: VarId) -> Range {
         self.unknown.iter().position(|w| *w == v).map(|i| self.ranges[i].clone()).unwrap_or_default()
     }
@@ -219,10 +224,12 @@ impl Interpreter<'_> {
         let mut table = Table { unknown, ranges: vec![Range::default(); unknown.len()], narrowed: false };
         // Sums that are the same in every round are made once.
         let mut kept: Vec<Option<Vec<Linear>>> = vec![None; open.len()];
+        // Sums that are zero wherever their conjuncts are defined, and these are defined everywhere.
+        let mut equations: Option<Vec<usize>> = Some(Vec::new());
         for round in 0..ROUNDS {
             table.narrowed = false;
             let mut possible = true;
-            for (item, kept) in open.iter().zip(&mut kept) {
+            for (number, (item, kept)) in open.iter().zip(&mut kept).enumerate() {
                 let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { continue };
                 let between = *op == RelOp::Subset && is_interval(a);
                 if a.ty != Type::Integer && !between {
@@ -253,6 +260,9 @@ impl Interpreter<'_> {
                         Some(sums) => {
                             let fits = table.all_at_most_zero(&sums);
                             if round == 0 && self.is_fixed(&table, item) {
+                                if *op == RelOp::Equal && !partial && sums[0].terms.len() > 1 {
+                                    equations.iter_mut().for_each(|all| all.push(number));
+                                }
                                 *kept = Some(sums);
                             }
                             fits
@@ -266,6 +276,21 @@ impl Interpreter<'_> {
                 possible &= fits;
             }
             if !possible || table.ranges.iter().any(Range::is_empty) {
+                return Ok(None);
+            }
+            if table.narrowed {
+                continue;
+            }
+            // What no equation tells alone, several may tell together.
+            let Some(numbers) = equations.take().filter(|all| all.len() > 1 && table.has_open_end()) else {
+                break;
+            };
+            let sums: Vec<&Linear> = numbers.iter().filter_map(|n| kept[*n].as_ref()?.first()).collect();
+            let sums: Vec<Linear> = elimination::eliminated(&sums)
+                .into_iter()
+                .flat_map(|sum| [sum.clone().times(&Int::from(-1i64)), sum])
+                .collect();
+            if !table.all_at_most_zero(&sums) || table.ranges.iter().any(Range::is_empty) {
                 return Ok(None);
             }
             if !table.narrowed {

@@ -12,6 +12,7 @@ pub(crate) mod confine;
 pub(crate) mod consequences;
 pub(crate) mod definedness;
 pub(crate) mod destructure;
+pub(crate) mod elimination;
 pub(crate) mod finite_domains;
 pub(crate) mod function_rows;
 pub(crate) mod functions;

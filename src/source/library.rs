@@ -4,9 +4,14 @@
 
 const FILES: &[(&str, &str)] = &[
     ("CHOOSE.def", include_str!("library/CHOOSE.def")),
+    ("LibraryBits.def", include_str!("library/LibraryBits.def")),
+    ("LibraryBits.mch", include_str!("library/LibraryBits.mch")),
+    ("LibraryCSV.def", include_str!("library/LibraryCSV.def")),
     ("LibraryFiles.def", include_str!("library/LibraryFiles.def")),
+    ("LibraryFiles.mch", include_str!("library/LibraryFiles.mch")),
     ("LibraryHash.def", include_str!("library/LibraryHash.def")),
     ("LibraryIO.def", include_str!("library/LibraryIO.def")),
+    ("LibraryJSON.def", include_str!("library/LibraryJSON.def")),
     ("LibraryMath.def", include_str!("library/LibraryMath.def")),
     ("LibraryMath.mch", include_str!("library/LibraryMath.mch")),
     ("LibraryMeta.def", include_str!("library/LibraryMeta.def")),
@@ -15,6 +20,7 @@ const FILES: &[(&str, &str)] = &[
     ("LibraryRegex.def", include_str!("library/LibraryRegex.def")),
     ("LibraryStrings.def", include_str!("library/LibraryStrings.def")),
     ("LibraryStrings.mch", include_str!("library/LibraryStrings.mch")),
+    ("LibraryXML.def", include_str!("library/LibraryXML.def")),
     ("SCCS.def", include_str!("library/SCCS.def")),
     ("SORT.def", include_str!("library/SORT.def")),
 ];

@@ -4,6 +4,7 @@
 //! once for all targets together; a target whose candidate the judge does not confirm is dropped, and the run is no
 //! proof. If at some depth no path is left, all paths were seen.
 
+use super::sat::Lit;
 use super::unroll::{Candidate, Reply, Target, Unrolling};
 use crate::base::budget::Budget;
 
@@ -97,12 +98,16 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
     }
 
     /// Looks for the active targets in a frame, under assumptions. `None`: there are none.
-    pub fn look(&mut self, frame: usize, path: &[super::sat::Lit]) -> Option<Ended<V>> {
+    pub fn look(&mut self, frame: usize, path: &[Lit]) -> Option<Ended<V>> {
         loop {
             if self.budget.check().is_err() {
                 return Some(Ended::Stopped);
             }
             let any = self.unrolling.any_of(frame, &self.active);
+            if any == Lit::FALSE {
+                self.unrolling.note_unasked(frame);
+                return None;
+            }
             let mut assumptions = path.to_vec();
             assumptions.push(any);
             match self.unrolling.ask(&assumptions) {

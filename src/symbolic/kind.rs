@@ -6,9 +6,13 @@
 
 use super::bmc::{Ended, Search};
 use super::encode::EncodeOptions;
+use super::lrat::Proof;
+use super::sat::{Batsat, Lit};
 use super::unroll::{Figures, Reply, Target, Unrolling, Wanted};
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::lang::typed::Machine;
+use std::sync::Arc;
 
 /// How an induction ended.
 pub enum Induction<V> {
@@ -33,9 +37,14 @@ impl<'m> InductiveStep<'m> {
         wanted: Wanted,
         options: EncodeOptions,
         simple: bool,
+        proven: &Arc<ProofInfo>,
         budget: &Budget,
     ) -> InductiveStep<'m> {
-        let mut unrolling = Unrolling::new(machine, wanted, options, budget);
+        let unrolling = Unrolling::new(machine, wanted, options, budget).with_proofs(proven);
+        InductiveStep::from_any_state(unrolling, simple)
+    }
+
+    fn from_any_state(mut unrolling: Unrolling<'m>, simple: bool) -> InductiveStep<'m> {
         unrolling.begin_anywhere();
         let targets = unrolling.all_targets();
         InductiveStep { unrolling, targets, simple }
@@ -46,6 +55,10 @@ impl<'m> InductiveStep<'m> {
         self.unrolling.extend(&self.targets);
         let last = self.unrolling.frames.len() - 1;
         let bad = self.unrolling.any_of(last, &self.targets);
+        if bad == Lit::FALSE {
+            self.unrolling.note_unasked(last);
+            return Reply::Proof;
+        }
         loop {
             let reply = self.unrolling.ask(&[bad]);
             if reply != Reply::Candidate || !self.simple || !self.tell_apart(last) {
@@ -74,6 +87,11 @@ impl<'m> InductiveStep<'m> {
         self.unrolling.figures()
     }
 
+    /// Questions that proofs made superfluous.
+    pub fn saved(&self) -> u64 {
+        self.unrolling.saved()
+    }
+
     pub fn width_reason(&self) -> Option<(usize, &'static str)> {
         self.unrolling.enc.atoms.width()
     }
@@ -81,6 +99,45 @@ impl<'m> InductiveStep<'m> {
     pub fn weak(&self) -> Vec<String> {
         self.unrolling.enc.weak.iter().cloned().collect()
     }
+}
+
+/// A proof for each query of an induction, with its name, that can be checked without this program. `None` if a query has a
+/// model or was stopped.
+pub fn proofs(
+    machine: &Machine,
+    wanted: Wanted,
+    options: &EncodeOptions,
+    (k, simple): (usize, bool),
+    budget: &Budget,
+) -> Option<Vec<(String, Proof)>> {
+    let logging = || Unrolling::over(machine, wanted, options.clone(), budget, Box::new(Batsat::logging()));
+    let mut out = Vec::new();
+    let mut start = logging();
+    start.prepare_beginning();
+    let fault = start.beginning.as_ref().map_or(Lit::FALSE, |b| b.fault);
+    let none = start.no_beginning();
+    out.push(("init".to_string(), start.refutation(&[fault, none])?));
+    for depth in 0..=k {
+        let mut base = logging();
+        let targets = base.all_targets();
+        base.prepare_beginning();
+        base.begin();
+        (0..depth).for_each(|_| base.extend(&targets));
+        let bad = base.any_of(depth, &targets);
+        out.push((format!("base_{depth}"), base.refutation(&[bad])?));
+    }
+    let mut step = InductiveStep::from_any_state(logging(), simple);
+    let mut reply = Reply::Unknown;
+    for _ in 0..=k {
+        reply = step.one_more();
+    }
+    let last = step.unrolling.frames.len() - 1;
+    let bad = step.unrolling.any_of(last, &step.targets);
+    if reply == Reply::Proof {
+        out.push(("step".to_string(), step.unrolling.refutation(&[bad])?));
+        return Some(out);
+    }
+    None
 }
 
 /// Base and step in turn, up to the last k.

@@ -6,8 +6,10 @@
 //! - `system` is a transition system over gates, the seam between a translation and the engines.
 //! - `encode` makes literals of typed formulas and substitutions; `unroll` makes frames and steps of them.
 //! - `bmc`, `path` and `kind` ask about frames; `translate` makes a `system` of a machine.
+//! - `preservation` asks beforehand which events keep which conjuncts, so that the engines need not ask again and again.
 //! - `bound` says which width of integers makes UNSAT a proof.
 //! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
+//! - `spelling` writes what an invariant excludes as predicates of B.
 //! - `lrat` writes refutations that other programs can check; `lrat_check` is such a checker.
 //!
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
@@ -25,7 +27,9 @@ pub mod kind;
 pub mod lrat;
 pub mod lrat_check;
 pub mod path;
+pub mod preservation;
 pub mod sat;
+mod spelling;
 pub mod system;
 #[cfg(test)]
 mod testing;

@@ -1,7 +1,8 @@
 //! Bounded model checking path by path: a tree of event sequences, pruned where a sequence has no behaviour.
 //!
 //! In: a search as for `bmc`. Out: the violation at the end of the least sequence, by length and then by the order of
-//! events. A node of the tree is a list of assumptions in one solver, so what is learnt at one node helps at the next.
+//! events. A node of the tree is a list of assumptions in one solver, so what is learnt at one node helps at the next. A
+//! sequence is not asked about if its last event is proven to break nothing.
 
 use super::bmc::{Ended, Search};
 use super::sat::Lit;
@@ -15,11 +16,12 @@ pub fn run<V>(search: &mut Search<V>, last: usize) -> Ended<V> {
     if let Some(ended) = search.begin() {
         return ended;
     }
-    let mut sequences: Vec<Vec<Lit>> = vec![Vec::new()];
+    let mut sequences: Vec<(Vec<Lit>, Option<usize>)> = vec![(Vec::new(), None)];
     for depth in 0..=last {
         (search.progress)(depth);
-        for sequence in &sequences {
-            if let Some(ended) = search.look(depth, sequence) {
+        for (sequence, last) in &sequences {
+            let settled = last.is_some_and(|event| search.unrolling.is_settled_after(event, &search.active));
+            if !settled && let Some(ended) = search.look(depth, sequence) {
                 return ended;
             }
         }
@@ -32,18 +34,18 @@ pub fn run<V>(search: &mut Search<V>, last: usize) -> Ended<V> {
         let without = search.active.clone();
         search.unrolling.extend(&without);
         let mut longer = Vec::new();
-        for sequence in &sequences {
-            for event in &chosen {
+        for (sequence, _) in &sequences {
+            for (event, lit) in chosen.iter().enumerate() {
                 let mut next = sequence.clone();
-                next.push(*event);
+                next.push(*lit);
                 match search.unrolling.ask(&next) {
                     Reply::Proof => {}
                     Reply::Unknown => return Ended::Stopped,
                     Reply::TooNarrow => {
                         search.run.narrow = true;
-                        longer.push(next);
+                        longer.push((next, Some(event)));
                     }
-                    Reply::Candidate => longer.push(next),
+                    Reply::Candidate => longer.push((next, Some(event))),
                 }
                 if longer.len() > SEQUENCES {
                     search

@@ -9,14 +9,17 @@ use super::encode::term::Term;
 use super::encode::{EncodeOptions, Encoder, Env};
 use super::integer::Integer;
 use super::sat::{Lit, Sat};
+use super::spelling::Spelling;
 use super::system::{Atom, Cell, Cube, Moment, Part, Step, System, Translation};
 use super::unroll::{Wanted, with_constants};
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::budget::Budget;
 use crate::lang::partiality::pred_may_be_undefined;
 use crate::lang::typed::{Machine, Pred, VarId};
 use crate::lang::value::Value;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What a translation yields beside the system itself.
 #[derive(Clone, Default)]
@@ -25,6 +28,10 @@ struct Shape {
     /// The numbers of integer cells at each moment, by the index of the cell.
     numbers: BTreeMap<Moment, BTreeMap<usize, Num>>,
     weak: BTreeSet<String>,
+    /// Where each cell stands.
+    places: Vec<(VarId, Vec<Place>)>,
+    /// Questions about each level that are not asked.
+    saved: u64,
 }
 
 pub struct Translated<'m> {
@@ -32,6 +39,7 @@ pub struct Translated<'m> {
     wanted: Wanted,
     options: EncodeOptions,
     budget: Budget,
+    proven: Arc<ProofInfo>,
     shape: RefCell<Shape>,
 }
 
@@ -40,9 +48,23 @@ impl<'m> Translated<'m> {
         machine: &'m Machine,
         wanted: Wanted,
         options: EncodeOptions,
+        proven: &Arc<ProofInfo>,
         budget: &Budget,
     ) -> Translated<'m> {
-        Translated { machine, wanted, options, budget: budget.clone(), shape: RefCell::default() }
+        let proven = if wanted.invariant { proven.clone() } else { Arc::default() };
+        Translated { machine, wanted, options, budget: budget.clone(), proven, shape: RefCell::default() }
+    }
+
+    /// Cubes that no state lies in, as predicates of B: one for each cube.
+    pub fn excluded(&self, cubes: &[Cube]) -> Vec<String> {
+        let shape = self.shape.borrow();
+        let spelling = Spelling { machine: self.machine, places: &shape.places };
+        cubes.iter().map(|cube| spelling.excluded(cube)).collect()
+    }
+
+    /// The questions about each level that proofs make superfluous.
+    pub fn saved_per_level(&self) -> u64 {
+        self.shape.borrow().saved
     }
 
     /// What the last translation replaced by unknowns.
@@ -55,15 +77,23 @@ impl<'m> Translated<'m> {
         self.shape.borrow().atoms.width()
     }
 
-    /// No state shows a finding by itself, deadlocks left aside.
-    fn property(&self, enc: &mut Encoder, state: &Env) -> Lit {
+    /// No state shows a finding by itself, deadlocks left aside. After an event only what is not proven to be so counts.
+    fn property(&self, enc: &mut Encoder, state: &Env, after: Option<usize>) -> Lit {
         let mut env = state.clone();
         let mut all = Vec::new();
         let machine = self.machine;
-        let clauses = machine.invariant.iter().filter(|_| self.wanted.invariant);
-        for c in clauses.chain(machine.assertions.iter().filter(|_| self.wanted.assertions)) {
-            let t = enc.pred(&mut env, &c.pred);
-            all.push(enc.surely(t));
+        let conjuncts = machine.invariant.iter().enumerate().filter(|_| self.wanted.invariant);
+        for (i, c) in conjuncts {
+            if !after.is_some_and(|event| self.proven.keeps(event, i)) {
+                let t = enc.pred(&mut env, &c.pred);
+                all.push(enc.surely(t));
+            }
+        }
+        for (i, c) in machine.assertions.iter().enumerate().filter(|_| self.wanted.assertions) {
+            if !(after.is_some() && self.proven.follows(i)) {
+                let t = enc.pred(&mut env, &c.pred);
+                all.push(enc.surely(t));
+            }
         }
         if let Some(goal) = &machine.goal {
             let t = enc.pred(&mut env, goal);
@@ -76,7 +106,7 @@ impl<'m> Translated<'m> {
     }
 
     fn deadlock(&self, enc: &mut Encoder, state: &Env) -> Lit {
-        if !self.wanted.deadlock {
+        if !self.wanted.deadlock || self.proven.is_never_stuck() {
             return Lit::FALSE;
         }
         let mut none = Vec::new();
@@ -138,7 +168,7 @@ impl Translation for Translated<'_> {
         enc.bind_leaves(&mut state, &machine.variables, &invariant);
         state.remember(&machine.variables);
         let cells = self.cells(&state);
-        let property = self.property(&mut enc, &state);
+        let property = self.property(&mut enc, &state, None);
         let bad_state = self.deadlock(&mut enc, &state);
         let mut numbers = BTreeMap::from([(Moment::Current, numbers_of(&cells))]);
 
@@ -149,6 +179,7 @@ impl Translation for Translated<'_> {
             steps.push((Moment::After(i), enc.event(&state, *op), Lit::FALSE));
         }
         let mut made = Vec::new();
+        let mut saved = u64::from(self.wanted.deadlock && self.proven.is_never_stuck());
         for (moment, outcome, also_bad) in steps {
             let mut next = constants.clone();
             for v in &machine.variables {
@@ -168,9 +199,20 @@ impl Translation for Translated<'_> {
             }
             inputs.retain(|l| !l.is_constant());
             let after = self.like(&mut enc, &cells, &next, &mut inputs);
-            let kept = self.property(&mut enc, &next);
+            let event = match moment {
+                Moment::After(event) => Some(event),
+                _ => None,
+            };
+            let kept = self.property(&mut enc, &next, event);
             let broken = enc.g.and(outcome.taken, !kept);
-            let bad = enc.g.or_all(&[broken, outcome.fault, also_bad]);
+            let faultless = event.is_some_and(|e| self.proven.is_faultless(e));
+            let fault = if faultless { Lit::FALSE } else { outcome.fault };
+            let bad = enc.g.or_all(&[broken, fault, also_bad]);
+            if event.is_some() && bad == Lit::FALSE && !self.proven.is_empty() {
+                let whole = self.property(&mut enc, &next, None);
+                let without = enc.g.and(outcome.taken, !whole);
+                saved += u64::from(without != Lit::FALSE || outcome.fault != Lit::FALSE);
+            }
             numbers.insert(moment, numbers_of(&after));
             made.push(Step {
                 taken: outcome.taken,
@@ -182,7 +224,9 @@ impl Translation for Translated<'_> {
         let init = made.remove(0);
         let integers: Vec<usize> = numbers[&Moment::Current].keys().copied().collect();
         let variables = cells.len() - cells.iter().filter(|c| machine.constants.contains(&c.var)).count();
-        *self.shape.borrow_mut() = Shape { atoms: enc.atoms.clone(), numbers, weak: enc.weak.clone() };
+        let places = cells.iter().map(|c| (c.var, c.place.clone())).collect();
+        *self.shape.borrow_mut() =
+            Shape { atoms: enc.atoms.clone(), numbers, weak: enc.weak.clone(), places, saved };
         let cells = cells.into_iter().map(Piece::cell).collect();
         let mut system = System::new(enc.g, cells, init, made, property);
         system.bad_state = bad_state;
@@ -228,7 +272,7 @@ enum What {
 
 /// Where a literal stands in the term of a variable.
 #[derive(Clone, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     First,
     Second,
     Field(usize),

@@ -7,7 +7,9 @@
 
 use super::encode::action::Outcome;
 use super::encode::{EncodeOptions, Encoder, Env};
-use super::sat::{Answer, Limit, Lit};
+use super::lrat::{self, Proof};
+use super::sat::{Answer, Batsat, Limit, Lit, Sat};
+use crate::analyse::proof_info::ProofInfo;
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::finding::FindingKind;
@@ -87,6 +89,10 @@ pub struct StepLits {
 pub struct Frame {
     pub env: Env,
     pub targets: Vec<(Target, Lit)>,
+    /// What holds of the frame by proofs, if the invariant does.
+    ruled_out: Vec<Lit>,
+    /// Proofs leave nothing to ask about the frame.
+    settled: bool,
     pub step: StepLits,
 }
 
@@ -123,6 +129,11 @@ pub struct Unrolling<'m> {
     pub beginning: Option<Outcome>,
     pub frames: Vec<Frame>,
     limit: Limit,
+    proven: Arc<ProofInfo>,
+    /// The whole invariant is asserted of all frames but the last, so that proofs may be used.
+    believed: bool,
+    /// Queries that proofs made superfluous.
+    saved: u64,
 }
 
 impl<'m> Unrolling<'m> {
@@ -133,11 +144,39 @@ impl<'m> Unrolling<'m> {
         options: EncodeOptions,
         budget: &Budget,
     ) -> Unrolling<'m> {
-        let mut enc = Encoder::new(machine, options, budget);
+        Unrolling::over(machine, wanted, options, budget, Box::new(Batsat::new()))
+    }
+
+    /// The same over a given solver.
+    pub fn over(
+        machine: &'m Machine,
+        wanted: Wanted,
+        options: EncodeOptions,
+        budget: &Budget,
+        solver: Box<dyn Sat>,
+    ) -> Unrolling<'m> {
+        let mut enc = Encoder::over(machine, options, budget, solver);
         let constants = with_constants(&mut enc);
         let budget = budget.clone();
         let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
-        Unrolling { enc, machine, wanted, constants, beginning: None, frames: Vec::new(), limit }
+        Unrolling {
+            enc,
+            machine,
+            wanted,
+            constants,
+            beginning: None,
+            frames: Vec::new(),
+            limit,
+            proven: Arc::default(),
+            believed: wanted.invariant,
+            saved: 0,
+        }
+    }
+
+    /// Frames that are made from now on leave out what is proven.
+    pub fn with_proofs(mut self, proven: &Arc<ProofInfo>) -> Unrolling<'m> {
+        self.proven = proven.clone();
+        self
     }
 
     /// The initialisation as a step; nothing is asserted.
@@ -177,8 +216,65 @@ impl<'m> Unrolling<'m> {
 
     fn push(&mut self, env: Env) {
         let step = self.step_from(&env);
-        let targets = self.targets_of(&env, &step);
-        self.frames.push(Frame { env, targets, step });
+        let mut targets = self.targets_of(&env, &step);
+        let mut ruled_out = Vec::new();
+        let open = !targets.is_empty();
+        if self.believed {
+            for (target, lit) in &mut targets {
+                let open = self.open_part(*target, *lit);
+                if open != *lit {
+                    ruled_out.push(!*lit);
+                    *lit = open;
+                }
+            }
+            targets.retain(|(_, l)| *l != Lit::FALSE);
+        }
+        let settled = open && targets.is_empty();
+        self.frames.push(Frame { env, targets, ruled_out, settled, step });
+    }
+
+    /// The part of a target of the next frame that no proof rules out. The frame before satisfies the whole invariant; what
+    /// follows from the invariant of the next frame need not be asked where that invariant is.
+    fn open_part(&mut self, target: Target, lit: Lit) -> Lit {
+        match target {
+            Target::Fault(event) if self.proven.is_faultless(event) => Lit::FALSE,
+            Target::Assertion(i) if self.proven.follows(i) => Lit::FALSE,
+            Target::Deadlock if self.proven.is_never_stuck() => Lit::FALSE,
+            Target::Invariant(i) => {
+                let Some(before) = self.frames.last() else { return lit };
+                let chosen = &before.step.chosen;
+                if !(0..chosen.len()).any(|e| self.proven.keeps(e, i)) {
+                    return lit;
+                }
+                let open: Vec<Lit> =
+                    (0..chosen.len()).filter(|e| !self.proven.keeps(*e, i)).map(|e| chosen[e]).collect();
+                let some = self.enc.g.or_all(&open);
+                self.enc.g.and(lit, some)
+            }
+            _ => lit,
+        }
+    }
+
+    /// Whether proofs rule out all of these targets in the last frame if this event leads there.
+    pub fn is_settled_after(&mut self, event: usize, targets: &[Target]) -> bool {
+        let Some(last) = self.frames.last() else { return false };
+        let settled = self.believed
+            && last.targets.iter().filter(|(t, _)| targets.contains(t)).all(|(t, _)| match t {
+                Target::Invariant(i) => self.proven.keeps(event, *i),
+                _ => false,
+            });
+        self.saved += u64::from(settled && (last.settled || !last.targets.is_empty()));
+        settled
+    }
+
+    /// A query about a frame would have no target: a proof may have saved the query.
+    pub fn note_unasked(&mut self, frame: usize) {
+        self.saved += u64::from(self.frames[frame].settled);
+    }
+
+    /// Queries that were not asked because a proof answers them.
+    pub fn saved(&self) -> u64 {
+        self.saved
     }
 
     fn step_from(&mut self, env: &Env) -> StepLits {
@@ -234,9 +330,15 @@ impl<'m> Unrolling<'m> {
 
     /// Adds the frame after the last one: a step is made, and the last frame shows none of these targets.
     pub fn extend(&mut self, without: &[Target]) {
+        // A conjunct that is no longer looked for is not asserted either, and proofs rest on all of them.
+        let all = (0..self.machine.invariant.len()).all(|i| without.contains(&Target::Invariant(i)));
+        self.believed &= all;
         let frame = self.frames.last().expect("there is a first frame");
-        let ruled_out: Vec<Lit> =
+        let mut ruled_out: Vec<Lit> =
             frame.targets.iter().filter(|(t, _)| without.contains(t)).map(|(_, l)| !*l).collect();
+        if self.believed {
+            ruled_out.extend(&frame.ruled_out);
+        }
         ruled_out.iter().for_each(|l| self.enc.g.require(*l));
         let made = frame.step.made;
         self.enc.g.require(made);
@@ -260,32 +362,20 @@ impl<'m> Unrolling<'m> {
 
     /// Asks for a model of everything asserted and of the assumptions.
     pub fn ask(&mut self, assumptions: &[Lit]) -> Reply {
-        if self.enc.atoms.are_bounded() {
-            return match self.enc.g.solve(assumptions, &self.limit) {
-                Answer::Sat => Reply::Candidate,
-                Answer::Unsat => Reply::Proof,
-                Answer::Unknown => Reply::Unknown,
-            };
+        self.enc.ask(assumptions, &self.limit)
+    }
+
+    /// A proof that one of these literals cannot hold, for programs that believe nobody; the solver has to keep a log. The
+    /// unrolling is of no use afterwards.
+    pub fn refutation(&mut self, some: &[Lit]) -> Option<Proof> {
+        if !self.enc.atoms.are_bounded() {
+            let range = self.enc.g.range_assumption();
+            self.enc.g.add_clause(&[range]);
         }
-        let mut all = assumptions.to_vec();
-        all.push(self.enc.g.range_assumption());
-        all.push(self.enc.small);
-        match self.enc.g.solve(&all, &self.limit) {
-            Answer::Sat => return Reply::Candidate,
-            Answer::Unknown => return Reply::Unknown,
-            Answer::Unsat => {}
-        }
-        if self.enc.g.sat.core().contains(&self.enc.small) {
-            all.pop();
-            match self.enc.g.solve(&all, &self.limit) {
-                Answer::Sat => return Reply::Candidate,
-                Answer::Unknown => return Reply::Unknown,
-                Answer::Unsat => {}
-            }
-        }
-        match self.enc.atoms.width() {
-            Some((bits, _)) if bits <= self.enc.options.width => Reply::Proof,
-            _ => Reply::TooNarrow,
+        self.enc.g.add_clause(some);
+        match self.enc.g.solve(&[], &self.limit) {
+            Answer::Unsat => lrat::prove(self.enc.g.sat.variables(), self.enc.g.sat.log()),
+            _ => None,
         }
     }
 
@@ -356,6 +446,39 @@ impl<'m> Unrolling<'m> {
     pub fn figures(&self) -> Figures {
         let sat = &self.enc.g.sat;
         Figures { queries: sat.queries(), conflicts: sat.conflicts(), variables: u64::from(sat.variables()) }
+    }
+}
+
+impl Encoder<'_> {
+    /// Asks for a model of everything asserted and of the assumptions, with the right meaning of UNSAT.
+    pub(super) fn ask(&mut self, assumptions: &[Lit], limit: &Limit) -> Reply {
+        if self.atoms.are_bounded() {
+            return match self.g.solve(assumptions, limit) {
+                Answer::Sat => Reply::Candidate,
+                Answer::Unsat => Reply::Proof,
+                Answer::Unknown => Reply::Unknown,
+            };
+        }
+        let mut all = assumptions.to_vec();
+        all.push(self.g.range_assumption());
+        all.push(self.small);
+        match self.g.solve(&all, limit) {
+            Answer::Sat => return Reply::Candidate,
+            Answer::Unknown => return Reply::Unknown,
+            Answer::Unsat => {}
+        }
+        if self.g.sat.core().contains(&self.small) {
+            all.pop();
+            match self.g.solve(&all, limit) {
+                Answer::Sat => return Reply::Candidate,
+                Answer::Unknown => return Reply::Unknown,
+                Answer::Unsat => {}
+            }
+        }
+        match self.atoms.width() {
+            Some((bits, _)) if bits <= self.options.width => Reply::Proof,
+            _ => Reply::TooNarrow,
+        }
     }
 }
 

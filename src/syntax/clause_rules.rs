@@ -30,7 +30,8 @@ fn forbidden(kind: MachineKind, tok: Tok) -> bool {
     }
 }
 
-pub fn check(machine: &Machine, seen: &[(Tok, Span)]) -> Vec<Diagnostic> {
+/// What is wrong with the clauses of a machine; which ones are missing is known only if all were read.
+pub fn check(machine: &Machine, seen: &[(Tok, Span)], all_read: bool) -> Vec<Diagnostic> {
     let mut messages = Vec::new();
     let mut first: Vec<(Tok, Span)> = Vec::new();
     for &(tok, span) in seen {
@@ -66,7 +67,7 @@ pub fn check(machine: &Machine, seen: &[(Tok, Span)]) -> Vec<Diagnostic> {
                 }
                 _ => &[],
             };
-            for &tok in needed.iter().filter(|tok| !has(**tok)) {
+            for &tok in needed.iter().filter(|tok| all_read && !has(**tok)) {
                 let message = format!("this clause needs a clause {}", tok.spelling());
                 messages.push(Diagnostic::error(clause.span, message));
             }

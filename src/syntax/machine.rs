@@ -13,7 +13,7 @@ use super::precedence::Level;
 use super::recovery::opens_clause;
 use super::token::Tok;
 use crate::base::Name;
-use crate::base::diagnostic::Diagnostic;
+use crate::base::diagnostic::{Diagnostic, Severity};
 
 impl<'t> Parser<'t> {
     /// A whole file.
@@ -71,12 +71,18 @@ impl<'t> Parser<'t> {
             match self.peek() {
                 Tok::End => break,
                 Tok::Eof => {
-                    let _ = self.unexpected::<()>("a clause or the END of the machine");
+                    // An operation that goes on to the end of the text has been told.
+                    let here = self.span();
+                    let told = |d: &Diagnostic| d.labels.first().is_some_and(|(span, _)| *span == here);
+                    if !self.diagnostics.last().is_some_and(told) {
+                        let _ = self.unexpected::<()>("a clause or the END of the machine");
+                    }
                     break;
                 }
                 tok if opens_clause(tok) => {
                     let span = self.advance();
                     seen.push((tok, span));
+                    self.open_blocks.clear();
                     match self.clause(tok) {
                         Ok(kind) => clauses.push(Clause { kind, span }),
                         Err(Failed) => self.skip_to_clause(),
@@ -94,7 +100,9 @@ impl<'t> Parser<'t> {
         let (name, params, refines) = header?;
         let machine =
             Machine { kind, name, params, refines, clauses, packages, span: start.to(self.last_span()) };
-        for diagnostic in clause_rules::check(&machine, &seen) {
+        // A clause that could not be read is not missing.
+        let all_read = self.diagnostics.iter().all(|d| d.severity != Severity::Error);
+        for diagnostic in clause_rules::check(&machine, &seen, all_read) {
             self.report(diagnostic);
         }
         Ok(machine)
@@ -229,6 +237,7 @@ impl<'t> Parser<'t> {
                 Ok(operation) => operations.push(operation),
                 Err(Failed) => {
                     failed = true;
+                    self.open_blocks.clear();
                     self.skip_to_operation();
                 }
             }

@@ -72,6 +72,10 @@ pub struct Parser<'t> {
     nesting: u32,
     /// Loops whose INVARIANT has not been read yet: that keyword is no clause then.
     pub open_loops: u32,
+    /// Blocks of substitutions that were opened and not closed yet, outermost first.
+    pub open_blocks: Vec<(Tok, Span)>,
+    /// The block that the END read last closes.
+    pub closed_block: Option<(Tok, Span)>,
     /// Contextual functions whose names this text uses for something of its own.
     pub user_named: Vec<Builtin>,
     names: HashMap<&'t str, Name>,
@@ -101,6 +105,8 @@ impl<'t> Parser<'t> {
             diagnostics: lexed.diagnostics,
             nesting: 0,
             open_loops: 0,
+            open_blocks: Vec::new(),
+            closed_block: None,
             user_named,
             names: HashMap::new(),
         }
@@ -227,7 +233,13 @@ impl<'t> Parser<'t> {
 
     pub fn unexpected<T>(&mut self, expected: &str) -> Parse<T> {
         let mut d = Diagnostic::error(self.span(), format!("expected {expected}, found {}", self.found()));
-        if let Some(help) = self.misread(expected) {
+        if let Some((block, opened)) = self.unclosed_block(expected) {
+            let closed =
+                if self.open_blocks.is_empty() { "is closed by the last END" } else { "is not closed" };
+            d = d
+                .label(opened, format!("this {} {closed}", block.spelling()))
+                .help("every block has an END of its own: one is missing before this place");
+        } else if let Some(help) = self.misread(expected) {
             d = d.help(help);
         } else if let Some(help) = self.hint() {
             d = d.help(help);

@@ -4,6 +4,7 @@
 
 use super::parser::Parser;
 use super::token::Tok;
+use crate::base::Span;
 
 /// Keywords that open a clause of a machine.
 pub fn opens_clause(tok: Tok) -> bool {
@@ -40,6 +41,12 @@ pub fn opens_clause(tok: Tok) -> bool {
     )
 }
 
+/// Keywords that open a block of substitutions.
+fn opens_block(tok: Tok) -> bool {
+    use Tok::*;
+    matches!(tok, Begin | Pre | Assert | Choice | If | Select | Case | Any | Let | Var | While)
+}
+
 /// What ends the body of a definition.
 pub fn ends_body(tok: Tok) -> bool {
     opens_clause(tok) || matches!(tok, Tok::Semicolon | Tok::End | Tok::Eof)
@@ -56,6 +63,19 @@ impl<'t> Parser<'t> {
             Tok::End => self.peek_at(1) == Tok::Eof,
             _ => opens_clause(tok),
         }
+    }
+
+    /// The block that must have been left open if this is the place of an error.
+    pub fn unclosed_block(&self, expected: &str) -> Option<(Tok, Span)> {
+        let here = self.peek();
+        if here == Tok::Eof && self.open_blocks.is_empty() {
+            return self.closed_block.filter(|_| self.previous() == Tok::End);
+        }
+        let header = here == Tok::Equal
+            && expected.contains("the end of the block")
+            && (opens_block(self.peek_at(1)) || matches!(self.peek_at(2), Tok::Assign | Tok::BecomesIn));
+        let ends = here == Tok::Eof || opens_clause(here) && self.open_loops == 0;
+        self.open_blocks.last().copied().filter(|_| header || ends)
     }
 
     /// Skips to the next clause, to the END of the machine, or to the end of the text.

@@ -48,6 +48,11 @@ impl<'t> Parser<'t> {
 
     fn one_statement(&mut self) -> Parse<Stmt> {
         let start = self.span();
+        let block = self.peek();
+        let opens = !matches!(block, Tok::Ident | Tok::Skip);
+        if opens {
+            self.open_blocks.push((block, start));
+        }
         let kind = match self.peek() {
             Tok::Ident => self.named()?,
             Tok::Skip => {
@@ -68,6 +73,9 @@ impl<'t> Parser<'t> {
             Tok::While => self.repetition()?,
             _ => return self.unexpected("a substitution"),
         };
+        if opens {
+            self.closed_block = self.open_blocks.pop();
+        }
         Ok(Stmt { kind, span: start.to(self.last_span()) })
     }
 

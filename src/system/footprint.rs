@@ -35,8 +35,10 @@ pub struct Footprint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// What is found in a state where the condition has the truth value `found_if`; `None` for a condition that only
-    /// guides a search.
+    /// guides a search, and for a proposition.
     pub finding: Option<Finding>,
+    /// The number of the proposition of temporal claims that the condition is, if it is one.
+    pub proposition: Option<usize>,
     pub found_if: bool,
     /// Parts of which one decides: the condition has the truth value `found_if` exactly where one part has it.
     pub parts: Vec<Part>,

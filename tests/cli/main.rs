@@ -14,4 +14,5 @@ mod people;
 mod replay;
 mod schema;
 mod serve;
+mod settings;
 mod tidy;

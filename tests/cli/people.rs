@@ -195,7 +195,7 @@ fn common_slips_have_a_way_out() {
         (machine("x : 0..3", "BEGIN x = x + 1 END"), "a value is assigned by `:=`"),
         (machine("x : 0..3 and x > 0", "skip"), "«and» is written `&`"),
         (machine("crad({x}) < 3", "skip"), "did you mean `card`?"),
-        (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "declared behind the name of its operation"),
+        (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "if `t` is a parameter, declare it: op(t)"),
     ];
     for (text, way_out) in cases {
         folder.write("m.mch", &text);

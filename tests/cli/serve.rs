@@ -250,3 +250,33 @@ fn a_model_or_port_or_trace_that_is_no_good_is_refused_with_status_2() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn a_drawing_beside_the_model_shows_every_state_and_runs_no_script() {
+    let folder = Folder::with_machine(LOCK);
+    folder.write(
+        "M.svg",
+        "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script><!-- <rect data-b-x='1'/> -->
+<circle r='5' fill='grey' data-b-fill='IF card(inside) &gt; 1 THEN \"red\" ELSE \"green\" END' data-b-visible='p : inside'/>
+<text data-b-text='card(inside)'>?</text><rect data-b-width='nobody'/></svg>",
+    );
+    let served = Served::start(&folder, &["M.mch"]);
+    step(&served, "SETUP_CONSTANTS");
+    let view = step(&served, "INITIALISATION");
+    assert_eq!(view["drawing"], true);
+    let drawn = served.ask("drawing", json!({}));
+    let svg = drawn["svg"].as_str().expect("a drawing");
+    assert!(svg.contains("fill=\"green\"") && !svg.contains("grey") && svg.contains(">0</text>"), "{svg}");
+    assert!(svg.contains("visible=\"false\"") && svg.contains("<rect/>"), "{svg}");
+    assert!(drawn["said"].to_string().contains("nobody"), "{drawn}");
+    // The page shows an image, in which scripts do not run; the trace of a check has a drawing for each row.
+    let output =
+        folder.bombus().args(["check", "M.mch", "--trace", "x.html"]).output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1));
+    let page = std::fs::read_to_string(folder.path("x.html")).expect("the page");
+    let json = page.split("id=\"drawings\">").nth(1).and_then(|rest| rest.split("</script>").next());
+    let all: Vec<String> = serde_json::from_str(json.expect("drawings")).expect("a list");
+    assert_eq!(all.len(), 6);
+    assert!(all[0].is_empty() && all[1].contains("green") && all[5].contains("fill=\"red\""), "{all:?}");
+    assert!(!page.contains("<script>alert"), "a script of the drawing is outside the image");
+}

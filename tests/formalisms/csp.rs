@@ -146,8 +146,14 @@ fn bad_scripts_are_rejected_with_the_place() {
         ("MAIN = |~| x : {} @ STOP", "an internal choice of no processes"),
         ("external prioritise\nMAIN = prioritise(STOP, <>)", "`prioritise` is not supported"),
         ("transparent chase\nMAIN = chase(STOP)", "`chase` is not supported"),
-        ("module M\nexports\nendmodule\nMAIN = STOP", "modules are not supported"),
-        ("Timed { P = STOP }\nMAIN = STOP", "timed sections"),
+        ("module M()\nexports\nendmodule\nMAIN = STOP", "without brackets"),
+        ("module M\n x = 1\nexports\nendmodule\nMAIN = M::x & STOP", "`M::x` is not exported"),
+        ("instance N = M(1)\nMAIN = STOP", "there is no module `M`"),
+        ("Timed { P = STOP }\nMAIN = STOP", "needs the declaration `channel tock`"),
+        (
+            "datatype C = D.{0..2} | E.Bool\ndatatype G = F.{D.0, E.true}\nMAIN = card(G) > 0 & STOP",
+            "not a product of sets",
+        ),
         ("MAIN = STOP\nassert MAIN [V= MAIN", "`[V=` is not supported"),
         ("channel a\nchannel a\nMAIN = STOP", "declared more than once"),
         ("f(0) = 1\nf(x, y) = 2\nMAIN = STOP", "different numbers of parameters"),
@@ -265,4 +271,88 @@ fn expressions_of_a_script_can_be_evaluated() {
     assert_eq!(eval("head(<>)").1, Some(2));
     let info = folder.run("info", "s.csp", &[]);
     assert!(String::from_utf8_lossy(&info.stdout).contains("channel     c : {0..1}"));
+}
+
+#[test]
+fn a_script_of_tests_is_checked_by_their_names() {
+    let folder = Folder::new(&[
+        ("right.csp", "loop = loop\ntest1 = 1 + 1 == 2\nchannel a\nprocTest1 = a -> procTest1"),
+        ("wrong.csp", "test1 = true\ntest2 = 1 > 2"),
+        ("faulty.csp", "test1 = head(<>) == 1"),
+        ("lazy.csp", "x = 1 / 0\nMAIN = SKIP"),
+    ]);
+    let (result, status) = folder.check("right.csp", &[]);
+    assert_eq!((status, result["asserts"][0]["assert"].as_str()), (0, Some("test1")));
+    let (result, status) = folder.check("wrong.csp", &[]);
+    assert_eq!((status, result["violation"]["property"].as_str()), (1, Some("test2 is false")));
+    for command in ["check", "info"] {
+        let out = folder.run(command, "faulty.csp", &[]);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{said}");
+        assert!(said.contains("`head` of an empty sequence") && said.contains("faulty.csp:1:9"), "{said}");
+    }
+    // Evaluation is lazy: nothing needs `x`.
+    assert_eq!(folder.check("lazy.csp", &[]).1, 0);
+    let out = folder.run("info", "lazy.csp", &[]);
+    assert!(String::from_utf8_lossy(&out.stdout).contains("x   division by zero"));
+    assert_eq!(out.status.code(), Some(0));
+}
+
+#[test]
+fn compressions_make_components_smaller_and_leave_verdicts_alone() {
+    // Each of four processes has six states in a circle of two, so strong bisimulation leaves two of them.
+    let text = "channel a, b : {0..3}\ntransparent sbisim, diamond\n\
+                P(i, n) = a.i -> b.i -> P(i, (n + 1) % 3)\nWRAP(p) = p\n\
+                MAIN = ||| i : {0..3} @ WRAP(P(i, 0))\nassert MAIN :[deadlock free]\nassert STOP [F= MAIN \\ {| a |}";
+    let folder =
+        Folder::new(&[("plain.csp", text), ("small.csp", &text.replace("WRAP(P(i, 0))", "sbisim(P(i, 0))"))]);
+    let (plain, _) = folder.check("plain.csp", &[]);
+    let (small, _) = folder.check("small.csp", &[]);
+    assert_eq!(
+        (plain["states"].as_u64(), small["states"].as_u64()),
+        (Some(6 * 6 * 6 * 6), Some(2 * 2 * 2 * 2))
+    );
+    assert_eq!(plain["asserts"], small["asserts"]);
+    // Formulas see every step.
+    let formula = ["--ltl", "G ([a.0] => X F [b.0])", "--ltl", "G F [a.1]"];
+    let (plain, _) = folder.check("plain.csp", &formula);
+    let (small, _) = folder.check("small.csp", &formula);
+    assert_eq!(plain["temporal"], small["temporal"]);
+}
+
+#[test]
+fn a_process_of_an_instance_is_named_by_its_path() {
+    let text = "module M(n)\nexports\n channel c : {0..n}\n P = c?x -> P\nendmodule\ninstance I = M(4)";
+    let (result, status) = Folder::new(&[("s.csp", text)]).check("s.csp", &["--main", "I::P"]);
+    assert_eq!((status, result["transitions"].as_u64()), (0, Some(5)));
+    assert!(result["events"].as_object().unwrap().contains_key("I::c"));
+}
+
+#[test]
+fn a_process_is_animated_by_numbers_and_by_events() {
+    use std::io::Write;
+    let folder = Folder::new(&[("s.csp", "channel a, b : {0..1}\nMAIN = a?x -> b!x -> SKIP")]);
+    let mut bombus = Command::new(env!("CARGO_BIN_EXE_bombus"));
+    bombus.arg("animate").arg(folder.path("s.csp")).stdin(std::process::Stdio::piped());
+    let mut child = bombus.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"2\nundo\na.0\nb.0\ntick\nhistory\nquit\n").unwrap();
+    let out = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert!(said.contains("   1  b.1") && said.contains("the process has ended"), "{said}");
+    assert!(said.ends_with("   1  a.0\n   2  b.0\n   3  tick\n"), "{said}");
+}
+
+#[test]
+fn info_tells_programs_what_a_script_consists_of() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "channel c : {0..1}\nn = 1 + 1\nMAIN = c?x -> MAIN\nassert MAIN :[deadlock free]",
+    )]);
+    let out = folder.run("info", "s.csp", &["--json"]);
+    let told: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(told["channel"], serde_json::json!(["c : {0..1}"]));
+    assert_eq!(told["definition"], serde_json::json!(["n = 2"]));
+    assert_eq!(told["process"], serde_json::json!(["MAIN   1 states"]));
+    assert_eq!(told["assertion"][0], "assert MAIN :[deadlock free]");
 }

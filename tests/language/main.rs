@@ -9,6 +9,7 @@ mod inference;
 mod inference_rules;
 mod integer_scope;
 mod labels_and_findings;
+mod libraries;
 mod reference_values;
 mod semantics;
 mod syntax_corpus;

@@ -7,4 +7,5 @@ mod batch;
 mod certificate;
 mod checkpoint;
 mod cluster;
+mod proof_certificate;
 mod scale;

@@ -5,14 +5,14 @@
 //! Never here: a search.
 
 use super::super::temporal::{self, Formulas};
-use super::super::{CheckOptions, judge};
+use super::super::{CheckOptions, first_use, judge};
 use crate::base::budget::Budget;
 use crate::evaluate::{Interpreter, State, Transition};
 use crate::explore::{self, Trace};
-use crate::lang::typed::{OWN, VarId};
+use crate::lang::typed::{Machine, OWN, VarId};
 use crate::lang::value::Value;
 use crate::program::Program;
-use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, Violation};
+use crate::report::{INITIALISE, Judge, SETUP_CONSTANTS, TraceStep, Violation};
 use crate::system::{Finding, FindingKind, System};
 
 /// The finding with its trace, confirmed.
@@ -57,9 +57,17 @@ pub(in crate::driver) fn violation(
         options.certificate.take_trace(finding.kind.word(), &property, json);
     };
     if let Some(trace) = trace.or(start.as_ref()) {
-        let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-        let walk = confirmed_steps(program, &interpreter, trace, &states)?;
-        confirmed_by = Some(judge::confirm(machine, &walk.path(&states), &claim)?);
+        let mut states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
+        let mut walk = confirmed_steps(program, &interpreter, trace, &states)?;
+        let mut judged = judge::confirm(machine, &walk.path(&states), &claim)?;
+        // Formulas of the user may tell elements apart that the machine does not.
+        if finding.kind != FindingKind::Ltl
+            && let Some(renamed) = first_use::in_order(machine, &states, &walk.taken)
+            && let Some((again, by)) = walk_again(&interpreter, finding, &renamed, &claim)
+        {
+            (states, walk, judged) = (renamed.states, again, by);
+        }
+        confirmed_by = Some(judged);
         take(&walk.path(&states));
         steps = walk.steps;
         if let Some(last) = states.last() {
@@ -83,6 +91,33 @@ pub(in crate::driver) fn violation(
     })
 }
 
+/// A renamed path with what confirms it; nothing if the evaluator or the judge does not see the same in it.
+fn walk_again(
+    interpreter: &Interpreter,
+    finding: &Finding,
+    renamed: &first_use::Renamed,
+    claim: &judge::Finding,
+) -> Option<(Walk, Judge)> {
+    let first = renamed.states.first()?;
+    if !interpreter.initial_states(&first.constants).ok()?.values.contains(first) {
+        return None;
+    }
+    for (n, step) in renamed.taken.iter().enumerate() {
+        let Some(t) = step else { continue };
+        let possible = interpreter.steps_of(renamed.states.get(n.checked_sub(1)?)?, t.event).ok()?;
+        let same = |p: &Transition| (&p.params, &p.results, &p.target) == (&t.params, &t.results, &t.target);
+        if !possible.transitions.iter().any(same) || t.target != renamed.states[n] {
+            return None;
+        }
+    }
+    confirm_finding(interpreter, finding, renamed.states.last()?).ok()?;
+    let walk = Walk::of(interpreter.machine(), &renamed.states, renamed.taken.clone());
+    let judge = judge::confirm(interpreter.machine(), &walk.path(&renamed.states), claim).ok()?;
+    // Of some kinds of findings only the oracle can say that a state shows them.
+    let seen = matches!(finding.kind, FindingKind::Invariant | FindingKind::Deadlock | FindingKind::Goal);
+    (seen || judge == Judge::Oracle).then_some((walk, judge))
+}
+
 /// The state that shows what is wrong with constants alone, as a trace.
 fn start_that_shows(program: &Program, finding: &Finding) -> Option<Trace> {
     let state = program.pack(&program.shown_by_constants(finding)?)?;
@@ -98,6 +133,36 @@ pub(in crate::driver) struct Walk {
 }
 
 impl Walk {
+    /// A path in words.
+    fn of(machine: &Machine, states: &[State], taken: Vec<Option<Transition>>) -> Walk {
+        let named = |vars: &[VarId], values: &[Value]| shown(machine, vars, values);
+        let mut steps = Vec::new();
+        for (state, by) in states.iter().zip(&taken) {
+            let after = named(&machine.variables, &state.variables);
+            let step = match by {
+                None => {
+                    let constants = named(&machine.constants, &state.constants);
+                    if !constants.is_empty() {
+                        let event = SETUP_CONSTANTS.into();
+                        steps.push(TraceStep { event, state: constants, ..TraceStep::default() });
+                    }
+                    TraceStep { event: INITIALISE.into(), state: after, ..TraceStep::default() }
+                }
+                Some(t) => {
+                    let op = machine.op(machine.events[t.event]);
+                    TraceStep {
+                        event: op.name.to_string(),
+                        params: named(&op.params, &t.params),
+                        results: named(&op.results, &t.results),
+                        state: after,
+                    }
+                }
+            };
+            steps.push(step);
+        }
+        Walk { steps, taken }
+    }
+
     /// The path as the judge reads it.
     pub fn path<'a>(&'a self, states: &'a [State]) -> Vec<judge::Stop<'a>> {
         let stop = |(by, state): (&'a Option<Transition>, &'a State)| judge::Stop { by: by.as_ref(), state };
@@ -113,49 +178,37 @@ pub(in crate::driver) fn confirmed_steps(
     states: &[State],
 ) -> Result<Walk, String> {
     let machine = interpreter.machine();
-    let named = |vars: &[VarId], values: &[Value]| -> Vec<(String, String)> {
-        vars.iter()
-            .zip(values)
-            .filter(|(v, _)| !machine.var(**v).name.starts_with(OWN))
-            .map(|(v, x)| (machine.var(*v).name.to_string(), x.show(machine, &machine.var(*v).ty)))
-            .collect()
-    };
-    let mut steps = Vec::new();
     let mut taken = Vec::new();
     for (i, (step, state)) in trace.iter().zip(states).enumerate() {
-        let shown = named(&machine.variables, &state.variables);
         let Some(event) = step.event else {
-            let state_of_constants = named(&machine.constants, &state.constants);
-            if !state_of_constants.is_empty() {
-                let state = state_of_constants;
-                steps.push(TraceStep { event: SETUP_CONSTANTS.into(), state, ..TraceStep::default() });
-            }
             let initial = interpreter.initial_states(&state.constants).map_err(|e| e.to_string())?;
             if !initial.values.contains(state) {
                 return Err("the first state of a trace is not an initial state of the interpreter".into());
             }
-            steps.push(TraceStep { event: INITIALISE.into(), state: shown, ..TraceStep::default() });
             taken.push(None);
             continue;
         };
         let from = states[i - 1].clone();
         let possible = interpreter.steps_of(&from, event.0 as usize).map_err(|e| e.to_string())?;
-        let op = machine.op(machine.events[event.0 as usize]);
         // Several choices of arguments may lead to one state; the label says which one was made.
         let same: Vec<_> = possible.transitions.iter().filter(|t| t.target == *state).collect();
         let chosen = same.iter().find(|t| program.label(event, &t.params, &t.results) == step.label);
         let Some(t) = chosen.or(same.first()) else {
+            let op = machine.op(machine.events[event.0 as usize]);
             return Err(format!("step {i} of a trace, {}, is not a transition of the interpreter", op.name));
         };
-        steps.push(TraceStep {
-            event: op.name.to_string(),
-            params: named(&op.params, &t.params),
-            results: named(&op.results, &t.results),
-            state: shown,
-        });
         taken.push(Some((*t).clone()));
     }
-    Ok(Walk { steps, taken })
+    Ok(Walk::of(machine, states, taken))
+}
+
+/// Variables with their values as users read them, without those of the tool.
+fn shown(machine: &Machine, vars: &[VarId], values: &[Value]) -> Vec<(String, String)> {
+    vars.iter()
+        .zip(values)
+        .filter(|(v, _)| !machine.var(**v).name.starts_with(OWN))
+        .map(|(v, x)| (machine.var(*v).name.to_string(), x.show(machine, &machine.var(*v).ty)))
+        .collect()
 }
 
 /// The interpreter must see the same fault in the last state.

@@ -133,8 +133,13 @@ impl Replay<'_> {
     }
 
     fn constants(&self, candidate: &Candidate, budget: &Budget) -> Result<Constants, String> {
+        self.valuation(&candidate.constants, budget)
+    }
+
+    /// A valuation of the constants that has these values.
+    pub fn valuation(&self, values: &[(VarId, Value)], budget: &Budget) -> Result<Constants, String> {
         let mut machine = self.machine.clone();
-        for (v, value) in &candidate.constants {
+        for (v, value) in values {
             if let Some(pred) = equation(&machine, *v, std::slice::from_ref(value)) {
                 let origin = Name::from("candidate");
                 machine.properties.push(Clause { label: None, origin, pred, text: String::new() });
@@ -194,15 +199,38 @@ impl Replay<'_> {
         next: &[(VarId, Value)],
         budget: &Budget,
     ) -> Result<Transition, String> {
-        let mut machine = self.machine.clone();
-        pin(&mut machine, &pins_of(choices), Some(event));
-        let interpreter = Interpreter::new(&machine, budget);
         let name = &self.machine.op(self.machine.events[event]).name;
-        let steps = interpreter.steps_of(state, event).map_err(|e| format!("{name}: {e}"))?;
-        match steps.transitions.into_iter().find(|t| self.fits(&t.target, next)) {
+        let steps = self.transitions(state, event, choices, budget).map_err(|e| format!("{name}: {e}"))?;
+        match steps.into_iter().find(|t| self.fits(&t.target, next)) {
             Some(t) => Ok(t),
             None => spurious(format!("the evaluator does not find the step of {name}")),
         }
+    }
+
+    /// The steps of an event with these choices.
+    fn transitions(
+        &self,
+        state: &State,
+        event: usize,
+        choices: &Choices,
+        budget: &Budget,
+    ) -> Result<Vec<Transition>, String> {
+        let mut machine = self.machine.clone();
+        pin(&mut machine, &pins_of(choices), Some(event));
+        let steps = Interpreter::new(&machine, budget).steps_of(state, event).map_err(|e| e.to_string())?;
+        Ok(steps.transitions)
+    }
+
+    /// The states after an event with these choices.
+    pub fn targets(
+        &self,
+        state: &State,
+        event: usize,
+        choices: &Choices,
+        budget: &Budget,
+    ) -> Result<Vec<State>, String> {
+        let steps = self.transitions(state, event, choices, budget)?;
+        Ok(steps.into_iter().map(|t| t.target).collect())
     }
 
     /// What the evaluator finds wrong in the last state, in the order of the explicit engine.
@@ -287,6 +315,10 @@ impl Replay<'_> {
             broken: None,
             strict_guards: self.options.strict_wd,
         };
+        if self.options.certificate.is_asked() {
+            let json = judge::finding_json(machine, &stops, &claim);
+            self.options.certificate.take_trace(found.kind.word(), &found.property, json);
+        }
         Ok(Violation {
             confirmed_by: Some(judge::confirm(machine, &stops, &claim)?),
             kind: found.kind.word().to_string(),

@@ -1,11 +1,11 @@
-//! Engines side by side: explicit, k-induction, IC3 and bounded model checking, each on a thread of its own.
+//! Engines side by side: explicit, sets of states, k-induction, IC3 and bounded model checking, each on a thread of its own.
 //!
 //! In: a typed machine, settings. Out: the first answer that is "verified" or "violated"; all others are stopped then. Every
 //! engine earns its verdict by itself, so the verdict does not depend on who is first; the path that is shown may. If no
 //! engine answers, the reasons of all of them are the reasons of the whole.
 
 use super::super::temporal::Formulas;
-use super::super::{CheckOptions, Engine, Explored, Failure, STACK, compiled};
+use super::super::{CheckOptions, Engine, Explored, Failure, STACK, bdd, compiled};
 use super::{Method, Settings};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -35,16 +35,24 @@ pub fn explore(
         own.max_memory = budget.max_memory;
         own
     };
-    let budgets: Vec<Budget> = (0..=SYMBOLIC.len()).map(|_| own()).collect();
+    // After the engines on clauses: sets of states, then single states.
+    let sets = SYMBOLIC.len();
+    let budgets: Vec<Budget> = (0..=sets + 1).map(|_| own()).collect();
+    // There are no certificates of sets.
+    let has_sets = bdd::refusals(machine).is_empty() && !options.certificate.is_asked();
     std::thread::scope(|scope| {
         let (tell, hear) = mpsc::channel();
-        for (i, own) in budgets.iter().enumerate() {
+        for (i, own) in budgets.iter().enumerate().filter(|(i, _)| has_sets || *i != sets) {
             let tell = tell.clone();
             let work = move || {
                 let result = match SYMBOLIC.get(i) {
                     Some(method) => {
                         let settings = Settings { method: *method, ..settings };
                         super::explore(machine, sources, options, settings, formulas, own)
+                    }
+                    None if i == sets => {
+                        let options = CheckOptions { engine: Engine::Bdd, workers: 1, ..options.clone() };
+                        bdd::explore(machine, sources, &options, formulas, &[], own)
                     }
                     None => {
                         let mut own = own.clone();

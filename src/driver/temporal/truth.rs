@@ -12,7 +12,7 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::span::Span;
 use crate::evaluate::{Constants, Interpreter, Pieces, State, Transition};
 use crate::graph::{Graph, NodeId};
-use crate::lang::typed::{Pred, Type, VarId};
+use crate::lang::typed::{Expr, Machine, Pred, Type, VarId};
 use crate::lang::value::Value;
 use crate::ltl::atoms::{Atoms, Bound, Extent, Faults, Special, Truth};
 use crate::ltl::bits::Bits;
@@ -484,25 +484,35 @@ impl<'m> Atoms for Truths<'_, 'm> {
             }
             found = Some(value);
         }
-        let Some(set_value) = found else { return Ok(Vec::new()) };
-        let Value::Set(elements) = &set_value else {
-            return Err(fault(format!("the values of `{variable}` cannot be enumerated")));
-        };
-        let machine = world.program.machine();
-        let Type::Pow(ty) = &set.ty else { unreachable!("a domain is typed as a set") };
-        let mut values = self.values.borrow_mut();
-        Ok(elements
-            .iter()
-            .map(|x| {
-                values.push(x.clone());
-                Bound {
-                    variable: variable.to_string(),
-                    value: values.len() as u32 - 1,
-                    shown: x.show(machine, ty),
-                }
-            })
-            .collect())
+        elements(world.program.machine(), variable, set, found, &self.values).map_err(fault)
     }
+}
+
+/// The elements of the value of a domain, entered among the values of quantified variables.
+pub(super) fn elements(
+    machine: &Machine,
+    variable: &str,
+    set: &Expr,
+    found: Option<Value>,
+    values: &RefCell<Vec<Value>>,
+) -> Result<Vec<Bound>, String> {
+    let Some(set_value) = found else { return Ok(Vec::new()) };
+    let Value::Set(elements) = &set_value else {
+        return Err(format!("the values of `{variable}` cannot be enumerated"));
+    };
+    let Type::Pow(ty) = &set.ty else { unreachable!("a domain is typed as a set") };
+    let mut values = values.borrow_mut();
+    Ok(elements
+        .iter()
+        .map(|x| {
+            values.push(x.clone());
+            Bound {
+                variable: variable.to_string(),
+                value: values.len() as u32 - 1,
+                shown: x.show(machine, ty),
+            }
+        })
+        .collect())
 }
 
 fn related(change: Change, before: &Value, after: &Value) -> Truth {

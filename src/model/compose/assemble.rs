@@ -156,6 +156,7 @@ impl Composer<'_> {
             integers_in_scope: settings.integers_in_scope,
             symbolic: settings.symbolic,
             sources: Arc::new(self.sources.clone()),
+            files: Arc::default(),
         };
         let refinement = chain.map(|chain| self.refinement(main, &machine, chain, kept));
         for name in self.missing_operations(main) {

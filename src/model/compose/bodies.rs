@@ -158,6 +158,8 @@ impl Composer<'_> {
         let own = self.instance(id).own_operations.clone();
         for (op, written) in own.into_iter().zip(written_operations(tree)) {
             let signature = self.elaborator.signatures[op.0 as usize].clone();
+            let names = written.params.iter().map(|p| p.name.clone()).collect();
+            self.elaborator.operation = Some((signature.name.clone(), names));
             let body = self.elaborator.within(scope, |e| {
                 let read_only = Access::Read("a parameter of the operation");
                 e.with_locals(&written.params, &signature.params, read_only, |e| {
@@ -167,6 +169,7 @@ impl Composer<'_> {
                 })
             });
             let e = &mut self.elaborator;
+            e.operation = None;
             let body = without_typed_outputs(body, &signature.results, &e.vars, &mut e.diagnostics);
             let body = self.with_refined_precondition(id, written, op, body);
             self.operation_bodies[op.0 as usize] = Some(body);

@@ -8,6 +8,7 @@ mod expressions;
 mod externals;
 mod names;
 mod operators;
+mod origins;
 mod predicates;
 mod substitutions;
 
@@ -64,6 +65,8 @@ pub struct Elaborator {
     /// Definitions being expanded, outermost first.
     calls: Vec<(Name, Span)>,
     expanded: u64,
+    /// The operation whose body is read, with its parameters.
+    pub operation: Option<(Name, Vec<Name>)>,
     warned: BTreeSet<(Span, Name)>,
 }
 
@@ -85,6 +88,7 @@ impl Elaborator {
             minint,
             calls: Vec::new(),
             expanded: 0,
+            operation: None,
             warned: BTreeSet::new(),
         }
     }
@@ -207,37 +211,42 @@ impl Elaborator {
 
     /// Asks that `e` has the type; `other` is the place the demand comes from.
     fn expect(&mut self, e: &Expr, want: &Type, what: &str, other: Option<(Span, String)>) -> bool {
+        self.unifier.at = match &other {
+            Some((span, _)) if span.file == e.span.file => span.to(e.span),
+            _ => e.span,
+        };
         if self.unifier.unify(&e.ty, want) {
             return true;
         }
-        let (want, found) = (self.show(want), self.show(&e.ty));
+        let (wanted, found) = (self.show(want), self.show(&e.ty));
         let mut d =
-            Diagnostic::error(e.span, format!("type clash: {what} must be of type {want}, not {found}"))
+            Diagnostic::error(e.span, format!("type clash: {what} must be of type {wanted}, not {found}"))
                 .note(format!("this is of type {found}"));
         if let Some((span, text)) = other {
             d = d.label(span, text);
         }
-        self.error(d);
+        self.error(self.traced(d, &[e], Some(want)));
         false
     }
 
     /// Asks that both have one type.
     pub fn same(&mut self, a: &Expr, b: &Expr, operator: &str) {
+        self.unifier.at = a.span.to(b.span);
         if self.unifier.unify(&a.ty, &b.ty) {
             return;
         }
         let (left, right) = (self.show(&a.ty), self.show(&b.ty));
-        self.error(
-            Diagnostic::error(
-                a.span.to(b.span),
-                format!("type clash at `{operator}`: {left} against {right}"),
-            )
-            .label(a.span, format!("this is of type {left}"))
-            .label(b.span, format!("this is of type {right}")),
-        );
+        let d = Diagnostic::error(
+            a.span.to(b.span),
+            format!("type clash at `{operator}`: {left} against {right}"),
+        )
+        .label(a.span, format!("this is of type {left}"))
+        .label(b.span, format!("this is of type {right}"));
+        self.error(self.traced(d, &[a, b], None));
     }
 
     fn demand(&mut self, constraint: Constraint, span: Span) {
+        self.unifier.at = span;
         match overload::advance(&mut self.unifier, &constraint) {
             Outcome::Settled => {}
             Outcome::Waiting => self.pending.push(Pending { constraint, span }),
@@ -264,6 +273,7 @@ impl Elaborator {
         loop {
             let before = self.pending.len();
             for p in std::mem::take(&mut self.pending) {
+                self.unifier.at = p.span;
                 match overload::advance(&mut self.unifier, &p.constraint) {
                     Outcome::Settled => {}
                     Outcome::Waiting => self.pending.push(p),

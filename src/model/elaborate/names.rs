@@ -102,6 +102,10 @@ impl Elaborator {
         let locals: Vec<Name> = self.locals.iter().map(|l| l.name.clone()).collect();
         let near = self.scope().nearest(name, locals.iter()).cloned();
         let mut d = Diagnostic::error(span, format!("unknown identifier `{name}`"));
+        let parameter = self.as_parameter(name);
+        // A name of one or two letters is near to every other one; only its case can be a slip.
+        let short = name.chars().count() <= 2;
+        let near = near.filter(|near| !short || parameter.is_none() || near.eq_ignore_ascii_case(name));
         if let Some(why) = self.scope().hidden.get(name) {
             d = d.help(*why);
         } else if let Some(near) = near {
@@ -110,10 +114,18 @@ impl Elaborator {
             d = d.help("an operation cannot be used as a value; call it as a substitution");
         } else if let Some(word) = near_function(name) {
             d = d.help(format!("did you mean `{word}`?"));
+        } else if let Some(parameter) = &parameter {
+            d = d.help(parameter);
         } else if name.chars().count() == 1 {
             d = d
                 .help("a parameter is declared behind the name of its operation, a variable under VARIABLES");
         }
+        if let (true, Some(parameter), [_]) = (short, &parameter, &d.help[..])
+            && !d.help.contains(parameter)
+        {
+            d = d.help(parameter);
+        }
+        let d = self.traced_name(d, name);
         self.error(d);
     }
 

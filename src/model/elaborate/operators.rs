@@ -67,22 +67,22 @@ impl Elaborator {
 
     /// Asks both operands for their types; a message shows both sides.
     pub(super) fn operands(&mut self, op: B, a: &Expr, b: &Expr, left: &Type, right: &Type) -> bool {
+        self.unifier.at = a.span.to(b.span);
         for (e, want, other, side) in [(a, left, b, "left"), (b, right, a, "right")] {
             if self.unifier.unify(&e.ty, want) {
                 continue;
             }
-            let (want, found, shown) = (self.show(want), self.show(&e.ty), self.show(&other.ty));
-            self.error(
-                Diagnostic::error(
-                    e.span,
-                    format!(
-                        "type clash: the {side} side of `{}` must be of type {want}, not {found}",
-                        op.spelling()
-                    ),
-                )
-                .note(format!("this is of type {found}"))
-                .label(other.span, format!("the other side is of type {shown}")),
-            );
+            let (wanted, found, shown) = (self.show(want), self.show(&e.ty), self.show(&other.ty));
+            let d = Diagnostic::error(
+                e.span,
+                format!(
+                    "type clash: the {side} side of `{}` must be of type {wanted}, not {found}",
+                    op.spelling()
+                ),
+            )
+            .note(format!("this is of type {found}"))
+            .label(other.span, format!("the other side is of type {shown}"));
+            self.error(self.traced(d, &[e, other], Some(want)));
             return false;
         }
         true

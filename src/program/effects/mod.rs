@@ -12,6 +12,7 @@ pub mod repair;
 pub mod split;
 
 use super::uses::Uses;
+use crate::analyse::proof_info::ProofInfo;
 use crate::lang::typed::{Clause, Machine, VarId};
 use std::collections::BTreeSet;
 
@@ -56,5 +57,12 @@ impl Effects {
         let invariant = read(&machine.invariant);
         let (touched, asserted) = (touched(&invariant), touched(&read(&machine.assertions)));
         Effects { events, invariant, touched, asserted }
+    }
+
+    /// Conjuncts that an event is not proven to keep count as changed, and no others.
+    pub fn touch_what_is_open(&mut self, proven: &ProofInfo, conjuncts: usize) {
+        for (event, touched) in self.touched.iter_mut().enumerate() {
+            *touched = (0..conjuncts).filter(|c| !proven.keeps(event, *c)).collect();
+        }
     }
 }

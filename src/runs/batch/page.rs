@@ -5,9 +5,10 @@
 use super::super::child::steps;
 use super::super::plot::{Axis, Bar, Chart, Point, Series, Style, bars, svg};
 use super::super::units;
-use super::summary::{assignments, call, headline, verdict};
+use super::summary::{assignments, call, findings, headline, verdict};
 use super::{Entry, Finished};
 use crate::base::text::escape;
+use crate::report::page_style::STYLE;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,29 +16,25 @@ use std::fmt::Write;
 /// Longer counterexamples are shown by their beginning and their end.
 const MOST_STEPS: usize = 200;
 
-const STYLE: &str = "
-body { font: 15px/1.45 system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; margin: 2rem auto; max-width: 76rem;
-  padding: 0 1.2rem; color: #1b1b1b; background: #fff; }
-h1 { font-size: 1.5rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; } h3 { font-size: 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: 14px; }
-th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #ddd; vertical-align: top; }
-th { border-bottom: 2px solid #888; white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
-tr.bad td { background: #fdeee6; } .ok { color: #00664b; } .no { color: #a83a00; font-weight: 600; }
-.why { color: #a83a00; } .muted { color: #666; } code, pre, .state { font-family: ui-monospace, Menlo, Consolas, monospace; font-size: 13px; }
-pre { background: #f5f5f5; padding: .6rem; overflow-x: auto; white-space: pre-wrap; } details { margin: .8rem 0; }
-summary { cursor: pointer; } .plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg, .wide svg { max-width: 100%; height: auto; }
-td.run { min-width: 15rem; } .state b { color: #a83a00; font-weight: 600; } td.state { word-break: break-word; }
+/// What this page has beside the common style.
+const OWN_STYLE: &str = "table.results { width: 100%; } table.results td { white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
+tr.bad td { background: var(--bad); } .ok { background: var(--good); } .doubt { background: var(--doubt); } .badge.ok, .badge.no { white-space: nowrap; }
+a { color: light-dark(#0b5cad, #7db8f5); } pre { background: var(--panel); padding: .6rem; overflow-x: auto; } details { margin: .8rem 0; }
+.plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg, .wide svg { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
+td.run { min-width: 12rem; } td.state b { background: var(--good); font-weight: 400; border-radius: 3px; padding: 0 .15rem; }
 ";
 
 pub fn page(f: &Finished) -> String {
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
+         <title>{}</title>\n<style>{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
         escape(&f.name),
         escape(&f.name)
     );
     let colour = if f.unmet() + f.left() == 0 { "ok" } else { "no" };
-    let _ = writeln!(out, "<p class=\"{colour}\">{}</p>", escape(&headline(f)));
+    let head = headline(f);
+    let head = head.strip_prefix(&format!("{}: ", f.name)).unwrap_or(&head);
+    let _ = writeln!(out, "<p><span class=\"badge {colour}\">{}</span></p>", escape(head));
     let time: f64 = f.entries.iter().filter_map(|e| e.record.as_ref()).map(|r| r.wall_seconds).sum();
     let states: u64 = f.entries.iter().filter_map(|e| e.record.as_ref()?.number("states")).sum();
     let _ = writeln!(
@@ -85,7 +82,7 @@ fn failures(out: &mut String, f: &Finished) {
 
 fn results(out: &mut String, f: &Finished) {
     out.push_str(
-        "<h2>Results</h2>\n<table>\n<tr><th>run</th><th>verdict</th><th>expected</th><th>outcome</th><th class=\"n\">states</th>\
+        "<h2>Results</h2>\n<div class=\"wide\"><table class=\"results\">\n<tr><th>run</th><th>verdict</th><th>expected</th><th>outcome</th><th class=\"n\">states</th>\
          <th class=\"n\">transitions</th><th class=\"n\">time</th><th class=\"n\">states/s</th><th class=\"n\">memory</th></tr>\n",
     );
     for (i, e) in f.entries.iter().enumerate() {
@@ -94,13 +91,9 @@ fn results(out: &mut String, f: &Finished) {
         let (time, memory) = e.record.as_ref().map_or(("–".into(), "–".into()), |r| {
             (units::seconds(r.wall_seconds), units::bytes(r.peak_memory_bytes))
         });
-        let why =
-            e.unmet.as_ref().map(|w| format!("<div class=\"why\">{}</div>", escape(w))).unwrap_or_default();
-        let shown = if has_trace(e) {
-            format!("<a href=\"#ce{i}\">{}</a>", escape(&verdict(e)))
-        } else {
-            escape(&verdict(e))
-        };
+        let why = e.unmet.as_ref().map(|w| format!("<div>{}</div>", escape(w))).unwrap_or_default();
+        let shown = badge(&verdict(e));
+        let shown = if has_trace(e) { format!("<a href=\"#ce{i}\">{shown}</a>") } else { shown };
         let _ = writeln!(
             out,
             "<tr id=\"run{i}\"{}><td class=\"run\">{}<div class=\"muted\">{}</div></td><td>{shown}</td><td>{}</td><td>{}{why}</td>\
@@ -109,13 +102,23 @@ fn results(out: &mut String, f: &Finished) {
             escape(&e.instance.name),
             escape(&e.instance.model.file_name().unwrap_or_default().to_string_lossy()),
             escape(&e.instance.expect.words()),
-            if bad { "<span class=\"no\">no</span>" } else { "<span class=\"ok\">as expected</span>" },
+            if bad { "<b>no</b>" } else { "as expected" },
             number("states"),
             number("transitions"),
             speed(e).map_or("–".into(), units::rate),
         );
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
+}
+
+/// A verdict on its colour.
+fn badge(verdict: &str) -> String {
+    let colour = match verdict {
+        "verified" => " ok",
+        "violated" => "",
+        _ => " doubt",
+    };
+    format!("<span class=\"badge{colour}\">{}</span>", escape(verdict))
 }
 
 fn speed(e: &Entry) -> Option<f64> {
@@ -236,8 +239,6 @@ fn counterexamples(out: &mut String, f: &Finished) {
     out.push_str("<h2>Counterexamples</h2>\n");
     for (i, e) in f.entries.iter().enumerate().filter(|(_, e)| has_trace(e)) {
         let Some(v) = violation(e) else { continue };
-        let empty = Vec::new();
-        let trace = v["trace"].as_array().unwrap_or(&empty);
         let length = e.record.as_ref().and_then(|r| r.result.as_ref()).and_then(steps).unwrap_or(0);
         let _ = writeln!(
             out,
@@ -247,17 +248,35 @@ fn counterexamples(out: &mut String, f: &Finished) {
             escape(v["kind"].as_str().unwrap_or_default()),
             escape(v["property"].as_str().unwrap_or_default()),
         );
-        for l in v["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            let _ = writeln!(out, "<div class=\"muted\">{}</div>", escape(l));
+        for (n, finding) in findings(e).into_iter().enumerate() {
+            if n > 0 {
+                let word = |key: &str| escape(finding[key].as_str().unwrap_or_default());
+                let _ = writeln!(out, "<h3>also {}: <code>{}</code></h3>", word("kind"), word("property"));
+            }
+            one_finding(out, finding);
         }
-        steps_table(out, trace, v["loop_start"].as_u64());
         out.push_str("</div></details>\n");
     }
 }
 
+/// The reasons of a finding and its trace.
+fn one_finding(out: &mut String, v: &Value) {
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(file) = v["place"]["file"].as_str() {
+        lines.push(format!("--> {file}:{}:{}", v["place"]["line"], v["place"]["column"]));
+    }
+    let reasons = v["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    lines.extend(reasons.map(String::from));
+    if !lines.is_empty() {
+        let _ = writeln!(out, "<pre>{}</pre>", escape(&lines.join("\n")));
+    }
+    let empty = Vec::new();
+    steps_table(out, v["trace"].as_array().unwrap_or(&empty), v["loop_start"].as_u64());
+}
+
 fn steps_table(out: &mut String, trace: &[Value], loop_start: Option<u64>) {
     out.push_str(
-        "<table>\n<tr><th class=\"n\">#</th><th>event</th><th>state (what changed is marked)</th></tr>\n",
+        "<div class=\"wide\"><table>\n<tr><th class=\"n\">#</th><th>event</th><th>state (what changed is marked)</th></tr>\n",
     );
     let mut before = &Value::Null;
     for (i, step) in trace.iter().enumerate() {
@@ -281,7 +300,7 @@ fn steps_table(out: &mut String, trace: &[Value], loop_start: Option<u64>) {
         }
         before = &step["state"];
     }
-    out.push_str("</table>\n");
+    out.push_str("</table></div>\n");
 }
 
 /// The state with the variables that differ from the one before in bold.

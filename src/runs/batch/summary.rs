@@ -125,9 +125,10 @@ pub fn junit(f: &Finished) -> String {
             (Some(_), None) => out.push_str("/>\n"),
             (Some(r), Some(why)) => {
                 let tag = if crashed(&e) { "error" } else { "failure" };
-                let body = if r.messages.is_empty() { trace_text(e) } else { r.messages.clone() };
+                let body = [r.messages.trim_end(), &findings_text(e)].join("\n");
+                let body = body.trim();
                 let _ =
-                    writeln!(out, "><{tag} message=\"{}\">{}</{tag}></testcase>", escape(why), escape(&body));
+                    writeln!(out, "><{tag} message=\"{}\">{}</{tag}></testcase>", escape(why), escape(body));
             }
         }
     }
@@ -135,14 +136,31 @@ pub fn junit(f: &Finished) -> String {
     out
 }
 
-/// The counterexample as lines: event with its parameters, then what the state is.
-pub fn trace_text(e: &Entry) -> String {
+/// Every finding: the property, why it fails, and the trace, an event with its parameters and the state on each line.
+fn findings_text(e: &Entry) -> String {
     let mut out = String::new();
-    let Some(result) = e.record.as_ref().and_then(|r| r.result.as_ref()) else { return out };
-    for step in result["violation"]["trace"].as_array().into_iter().flatten() {
-        let _ = writeln!(out, "{}   {}", call(step), assignments(&step["state"], ", "));
+    for finding in findings(e) {
+        let word = |key: &str| finding[key].as_str().unwrap_or_default();
+        let _ = writeln!(out, "{}: {}", word("kind"), one_line(word("property")));
+        if let Some(place) = finding["place"]["file"].as_str() {
+            let _ = writeln!(out, "  at {place}:{}:{}", finding["place"]["line"], finding["place"]["column"]);
+        }
+        for line in finding["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let _ = writeln!(out, "  {line}");
+        }
+        for step in finding["trace"].as_array().into_iter().flatten() {
+            let _ = writeln!(out, "{}   {}", call(step), assignments(&step["state"], ", "));
+        }
+        out.push('\n');
     }
     out
+}
+
+/// The findings of a run in the order of its result: the one that decides first.
+pub fn findings(e: &Entry) -> Vec<&Value> {
+    let Some(result) = e.record.as_ref().and_then(|r| r.result.as_ref()) else { return Vec::new() };
+    let others = result["other_violations"].as_array().into_iter().flatten();
+    std::iter::once(&result["violation"]).chain(others).filter(|v| v.is_object()).collect()
 }
 
 /// `event(p=1) -> r=2`.

@@ -39,6 +39,15 @@ pub fn figure(m: &Measured) -> String {
             });
         }
     }
+    if let Some(costs) = &m.costs {
+        let n = 40;
+        let points = (0..=n).map(|i| {
+            let p = least * (f64::from(farthest) / least).powf(f64::from(i) / f64::from(n));
+            Point::at(p, base / costs.seconds(p))
+        });
+        let name = "cost model, predicted".to_string();
+        series.push(Series { name, points: points.collect(), style: Style::Dashed, colour: 3 });
+    }
     let ends = [least, f64::from(farthest)];
     series.push(Series {
         name: "ideal".into(),
@@ -52,9 +61,9 @@ pub fn figure(m: &Measured) -> String {
     let repeats = m.runs.iter().map(|r| r.repeat).max().unwrap_or(0);
     svg(&Chart {
         title: format!("{}: {} states", m.machine, units::count(m.found.states)),
-        x: Axis { label: format!("workers ({} cores)", m.cores), log: true, ticks, from_zero: false },
+        x: Axis { label: format!("{} ({} cores)", m.unit, m.cores), log: true, ticks, from_zero: false },
         y: Axis {
-            label: "speed-up (times one worker)".into(),
+            label: format!("speed-up (times one of the {})", m.unit),
             log: true,
             ticks: powers(farthest),
             from_zero: false,

@@ -1,15 +1,17 @@
-//! Speed-up across worker counts: the same check, many times, interleaved.
+//! Speed-up across worker counts, or across machines: the same check, many times, interleaved.
 //!
-//! In: a model with options, worker counts, repeats. Out: times, speed-ups, fitted laws; as text, CSV, JSON and SVG.
+//! In: a model with options, counts, repeats. Out: times, speed-ups, fitted laws; as text, CSV, JSON and SVG.
 //! Runs are interleaved (1, 2, 4, 2, 4, 1, …) so that a machine that slows down in the meantime slows all counts alike.
 //! Times of runs that found different things are never compared: the measurement ends with an error instead.
 
 pub mod figure;
 pub mod fit;
+pub mod machines;
 pub mod tables;
 
 use super::child::{self, Checker, Limits};
 use fit::{Law, Sample};
+use machines::Costs;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -18,7 +20,10 @@ use std::sync::atomic::AtomicBool;
 pub struct Plan {
     /// Model and options of `check`, without `--workers` and `--json`.
     pub args: Vec<OsString>,
+    /// Numbers of workers, or of machines.
     pub workers: Vec<u32>,
+    /// Workers of each machine, if machines are counted.
+    pub each: Option<u32>,
     pub repeats: u32,
     /// Cores of this machine; counts beyond are measured but not fitted.
     pub cores: u32,
@@ -39,6 +44,8 @@ pub struct Run {
     pub used: u32,
     /// Shares of the workers' time by name, if the checker gives them.
     pub shares: Vec<(String, f64)>,
+    /// States sent to other machines, and not sent again.
+    pub travelled: Option<(u64, u64)>,
 }
 
 /// What must be equal in all runs.
@@ -59,6 +66,10 @@ pub struct Measured {
     pub runs: Vec<Run>,
     pub cores: u32,
     pub rows: Vec<Row>,
+    /// What is counted: workers or machines.
+    pub unit: &'static str,
+    /// What several machines should take, if they are counted.
+    pub costs: Option<Costs>,
     pub amdahl: Option<Law>,
     pub universal: Option<Law>,
     pub warnings: Vec<String>,
@@ -92,17 +103,19 @@ pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Re
         for i in 0..plan.workers.len() {
             let workers = plan.workers[(i + repeat as usize) % plan.workers.len()];
             let mut args = plan.args.clone();
-            args.extend(["--workers".into(), workers.to_string().into(), "--json".into()]);
-            let ended = child::run(checker, &args, plan.limits, &stop)
+            let threads = plan.each.unwrap_or(workers);
+            args.extend(["--workers".into(), threads.to_string().into(), "--json".into()]);
+            let machines = if plan.each.is_some() { workers } else { 1 };
+            let ended = machines::run(checker, &args, machines, plan.limits, &stop)
                 .map_err(|e| format!("cannot start {}: {e}", checker.program.display()))?;
             let Some(result) = ended.result else {
-                return Err(no_result(workers, &ended));
+                return Err(no_result(workers, plan.unit(), &ended));
             };
             let found = found(&result)?;
             match &first {
                 None => first = Some((found, result.clone(), workers)),
                 Some((other, _, with)) if *other != found => {
-                    return Err(differ(other, *with, &found, workers));
+                    return Err(differ(other, *with, &found, workers, plan.unit()));
                 }
                 Some(_) => {}
             }
@@ -112,8 +125,9 @@ pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Re
                 explore: result["seconds"]["explore"].as_f64().unwrap_or(ended.wall),
                 wall: ended.wall,
                 peak: result["peak_memory_bytes"].as_u64().unwrap_or(ended.peak),
-                used: result["workers"].as_u64().map_or(workers, |n| n as u32),
+                used: result["workers"].as_u64().map_or(threads, |n| n as u32),
                 shares: shares(&result),
+                travelled: machines::travelled(&result),
             };
             tell(&run);
             runs.push(run);
@@ -123,7 +137,13 @@ pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Re
     Ok(conclude(plan, found, &result, runs))
 }
 
-fn no_result(workers: u32, ended: &child::Ended) -> String {
+impl Plan {
+    fn unit(&self) -> &'static str {
+        if self.each.is_some() { "machines" } else { "workers" }
+    }
+}
+
+fn no_result(workers: u32, unit: &str, ended: &child::Ended) -> String {
     let how = match (ended.cut, ended.status, ended.signal) {
         (Some(child::Cut::Time), ..) => "did not end within its time limit".to_string(),
         (Some(child::Cut::Memory), ..) => "took more memory than its limit".to_string(),
@@ -131,7 +151,7 @@ fn no_result(workers: u32, ended: &child::Ended) -> String {
         (_, _, Some(s)) => format!("was ended by signal {s}"),
         _ => "ended".to_string(),
     };
-    format!("the run with {workers} workers {how} and gave no result\n{}", ended.messages)
+    format!("the run with {workers} {unit} {how} and gave no result\n{}", ended.messages)
 }
 
 fn found(result: &Value) -> Result<Found, String> {
@@ -150,10 +170,10 @@ fn found(result: &Value) -> Result<Found, String> {
     })
 }
 
-fn differ(a: &Found, with_a: u32, b: &Found, with_b: u32) -> String {
+fn differ(a: &Found, with_a: u32, b: &Found, with_b: u32, unit: &str) -> String {
     let line = |f: &Found, w: u32| {
         format!(
-            "  {w} workers: {}, {} states, {} transitions, digest {}",
+            "  {w} {unit}: {}, {} states, {} transitions, digest {}",
             f.verdict, f.states, f.transitions, f.digest
         )
     };
@@ -174,7 +194,7 @@ fn conclude(plan: &Plan, found: Found, result: &Value, runs: Vec<Run>) -> Measur
     let mut counts = plan.workers.clone();
     counts.sort_unstable();
     counts.dedup();
-    let mut rows: Vec<Row> = counts.iter().map(|w| row(*w, &runs, &found, plan.cores)).collect();
+    let mut rows: Vec<Row> = counts.iter().map(|w| row(*w, &runs, &found, plan)).collect();
     let base = rows.first().map(|r| (r.workers, r.median));
     if let Some((workers, median)) = base {
         for r in &mut rows {
@@ -195,6 +215,8 @@ fn conclude(plan: &Plan, found: Found, result: &Value, runs: Vec<Run>) -> Measur
         machine: text(&result["model"]["machine"]),
         version: text(&result["bombus"]),
         engine: text(&result["engine"]),
+        costs: plan.each.and_then(|each| Costs::new(&found, &runs, each, plan.cores)),
+        unit: plan.unit(),
         found,
         cores: plan.cores,
         amdahl: fit::amdahl(&samples),
@@ -203,11 +225,11 @@ fn conclude(plan: &Plan, found: Found, result: &Value, runs: Vec<Run>) -> Measur
         rows,
         runs,
     };
-    measured.warnings = warnings(&measured, base.map_or(1, |b| b.0));
+    measured.warnings = warnings(&measured, base.map_or(1, |b| b.0), plan);
     measured
 }
 
-fn row(workers: u32, runs: &[Run], found: &Found, cores: u32) -> Row {
+fn row(workers: u32, runs: &[Run], found: &Found, plan: &Plan) -> Row {
     let mine: Vec<&Run> = runs.iter().filter(|r| r.workers == workers).collect();
     let mut times: Vec<f64> = mine.iter().map(|r| r.explore).collect();
     times.sort_by(f64::total_cmp);
@@ -235,7 +257,7 @@ fn row(workers: u32, runs: &[Run], found: &Found, cores: u32) -> Row {
         efficiency: 1.0,
         states_per_second: found.states as f64 / typical,
         shares,
-        oversubscribed: workers > cores,
+        oversubscribed: workers * plan.each.unwrap_or(1) > plan.cores,
     }
 }
 
@@ -248,25 +270,31 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-fn warnings(m: &Measured, base: u32) -> Vec<String> {
+fn warnings(m: &Measured, base: u32, plan: &Plan) -> Vec<String> {
     let mut all = Vec::new();
     let beyond: Vec<String> =
         m.rows.iter().filter(|r| r.oversubscribed).map(|r| r.workers.to_string()).collect();
     if !beyond.is_empty() {
         all.push(format!(
-            "{} workers on {} cores: they share cores, so these times say nothing about a larger machine and are left out of the fits",
+            "{} {} on {} cores: they share cores, so these times say nothing about a larger machine and are left out of the fits",
             beyond.join(", "),
+            m.unit,
             m.cores
         ));
     }
-    if let Some(r) = m.runs.iter().find(|r| r.used != r.workers) {
+    if let Some(r) = m.runs.iter().find(|r| r.used != plan.each.unwrap_or(r.workers)) {
         all.push(format!(
             "asked for {} workers, the {} engine used {}: this is no measurement of speed-up",
-            r.workers, m.engine, r.used
+            plan.each.unwrap_or(r.workers),
+            m.engine,
+            r.used
         ));
     }
     if base != 1 {
-        all.push(format!("one worker was not measured: speed-ups take {base} workers as {base} times one"));
+        let unit = m.unit;
+        all.push(format!(
+            "one of the {unit} was not measured: speed-ups take {base} {unit} as {base} times one"
+        ));
     }
     if m.rows.iter().any(|r| r.median < 0.1) {
         all.push("some runs explore for less than 0.1 s: start-up and the clock weigh more than the search; take a larger model".into());
@@ -274,14 +302,15 @@ fn warnings(m: &Measured, base: u32) -> Vec<String> {
     let spread = m.rows.iter().map(|r| (r.most - r.least) / r.median).fold(0.0, f64::max);
     if spread > 0.15 {
         all.push(format!(
-            "times of one worker count differ by up to {:.0} %: the machine was not quiet",
+            "times of one count of {} differ by up to {:.0} %: the machine was not quiet",
+            m.unit,
             spread * 100.0
         ));
     }
     if let Some(other) = m.rows.iter().find(|r| r.speedup > f64::from(r.workers) * 1.05) {
         all.push(format!(
-            "{} workers are faster than linear: noise, or caches that fit better",
-            other.workers
+            "{} {} are faster than linear: noise, or caches that fit better",
+            other.workers, m.unit
         ));
     }
     all
@@ -304,6 +333,7 @@ mod tests {
         Plan {
             args: vec!["m.mch".into()],
             workers: workers.to_vec(),
+            each: None,
             repeats: 2,
             cores: 2,
             limits: Limits::default(),

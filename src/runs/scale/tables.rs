@@ -1,6 +1,7 @@
 //! A speed-up measurement as text, CSV and JSON. Predictions are always marked as predictions.
 
 use super::super::units;
+use super::machines::{Costs, TRAVEL_SECONDS};
 use super::{Law, Measured};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -38,10 +39,11 @@ pub fn text(m: &Measured) -> String {
     let names: Vec<&str> =
         m.rows.first().map(|r| r.shares.iter().map(|(n, _)| n.as_str()).collect()).unwrap_or_default();
     let mut table = vec![
-        ["workers", "time", "range", "speed-up", "efficiency", "states/s", "memory"]
-            .map(String::from)
-            .to_vec(),
+        [m.unit, "time", "range", "speed-up", "efficiency", "states/s", "memory"].map(String::from).to_vec(),
     ];
+    if m.costs.is_some() {
+        table[0].push("predicted".to_string());
+    }
     table[0].extend(names.iter().map(|n| n.to_string()));
     for r in &m.rows {
         let mut line = vec![
@@ -53,6 +55,7 @@ pub fn text(m: &Measured) -> String {
             units::rate(r.states_per_second),
             units::bytes(r.peak),
         ];
+        line.extend(m.costs.map(|c| units::seconds(c.seconds(f64::from(r.workers)))));
         line.extend(names.iter().map(|n| {
             let share = r.shares.iter().find(|(k, _)| k == n).map(|(_, v)| *v);
             share.map_or("–".into(), |v| format!("{:.0} %", v * 100.0))
@@ -61,14 +64,35 @@ pub fn text(m: &Measured) -> String {
     }
     out.push_str(&columns(&table));
     if m.rows.iter().any(|r| r.oversubscribed) {
-        out.push_str("  * more workers than cores\n");
+        let _ = writeln!(out, "  * more {} than cores", m.unit);
     }
     out.push('\n');
+    if let Some(costs) = m.costs {
+        price(&mut out, &costs);
+    }
     laws(&mut out, m);
     for w in &m.warnings {
         let _ = writeln!(out, "warning: {w}");
     }
     out
+}
+
+/// The cost model of several machines, in words.
+fn price(out: &mut String, costs: &Costs) {
+    let _ = writeln!(
+        out,
+        "  cost model   {:.2} µs a state alone, {:.1} successors, {:.0} % of those for others sent before; 0.2 µs for each that travels",
+        costs.state_seconds * 1e6,
+        costs.successors,
+        costs.kept * 100.0
+    );
+    let far: Vec<String> =
+        [8.0, 64.0].iter().map(|p| format!("{p} machines {:.0} %", costs.efficiency(*p) * 100.0)).collect();
+    let _ = writeln!(
+        out,
+        "  prediction   speed of a machine among others, each with its own cores: {}",
+        far.join(", ")
+    );
 }
 
 fn laws(out: &mut String, m: &Measured) {
@@ -86,13 +110,13 @@ fn laws(out: &mut String, m: &Measured) {
                 l.error * 100.0
             );
         }
-        None => out.push_str(
-            "  Amdahl       not determined: two different worker counts within the cores are needed\n",
-        ),
+        None => {
+            out.push_str("  Amdahl       not determined: two different counts within the cores are needed\n")
+        }
     }
     match m.universal {
         Some(l) => {
-            let peak = l.peak().map_or(String::new(), |p| format!(", best at {p:.0} workers"));
+            let peak = l.peak().map_or(String::new(), |p| format!(", best at {p:.0} {}", m.unit));
             let _ = writeln!(
                 out,
                 "  USL          contention {:.2} %, coherence {:.4} %{peak}, error {:.1} %",
@@ -101,13 +125,12 @@ fn laws(out: &mut String, m: &Measured) {
                 l.error * 100.0
             );
         }
-        None => out.push_str(
-            "  USL          not determined: three different worker counts within the cores are needed\n",
-        ),
+        None => out
+            .push_str("  USL          not determined: three different counts within the cores are needed\n"),
     }
     if let Some((name, law)) = best(m) {
         let all: Vec<String> =
-            beyond(m).iter().map(|p| format!("{p} workers {:.1}", law.speedup(f64::from(*p)))).collect();
+            beyond(m).iter().map(|p| format!("{p} {} {:.1}", m.unit, law.speedup(f64::from(*p)))).collect();
         let _ = writeln!(out, "  prediction   by {name}, not measured: speed-up with {}", all.join(", "));
     }
 }
@@ -133,8 +156,9 @@ pub fn columns(table: &[Vec<String>]) -> String {
 /// One line per run: raw numbers for other tools.
 pub fn csv(m: &Measured) -> String {
     let mut out = String::from(
-        "workers,repeat,explore_seconds,wall_seconds,states,transitions,states_per_second,peak_memory_bytes\n",
+        "COUNT,repeat,explore_seconds,wall_seconds,states,transitions,states_per_second,peak_memory_bytes\n",
     );
+    out = out.replacen("COUNT", m.unit, 1);
     for r in &m.runs {
         let _ = writeln!(
             out,
@@ -163,7 +187,7 @@ pub fn json(m: &Measured) -> Value {
                 .into_iter()
                 .map(|p| {
                     let p64 = f64::from(p);
-                    json!({"workers": p, "speedup": l.speedup(p64), "seconds": l.seconds(p64), "law": name, "prediction": true})
+                    json!({m.unit: p, "speedup": l.speedup(p64), "seconds": l.seconds(p64), "law": name, "prediction": true})
                 })
                 .collect()
         })
@@ -178,7 +202,8 @@ pub fn json(m: &Measured) -> Value {
         "transitions": m.found.transitions,
         "digest": m.found.digest,
         "rows": m.rows.iter().map(|r| json!({
-            "workers": r.workers,
+            m.unit: r.workers,
+            "predicted_seconds": m.costs.map(|c| c.seconds(f64::from(r.workers))),
             "seconds": {"median": r.median, "least": r.least, "most": r.most, "wall_median": r.wall},
             "speedup": r.speedup,
             "efficiency": r.efficiency,
@@ -187,11 +212,15 @@ pub fn json(m: &Measured) -> Value {
             "time_shares": r.shares.iter().map(|(k, v)| (k.clone(), json!(v))).collect::<serde_json::Map<_, _>>(),
             "more_workers_than_cores": r.oversubscribed,
         })).collect::<Vec<_>>(),
+        "cost_model": m.costs.map(|c| json!({
+            "state_seconds": c.state_seconds, "successors": c.successors, "not_sent_again": c.kept,
+            "travel_seconds": TRAVEL_SECONDS, "workers_each": c.workers,
+        })),
         "amdahl": m.amdahl.as_ref().map(law),
         "usl": m.universal.as_ref().map(law),
         "predicted": predicted,
         "runs": m.runs.iter().map(|r| json!({
-            "workers": r.workers, "repeat": r.repeat, "explore_seconds": r.explore, "wall_seconds": r.wall,
+            m.unit: r.workers, "repeat": r.repeat, "explore_seconds": r.explore, "wall_seconds": r.wall,
             "peak_memory_bytes": r.peak,
         })).collect::<Vec<_>>(),
         "warnings": m.warnings,

@@ -64,11 +64,23 @@
     $("random").disabled = view.operations.total === 0;
     showOperations(view.operations);
     showState();
+    showDrawing();
     showHistory();
     if (shownTab === "invariant") showInvariant();
     if (shownTab === "evaluate") showWatches();
     if (shownTab === "space") markHere();
     if (relationOf) showRelation(relationOf);
+  };
+
+  // ---- The drawing beside the model: an image, in which no script runs ----
+  const showDrawing = async () => {
+    $("drawing").hidden = !view.drawing;
+    if (!view.drawing) return;
+    const answer = await ask("drawing");
+    if (answer.error) return complain(answer.error);
+    $("drawing").hidden = answer.svg === "";
+    $("drawing-image").src = `data:image/svg+xml,${encodeURIComponent(answer.svg)}`;
+    $("drawing-said").textContent = answer.said.join("; ");
   };
 
   // ---- Operations ----

@@ -85,10 +85,18 @@ pub struct Report {
     pub width: usize,
     /// Whether there are limited integers at all.
     pub limited: bool,
+    /// Which of the translations for the certificate was asked last.
+    pub check: usize,
 }
 
 /// Searches at growing widths until a certificate passes, a finding is reached, or a limit is.
 pub fn prove(translation: &dyn Translation, options: &Options) -> Report {
+    prove_by(translation, &[translation], options)
+}
+
+/// As `prove`, with other translations of the same machine for the certificate: those that rest on less come first, and
+/// the answer of the last one counts if none of them proves the invariant.
+pub fn prove_by(translation: &dyn Translation, checks: &[&dyn Translation], options: &Options) -> Report {
     let mut width = options.first_width.min(options.max_width);
     let (mut queries, mut conflicts) = (0, 0);
     loop {
@@ -98,8 +106,16 @@ pub fn prove(translation: &dyn Translation, options: &Options) -> Report {
         conflicts += report.conflicts;
         let mut next = None;
         if let Outcome::Invariant(cubes) = &report.outcome {
-            let checked =
-                check_at_growing_width(translation, cubes, &mut report.width, options, &mut queries);
+            let mut checked = Recheck::Unknown;
+            let searched = report.width;
+            for (number, check) in checks.iter().enumerate() {
+                report.width = searched;
+                report.check = number;
+                checked = check_at_growing_width(*check, cubes, &mut report.width, options, &mut queries);
+                if checked == Recheck::Proved {
+                    break;
+                }
+            }
             match checked {
                 Recheck::Proved => {}
                 Recheck::Refuted(part) if !report.limited => {
@@ -168,7 +184,7 @@ impl<'a> Search<'a> {
         let outcome = self.search(most).unwrap_or(Outcome::Unknown(Why::Stopped));
         let (queries, conflicts) = self.frames.effort();
         let limited = self.frames.has_limited_integers();
-        Report { outcome, frames: self.frames.top(), queries, conflicts, width, limited }
+        Report { outcome, frames: self.frames.top(), queries, conflicts, width, limited, check: 0 }
     }
 
     fn search(&mut self, most: usize) -> Result<Outcome, Stopped> {

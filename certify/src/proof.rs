@@ -1,0 +1,224 @@
+//! Certificates of proofs: an inductive invariant, or an induction, whose queries are refuted clause by clause.
+//!
+//! In: a directory whose manifest has the format "bombus-proof". Out: whether every refutation that such a proof consists of
+//! is there, is the file of the manifest, and is right; and what is believed besides. Never here: what the clauses mean,
+//! which only the program that wrote them knows.
+
+use crate::certificate::{Unread, bytes_of};
+use crate::lrat;
+use crate::states::{hex, sha256};
+use bombus_oracle::text::read;
+use bombus_oracle::tree::Machine;
+use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The name and the version of the format.
+pub const FORMAT: &str = "bombus-proof";
+pub const VERSION: u64 = 1;
+/// The most bytes of a file.
+const MOST: u64 = 1 << 30;
+
+/// The answer about a proof.
+#[derive(Clone, Debug)]
+pub struct Proved {
+    pub name: String,
+    pub method: String,
+    /// What each refutation shows, and its lemmas.
+    pub shown: Vec<(String, usize)>,
+    pub believed: Vec<String>,
+    /// What the producer says is not certified.
+    pub open: Vec<String>,
+    pub rejected: Option<String>,
+}
+
+/// Whether the directory holds a proof and not a list of states.
+pub fn is_one(dir: &Path) -> bool {
+    let manifest = bytes_of(dir, "manifest.json", MOST).ok();
+    let json: Option<Json> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    json.is_some_and(|json| json["format"] == FORMAT)
+}
+
+/// Checks all refutations.
+pub fn check(dir: &Path) -> Result<Proved, Unread> {
+    let damaged = |name: &str, why: &str| Unread::Damaged(format!("{name}: {why}"));
+    let text = |name: &str| {
+        String::from_utf8(bytes_of(dir, name, MOST)?).map_err(|_| damaged(name, "it is no text"))
+    };
+    let wrong = |why: &str| damaged("manifest.json", why);
+    let json: Json = serde_json::from_str(&text("manifest.json")?).map_err(|e| wrong(&e.to_string()))?;
+    if json["format"] != FORMAT || json["version"] != VERSION || json["verdict"] != "verified" {
+        return Err(wrong("it is no proof of this version"));
+    }
+    let hashes: BTreeMap<String, String> = serde_json::from_value(json["hashes"].clone())
+        .map_err(|_| wrong("\"hashes\" is missing or of another type"))?;
+    let own = |name: &str| -> Result<String, Unread> {
+        let found = text(name)?;
+        match hashes.get(name) {
+            Some(hash) if *hash == hex(&sha256(found.as_bytes())) => Ok(found),
+            _ => Err(damaged(name, "it is not the file that the manifest speaks of: its hash differs")),
+        }
+    };
+    let obligations = obligations(&json).map_err(|why| wrong(&why))?;
+    own("invariant.b")?;
+    let events = match hashes.contains_key("model.core") {
+        true => Some(events(&own("model.core")?).map_err(|why| damaged("model.core", &why))?),
+        false => None,
+    };
+    let mut out = Proved {
+        name: json["model"]["machine"].as_str().unwrap_or("?").to_string(),
+        method: json["method"].as_str().unwrap_or("a proof").to_string(),
+        shown: Vec::new(),
+        believed: texts(&json["believed"]).map_err(|why| wrong(&why))?,
+        open: texts(&json["not_certified"]).map_err(|why| wrong(&why))?,
+        rejected: None,
+    };
+    if events.is_none() {
+        out.believed.push("there is a refutation for each event".into());
+    }
+    let names: BTreeSet<&str> = obligations.iter().map(|(name, _)| name.as_str()).collect();
+    if let Err(why) = is_whole(&names, events) {
+        out.rejected = Some(why);
+        return Ok(out);
+    }
+    for (name, says) in &obligations {
+        let (cnf, proof) = (own(&format!("{name}.cnf"))?, own(&format!("{name}.lrat"))?);
+        match lrat::check(&cnf, &proof) {
+            Ok(lemmas) => out.shown.push((says.clone(), lemmas)),
+            Err(why) => {
+                out.rejected = Some(format!("{name}.lrat: {why}"));
+                return Ok(out);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Names of refutations with their words. A name is no path: it has letters, digits and `_` only.
+fn obligations(json: &Json) -> Result<Vec<(String, String)>, String> {
+    let mut out: Vec<(String, String)> = Vec::new();
+    for one in json["obligations"].as_array().ok_or("\"obligations\" is missing")? {
+        let (Some(name), Some(says)) = (one["name"].as_str(), one["says"].as_str()) else {
+            return Err("an obligation has no name".into());
+        };
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return Err(format!("`{}` is no name of an obligation", name.escape_debug()));
+        }
+        if out.iter().any(|(other, _)| other == name) {
+            return Err(format!("the obligation {name} is listed twice"));
+        }
+        out.push((name.into(), says.into()));
+    }
+    Ok(out)
+}
+
+fn texts(json: &Json) -> Result<Vec<String>, String> {
+    serde_json::from_value(json.clone()).map_err(|_| "a list of texts is missing".into())
+}
+
+/// How many events the machine has.
+fn events(core: &str) -> Result<usize, String> {
+    let machine: Machine = read(core)?;
+    Ok(machine.operations.iter().filter(|o| o.event).count())
+}
+
+/// The refutations are those of an inductive invariant, one step for each event, or those of an induction.
+fn is_whole(names: &BTreeSet<&str>, events: Option<usize>) -> Result<(), String> {
+    let count = |prefix: &str| names.iter().filter(|n| n.starts_with(prefix)).count();
+    let mut wanted: BTreeSet<String> = BTreeSet::from(["init".to_string()]);
+    if names.contains("step") {
+        wanted.insert("step".into());
+        wanted.extend((0..count("base_").max(1)).map(|depth| format!("base_{depth}")));
+    } else {
+        wanted.insert("safe".into());
+        wanted.extend((1..=events.unwrap_or(count("step_"))).map(|n| format!("step_{n}")));
+    }
+    let given: BTreeSet<String> = names.iter().map(|n| n.to_string()).collect();
+    match (wanted.difference(&given).next(), given.difference(&wanted).next()) {
+        (Some(missing), _) => Err(format!("there is no refutation {missing}")),
+        (None, Some(unknown)) => Err(format!("a proof of this kind has no refutation {unknown}")),
+        (None, None) => Ok(()),
+    }
+}
+
+impl Proved {
+    /// 0 accepted, 1 rejected, 3 nothing is wrong but the producer says that something is not certified.
+    pub fn status(&self) -> u8 {
+        match (&self.rejected, self.open.is_empty()) {
+            (Some(_), _) => 1,
+            (None, true) => 0,
+            (None, false) => 3,
+        }
+    }
+
+    /// The answer for people.
+    pub fn text(&self) -> String {
+        let head = match &self.rejected {
+            Some(why) => format!("REJECTED    {}   verified: {why}", self.name),
+            None if self.open.is_empty() => {
+                format!("ACCEPTED    {}   verified by {}", self.name, self.method)
+            }
+            None => format!(
+                "ACCEPTED except for {} obligations   {}   verified by {}",
+                self.open.len(),
+                self.name,
+                self.method
+            ),
+        };
+        let mut out = head;
+        self.shown
+            .iter()
+            .for_each(|(says, lemmas)| out += &format!("\n  refuted      {says} ({lemmas} lemmas)"));
+        self.open.iter().for_each(|what| out += &format!("\n  open         {what}"));
+        self.believed.iter().for_each(|what| out += &format!("\n  believed     {what}"));
+        out
+    }
+
+    /// The answer for programs.
+    pub fn json(&self) -> Json {
+        let shown = |(says, lemmas): &(String, usize)| json!({"says": says, "lemmas": lemmas});
+        json!({
+            "answer": match self.status() { 0 => "accepted", 1 => "rejected", _ => "accepted except" },
+            "machine": self.name,
+            "method": self.method,
+            "refuted": self.shown.iter().map(shown).collect::<Vec<_>>(),
+            "open": self.open,
+            "believed": self.believed,
+            "rejected": self.rejected,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(all: &[&'static str]) -> BTreeSet<&'static str> {
+        all.iter().copied().collect()
+    }
+
+    #[test]
+    fn a_proof_has_a_refutation_for_each_event() {
+        assert_eq!(is_whole(&names(&["init", "step_1", "step_2", "safe"]), Some(2)), Ok(()));
+        for (all, events) in [
+            (&["init", "step_1", "safe"][..], Some(2)),
+            (&["init", "step_2", "safe"], None),
+            (&["step_1", "safe"], Some(1)),
+            (&["init", "step_1"], Some(1)),
+            (&["init", "step_1", "safe", "more"], Some(1)),
+            (&["init", "step", "base_1"], None),
+            (&["init", "step"], None),
+            (&["init", "step", "base_0", "safe"], None),
+        ] {
+            assert!(is_whole(&names(all), events).is_err(), "{all:?}");
+        }
+        assert_eq!(is_whole(&names(&["init", "step", "base_0", "base_1"]), Some(9)), Ok(()));
+    }
+
+    #[test]
+    fn a_name_of_an_obligation_is_no_path() {
+        for name in ["", "../init", "a/b", "init.cnf", "a\\b", "ä"] {
+            assert!(obligations(&json!({"obligations": [{"name": name, "says": ""}]})).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a user can do about an incomplete verdict: another option, another engine, another scope, a bound.
+//!
+//! In: the machine, the options of the run and the reasons of its ledger. Out: sentences that begin with what to try.
+//! An option is named only where the run would not be refused with it. Never here: the verdict.
+
+use super::symbolic::{self, Method};
+use super::temporal::Formulas;
+use super::{CheckOptions, Engine, symmetry};
+use crate::lang::typed::{Machine, SizeOrigin};
+use crate::program::symmetry::Mode;
+use crate::program::symmetry::types::{Standing, standings};
+use std::collections::BTreeSet;
+
+/// What would see more than a run with these reasons did.
+pub fn advice(
+    machine: &Machine,
+    options: &CheckOptions,
+    formulas: &Formulas,
+    followed: bool,
+    reasons: &[String],
+) -> Vec<String> {
+    let mut all = Vec::new();
+    let limited = reasons.iter().any(|r| r.contains("limit") && r.contains("reached"));
+    let visits = matches!(options.engine, Engine::Explicit | Engine::Evaluate);
+    if limited && visits {
+        all.extend(fewer_states(machine, options, formulas));
+        all.extend(no_states(machine, options, formulas, followed));
+    }
+    if limited {
+        all.extend(smaller_sets(machine));
+    }
+    all.extend(bounds(reasons));
+    all
+}
+
+/// States that differ only in the names of elements may be counted once.
+fn fewer_states(machine: &Machine, options: &CheckOptions, formulas: &Formulas) -> Option<String> {
+    if options.symmetry.is_some() || !symmetry::refusals(machine, Mode::Exact, formulas, options).is_empty() {
+        return None;
+    }
+    let standings = standings(machine, &[]);
+    let free = standings.iter().zip(&machine.sets).filter_map(|(standing, set)| match standing {
+        Standing::Symmetric { named } if set.elems.len() > named.len() + 1 => Some(&*set.name),
+        _ => None,
+    });
+    let sets: Vec<&str> = free.collect();
+    (!sets.is_empty()).then(|| {
+        format!(
+            "to see more: --symmetry exact counts states once that differ only in the names of elements of {}",
+            sets.join(", ")
+        )
+    })
+}
+
+/// Engines that reason about all states at once.
+fn no_states(
+    machine: &Machine,
+    options: &CheckOptions,
+    formulas: &Formulas,
+    followed: bool,
+) -> Option<String> {
+    let asked = CheckOptions { keep_going: false, ..options.clone() };
+    let refused = symbolic::refusals(machine, &asked, !formulas.is_empty(), followed, Method::Ic3);
+    refused.is_empty().then(|| {
+        "to see more: --engine ic3 proves or refutes invariants without visiting states, --engine bmc looks for \
+         short counterexamples only"
+            .into()
+    })
+}
+
+/// Sets whose sizes nobody fixed and that are larger than they must be.
+fn smaller_sets(machine: &Machine) -> Option<String> {
+    let free = machine.sets.iter().filter(|set| {
+        matches!(set.origin, SizeOrigin::CommandLine | SizeOrigin::Default) && set.elems.len() > 1
+    });
+    let sizes: Vec<String> = free.map(|set| format!("--set {}={}", set.name, set.elems.len() - 1)).collect();
+    (!sizes.is_empty()).then(|| format!("to see all of a smaller scope: {}", sizes.join(" ")))
+}
+
+/// What would bound the choices that nothing bounds.
+fn bounds(reasons: &[String]) -> Option<String> {
+    let names: BTreeSet<&str> = reasons
+        .iter()
+        .filter_map(|reason| {
+            let rest = &reason[reason.find("nothing bounds ")? + "nothing bounds ".len()..];
+            let end =
+                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).unwrap_or(rest.len());
+            Some(&rest[..end])
+        })
+        .filter(|name| !name.is_empty() && !["a", "the"].contains(name))
+        .collect();
+    let first = names.first()?;
+    let others = if names.len() > 1 { ", and likewise for the others," } else { "" };
+    Some(format!("to see all: a conjunct such as `{first} : 0..10`{others} bounds the choice"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_that_nothing_bounds_is_named_with_a_conjunct_that_would() {
+        let reasons = |all: &[&str]| all.iter().map(|s| s.to_string()).collect::<Vec<_>>();
+        let one = bounds(&reasons(&["op: nothing bounds new_value, which ranges over an infinite type"]));
+        assert!(one.is_some_and(|words| words.contains("`new_value : 0..10`")));
+        assert_eq!(
+            bounds(&reasons(&["nothing bounds the images of a function", "time limit reached"])),
+            None
+        );
+    }
+}
