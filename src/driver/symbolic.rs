@@ -299,12 +299,15 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     Ok(searched)
 }
 
+/// The cubes of an inductive invariant, if there is one, and how the search for violations ended.
+type Blocked = (Option<Vec<Cube>>, Ended<Result<Violation, String>>);
+
 /// Looks for an inductive invariant. A counterexample is looked for again by unrolling, which yields values.
 fn blocked(
     plan: &Plan,
     base: &mut Search<Result<Violation, String>>,
     report: &mut Symbolic,
-) -> Result<(Option<Vec<Cube>>, Ended<Result<Violation, String>>), Failure> {
+) -> Result<Blocked, Failure> {
     let Plan { machine, options, settings, budget, .. } = *plan;
     let translated = |proven: &Arc<ProofInfo>| {
         Translated::new(machine, wanted(options), encoding(plan, settings.width, true), proven, budget)
