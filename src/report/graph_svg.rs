@@ -58,8 +58,11 @@ pub fn svg(graph: &Drawn) -> String {
             half_height: (labels[n].len() as f64 * LINE + ROOM) / 2.0,
         })
         .collect();
+    // Labels come last, so that no node covers one.
+    let mut words = String::new();
     for ((from, to), labels) in &arrows {
-        arrow(&mut out, &boxes[*from], &boxes[*to], from == to, labels, arrows.len() <= LABELLED);
+        let words = (arrows.len() <= LABELLED).then_some(&mut words);
+        arrow(&mut out, words, &boxes[*from], &boxes[*to], from == to, labels);
     }
     for (n, dot) in graph.dots.iter().enumerate() {
         let class = match (dot.initial, dot.open) {
@@ -70,6 +73,7 @@ pub fn svg(graph: &Drawn) -> String {
         };
         node(&mut out, &boxes[n], &labels[n], class, &dot.values);
     }
+    out.push_str(&words);
     out.push_str("</svg>\n");
     out
 }
@@ -122,7 +126,7 @@ fn node(out: &mut String, place: &Box, label: &[String], class: &str, values: &[
 }
 
 /// An arrow from box to box, bent a little so that there and back are two lines; a step to the same node is a loop.
-fn arrow(out: &mut String, from: &Box, to: &Box, is_loop: bool, labels: &[&str], labelled: bool) {
+fn arrow(out: &mut String, words: Option<&mut String>, from: &Box, to: &Box, is_loop: bool, labels: &[&str]) {
     let (path, middle) = if is_loop {
         let (x, y) = (from.x + from.half_width, from.y);
         (format!("M{x:.1} {:.1}c26 -14 26 26 0 12", y - 6.0), (x + 22.0, y + 3.0))
@@ -142,19 +146,19 @@ fn arrow(out: &mut String, from: &Box, to: &Box, is_loop: bool, labels: &[&str],
         "<g><title>{}</title><path d=\"{path}\" marker-end=\"url(#head)\"/>",
         escape(&labels.join("\n"))
     );
-    if labelled {
+    out.push_str("</g>\n");
+    if let Some(words) = words {
         let more = if labels.len() > 1 { format!(" +{}", labels.len() - 1) } else { String::new() };
         let text = format!("{}{more}", labels[0]);
         let anchor = if is_loop { "start" } else { "middle" };
         let _ = writeln!(
-            out,
+            words,
             "<text class=\"label\" text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             middle.0,
             middle.1,
             escape(&text)
         );
     }
-    out.push_str("</g>\n");
 }
 
 #[cfg(test)]
