@@ -178,7 +178,7 @@ impl Step {
             let neither = diagrams.cube([(*var, false), (copy, false)])?;
             still = still.and(&both.or(&neither)?)?;
         }
-        Ok(self.relation.without(&still)?.exists(&self.after)?)
+        self.relation.without(&still)?.exists(&self.after)
     }
 
     /// Enters what the step does where it reads what it reads in one state.

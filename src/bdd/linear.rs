@@ -142,7 +142,7 @@ impl<'t, 'a, 's, S: System> Tableau<'t, 'a, 's, S> {
     }
 
     fn bit(&self, var: VarNo) -> Halted<Set> {
-        Ok(self.structure.learner.diagrams.variables([var])?.and(&self.valid)?)
+        self.structure.learner.diagrams.variables([var])?.and(&self.valid)
     }
 
     /// The variable that guesses or remembers a form.
@@ -205,7 +205,7 @@ impl<'t, 'a, 's, S: System> Tableau<'t, 'a, 's, S> {
         let diagrams = self.structure.learner.diagrams;
         let (yes, no) = (diagrams.cube([(var, true)])?, diagrams.cube([(var, false)])?);
         let truth = &self.truth[form];
-        Ok(set.and(truth)?.and(&yes)?.or(&set.without(truth)?.and(&no)?)?)
+        set.and(truth)?.and(&yes)?.or(&set.without(truth)?.and(&no)?)
     }
 
     fn demands(&self, claim: &Linear, fairness: &[Fair]) -> Halted<Demands> {

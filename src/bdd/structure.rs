@@ -64,14 +64,14 @@ impl<'a, 's, S: System> Structure<'a, 's, S> {
             self.learner.diagrams.check()?;
             all.push(step.preimage(closed)?);
         }
-        Ok(self.learner.diagrams.union(all)?.and(&self.states)?)
+        self.learner.diagrams.union(all)?.and(&self.states)
     }
 
     /// The states in which one of some instances is enabled.
     pub fn enabled(&self, instances: impl Fn(usize) -> bool) -> Halted<Set> {
         let steps = self.learner.steps.iter().enumerate().filter(|(i, _)| instances(*i));
         let all = self.learner.diagrams.union(steps.map(|(_, s)| s.enabled.clone()).collect())?;
-        Ok(all.and(&self.states)?)
+        all.and(&self.states)
     }
 
     /// The states with a fact.

@@ -241,9 +241,9 @@ impl Interpreter<'_> {
                 _ => Ok(None),
             };
         }
-        let parts = |a: &Expr, b: &Expr, env: &mut Env| -> Res<Option<((Int, Int), (Int, Int))>> {
+        let parts = |a: &Expr, b: &Expr, env: &mut Env| -> Res<Option<[(Int, Int); 2]>> {
             match (self.linear_in(env, a, x)?, self.linear_in(env, b, x)?) {
-                (Some(a), Some(b)) => Ok(Some((a, b))),
+                (Some(a), Some(b)) => Ok(Some([a, b])),
                 _ => Ok(None),
             }
         };
@@ -251,14 +251,14 @@ impl Interpreter<'_> {
             ExprKind::Var(_) => Some((Int::ONE, Int::ZERO)),
             ExprKind::Unary(UnOp::Neg, a) => self.linear_in(env, a, x)?.map(|(f, s)| (f.neg(), s.neg())),
             ExprKind::Binary(BinOp::Add, a, b) => {
-                parts(a, b, env)?.map(|((f, s), (g, t))| (f.add(&g), s.add(&t)))
+                parts(a, b, env)?.map(|[(f, s), (g, t)]| (f.add(&g), s.add(&t)))
             }
             ExprKind::Binary(BinOp::Sub, a, b) => {
-                parts(a, b, env)?.map(|((f, s), (g, t))| (f.sub(&g), s.sub(&t)))
+                parts(a, b, env)?.map(|[(f, s), (g, t)]| (f.sub(&g), s.sub(&t)))
             }
             ExprKind::Binary(BinOp::Mul, a, b) => match parts(a, b, env)? {
-                Some(((f, s), (g, t))) if f.is_zero() => Some((s.mul(&g), s.mul(&t))),
-                Some(((f, s), (g, t))) if g.is_zero() => Some((f.mul(&t), s.mul(&t))),
+                Some([(f, s), (g, t)]) if f.is_zero() => Some((s.mul(&g), s.mul(&t))),
+                Some([(f, s), (g, t)]) if g.is_zero() => Some((f.mul(&t), s.mul(&t))),
                 _ => None,
             },
             _ => None,
@@ -326,7 +326,7 @@ mod tests {
                     assert_eq!(at(&back, n), forth, "inverse of {f:?} at {n}");
                 }
             }
-            let points = || WINDOW.into_iter().filter(|n| at(&f, *n).is_some());
+            let points = || WINDOW.filter(|n| at(&f, *n).is_some());
             let part = points().all(|n| at(&f, n) == at(&g, n));
             assert_eq!(f.is_part_of(&g), part, "{f:?} in {g:?}");
             let mut images: Vec<i64> = points().filter_map(|n| at(&f, n)).collect();

@@ -57,7 +57,7 @@ fn random_table(random: &mut Random) -> Table {
     let state = |random: &mut Random| {
         let number = random.below(states);
         // Some states have high bits, as numbers of pooled values do.
-        if number % 5 == 0 { u64::MAX - number } else { number }
+        if number.is_multiple_of(5) { u64::MAX - number } else { number }
     };
     let mut edges = Vec::new();
     for _ in 0..random.below(4 * states) {

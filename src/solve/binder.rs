@@ -182,11 +182,7 @@ impl Interpreter<'_> {
                     let Some(set) = open[at].set.clone() else { continue };
                     self.offer_member(env, choosing, at, (a, c.left_partial), set)?;
                 }
-                RelOp::Equal => {
-                    if self.offer_equal(env, choosing, open, at, &c)?.is_none() {
-                        return Ok(None);
-                    }
-                }
+                RelOp::Equal if self.offer_equal(env, choosing, open, at, &c)?.is_none() => return Ok(None),
                 RelOp::Subset => self.offer_subset(env, choosing, open, at, pending)?,
                 _ => {}
             }

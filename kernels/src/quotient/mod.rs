@@ -443,7 +443,7 @@ impl Geometry {
     /// The home line of a word and its rest.
     #[inline(always)]
     fn home(&self, within: u64) -> (u64, u64) {
-        let mut line = (u128::from(within) * u128::from(self.inverse) >> 64) as u64;
+        let mut line = ((u128::from(within) * u128::from(self.inverse)) >> 64) as u64;
         let mut rest = within - line * self.span;
         while rest >= self.span {
             line += 1;

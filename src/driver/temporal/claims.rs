@@ -591,7 +591,6 @@ impl Atoms for Grounding<'_> {
                 found = Some(value);
             }
         }
-        super::truth::elements(self.machine, variable, set, found, &self.values)
-            .map_err(|message| fault(message))
+        super::truth::elements(self.machine, variable, set, found, &self.values).map_err(fault)
     }
 }

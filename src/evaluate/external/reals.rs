@@ -130,7 +130,7 @@ fn power(x: &RBig, y: &RBig) -> Answer {
         Some(n) => {
             let mut product = RBig::from(IBig::from(1));
             for _ in 0..n.unsigned_abs() {
-                product = product * x;
+                product *= x;
             }
             Answer::Value(Value::real(if n < 0 { RBig::from(IBig::from(1)) / product } else { product }))
         }

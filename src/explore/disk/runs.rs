@@ -301,7 +301,7 @@ mod tests {
     fn neighbours_take_a_byte_each() {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = Writer::append(&dir.path().join("runs").into(), 1).unwrap();
-        (0..100_000u64).for_each(|n| writer.push(&[1 << 40 | n * 3]).unwrap());
+        (0..100_000u64).for_each(|n| writer.push(&[(1 << 40) | (n * 3)]).unwrap());
         let run = writer.finish().unwrap();
         assert!(run.bytes() < 100_100, "{}", run.bytes());
     }
