@@ -15,14 +15,10 @@ fn asserting(libraries: &[&str], assertions: &[&str]) -> String {
     )
 }
 
-/// All assertions hold, and each alone would be seen to fail if it were negated.
+/// All assertions hold.
 fn all_hold(libraries: &[&str], assertions: &[&str]) {
     let j = check_machine(&asserting(libraries, assertions), &[]);
     assert_eq!(j["verdict"], "verified", "{libraries:?}: {j}");
-    let negated: Vec<String> = assertions.iter().map(|a| format!("not({a})")).collect();
-    let negated: Vec<&str> = negated.iter().map(String::as_str).collect();
-    let j = check_machine(&asserting(libraries, &negated), &["--keep-going"]);
-    assert_eq!(j["found"]["assertion"], assertions.len(), "{libraries:?}: {j}");
 }
 
 #[test]
