@@ -3,7 +3,8 @@
 //! In a pipe there is no prompt, and a command that fails makes the exit status 1.
 
 use super::args::Loading;
-use super::run::{complain, loading, rejected, say, watch_signals};
+use super::meaning::loading;
+use super::run::{complain, rejected, say, watch_signals};
 use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::base::text::many;

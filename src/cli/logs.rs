@@ -1,7 +1,8 @@
 //! `bombus replay --log`: a log of a real system against a model, and what is said about it.
 
 use super::animate::Replay;
-use super::run::{complain, loading, rejected, say, watch_signals};
+use super::meaning::loading;
+use super::run::{complain, rejected, say, watch_signals};
 use super::status;
 use crate::base::budget::Budget;
 use crate::driver::{self, Followed};

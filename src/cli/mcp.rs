@@ -5,7 +5,8 @@
 //! Never here: what a check does.
 
 use super::args::Loading;
-use super::run::{cores, loading, watch_signals};
+use super::meaning::{cores, loading};
+use super::run::watch_signals;
 use super::status;
 use crate::base::budget::Budget;
 use crate::driver::{self, Failure, SimulateOptions};

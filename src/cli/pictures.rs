@@ -4,7 +4,8 @@
 //! in. Both look at the states on their own, on values, and say how far they got.
 
 use super::args;
-use super::run::{complain, loading, rejected, said};
+use super::meaning::loading;
+use super::run::{complain, rejected, said};
 use super::{outputs, status};
 use crate::base::FileId;
 use crate::base::budget::Budget;

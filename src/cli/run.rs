@@ -1,16 +1,12 @@
 //! Options as meant: each command calls `driver` and prints what it says.
 
-use super::args::{self, Cli, Command, Engine, LtlEngine, Order, Por, Store, Symmetry};
+use super::args::{self, Cli, Command};
+use super::meaning::{self, loading};
 use super::{colour, describe, models, options, outputs, progress, refusals, settings, status, watch};
-use crate::base::Int;
 use crate::base::budget::{Budget, GRACE};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::text::many;
-use crate::bdd;
-use crate::driver::{self, CheckOptions, Failure, Rejected, SymmetryMode};
-use crate::explore;
-use crate::ltl;
-use crate::model::LoadOptions;
+use crate::driver::{self, CheckOptions, Failure, Rejected};
 use crate::report::{Outcome, Verdict, diagnostics, json, text, trace_file};
 use clap::FromArgMatches;
 use parking_lot::Mutex;
@@ -133,24 +129,6 @@ fn reject(message: &str) -> u8 {
 pub(super) fn rejected(r: &Rejected) -> u8 {
     complain(&r.text());
     status::REJECTED
-}
-
-pub(super) fn loading(args: &args::Loading) -> LoadOptions {
-    LoadOptions {
-        set_sizes: args.sets.iter().map(|(n, s)| (n.clone(), *s as usize)).collect(),
-        default_set_size: args.set_size.map(|n| n as usize),
-        maxint: args.maxint.map(Int::from),
-        minint: args.minint.map(Int::from),
-        integers_in_scope: args.integers_in_scope,
-        include: args.include.clone(),
-        allow_files: args.allow_files.clone(),
-        machine: args.machine.clone(),
-        abstract_levels: args.abstract_levels,
-        variants: args.variants,
-        operations: args.operations.clone(),
-        all_constants: args.all_constants,
-        unsaved: Default::default(),
-    }
 }
 
 /// What a signal does now.
@@ -332,130 +310,17 @@ fn check_one(args: args::Check) -> u8 {
             return reject(&format!("--trace {}: use one of .{known}", trace.display()));
         }
     }
-    let ltl_file = match &args.ltl_file {
-        None => None,
-        Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Some((path.display().to_string(), text)),
-            Err(e) => return reject(&format!("--ltl-file: cannot read {}: {e}", path.display())),
-        },
-    };
-    let generators = match &args.generators {
-        None => None,
-        Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Some((path.display().to_string(), text)),
-            Err(e) => return reject(&format!("--generators: cannot read {}: {e}", path.display())),
-        },
-    };
-    let cluster = match super::cluster::settle(&args) {
-        Ok(cluster) => cluster,
+    let options = match meaning::options(&args) {
+        Ok(options) => options,
         Err(message) => return reject(&message),
     };
-    let reports = cluster.as_ref().is_none_or(|cluster| cluster.rank == 0);
-    let mut budget = Budget::unlimited();
-    budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
-    budget.max_states = args.max_states;
-    budget.max_memory = args.memory_limit;
-    let checkpoint = driver::Checkpoint {
-        save: args.checkpoint.clone().or_else(|| args.resume.clone()),
-        resume: args.resume.clone(),
-        or_start: args.checkpoint.is_some() && args.checkpoint == args.resume,
-        every: args.checkpoint_every.map(Duration::from_secs_f64),
-        end: Default::default(),
-        ended: Default::default(),
-    };
-    if checkpoint.save.is_some() {
-        watch_signals_gently(&budget, checkpoint.end.clone());
+    let reports = options.cluster.as_ref().is_none_or(|cluster| cluster.rank == 0);
+    let budget = meaning::budget(&args);
+    if options.checkpoint.save.is_some() {
+        watch_signals_gently(&budget, options.checkpoint.end.clone());
     } else {
         watch_signals(&budget);
     }
-    let options = CheckOptions {
-        loading: loading(&args.loading),
-        engine: match args.engine {
-            Some(Engine::Bmc) => symbolic(&args, driver::Method::Bmc),
-            Some(Engine::BmcPath) => symbolic(&args, driver::Method::BmcPath),
-            Some(Engine::Kind) => symbolic(&args, driver::Method::Kind),
-            Some(Engine::Ic3) => symbolic(&args, driver::Method::Ic3),
-            Some(Engine::Portfolio) => symbolic(&args, driver::Method::Portfolio),
-            Some(Engine::Reference) => driver::Engine::Reference,
-            Some(Engine::Evaluate) => driver::Engine::Evaluate,
-            Some(Engine::Bdd) => driver::Engine::Bdd,
-            Some(Engine::Explicit) | None => driver::Engine::Explicit,
-        },
-        no_native: args.no_native,
-        workers: args.workers.map_or_else(cores, |n| n as usize),
-        order: match args.order {
-            Order::Bfs => explore::Order::Bfs,
-            Order::Dfs => explore::Order::Dfs,
-            Order::Mixed => explore::Order::Mixed,
-        },
-        store: match args.store {
-            Store::Exact => explore::Store::Exact,
-            Store::Hash => explore::Store::Hash,
-            Store::Disk => explore::Store::Disk,
-        },
-        store_dir: (args.store == Store::Disk)
-            .then(|| args.store_dir.clone().unwrap_or_else(std::env::temp_dir)),
-        no_trace: args.no_trace,
-        symmetry: match args.symmetry {
-            Symmetry::Off | Symmetry::Generators | Symmetry::Orbits => None,
-            Symmetry::Marker => Some(SymmetryMode::Marker),
-            Symmetry::MarkerClassic => Some(SymmetryMode::MarkerClassic),
-            Symmetry::Exact => Some(SymmetryMode::Exact),
-            Symmetry::Flood => Some(SymmetryMode::Flood),
-        },
-        no_deadlock: args.no_deadlock,
-        no_invariant: args.no_invariant || args.only_deadlock,
-        no_assertions: args.no_assertions || args.only_deadlock,
-        no_goal: args.no_goal || args.only_deadlock,
-        deadlock_only: args.only_deadlock,
-        goal: args.goal.clone(),
-        strict_wd: args.strict_wd,
-        keep_going: args.keep_going,
-        refine_at_once: false,
-        por: match args.por {
-            Por::Off => driver::Reduce::Off,
-            Por::On => driver::Reduce::Stubborn,
-            Por::Ample => driver::Reduce::Ample,
-        },
-        level_proviso: args.proviso == args::Proviso::Level,
-        temporal: driver::Asked {
-            ltl: args.ltl.clone(),
-            ltl_file,
-            assertions: args.ltl_assertions,
-            ctl: args.ctl.clone(),
-            engine: match args.ltl_engine {
-                LtlEngine::Automaton => ltl::Engine::Automaton,
-                LtlEngine::Tableau => ltl::Engine::Tableau,
-            },
-        },
-        process: driver::Process {
-            main: args.main.clone(),
-            guide: args.csp.clone(),
-            free: args.csp_free.clone(),
-        },
-        bdd: driver::AskedOfSets {
-            symmetry: match args.symmetry {
-                Symmetry::Generators => bdd::Symmetry::Generators,
-                Symmetry::Orbits => bdd::Symmetry::Orbits,
-                _ => bdd::Symmetry::Off,
-            },
-            generators,
-            hints: args.hint.clone(),
-            nodes: args.nodes.map(|n| n as usize),
-            sigma_rounds: args.sigma_rounds.map(u64::from),
-            liveness: match args.liveness {
-                Some(args::Liveness::Quotient) => bdd::Liveness::Quotient,
-                Some(args::Liveness::CreateXi) => bdd::Liveness::Xi(bdd::Way::Create),
-                Some(args::Liveness::OrbitToXi) => bdd::Liveness::Xi(bdd::Way::FromOrbits),
-                _ => bdd::Liveness::Representatives,
-            },
-        },
-        checkpoint,
-        cluster,
-        certificate: driver::Certificate::at(args.certificate.clone()),
-        proofs: driver::Proofs::asked(args.proof_info.map(proof_level), args.paranoid),
-        progress: Default::default(),
-    };
     let line = (args.progress == args::Progress::Auto && !args.quiet && reports)
         .then(|| progress::Line::start(options.progress.clone()));
     let result = match (&args.via, &args.model) {
@@ -467,32 +332,7 @@ fn check_one(args: args::Check) -> u8 {
     };
     drop(line);
     match result {
-        Ok(outcome) => {
-            // All machines come to the same result, and the first one tells it.
-            let status = if reports { show(&args, &outcome) } else { outcome.exit_status() };
-            if !reports && outcome.machines.is_empty() {
-                // The machines did not end together, and the first one may be the one that is gone.
-                outcome.ledger.reasons().iter().for_each(|reason| complain(&format!("incomplete: {reason}")));
-            }
-            if reports {
-                tell_how_to_go_on(&args, &outcome, &options.checkpoint);
-            }
-            // Temporal formulas may have been left undecided by a limit, after the search.
-            if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
-                options.checkpoint.clear();
-            }
-            let status = match &args.model {
-                Some(model) => {
-                    let json_on_stdout = args.json == Some(None);
-                    args.pictures.write(model, &args.loading, json_on_stdout, status, &budget)
-                }
-                None => status,
-            };
-            if args.open {
-                super::serve::open_outcome(&args, &outcome, &budget);
-            }
-            status
-        }
+        Ok(outcome) => conclude(&args, &options, &budget, &outcome, reports),
         Err(Failure::Rejected(r)) => {
             let file = args.model.as_deref().unwrap_or(Path::new("")).display().to_string();
             outputs::rejected(&args, &file, &r);
@@ -502,6 +342,40 @@ fn check_one(args: args::Check) -> u8 {
         }
         Err(Failure::Internal(message)) => internal(&message),
     }
+}
+
+/// Shows an outcome, writes what was asked for beside it, and gives the exit status.
+fn conclude(
+    args: &args::Check,
+    options: &CheckOptions,
+    budget: &Budget,
+    outcome: &Outcome,
+    reports: bool,
+) -> u8 {
+    // All machines come to the same result, and the first one tells it.
+    let status = if reports { show(args, outcome) } else { outcome.exit_status() };
+    if !reports && outcome.machines.is_empty() {
+        // The machines did not end together, and the first one may be the one that is gone.
+        outcome.ledger.reasons().iter().for_each(|reason| complain(&format!("incomplete: {reason}")));
+    }
+    if reports {
+        tell_how_to_go_on(args, outcome, &options.checkpoint);
+    }
+    // Temporal formulas may have been left undecided by a limit, after the search.
+    if outcome.verdict() != Verdict::Incomplete || outcome.temporal.is_empty() {
+        options.checkpoint.clear();
+    }
+    let status = match &args.model {
+        Some(model) => {
+            let json_on_stdout = args.json == Some(None);
+            args.pictures.write(model, &args.loading, json_on_stdout, status, budget)
+        }
+        None => status,
+    };
+    if args.open {
+        super::serve::open_outcome(args, outcome, budget);
+    }
+    status
 }
 
 /// After a limit or a signal: the command that goes on with a saved search.
@@ -515,32 +389,6 @@ fn tell_how_to_go_on(args: &args::Check, outcome: &Outcome, checkpoint: &driver:
         model.display(),
         dir.display()
     ));
-}
-
-fn symbolic(args: &args::Check, method: driver::Method) -> driver::Engine {
-    driver::Engine::Symbolic(driver::SymbolicSettings {
-        method,
-        max_depth: args.max_depth.unwrap_or(100),
-        max_k: args.max_k.unwrap_or(30),
-        frames: args.frames.unwrap_or(200),
-        width: args.width.unwrap_or(128) as usize,
-        simple_path: !args.no_simple_path,
-    })
-}
-
-fn proof_level(asked: args::ProofInfo) -> driver::ProofLevel {
-    use driver::ProofLevel as Level;
-    match asked {
-        args::ProofInfo::Off => Level::Off,
-        args::ProofInfo::Free => Level::Free,
-        args::ProofInfo::Own => Level::Own,
-        args::ProofInfo::Rodin => Level::Rodin,
-        args::ProofInfo::All => Level::All,
-    }
-}
-
-pub(super) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn show(args: &args::Check, outcome: &Outcome) -> u8 {

@@ -1,7 +1,8 @@
 //! `bombus serve` and `bombus check --open`: the page of a model, until an interrupt.
 
 use super::args::{self, Loading};
-use super::run::{complain, loading, rejected, say, watch_signals};
+use super::meaning::loading;
+use super::run::{complain, rejected, say, watch_signals};
 use super::status;
 use crate::base::budget::Budget;
 use crate::driver::{self, Animation};

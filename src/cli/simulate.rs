@@ -1,7 +1,8 @@
 //! `bombus simulate`: random walks as asked for, and what they found in print.
 
 use super::args::Loading;
-use super::run::{complain, cores, internal, loading, rejected, said, watch_signals};
+use super::meaning::{cores, loading};
+use super::run::{complain, internal, rejected, said, watch_signals};
 use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::driver::{self, Failure, SimulateOptions};

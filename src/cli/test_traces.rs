@@ -1,7 +1,8 @@
 //! `bombus tests`: traces that reach what is worth testing, as files.
 
 use super::args::Loading;
-use super::run::{complain, loading, rejected, said, watch_signals};
+use super::meaning::loading;
+use super::run::{complain, rejected, said, watch_signals};
 use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::driver::{self, Goals, TestTraces};
