@@ -62,6 +62,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "generators",
             "nodes",
             "sigma_rounds",
+            "liveness",
         ],
     ),
     ("Several machines", &["cluster", "rank", "cluster_secret", "cluster_timeout"]),

@@ -13,7 +13,7 @@ fn formulas(a: &str, b: &str) -> Vec<(&'static str, String)> {
         ("--ltl", format!("F G not e({a})")),
         ("--ltl", format!("WF({b}) => G F ([{b}] or not e({b}))")),
         ("--ltl", format!("SF({b}) => G (G F e({b}) => F [{b}])")),
-        ("--ltl", format!("WF({a}) or SF({b}) => F [{b}]")),
+        ("--ltl", format!("WF({a}) & SF({b}) => F [{b}]")),
         ("--ltl", format!("G ([{b}] => O [{a}])")),
         ("--ltl", format!("(not [{b}]) W [{a}]")),
         ("--ltl", format!("G (Y [{a}] => not X X deadlock)")),
