@@ -211,7 +211,7 @@ fn faults_of_a_formula_are_shown_with_a_caret() {
 #[test]
 fn formulas_are_refused_where_there_are_no_states_to_look_at() {
     rejected(RING, &["--ltl", "F {x=0}", "--store", "hash"], &["--store exact"]);
-    rejected(RING, &["--ltl", "F {x=0}", "--engine", "evaluate"], &["explicit engine"]);
+    rejected(RING, &["--ltl", "F {x=0}", "--engine", "evaluate"], &["explicit and bdd"]);
 }
 
 /// Row 61: a limit must not make a formula true.
