@@ -10,6 +10,7 @@ use crate::evaluate::env::Env;
 use crate::evaluate::error::Res;
 use crate::evaluate::integer_sets::Spans;
 use crate::lang::free;
+use crate::lang::partiality::pred_may_be_undefined;
 use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 
@@ -61,7 +62,8 @@ impl Interpreter<'_> {
     }
 
     /// The least or greatest integer of a comprehension that cannot be listed: the first one that satisfies its
-    /// predicate, from the end that its conjuncts leave. `None` if there is no such end or nothing is found near it.
+    /// predicate, from the end that its conjuncts leave. `None` if there is no such end or nothing is found near it, and if
+    /// the predicate may be undefined at points that are not looked at: then the comprehension may have no value.
     pub(crate) fn extreme_of_comprehension(
         &self,
         env: &mut Env,
@@ -74,6 +76,9 @@ impl Interpreter<'_> {
         else {
             return Ok(None);
         };
+        if pred_may_be_undefined(&c.code.pred) {
+            return Ok(None);
+        }
         let c = c.clone();
         let known =
             self.with_captured(env, &c, &mut |this, env| this.known_of(env, &c, *var, &Type::Integer))?;
