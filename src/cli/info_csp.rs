@@ -1,10 +1,9 @@
 //! `bombus info` for CSP scripts: what a script consists of, as text or as JSON.
 
 use super::args::Info;
-use super::run::{rejected, say};
+use super::run::{rejected_by_info, say};
 use super::status;
 use crate::driver;
-use crate::report::diagnostics;
 
 pub fn info(args: &Info) -> u8 {
     match driver::describe_csp(&args.model) {
@@ -24,12 +23,6 @@ pub fn info(args: &Info) -> u8 {
             say(&lines.join("\n"));
             status::OK
         }
-        Err(r) => {
-            if args.json {
-                let file = args.model.display().to_string();
-                say(&diagnostics::rejected(&file, &r.sources, &r.diagnostics).to_string());
-            }
-            rejected(&r)
-        }
+        Err(r) => rejected_by_info(args, &r),
     }
 }

@@ -131,6 +131,15 @@ pub(super) fn rejected(r: &Rejected) -> u8 {
     status::REJECTED
 }
 
+/// A model that `info` cannot describe: the messages, with `--json` as an object too.
+pub(super) fn rejected_by_info(args: &args::Info, r: &Rejected) -> u8 {
+    if args.json {
+        let file = args.model.display().to_string();
+        say(&diagnostics::rejected(&file, &r.sources, &r.diagnostics).to_string());
+    }
+    rejected(r)
+}
+
 /// What a signal does now.
 static ON_SIGNAL: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
 
@@ -533,12 +542,6 @@ fn info(args: &args::Info) -> u8 {
             }
             status::OK
         }
-        Err(r) => {
-            if args.json {
-                let file = args.model.display().to_string();
-                say(&diagnostics::rejected(&file, &r.sources, &r.diagnostics).to_string());
-            }
-            rejected(&r)
-        }
+        Err(r) => rejected_by_info(args, &r),
     }
 }

@@ -146,21 +146,14 @@ impl Run<'_> {
     fn how(&self, prepared: &Prepared) -> explore::Options {
         let Run { options, formulas, .. } = *self;
         explore::Options {
-            workers: options.workers,
-            order: options.order,
-            store: options.store,
-            disk: options.store_dir.clone(),
-            keep_parents: !options.no_trace,
-            check_deadlock: !options.no_deadlock,
             // Temporal formulas speak of all paths, also of those behind a finding.
             keep_going: options.keep_going || !formulas.is_empty(),
             until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
             record_edges: formulas.need_graph(),
             keep_states: options.certificate.is_asked(),
-            progress: options.progress.clone(),
             por: prepared.settled.por,
             peers: prepared.member.as_ref().map(Membership::peers),
-            ..explore::Options::default()
+            ..options.exploring()
         }
     }
 

@@ -59,18 +59,11 @@ pub fn check<S: Client>(
     let load = subject.started.elapsed().as_secs_f64();
     let exploring = Instant::now();
     let how = explore::Options {
-        workers: options.workers,
-        order: options.order,
-        store: options.store,
-        disk: options.store_dir.clone(),
-        keep_parents: !options.no_trace,
-        check_deadlock: !options.no_deadlock,
         // Temporal formulas speak of all paths, also of those behind a finding.
         keep_going: options.keep_going || !formulas.is_empty(),
         record_edges: !formulas.is_empty(),
-        progress: options.progress.clone(),
         por: settled.por,
-        ..explore::Options::default()
+        ..options.exploring()
     };
     let threads = super::temporal::threads_if(!formulas.is_empty(), options.workers)?;
     let searched = threads.run(|| search(&mut subject, &how, options, budget))?;

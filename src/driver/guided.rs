@@ -17,7 +17,7 @@ use crate::csp::plain::Plain;
 use crate::csp::scope::{Scoped, expression};
 use crate::csp::{parser, term};
 use crate::evaluate::{Interpreter, State};
-use crate::explore::{self, Options, Reason};
+use crate::explore::{self, Reason};
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
 use crate::program::{self, Program};
@@ -423,17 +423,7 @@ fn explore_pair(
     mut out: Outcome,
 ) -> Result<Outcome, Failure> {
     let exploring = Instant::now();
-    let how = Options {
-        workers: options.workers,
-        order: options.order,
-        store: options.store,
-        disk: options.store_dir.clone(),
-        keep_parents: !options.no_trace,
-        check_deadlock: !options.no_deadlock,
-        keep_going: options.keep_going,
-        progress: options.progress.clone(),
-        ..Options::default()
-    };
+    let how = options.exploring();
     let found = explore::explore(system, &how, system.budget).map_err(|e| Failure::Internal(e.0))?;
     out.violation = violation(system, &found)?;
     for (reason, _) in &found.reasons {

@@ -4,7 +4,7 @@
 //! Never here: arguments as typed, limits and live figures of a run beyond the handles that carry them.
 
 use super::{Certificate, Checkpoint, Cluster, Proofs, Reduce, SymmetryMode, bdd, symbolic, temporal};
-use crate::explore::{Order, Progress, Store};
+use crate::explore::{self, Order, Progress, Store};
 use crate::model::LoadOptions;
 use crate::symbolic::unroll::Wanted;
 use std::path::PathBuf;
@@ -71,6 +71,23 @@ pub struct CheckOptions {
     /// What may be taken for proven.
     pub proofs: Proofs,
     pub progress: Arc<Progress>,
+}
+
+impl CheckOptions {
+    /// What every exploration takes from the options, whatever is explored.
+    pub(super) fn exploring(&self) -> explore::Options {
+        explore::Options {
+            workers: self.workers,
+            order: self.order,
+            store: self.store,
+            disk: self.store_dir.clone(),
+            keep_parents: !self.no_trace,
+            check_deadlock: !self.no_deadlock,
+            keep_going: self.keep_going,
+            progress: self.progress.clone(),
+            ..explore::Options::default()
+        }
+    }
 }
 
 /// What of a state is looked at, for engines that ask a solver.
