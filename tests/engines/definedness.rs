@@ -293,7 +293,8 @@ fn counts(engine: &[&str], options: &[&str], text: &str) -> (serde_json::Value, 
     let path = dir.path().join("Model.mch");
     std::fs::write(&path, text).expect("the model is written");
     let mut run = Command::new(env!("CARGO_BIN_EXE_bombus"));
-    let out = run.arg("check").arg(&path).args(["--json", "--keep-going"]).args(engine).args(options).output();
+    let out =
+        run.arg("check").arg(&path).args(["--json", "--keep-going"]).args(engine).args(options).output();
     let json: serde_json::Value =
         serde_json::from_slice(&out.expect("the binary runs").stdout).expect("an answer in JSON");
     let warnings = json["warnings"].as_array().expect("a list").iter().filter_map(|w| w.as_str());
