@@ -34,11 +34,13 @@ pub type Res<T> = Result<T, Stop>;
 pub struct Undefined {
     pub why: String,
     pub place: String,
+    /// The name of the function that is applied outside its domain, if it has one.
+    pub applied: Option<Name>,
 }
 
 impl Stop {
     pub(crate) fn undefined<T>(why: impl Into<String>) -> Res<T> {
-        Err(Stop::Undefined(Undefined { why: why.into(), place: String::new() }))
+        Err(Stop::Undefined(Undefined { why: why.into(), place: String::new(), applied: None }))
     }
     pub(crate) fn ill(expected: &str) -> Stop {
         Stop::TooBig(format!("ill-typed tree: {expected} is expected"))
@@ -342,6 +344,7 @@ impl<'m> Oracle<'m> {
             }
             return self.eval(&env.at(vars, &x)?, e);
         }
+        let applied = if let Expr::Var(n) = f { Some(n.clone()) } else { None };
         let f = self.set(env, f)?;
         let x = self.eval(env, x)?;
         if whole && !matches!(f, Set::Lambda(..)) {
@@ -353,7 +356,10 @@ impl<'m> Oracle<'m> {
         let mut images = self.images(&f, &x)?;
         match (images.pop(), images.len()) {
             (Some(y), 0) => Ok(y),
-            (None, _) => Stop::undefined(format!("{x} is outside the domain of the function")),
+            (None, _) => {
+                let why = format!("{x} is outside the domain of the function");
+                Err(Stop::Undefined(Undefined { why, place: String::new(), applied }))
+            }
             (Some(_), n) => Stop::undefined(format!("{x} has {} images", n + 1)),
         }
     }

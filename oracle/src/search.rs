@@ -5,7 +5,8 @@
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
 use crate::exec::{Finding, Kind, Run, Transition, Writes};
-use crate::tree::{Clause, Machine, Name, Pred, Var};
+use crate::text::Core;
+use crate::tree::{Clause, Expr, Machine, Name, Pred, RelOp, Type, Var};
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +61,7 @@ pub struct Report {
     pub initial: usize,
     /// Steps of a shortest path to the farthest state.
     pub depth: usize,
-    /// For each event how many bindings made its guard undefined.
+    /// For each event in how many states some binding made its guard undefined.
     pub undefined_guards: BTreeMap<Name, u64>,
     /// For each event in how many states it is enabled, and how many transitions it makes.
     pub events: BTreeMap<Name, (u64, u64)>,
@@ -77,8 +78,10 @@ pub struct Report {
 pub struct Look {
     pub findings: Vec<Finding>,
     pub transitions: Vec<(Name, Transition)>,
-    /// For each event how many bindings made its guard undefined, if any did.
-    pub undefined_guards: BTreeMap<Name, u64>,
+    /// The events whose guard is undefined for some binding.
+    pub undefined_guards: BTreeSet<Name>,
+    /// SCOPE is false, so that no transitions were looked at.
+    pub out_of_scope: bool,
     /// What the oracle could not answer.
     pub incomplete: BTreeSet<String>,
 }
@@ -127,11 +130,13 @@ impl Look {
 
     /// All transitions, or those of one event; a deadlock if all events are looked at and none is enabled.
     pub fn events(&mut self, oracle: &Oracle, env: &Env, only: Option<&str>, strict: bool) {
-        let scope = oracle.machine.scope.as_ref().map(|s| oracle.holds(env, s));
-        if scope.and_then(|s| self.answer(s)) == Some(false) {
+        let scope = oracle.machine.scope.as_ref().map_or(Ok(true), |s| oracle.holds(env, s));
+        let scope = self.answer(scope);
+        self.out_of_scope = scope == Some(false);
+        if self.out_of_scope {
             return;
         }
-        let mut quiet = true;
+        let mut quiet = scope.is_some();
         for op in oracle.machine.operations.iter().filter(|o| o.event && only.is_none_or(|n| n == &*o.name)) {
             let mut run = Run::new(oracle, None);
             let transitions = run.operation(env, op, None);
@@ -140,7 +145,8 @@ impl Look {
             self.transitions.extend(transitions.into_iter().map(|t| (op.name.clone(), t)));
             self.findings.extend(run.findings);
             if !run.undefined_guards.is_empty() {
-                self.undefined_guards.insert(op.name.clone(), run.undefined_guards.len() as u64);
+                self.undefined_guards.insert(op.name.clone());
+                quiet &= !strict;
             }
             if strict {
                 run.undefined_guards.into_iter().for_each(|u| self.undefined(u, &op.name));
@@ -180,7 +186,8 @@ impl Look {
 
 impl Oracle<'_> {
     /// All values of the constants that agree with the given ones and satisfy the properties, and for which values the
-    /// properties are undefined.
+    /// properties are undefined. A function that is searched for is chosen among those with a value wherever the
+    /// properties apply it; that there is none is a fault.
     pub fn valuations(&self, given: &Writes) -> Res<(Vec<Valuation>, Vec<Undefined>)> {
         let mut env = Env::default();
         given.iter().for_each(|(n, v)| env.bind(n, v.clone()));
@@ -188,15 +195,18 @@ impl Oracle<'_> {
         let open: Vec<Var> = all.iter().filter(|c| !given.contains_key(&c.0)).cloned().collect();
         let labelled = |c: &Clause| Pred::At(c.label.clone(), Box::new(c.pred.clone()));
         let properties = Pred::And(self.machine.properties.iter().map(labelled).collect());
-        let (mut out, mut undefined) = (Vec::new(), Vec::new());
+        let searched = searched_for(&open, &properties);
+        let (mut out, mut undefined, mut passed_over) = (Vec::new(), Vec::new(), None);
         let visited = self.bindings(&env, &open, &properties, &mut |env, truth| {
             match truth {
                 Ok(()) => out.push(all.iter().filter_map(|c| env.get(&c.0).cloned()).collect()),
+                Err(u) if u.applied.as_ref().is_some_and(|f| searched.contains(&f)) => passed_over = Some(u),
                 Err(u) => undefined.push(u),
             }
             Ok(())
         });
         visited.map_err(|s| crate::pred::unlisted(s, "CONSTANTS", &open))?;
+        undefined.extend(passed_over.filter(|_| out.is_empty()));
         Ok((out, undefined))
     }
 
@@ -217,6 +227,42 @@ impl Oracle<'_> {
     }
 }
 
+/// The relations among some constants that no equation gives a value, except by others of these relations.
+fn searched_for<'a>(open: &'a [Var], properties: &Pred) -> Vec<&'a Name> {
+    let relation = |t: &Type| matches!(t, Type::Pow(pair) if matches!(**pair, Type::Prod(..)));
+    let mut searched: Vec<&Name> = open.iter().filter(|c| relation(&c.1)).map(|c| &c.0).collect();
+    let mut equations = Vec::new();
+    equations_of(properties, &mut equations);
+    while let Some(at) = searched.iter().position(|c| {
+        let depends = |e: &Expr| searched.iter().any(|other| mentions(e, other));
+        equations.iter().any(|(n, e)| n == c && !depends(e))
+    }) {
+        searched.remove(at);
+    }
+    searched
+}
+
+/// Whether a name occurs in an expression, bound or free.
+fn mentions(e: &Expr, name: &Name) -> bool {
+    e.write().split(|c: char| c.is_whitespace() || "()`".contains(c)).any(|word| word == &**name)
+}
+
+/// The conjuncts `x = E` and `E = x`.
+fn equations_of<'p>(p: &'p Pred, out: &mut Vec<(&'p Name, &'p Expr)>) {
+    match p {
+        Pred::And(all) => all.iter().for_each(|p| equations_of(p, out)),
+        Pred::At(_, p) => equations_of(p, out),
+        Pred::Rel(RelOp::Equal, a, b) => {
+            for (side, other) in [(a, b), (b, a)] {
+                if let Expr::Var(n) = side {
+                    out.push((n, other));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 struct Node {
     valuation: usize,
     parent: Option<usize>,
@@ -230,6 +276,7 @@ struct Search<'a> {
     valuations: Vec<Valuation>,
     nodes: Vec<Node>,
     known: BTreeMap<(usize, State), usize>,
+    out_of_scope: u64,
     report: Report,
 }
 
@@ -237,7 +284,8 @@ struct Search<'a> {
 pub fn explore(machine: &Machine, options: &Options, go_on: &mut dyn FnMut() -> bool) -> Report {
     let oracle = Oracle::new(machine, options.budget);
     let (valuations, nodes, known) = (Vec::new(), Vec::new(), BTreeMap::new());
-    let mut s = Search { oracle, options, valuations, nodes, known, report: Report::default() };
+    let report = Report::default();
+    let mut s = Search { oracle, options, valuations, nodes, known, out_of_scope: 0, report };
     s.begin();
     let mut at = 0;
     while at < s.nodes.len() && (options.keep_going || s.report.first.is_empty()) {
@@ -247,6 +295,9 @@ pub fn explore(machine: &Machine, options: &Options, go_on: &mut dyn FnMut() -> 
         }
         s.expand(at);
         at += 1;
+    }
+    if s.out_of_scope > 0 {
+        s.report.incomplete.insert(format!("SCOPE left {} states without their successors", s.out_of_scope));
     }
     s.report.states = s.nodes.len();
     s.report
@@ -308,9 +359,10 @@ impl Search<'_> {
     }
 
     fn note(&mut self, look: Look, at: Option<usize>) {
-        for (event, n) in look.undefined_guards {
-            *self.report.undefined_guards.entry(event).or_default() += n;
+        for event in look.undefined_guards {
+            *self.report.undefined_guards.entry(event).or_default() += 1;
         }
+        self.out_of_scope += u64::from(look.out_of_scope);
         self.report.incomplete.extend(look.incomplete);
         let mut kinds = BTreeSet::new();
         for f in look.findings.into_iter().filter(|f| !self.options.ignore.contains(&f.kind)) {

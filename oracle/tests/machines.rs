@@ -347,6 +347,7 @@ fn states_outside_the_scope_are_kept_and_not_expanded() {
     };
     let r = report(&text("(< x 5)"));
     assert_eq!((r.states, r.transitions, kinds(&r)), (6, 5, vec![("goal", 1)]));
+    assert!(r.incomplete.iter().any(|why| why.contains("SCOPE left 1 ")), "{:?}", r.incomplete);
     let r = explore(
         &machine(&text("(> (/ 4 x) 0)")),
         &Options { max_states: 4, ..Options::default() },

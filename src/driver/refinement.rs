@@ -11,6 +11,7 @@ use super::{CheckOptions, Explored, one_line};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::base::text::many;
 use crate::evaluate::lockstep;
 use crate::evaluate::lockstep::{Finding, Followup};
 use crate::model::Model;
@@ -61,13 +62,13 @@ pub fn judge(
             check_assertions: !options.no_assertions,
             check_deadlock: !options.no_deadlock,
             keep_going: options.keep_going,
+            strict_guards: options.strict_wd,
             max_states: budget.max_states,
         },
     );
     let only_doubtful = explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
     if doubtful && followup.findings.is_empty() && followup.incomplete.is_empty() && only_doubtful {
-        let more_asked =
-            options.strict_wd || temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
+        let more_asked = temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
         explored =
             if more_asked { outside(explored, options, again)? } else { inside(explored, model, &followup) };
         enter_unfollowed(model, &mut explored.ledger);
@@ -103,7 +104,7 @@ fn inside(explored: Explored, model: &Model, followup: &Followup) -> Explored {
     for (event, coverage) in explored.events.iter_mut().zip(&reached.coverage) {
         (event.states, event.transitions) = (coverage.states, coverage.transitions);
     }
-    explored.undefined_guards.fill(0);
+    explored.undefined_guards.clone_from(&reached.undefined_guards);
     explored.digest = reached.digest.to_string();
     explored
 }
@@ -139,6 +140,13 @@ fn merge(explored: &mut Explored, sources: &Sources, options: &CheckOptions, fol
         explored.ledger.enter(format!("refinement: {}", one_line(reason)));
     }
     explored.details.push(format!("lock-step with the abstractions: {} combined states", followup.states));
+    for (place, n) in &followup.undefined_above {
+        let reports = if options.strict_wd { "" } else { " (--strict-wd reports it)" };
+        explored.warnings.push(format!(
+            "the precondition of {place} was undefined {} and counted as false there{reports}",
+            many(*n, "time")
+        ));
+    }
     for (kind, n) in &followup.found {
         let known = explored.found.entry(kind.word().to_string()).or_default();
         *known = (*known).max(*n);

@@ -23,8 +23,30 @@ pub(crate) struct Called {
     pub(crate) outcomes: Vec<(Values, Writes)>,
     /// Errors of actions.
     pub(crate) errors: Vec<Error>,
+    /// Guards without a truth value, which count as false.
+    pub(crate) undefined_guards: Vec<Error>,
     /// What was not computed.
     pub(crate) incomplete: Vec<Error>,
+}
+
+/// The bindings of parameters that are neither admitted nor refused.
+#[derive(Default)]
+pub(crate) struct Unsettled {
+    /// Bindings for which the guard or precondition has no truth value: they count as refused.
+    pub(crate) undefined: Vec<Error>,
+    /// What was not computed.
+    pub(crate) incomplete: Vec<Error>,
+}
+
+impl Unsettled {
+    /// Takes in what ended a search; `Err` is a limit that was reached.
+    pub(crate) fn note(&mut self, e: Error) -> Res<()> {
+        if e.is_stop() {
+            return Err(e);
+        }
+        if e.is_finding() { &mut self.undefined } else { &mut self.incomplete }.push(e);
+        Ok(())
+    }
 }
 
 impl Interpreter<'_> {
@@ -33,6 +55,7 @@ impl Interpreter<'_> {
         let op = self.machine.op(id);
         let guarded = self.called_with(id);
         let mut called = Called::default();
+        let mut unsettled = Unsettled::default();
         let mut seen: HashSet<(Values, Writes)> = HashSet::new();
         let mut saved = env.take(&op.params);
         saved.extend(env.take(&op.results));
@@ -43,13 +66,8 @@ impl Interpreter<'_> {
             for alternative in &guarded.alternatives {
                 self.run_plan(env, &alternative.plan, &mut |env, error| {
                     if let Some(e) = error {
-                        // An undefined guard is not enabled.
-                        return if e.is_stop() {
-                            Err(e.clone())
-                        } else {
-                            called.incomplete.extend((!e.is_finding()).then(|| e.clone()));
-                            Ok(Flow::Go)
-                        };
+                        unsettled.note(e.clone())?;
+                        return Ok(Flow::Go);
                     }
                     let mut out = Outcomes::default();
                     self.exec(env, &alternative.body, &mut out)?;
@@ -80,45 +98,43 @@ impl Interpreter<'_> {
             Err(e) => called.incomplete.push(e),
             Ok(()) => {}
         }
+        called.undefined_guards = unsettled.undefined;
+        called.incomplete.append(&mut unsettled.incomplete);
         Ok(called)
     }
 
-    /// The parameters for which the guards of an operation hold, and what was not computed.
-    pub(crate) fn parameters_of(&self, env: &mut Env, id: OpId, found: &mut Vec<Values>) -> Res<Vec<Error>> {
+    /// The parameters for which the guards of an operation hold, and those of which nothing is known.
+    pub(crate) fn parameters_of(&self, env: &mut Env, id: OpId, found: &mut Vec<Values>) -> Res<Unsettled> {
         let op = self.machine.op(id);
         let guarded = self.guarded(id);
-        let mut incomplete = Vec::new();
+        let mut unsettled = Unsettled::default();
         for alternative in &guarded.alternatives {
             let mut sink = |env: &mut Env, error: Option<&Error>| {
-                self.note_parameters(env, error, &op.params, found, &mut incomplete)
+                self.note_parameters(env, error, &op.params, found, &mut unsettled)
             };
-            match self.run_plan(env, &alternative.plan, &mut sink) {
-                Err(e) if e.is_stop() => return Err(e),
-                Err(e) if !e.is_finding() => incomplete.push(e),
-                _ => {}
+            if let Err(e) = self.run_plan(env, &alternative.plan, &mut sink) {
+                unsettled.note(e)?;
             }
         }
-        Ok(incomplete)
+        Ok(unsettled)
     }
 
-    /// The parameters that satisfy a precondition, and what was not computed.
+    /// The parameters that satisfy a precondition, and those of which nothing is known.
     pub(crate) fn admitted_by(
         &self,
         env: &mut Env,
         params: &[VarId],
         pre: &Pred,
         found: &mut Vec<Values>,
-    ) -> Res<Vec<Error>> {
-        let mut incomplete = Vec::new();
+    ) -> Res<Unsettled> {
+        let mut unsettled = Unsettled::default();
         let mut sink = |env: &mut Env, error: Option<&Error>| {
-            self.note_parameters(env, error, params, found, &mut incomplete)
+            self.note_parameters(env, error, params, found, &mut unsettled)
         };
-        match self.solutions(env, params, pre, &mut sink) {
-            Err(e) if e.is_stop() => return Err(e),
-            Err(e) if !e.is_finding() => incomplete.push(e),
-            _ => {}
+        if let Err(e) = self.solutions(env, params, pre, &mut sink) {
+            unsettled.note(e)?;
         }
-        Ok(incomplete)
+        Ok(unsettled)
     }
 
     fn note_parameters(
@@ -127,12 +143,10 @@ impl Interpreter<'_> {
         error: Option<&Error>,
         params: &[VarId],
         found: &mut Vec<Values>,
-        incomplete: &mut Vec<Error>,
+        unsettled: &mut Unsettled,
     ) -> Res<Flow> {
         match error {
-            Some(e) if e.is_stop() => return Err(e.clone()),
-            Some(e) if e.is_finding() => {}
-            Some(e) => incomplete.push(e.clone()),
+            Some(e) => unsettled.note(e.clone())?,
             None => {
                 let mut values = Vec::with_capacity(params.len());
                 for v in params {

@@ -325,6 +325,7 @@ impl Search<'_> {
         self.interpreter.budget.check().map_err(Error::stopped)?;
         let state = self.result.states[at].clone();
         let mut env = self.interpreter.env(Some(&state));
+        let mut scoped = true;
         if let Some(scope) = &self.machine.scope {
             match self.interpreter.holds(&mut env, scope) {
                 Ok(true) => {}
@@ -333,11 +334,17 @@ impl Search<'_> {
                     return Ok(true);
                 }
                 Err(e) if e.is_stop() => return Err(e),
-                Err(e) => self.reason(format!("SCOPE: {}", e.message())),
+                Err(e) => {
+                    self.reason(format!("SCOPE: {}", e.message()));
+                    scoped = false;
+                }
             }
         }
         let steps = self.interpreter.transitions_in(&mut env, &state)?;
+        // Where something is said of the events already, nobody knows whether the state is a deadlock.
+        let strictly = self.options.strict_wd && !steps.undefined_guards.is_empty();
         let quiet = steps.transitions.is_empty() && steps.errors.is_empty() && steps.incomplete.is_empty();
+        let quiet = quiet && scoped && !strictly;
         if !self.note_steps(at, &steps) {
             return Ok(false);
         }

@@ -11,7 +11,7 @@ use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
 use crate::evaluate::exec::Outcomes;
 use crate::evaluate::memo::SETUP;
 use crate::evaluate::{Constants, Interpreter, State};
-use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, VarId};
+use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, VarId};
 use crate::lang::value::Value;
 use crate::lang::walk::{Visit, visit_pred};
 use crate::solve::plan::{Conjunct, Plan};
@@ -164,7 +164,7 @@ impl Interpreter<'_> {
             let mut solutions: Vec<Vec<(VarId, Value)>> = Vec::new();
             let mut seen = HashSet::new();
             // A partial function among the constants is chosen among those that are defined where they are applied.
-            let chosen = applications_of(&vars, &group);
+            let chosen = applications_of(&searched_for(self.machine, &vars, &group), &group);
             let mut passed_over: Option<Error> = None;
             let run = self.run_plan(&mut env, &group, &mut |env, error| {
                 if let Some(e) = error {
@@ -306,6 +306,32 @@ impl Interpreter<'_> {
             }
         }
         Ok(broken)
+    }
+}
+
+/// The functions among some variables that no equation gives a value. Equations may depend on variables that are
+/// searched for, but not on functions that are.
+fn searched_for(machine: &Machine, vars: &[VarId], plan: &Plan) -> Vec<VarId> {
+    let is_relation = |v: &VarId| {
+        let decl = machine.vars.get(v.0 as usize);
+        decl.is_some_and(|d| matches!(&d.ty, Type::Pow(inner) if matches!(**inner, Type::Prod(..))))
+    };
+    let mut open: Vec<VarId> = vars.iter().copied().filter(is_relation).collect();
+    let mut equations = Vec::new();
+    for c in plan.conjuncts.iter().filter(|c| !c.derived) {
+        let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind else { continue };
+        equations.extend([(a, &c.right), (b, &c.left)].into_iter().filter_map(
+            |(side, free)| match side.kind {
+                ExprKind::Var(v) => Some((v, free)),
+                _ => None,
+            },
+        ));
+    }
+    loop {
+        let given =
+            equations.iter().find(|(v, free)| open.contains(v) && !free.iter().any(|w| open.contains(w)));
+        let Some((v, _)) = given else { return open };
+        open.retain(|w| w != v);
     }
 }
 

@@ -256,11 +256,66 @@ fn constants_among_which_none_is_defined_are_a_finding_of_definedness() {
 }
 
 #[test]
+fn a_constant_function_that_an_equation_gives_is_not_chosen_to_be_defined() {
+    let text = |properties: &str| {
+        format!("MACHINE Model CONSTANTS k, f PROPERTIES k : 0..2 & {properties} OPERATIONS stay = skip END")
+    };
+    // Chosen among the functions that are defined where they are applied.
+    ends_with(0, &[], &text("f : 0..2 +-> 0..2 & f(0) = 1"));
+    ends_with(0, &[], &text("f : 0..2 +-> 0..2 & f(k) /= 1 & card(f) = 1"));
+    // Given: nothing is left to choose, and f(k) has no value for k = 1.
+    ends_with(1, &[], &text("f = {0|->1} & f(k) = 1"));
+    ends_with(1, &[], &text("f(k) = 1 & {0|->k} = f"));
+    ends_with(0, &[], &text("f = {0|->1} & k : dom(f) & f(k) = 1"));
+}
+
+#[test]
 fn an_undefined_scope_or_goal_leaves_the_verdict_incomplete() {
     let text = "MACHINE Model DEFINITIONS SCOPE == 6/n > 0 VARIABLES n INVARIANT n : 0..3
         INITIALISATION n := 0 OPERATIONS step = n := (n+1) mod 4 END";
     ends_with(3, &[], text);
     ends_with(3, &[], &text.replace("SCOPE", "GOAL").replace("> 0", "< 0"));
+}
+
+#[test]
+fn states_outside_the_scope_leave_the_verdict_incomplete() {
+    ends_with(
+        3,
+        &[],
+        "MACHINE Model DEFINITIONS SCOPE == n < 2 VARIABLES n INVARIANT n : 0..3
+        INITIALISATION n := 0 OPERATIONS step = n := (n+1) mod 4 END",
+    );
+}
+
+/// What a run that goes on after findings counts: kinds of findings, and what is said of undefined guards.
+fn counts(engine: &[&str], options: &[&str], text: &str) -> (serde_json::Value, Vec<String>) {
+    let dir = tempfile::tempdir().expect("a directory for the model");
+    let path = dir.path().join("Model.mch");
+    std::fs::write(&path, text).expect("the model is written");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_bombus"));
+    let out =
+        run.arg("check").arg(&path).args(["--json", "--keep-going"]).args(engine).args(options).output();
+    let json: serde_json::Value =
+        serde_json::from_slice(&out.expect("the binary runs").stdout).expect("an answer in JSON");
+    let warnings = json["warnings"].as_array().expect("a list").iter().filter_map(|w| w.as_str());
+    let undefined = warnings.filter(|w| w.contains("undefined")).map(str::to_string).collect();
+    (json["found"].clone(), undefined)
+}
+
+#[test]
+fn every_engine_counts_states_with_an_undefined_guard_alike() {
+    // No step from n=0, where the guard has no value for two values of p, and one from n=1.
+    let text = "MACHINE Model VARIABLES n INVARIANT n : 0..1 INITIALISATION n :: 0..1
+        OPERATIONS step(p) = PRE p : 1..2 & p/n = p THEN n := 1 END END";
+    for options in [&[][..], &["--strict-wd"]] {
+        let all = ENGINES.map(|engine| counts(engine, options, text));
+        let (found, warnings) = &all[0];
+        assert!(warnings.len() == 1 && warnings[0].contains("undefined 1 time "), "{warnings:?}");
+        // An undefined guard that is a finding is more than an operation that is not enabled.
+        let strict = i32::from(!options.is_empty());
+        assert_eq!((&found["deadlock"], &found["well_definedness"]), (&(1 - strict).into(), &strict.into()));
+        assert!(all.iter().all(|counted| counted == &all[0]), "{all:#?}");
+    }
 }
 
 #[test]

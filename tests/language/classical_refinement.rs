@@ -114,6 +114,50 @@ fn a_precondition_may_fail_where_the_abstraction_has_no_step() {
     verified(&[("Pool_r.ref", refinement), ("Pool.mch", abstraction)]);
 }
 
+/// An abstraction and a refinement of it over a function that is defined on 0..1 only.
+fn over_a_partial_function(above: &str, below: &str) -> [(&'static str, String); 2] {
+    let refinement = format!(
+        "REFINEMENT R REFINES Base VARIABLES z INVARIANT z : 0..3 & z = x INITIALISATION z := 0
+         OPERATIONS inc = {below} THEN z := z + 1 END END"
+    );
+    let base = format!(
+        "MACHINE Base CONSTANTS c PROPERTIES c = {{0|->0, 1|->0}} VARIABLES x INVARIANT x : 0..3
+         INITIALISATION x := 0 OPERATIONS inc = {above} THEN x := x + 1 END END"
+    );
+    [("R.ref", refinement), ("Base.mch", base)]
+}
+
+#[test]
+fn an_undefined_guard_of_a_call_that_may_be_made_is_a_strict_finding() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let check = |above: &str, below: &str, options: &[&str]| {
+        let files = over_a_partial_function(above, below);
+        let files: Vec<(&str, &str)> = files.iter().map(|(n, t)| (*n, t.as_str())).collect();
+        ENGINES.map(|engine| check_with(dir.path(), &files, &[&["--engine", engine], options].concat()))
+    };
+    let warned = |json: &Value, words: &str| json["warnings"].to_string().contains(words);
+    for (above, below, place) in [
+        // The guard of the refinement has no value at 2, where the abstraction may be called.
+        ("PRE x < 3", "SELECT c(z) = 0", "function applied outside its domain, to 2"),
+        // The precondition of the abstraction has no value at 2.
+        ("PRE c(x) = 0", "PRE z < 3", "Base / inc"),
+    ] {
+        for (status, json) in check(above, below, &["--strict-wd"]) {
+            assert_eq!((status, &json["violation"]["kind"]), (1, &"well-definedness".into()), "{json:#}");
+            let property = json["violation"]["property"].as_str().expect("a property");
+            assert!(property.contains(place), "{property}");
+        }
+        for (status, json) in check(above, below, &[]) {
+            assert_eq!(status, 0, "{json:#}");
+            assert!(warned(&json, "inc was undefined 1 time"), "{json:#}");
+        }
+    }
+    // No call of a client meets the undefined guard here.
+    for (status, json) in check("PRE x < 2", "SELECT c(z) = 0", &["--strict-wd"]) {
+        assert_eq!(status, 0, "{json:#}");
+    }
+}
+
 #[test]
 fn a_strengthened_guard_is_allowed() {
     let text = counter_r("xx = x + 10", "SELECT xx < 12 THEN xx := xx + 1 END", "r := xx - 10");

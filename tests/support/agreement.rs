@@ -53,8 +53,30 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: T, theirs: T) -> Resul
     if ours == theirs { Ok(()) } else { Err(format!("{what}: compiled {ours:?}, reference {theirs:?}")) }
 }
 
+/// In how many looks at an event the compiled engine used each of its ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ways {
+    pub machine_code: u64,
+    pub register_code: u64,
+    /// The event was handed to the evaluator.
+    pub values: u64,
+}
+
+impl Ways {
+    pub fn add(&mut self, other: Ways) {
+        self.machine_code += other.machine_code;
+        self.register_code += other.register_code;
+        self.values += other.values;
+    }
+}
+
 /// Compares both engines on the states that the interpreter finds first; the number of states.
 pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
+    agree_by(machine, limits, &mut Ways::default())
+}
+
+/// The same, and counts how the events of the compared states were run.
+pub fn agree_by(machine: &Machine, limits: &Limits, ways: &mut Ways) -> Result<usize, String> {
     let mut budget = Budget::unlimited();
     budget.time_limit = Some(Duration::from_secs(limits.seconds));
     let options =
@@ -89,7 +111,7 @@ pub fn agree(machine: &Machine, limits: &Limits) -> Result<usize, String> {
         if budget.check().is_err() {
             break;
         }
-        let agreed = one_state(machine, &program, &interpreter, &mut worker, state);
+        let agreed = one_state(machine, &program, &interpreter, &mut worker, state, ways);
         if budget.check().is_err() {
             break;
         }
@@ -114,6 +136,7 @@ fn one_state<'m>(
     // One for all states, as in a run: what it remembers of one must be right in the next.
     worker: &mut Worker<'m>,
     state: &State,
+    ways: &mut Ways,
 ) -> Result<(), String> {
     let words = program.pack(state).ok_or("the constants are not a valuation")?;
     let back: Vec<_> = program.state_values(&words).into_iter().map(|(_, v)| v).collect();
@@ -123,7 +146,13 @@ fn one_state<'m>(
         Err(_) => return Ok(()),
     };
     let mut heard = Heard::default();
+    let before = worker.fallbacks;
     program.successors(worker, &words, &mut heard);
+    let on_values = worker.fallbacks - before;
+    let by_code = (machine.events.len() as u64).saturating_sub(on_values);
+    let code = if program.native_bytes() > 0 { &mut ways.machine_code } else { &mut ways.register_code };
+    *code += by_code;
+    ways.values += on_values;
     let mut expected = Vec::new();
     for t in &steps.transitions {
         let event = EventId(t.event as u32);

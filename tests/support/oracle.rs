@@ -235,7 +235,7 @@ impl Comparison<'_> {
         same("findings of events", ours, theirs)?;
         let ours: BTreeSet<String> =
             steps.undefined_guards.iter().map(|(e, _)| self.converter.event(*e).to_string()).collect();
-        let theirs: BTreeSet<String> = look.undefined_guards.keys().map(|e| e.to_string()).collect();
+        let theirs: BTreeSet<String> = look.undefined_guards.iter().map(|e| e.to_string()).collect();
         same("events with an undefined guard", ours, theirs)
     }
 

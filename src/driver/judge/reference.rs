@@ -32,7 +32,7 @@ pub fn explore(machine: &Machine, options: &CheckOptions, budget: &Budget) -> Re
     };
     let report = search::explore(&core, &limits(options, budget), &mut || budget.check().is_ok());
     for reason in &report.incomplete {
-        ledger.enter(format!("the oracle gave up: {reason}"));
+        ledger.enter(format!("the oracle: {reason}"));
     }
     match budget.check() {
         Ok(()) => {}

@@ -5,16 +5,26 @@
 
 use crate::base::finding::FindingKind;
 use crate::evaluate::ErrorKind;
-use crate::evaluate::called::Values;
+use crate::evaluate::called::{Unsettled, Values};
 use crate::evaluate::error::{Error, Res};
 use crate::evaluate::lockstep::{Calls, Going, Search, follow};
+use crate::evaluate::search::kind_of;
 use crate::model::refinement::Followed;
+
+/// Guards and preconditions without a truth value.
+#[derive(Default)]
+pub(crate) struct Undefined {
+    /// Of the topmost operation.
+    pub(crate) above: Vec<Error>,
+    /// Of the checked machine.
+    pub(crate) own: Vec<Error>,
+}
 
 impl Search<'_> {
     /// The calls of an event that the topmost operation allows, each with the abstract states that allow it.
-    pub(crate) fn calls(&mut self, at: usize, event: usize, followed: &Followed) -> Res<Calls> {
+    pub(crate) fn calls(&mut self, at: usize, event: usize, followed: &Followed) -> Res<(Calls, Undefined)> {
         let set = self.nodes[at].set.states.clone();
-        let mut calls = Calls::new();
+        let (mut calls, mut undefined) = (Calls::new(), Undefined::default());
         let top = followed.refined.last();
         if let Some(top) = top {
             let op = self.chain.machine.op(top.op);
@@ -22,7 +32,8 @@ impl Search<'_> {
                 for a in set.iter() {
                     let admitted =
                         self.abstracts.admitted(&self.interpreter, &self.empty(), event, top, *a)?;
-                    self.note_calls(event, &admitted.1);
+                    self.note_calls(event, &admitted.1.incomplete);
+                    undefined.above.extend(admitted.1.undefined.iter().cloned());
                     for params in &admitted.0 {
                         let states = calls.entry(params.clone()).or_default();
                         if states.last() != Some(a) {
@@ -30,25 +41,56 @@ impl Search<'_> {
                         }
                     }
                 }
-                return Ok(calls);
+                return Ok((calls, undefined));
             }
         }
         // Nothing but guards says which parameters there are: those of the machine, and those of the abstraction.
         let mut found = Vec::new();
         let mut env = self.concrete(self.nodes[at].concrete);
-        let mut missing = self.interpreter.parameters_of(&mut env, followed.op, &mut found)?;
+        let Unsettled { undefined: own, incomplete: mut missing } =
+            self.interpreter.parameters_of(&mut env, followed.op, &mut found)?;
+        undefined.own = own;
         if let (Some(top), Some(_)) = (top, &followed.precondition) {
             for a in set.iter() {
                 let mut env = self.empty();
                 self.abstracts.bind(&mut env, *a);
-                missing.extend(self.interpreter.parameters_of(&mut env, top.op, &mut found)?);
+                let unsettled = self.interpreter.parameters_of(&mut env, top.op, &mut found)?;
+                missing.extend(unsettled.incomplete);
+                undefined.above.extend(unsettled.undefined);
             }
         }
         self.note_calls(event, &missing);
         found.sort();
         found.dedup();
         calls.extend(found.into_iter().map(|params| (params, set.to_vec())));
-        Ok(calls)
+        Ok((calls, undefined))
+    }
+
+    /// The topmost operation has no say about some calls, because its precondition has no truth value for them.
+    pub(crate) fn undefined_above(
+        &mut self,
+        at: usize,
+        event: usize,
+        followed: &Followed,
+        errors: &[Error],
+    ) -> Going {
+        let top = followed.refined.iter().zip(&self.chain.levels).last();
+        let (Some(e), Some((top, level))) = (errors.first(), top) else { return true };
+        let place = format!("{} / {}", level.name, self.chain.machine.op(top.op).name);
+        *self.result.undefined_above.entry(place.clone()).or_default() += 1;
+        let words = format!("{place} / {}", e.message());
+        !self.options.strict_guards
+            || self.finding(kind_of(e), words, Vec::new(), e.span(), Some(at), Some(event))
+    }
+
+    /// A guard of the checked machine has no truth value for a call that may be made. The search of the machine alone
+    /// found that too; whether a client can meet it is told here.
+    pub(crate) fn undefined_own(&mut self, at: usize, event: usize, errors: &[Error]) -> Going {
+        let Some(e) = errors.first().filter(|_| self.options.own_checks) else { return true };
+        self.tally.undefined_guard(self.nodes[at].concrete, event);
+        let words = e.message().to_string();
+        !self.options.strict_guards
+            || self.finding(kind_of(e), words, Vec::new(), e.span(), Some(at), Some(event))
     }
 
     /// Parameters that were not tried are a reason, unless those that were stand for all.

@@ -8,7 +8,7 @@
 use crate::analyse::effect_free_choice;
 use crate::base::Span;
 use crate::base::hash::HashMap;
-use crate::evaluate::called::{Values, written};
+use crate::evaluate::called::{Unsettled, Values, written};
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, Res};
 use crate::evaluate::exec::{Outcomes, Writes};
@@ -92,7 +92,7 @@ pub(crate) struct Steps {
     pub(crate) words: String,
 }
 
-type Admitted = Rc<(Vec<Values>, Vec<Error>)>;
+type Admitted = Rc<(Vec<Values>, Unsettled)>;
 
 pub(crate) struct Abstract<'m> {
     chain: &'m Refinement,
@@ -260,7 +260,7 @@ impl<'m> Abstract<'m> {
         Ok(joint.finish(&mut self.states))
     }
 
-    /// The calls that the topmost operation allows in an abstract state, and what was not computed.
+    /// The calls that the topmost operation allows in an abstract state, and those of which nothing is known.
     pub(crate) fn admitted(
         &mut self,
         interpreter: &Interpreter<'m>,
@@ -276,26 +276,19 @@ impl<'m> Abstract<'m> {
         let mut env = empty.clone();
         self.bind(&mut env, a);
         let mut found: Vec<Values> = Vec::new();
-        let missing = match &top.precondition {
-            None => {
-                found.push(Values::from([]));
-                Vec::new()
-            }
+        let mut unsettled = Unsettled::default();
+        match &top.precondition {
+            None => found.push(Values::from([])),
             Some(pre) if params.is_empty() => match interpreter.holds(&mut env, pre) {
-                Ok(true) => {
-                    found.push(Values::from([]));
-                    Vec::new()
-                }
-                Ok(false) => Vec::new(),
-                Err(e) if e.is_stop() => return Err(e),
-                Err(e) if e.is_finding() => Vec::new(),
-                Err(e) => vec![e],
+                Ok(true) => found.push(Values::from([])),
+                Ok(false) => {}
+                Err(e) => unsettled.note(e)?,
             },
-            Some(pre) => interpreter.admitted_by(&mut env, params, pre, &mut found)?,
-        };
+            Some(pre) => unsettled = interpreter.admitted_by(&mut env, params, pre, &mut found)?,
+        }
         found.sort();
         found.dedup();
-        let admitted = Rc::new((found, missing));
+        let admitted = Rc::new((found, unsettled));
         self.admitted.insert((a, event), admitted.clone());
         Ok(admitted)
     }

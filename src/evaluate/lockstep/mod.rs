@@ -56,6 +56,8 @@ pub struct Options {
     pub check_deadlock: bool,
     /// Go on after a finding.
     pub keep_going: bool,
+    /// A guard or precondition without a truth value is a finding.
+    pub strict_guards: bool,
     pub max_states: Option<u64>,
 }
 
@@ -78,6 +80,8 @@ pub struct Followup {
     pub found: BTreeMap<FindingKind, u64>,
     /// Each reason once.
     pub incomplete: BTreeSet<String>,
+    /// In how many combined states the precondition of an abstract operation had no truth value, by its place.
+    pub undefined_above: BTreeMap<String, u64>,
     /// Combined states.
     pub states: u64,
     /// With `own_checks`, the checked machine as far as clients may call it.
@@ -145,10 +149,12 @@ struct Step {
 }
 
 /// What the checked machine may do when it is called.
+#[derive(Default)]
 struct Moves {
     /// Results and the number of the state afterwards.
     outcomes: Vec<(Values, u32)>,
     errors: Vec<Error>,
+    undefined_guards: Vec<Error>,
     incomplete: Vec<Error>,
 }
 
@@ -419,7 +425,12 @@ impl<'m> Search<'m> {
                 self.reason(&format!("{name} has other parameters than the operation it refines"));
                 continue;
             }
-            let calls = self.calls(at, event, followed)?;
+            let (calls, undefined) = self.calls(at, event, followed)?;
+            if !self.undefined_above(at, event, followed, &undefined.above)
+                || !self.undefined_own(at, event, &undefined.own)
+            {
+                return Ok(false);
+            }
             for (params, states) in calls {
                 if !self.call(at, event, followed, &params, &states)? {
                     return Ok(false);
@@ -459,7 +470,7 @@ impl<'m> Search<'m> {
         } else {
             vec![None]
         };
-        let mut moves = Rc::new(Moves { outcomes: Vec::new(), errors: Vec::new(), incomplete: Vec::new() });
+        let mut moves = Rc::new(Moves::default());
         for a in readers {
             moves = self.moves(c, event, params, a)?;
             for e in &moves.errors {
@@ -481,6 +492,9 @@ impl<'m> Search<'m> {
                 self.reason(&format!("{}: {}", op.name, e.message()));
             }
         }
+        if !self.undefined_own(at, event, &moves.undefined_guards) {
+            return Ok(false);
+        }
         self.moved |= !(moves.outcomes.is_empty() && moves.errors.is_empty() && moves.incomplete.is_empty());
         for (results, next) in &moves.outcomes {
             let step = Step { event, params: params.clone(), results: results.clone() };
@@ -501,11 +515,11 @@ impl<'m> Search<'m> {
         if let Some(a) = a {
             self.abstracts.bind_hidden(&mut env, a);
         }
-        let called = self.interpreter.outcomes_of(&mut env, self.chain.events[event].op, params)?;
+        let mut called = self.interpreter.outcomes_of(&mut env, self.chain.events[event].op, params)?;
         let before = self.concretes.get(c).clone();
         let own = &self.chain.machine.variables[..self.chain.own_variables];
         let mut outcomes = Vec::with_capacity(called.outcomes.len());
-        for (results, writes) in called.outcomes {
+        for (results, writes) in std::mem::take(&mut called.outcomes) {
             let after: Values = own
                 .iter()
                 .zip(before.iter())
@@ -513,7 +527,8 @@ impl<'m> Search<'m> {
                 .collect();
             outcomes.push((results, self.concretes.number(after)));
         }
-        let moves = Rc::new(Moves { outcomes, errors: called.errors, incomplete: called.incomplete });
+        let crate::evaluate::called::Called { errors, undefined_guards, incomplete, .. } = called;
+        let moves = Rc::new(Moves { outcomes, errors, undefined_guards, incomplete });
         self.moves.insert(key, moves.clone());
         Ok(moves)
     }

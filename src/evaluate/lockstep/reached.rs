@@ -19,6 +19,8 @@ pub struct Reached {
     pub initial: u64,
     pub depth: u64,
     pub coverage: Vec<Coverage>,
+    /// For each event in how many states its guard had no truth value for some call.
+    pub undefined_guards: Vec<u64>,
     pub digest: SetDigest,
 }
 
@@ -26,11 +28,17 @@ pub struct Reached {
 #[derive(Default)]
 pub(crate) struct Tally {
     steps: HashSet<(u32, usize, Values, Values, u32)>,
+    /// States and events whose guard has no truth value there for some call.
+    undefined: BTreeSet<(u32, usize)>,
 }
 
 impl Tally {
     pub(crate) fn step(&mut self, from: u32, step: &Step, to: u32) {
         self.steps.insert((from, step.event, step.params.clone(), step.results.clone(), to));
+    }
+
+    pub(crate) fn undefined_guard(&mut self, state: u32, event: usize) {
+        self.undefined.insert((state, event));
     }
 }
 
@@ -47,6 +55,10 @@ impl Search<'_> {
             if enabled.insert((from, event)) {
                 reached.coverage[event].states += 1;
             }
+        }
+        reached.undefined_guards.resize(self.chain.events.len(), 0);
+        for (_, event) in std::mem::take(&mut self.tally.undefined) {
+            reached.undefined_guards[event] += 1;
         }
         // Nodes come in the order of their depth, so the first one of a concrete state is the nearest.
         let mut depths: Vec<u64> = Vec::with_capacity(self.nodes.len());

@@ -103,7 +103,7 @@ fn variables_of(machine: &Machine) -> impl Iterator<Item = &Name> {
 fn obligation(place: &str, what: &str, kind: &str, pred: Expr) -> Wrap {
     let family = match kind {
         "THM" | "FIS" => Obligation::Assertion,
-        "VAR" | "NAT" => Obligation::Variant,
+        "VAR" | "NAT" | "FIN" => Obligation::Variant,
         _ => Obligation::Refinement,
     };
     let label = format!("{place} / {what} / {kind}");

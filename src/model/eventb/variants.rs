@@ -1,7 +1,7 @@
 //! Variants: what convergent and anticipated events owe.
 //!
 //! In: the variant of a machine and the values that an event leaves. Out: conditions that must hold
-//! when the event happens: a number is natural and decreases, a set shrinks; an anticipated event only
+//! when the event happens: a number is natural and decreases, a set is finite and shrinks; an anticipated event only
 //! must not increase it. Never here: types; whether a variant is a number or a set is read off its form.
 
 use super::lockstep::{binary, node};
@@ -32,7 +32,8 @@ pub fn conditions(
     });
     if is_set(variant, levels) {
         let op = if strict { BinOp::StrictSubset } else { BinOp::Subset };
-        return vec![("VAR", binary(op, new, variant.clone()))];
+        let finite = node(ExprKind::Builtin(Builtin::Finite, vec![variant.clone()]), variant.span);
+        return vec![("FIN", finite), ("VAR", binary(op, new, variant.clone()))];
     }
     let zero = node(ExprKind::Int(Int::ZERO), variant.span);
     let op = if strict { BinOp::Less } else { BinOp::LessEqual };

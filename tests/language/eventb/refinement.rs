@@ -244,6 +244,19 @@ fn a_variant_may_be_a_set_that_shrinks() {
 }
 
 #[test]
+fn a_set_that_shrinks_without_end_is_no_variant() {
+    // ℕ∖(0‥x) loses an element in each step and never runs out of them.
+    let text = "machine M variables x invariants @i x∈0‥3 variant @vrn ℕ∖(0‥x) events
+         event INITIALISATION then @ini x≔0 end
+         convergent event go when @g x<3 then @act x≔x+1 end
+         event back when @g x=3 then @act x≔0 end end";
+    let options = LoadOptions { variants: true, ..LoadOptions::default() };
+    let seen = check_with(text, &options).expect("a model");
+    assert_eq!(seen.findings, ["Variant: M / go / vrn / FIN"]);
+    assert_eq!(check_with(&text.replace('ℕ', "0‥9"), &options).expect("a model").findings, [""; 0]);
+}
+
+#[test]
 fn carrier_sets_are_enumerated_by_their_partition() {
     let enumerated = check(
         "machine M sees C variables x invariants @i x∈S events
