@@ -5,7 +5,7 @@
 //! from is. Each rule says why it holds. Never here: values, environments, the choice of what to bind first.
 
 use crate::lang::free;
-use crate::lang::partiality::{is_infinite, may_be_undefined};
+use crate::lang::partiality::{is_infinite, may_be_undefined, pred_may_be_undefined};
 use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::solve::plan::Conjunct;
 use std::sync::Arc;
@@ -18,10 +18,11 @@ pub(crate) fn consequences(p: &Pred, vars: &[VarId]) -> Vec<Pred> {
     match &p.kind {
         PredKind::Rel(RelOp::In, f, set) => {
             let mut out = ends_of_arrow(f, set, vars, p);
-            out.extend(row_of_image(f, set, p));
+            out.extend(row_of_image(f, set, p).filter(|_| !pred_may_be_undefined(p)));
             out
         }
-        PredKind::Rel(op, a, b) => {
+        // What may be undefined is not worth a second search for what these steps would pass over.
+        PredKind::Rel(op, a, b) if !pred_may_be_undefined(p) => {
             let mut out = branches(*op, a, b, vars, p);
             if *op == RelOp::Equal {
                 out.extend([(a, b), (b, a)].into_iter().filter_map(|(a, b)| point_of_image(a, b, p)));
@@ -45,7 +46,7 @@ fn ends_of_arrow(f: &Expr, set: &Expr, vars: &[VarId], p: &Pred) -> Vec<Pred> {
         _ => false,
     };
     let mut out = Vec::new();
-    if is_open(s) || is_open(t) {
+    if !pred_may_be_undefined(p) && (is_open(s) || is_open(t)) {
         out.extend(sizes_of_arrow(arrow, s, t, p));
     }
     for (holds, part, whole) in [(arrow.total, UnOp::Dom, s), (arrow.onto, UnOp::Ran, t)] {
@@ -251,10 +252,13 @@ pub(crate) fn ends_of_relations(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)
     let mut ends: Vec<(Expr, End)> = Vec::new();
     for (number, c) in conjuncts.iter().enumerate() {
         let PredKind::Rel(op @ (RelOp::Equal | RelOp::Subset), a, b) = &c.pred.kind else { continue };
+        if c.partial {
+            continue;
+        }
         let mut add = |r: &Expr, is_left: bool, set: &Expr| {
             let is_open = matches!(r.kind, ExprKind::Var(_)) && is_infinite(&r.ty);
             if is_open && !free::mentions(set, &|v| r.kind == ExprKind::Var(v)) {
-                ends.push((r.clone(), End { number, is_left, set: set.clone(), partial: c.partial }));
+                ends.push((r.clone(), End { number, is_left, set: set.clone() }));
             }
         };
         for (x, y) in [(a, b), (b, a)] {
@@ -283,7 +287,7 @@ pub(crate) fn ends_of_relations(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)
                 ExprKind::Binary(BinOp::Cartesian, Box::new(left.set.clone()), Box::new(right.set.clone()));
             let product = Expr { kind, ty: r.ty.clone(), span: right.set.span };
             let pred = Pred { kind: PredKind::Rel(RelOp::Subset, r.clone(), product), span: right.set.span };
-            out.push((pred, left.partial || right.partial));
+            out.push((pred, false));
         }
     }
     out
@@ -294,7 +298,6 @@ struct End {
     number: usize,
     is_left: bool,
     set: Expr,
-    partial: bool,
 }
 
 /// `s <: t & !x.(x:s => P)` says that `s <: {x | x:t & P}`: each element of `s` lies in `t` and satisfies P. Only for a P

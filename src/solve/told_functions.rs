@@ -19,7 +19,7 @@ const DEPTH: u32 = 16;
 /// the same.
 pub(crate) fn told_functions(conjuncts: &[Arc<Conjunct>], vars: &[VarId]) -> Vec<(usize, Pred)> {
     let mut out: Vec<(usize, Pred)> = Vec::new();
-    for c in conjuncts.iter().filter(|c| !c.derived) {
+    for (at, c) in conjuncts.iter().enumerate().filter(|(_, c)| !c.derived) {
         let PredKind::Rel(RelOp::In, f, arrows) = &c.pred.kind else { continue };
         let (ExprKind::Var(function), ExprKind::Binary(op, points, _)) = (&f.kind, &arrows.kind) else {
             continue;
@@ -28,11 +28,9 @@ pub(crate) fn told_functions(conjuncts: &[Arc<Conjunct>], vars: &[VarId]) -> Vec
         if !is_total || !vars.contains(function) || !has_no_end(points, DEPTH) {
             continue;
         }
-        let told = conjuncts
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| !c.derived)
-            .find_map(|(number, c)| Some((number, equation(&c.pred, (f, *function), points)?)));
+        // Where the function is not known to be total yet, its applications may have no value.
+        let mut behind = conjuncts.iter().enumerate().skip(at + 1).filter(|(_, c)| !c.derived);
+        let told = behind.find_map(|(number, c)| Some((number, equation(&c.pred, (f, *function), points)?)));
         out.extend(told.filter(|(number, _)| !out.iter().any(|(n, _)| n == number)));
     }
     out
