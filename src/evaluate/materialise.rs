@@ -49,15 +49,16 @@ impl Interpreter<'_> {
             Some(Ok(_)) => return Err(too_large()),
             _ => {}
         }
+        let is_closed = c.code.free.len() == c.captured.len();
         let wide = limit <= crate::evaluate::COMPREHENSION && self.closure_width(env, c)? != Card::Unknown;
         let listed = if wide || self.is_product_beyond(env, c, limit)? {
             Err(too_large())
         } else {
-            let found = self.found_in(env, c, limit);
-            found.and_then(|found| self.set_of(env, found))
+            let mut list = || self.found_in(env, c, limit).and_then(|found| self.set_of(env, found));
+            if is_closed { list() } else { self.listed_once(key, &mut list) }
         };
         // What a closure did not capture, and values from before, belong to whoever asks.
-        let own = c.code.free.len() == c.captured.len() && !reads_old(&c.code);
+        let own = is_closed && !reads_old(&c.code);
         if !own {
             return listed;
         }

@@ -5,7 +5,7 @@
 //! Sound because nothing a function reads changes while its outermost application runs: it sees its argument, what
 //! its closure captured, and the constants.
 
-use crate::evaluate::error::Res;
+use crate::evaluate::error::{Error, Res};
 use crate::lang::value::Value;
 use std::collections::BTreeMap;
 
@@ -19,11 +19,28 @@ pub(crate) struct Recursion {
     /// The functions being applied, the innermost last, by the address of their shared form.
     active: Vec<usize>,
     known: BTreeMap<(usize, Value), Value>,
+    /// The sets that speak of themselves and are being listed, by the addresses of their code and of what they captured.
+    listing: Vec<(usize, usize)>,
     /// Keeps the functions alive whose addresses `known` speaks of.
     kept: Vec<Value>,
 }
 
 impl crate::evaluate::Interpreter<'_> {
+    /// Lists a set that may speak of itself. To list it while it is being listed would never end.
+    pub(crate) fn listed_once(
+        &self,
+        set: (usize, usize),
+        list: &mut dyn FnMut() -> Res<Value>,
+    ) -> Res<Value> {
+        if self.recursion.borrow().listing.contains(&set) {
+            return Err(Error::undecided("a set that speaks of itself would have to be listed"));
+        }
+        self.recursion.borrow_mut().listing.push(set);
+        let listed = list();
+        self.recursion.borrow_mut().listing.pop();
+        listed
+    }
+
     /// The value of `f` at `x`, computed by `apply` unless it is known.
     pub(crate) fn recalled(
         &self,

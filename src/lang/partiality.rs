@@ -89,13 +89,7 @@ impl Visit for Partial {
             ),
             ExprKind::External(..) | ExprKind::Construct(..) => true,
             // An infinite set has no number of elements; what is listed, and an interval, is finite.
-            ExprKind::Unary(UnOp::Card, set) => {
-                let finite = matches!(
-                    set.kind,
-                    ExprKind::SetExt(_) | ExprKind::SeqExt(_) | ExprKind::Binary(BinOp::Interval, ..)
-                );
-                !finite && is_infinite(&set.ty)
-            }
+            ExprKind::Unary(UnOp::Card, set) => !is_finite_by_form(set) && is_infinite(&set.ty),
             // What is listed has a least and a greatest element, unless it is empty.
             ExprKind::Unary(UnOp::Min | UnOp::Max, set) => {
                 !matches!(&set.kind, ExprKind::SetExt(elements) if !elements.is_empty())
@@ -120,8 +114,21 @@ impl Visit for Partial {
     }
 }
 
+/// Whether a set is finite whatever its variables are: it is listed, or made of finite sets.
+fn is_finite_by_form(set: &Expr) -> bool {
+    match &set.kind {
+        ExprKind::SetExt(_) | ExprKind::SeqExt(_) | ExprKind::Binary(BinOp::Interval, ..) => true,
+        ExprKind::Binary(BinOp::Union | BinOp::Cartesian, a, b) => {
+            is_finite_by_form(a) && is_finite_by_form(b)
+        }
+        ExprKind::Binary(BinOp::Inter, a, b) => is_finite_by_form(a) || is_finite_by_form(b),
+        ExprKind::Binary(BinOp::SetMinus, a, _) => is_finite_by_form(a),
+        _ => false,
+    }
+}
+
 /// Whether a type has infinitely many values.
-fn is_infinite(t: &Type) -> bool {
+pub fn is_infinite(t: &Type) -> bool {
     match t {
         Type::Bool | Type::Set(_) => false,
         Type::Integer | Type::String | Type::Real | Type::Any | Type::Free(_) => true,

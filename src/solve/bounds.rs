@@ -8,7 +8,7 @@ use crate::base::Int;
 use crate::evaluate::Interpreter;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::typed::{BinOp, Expr, ExprKind, FunctionConst, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::{Base, Symbolic, Value};
 use crate::solve::elimination;
 use crate::solve::inverses::{DEPTH, is_interval, is_invertible};
@@ -78,27 +78,6 @@ pub(super) fn floor_div(a: &Int, b: &Int) -> Int {
     }
 }
 
-/// How often a variable is multiplied with itself; `None` if the expression is no such product.
-fn power_of(e: &Expr, var: &mut Option<VarId>) -> Option<u32> {
-    match &e.kind {
-        ExprKind::Var(v) if var.is_none_or(|w| w == *v) && e.ty == Type::Integer => {
-            *var = Some(*v);
-            Some(1)
-        }
-        ExprKind::Binary(BinOp::Mul, a, b) if e.ty == Type::Integer => {
-            Some(power_of(a, var)? + power_of(b, var)?)
-        }
-        ExprKind::Binary(BinOp::Power, a, n) if e.ty == Type::Integer => match &n.kind {
-            ExprKind::Int(n) => {
-                let n = u32::try_from(n.small()?).ok().filter(|n| (1..=64).contains(n))?;
-                Some(power_of(a, var)?.checked_mul(n)?)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// A sum of unknown variables with coefficients, and the range of everything else in it.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
@@ -160,7 +139,7 @@ impl Table<'_> {
     }
 
     /// `sum <= 0`: what follows for each variable in it. False if nothing can satisfy it.
-    fn at_most_zero(&mut self, sum: &Linear) -> bool {
+    pub(super) fn at_most_zero(&mut self, sum: &Linear) -> bool {
         if sum.terms.is_empty() {
             return sum.rest.low.as_ref().is_none_or(|l| *l <= Int::ZERO);
         }
@@ -330,8 +309,6 @@ impl Interpreter<'_> {
                 sums
             }
             RelOp::Equal => {
-                self.root(env, table, a, b, true)?;
-                self.root(env, table, b, a, true)?;
                 self.bound_factors(env, table, a, b)?;
                 self.bound_factors(env, table, b, a)?;
                 let (x, y) = (self.linear(env, table, a)?, self.linear(env, table, b)?);
@@ -349,7 +326,6 @@ impl Interpreter<'_> {
                     RelOp::Less | RelOp::LessEqual => (a, b),
                     _ => (b, a),
                 };
-                self.root(env, table, small, large, false)?;
                 self.bound_factors(env, table, small, large)?;
                 let difference = self.linear(env, table, small)?.minus(self.linear(env, table, large)?);
                 let strict = Int::from(i64::from(matches!(op, RelOp::Less | RelOp::Greater)));
@@ -387,50 +363,6 @@ impl Interpreter<'_> {
             | ExprKind::Unary(UnOp::Max | UnOp::Min | UnOp::Card, _) => !self.is_open(table, e),
             _ => true,
         }
-    }
-
-    /// `v*v <= e`, `v*v*v = e`: v lies between the roots of what e is at most. Of an odd power only an equation
-    /// bounds both sides.
-    fn root(&self, env: &mut Env, table: &mut Table, power: &Expr, e: &Expr, equation: bool) -> Res<()> {
-        let mut found = None;
-        let Some(n) = power_of(power, &mut found) else { return Ok(()) };
-        let Some(v) = found.filter(|_| n > 1 && (equation || n % 2 == 0)) else { return Ok(()) };
-        let Some(at) = table.unknown.iter().position(|w| *w == v) else { return Ok(()) };
-        let range = self.range_of(env, table, e)?;
-        let most = match (range.low, range.high) {
-            (_, Some(high)) if n % 2 == 0 => high.small().map(|h| h.max(0)),
-            (Some(low), Some(high)) => match (low.small(), high.small()) {
-                (Some(l), Some(h)) => l.checked_abs().map(|l| l.max(h)),
-                _ => None,
-            },
-            _ => None,
-        };
-        let Some(most) = most else { return Ok(()) };
-        // One more than the root of the nearest float is surely not less than the root.
-        let root = Int::from((most as f64).powf(1.0 / f64::from(n)) as i64 + 1);
-        table.narrowed |= table.ranges[at].at_least(root.neg());
-        table.narrowed |= table.ranges[at].at_most(root);
-        Ok(())
-    }
-
-    /// `a*b <= e` with factors that are not negative, one of them positive: the other is at most `e` by the least
-    /// that one can be.
-    fn bound_factors(&self, env: &mut Env, table: &mut Table, product: &Expr, e: &Expr) -> Res<()> {
-        let ExprKind::Binary(BinOp::Mul, a, b) = &product.kind else { return Ok(()) };
-        let Some(high) = self.range_of(env, table, e)?.high else { return Ok(()) };
-        for (x, y) in [(a, b), (b, a)] {
-            let (low, least) = (self.range_of(env, table, x)?.low, self.range_of(env, table, y)?.low);
-            if let (Some(low), Some(least)) = (low, least)
-                && !low.is_negative()
-                && least >= Int::ONE
-                && !high.is_negative()
-            {
-                let bound = Linear::of_range(Range::point(floor_div(&high, &least)));
-                let factor = self.linear(env, table, x)?;
-                table.at_most_zero(&factor.minus(bound));
-            }
-        }
-        Ok(())
     }
 
     pub(super) fn is_open(&self, table: &Table, e: &Expr) -> bool {
@@ -472,15 +404,18 @@ impl Interpreter<'_> {
                         };
                     }
                 }
-                let (x, y) = (self.range_of(env, table, a)?, self.range_of(env, table, b)?);
-                Linear::of_range(match (&x.low, &y.low) {
-                    // Both factors not negative: the product grows with each.
-                    (Some(l), Some(m)) if !l.is_negative() && !m.is_negative() => {
-                        Range { low: Some(l.mul(m)), high: both(&x.high, &y.high, Int::mul) }
-                    }
-                    _ => Range::default(),
-                })
+                Linear::of_range(self.range_of_product(env, table, e)?)
             }
+            // `succ` and `pred` are defined for all integers.
+            ExprKind::Apply(f, x) => match f.kind {
+                ExprKind::Function(FunctionConst::Succ) => {
+                    self.linear(env, table, x)?.plus(Linear::of_range(Range::point(Int::ONE)))
+                }
+                ExprKind::Function(FunctionConst::Pred) => {
+                    self.linear(env, table, x)?.minus(Linear::of_range(Range::point(Int::ONE)))
+                }
+                _ => Linear::of_range(Range::default()),
+            },
             ExprKind::Binary(BinOp::Div, ..) | ExprKind::Unary(UnOp::Card | UnOp::Max | UnOp::Min, _) => {
                 Linear::of_range(self.range_by_operator(env, table, e)?)
             }

@@ -5,7 +5,8 @@
 //! from is. Each rule says why it holds. Never here: values, environments, the choice of what to bind first.
 
 use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use crate::lang::partiality::{is_infinite, may_be_undefined, pred_may_be_undefined};
+use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::solve::plan::Conjunct;
 use std::sync::Arc;
 
@@ -15,7 +16,19 @@ const DEPTH: u32 = 32;
 /// What follows from one conjunct, for a plan that looks for `vars` (for any variables, if there are none).
 pub(crate) fn consequences(p: &Pred, vars: &[VarId]) -> Vec<Pred> {
     match &p.kind {
-        PredKind::Rel(RelOp::In, f, set) => ends_of_arrow(f, set, vars, p),
+        PredKind::Rel(RelOp::In, f, set) => {
+            let mut out = ends_of_arrow(f, set, vars, p);
+            out.extend(row_of_image(f, set, p).filter(|_| !pred_may_be_undefined(p)));
+            out
+        }
+        // What may be undefined is not worth a second search for what these steps would pass over.
+        PredKind::Rel(op, a, b) if !pred_may_be_undefined(p) => {
+            let mut out = branches(*op, a, b, vars, p);
+            if *op == RelOp::Equal {
+                out.extend([(a, b), (b, a)].into_iter().filter_map(|(a, b)| point_of_image(a, b, p)));
+            }
+            out
+        }
         PredKind::Forall(bound, body) => inclusions(bound, body, p),
         _ => Vec::new(),
     }
@@ -33,6 +46,9 @@ fn ends_of_arrow(f: &Expr, set: &Expr, vars: &[VarId], p: &Pred) -> Vec<Pred> {
         _ => false,
     };
     let mut out = Vec::new();
+    if !pred_may_be_undefined(p) && (is_open(s) || is_open(t)) {
+        out.extend(sizes_of_arrow(arrow, s, t, p));
+    }
     for (holds, part, whole) in [(arrow.total, UnOp::Dom, s), (arrow.onto, UnOp::Ran, t)] {
         if holds && is_open(whole) {
             let kind = ExprKind::Unary(part, Box::new(f.clone()));
@@ -41,6 +57,105 @@ fn ends_of_arrow(f: &Expr, set: &Expr, vars: &[VarId], p: &Pred) -> Vec<Pred> {
         }
     }
     out
+}
+
+/// Different points of an injection have different images, so `f : s >-> t` says that `card(s) <= card(t)`; each element
+/// of `t` is the image of a point of its own under a function onto `t`, so `f : s +->> t` says that `card(t) <= card(s)`.
+/// Only of sets that are finite by their form or type, because others have no number of elements.
+fn sizes_of_arrow(arrow: Arrow, s: &Expr, t: &Expr, p: &Pred) -> Vec<Pred> {
+    let size = |e: &Expr| {
+        let kind = ExprKind::Unary(UnOp::Card, Box::new(e.clone()));
+        Expr { kind, ty: Type::Integer, span: e.span }
+    };
+    let (points, images) = (size(s), size(t));
+    if !arrow.functional || may_be_undefined(&points) || may_be_undefined(&images) {
+        return Vec::new();
+    }
+    let op = match (arrow.total && arrow.injective, arrow.onto) {
+        (true, true) => RelOp::Equal,
+        (true, false) => RelOp::LessEqual,
+        (false, true) => RelOp::GreaterEqual,
+        (false, false) => return Vec::new(),
+    };
+    vec![Pred { kind: PredKind::Rel(op, points, images), span: p.span }]
+}
+
+/// `y : f[{x}]` says that `(x|->y) : f`, which is what an image means.
+fn row_of_image(y: &Expr, image: &Expr, p: &Pred) -> Option<Pred> {
+    let (f, x) = image_of_point(image)?;
+    let Type::Pow(pair) = &f.ty else { return None };
+    let kind = ExprKind::Pair(Box::new(x.clone()), Box::new(y.clone()));
+    let row = Expr { kind, ty: (**pair).clone(), span: y.span };
+    Some(Pred { kind: PredKind::Rel(RelOp::In, row, f.clone()), span: p.span })
+}
+
+/// `f[{x}] = {y,…}` says that `(x|->y) : f`, because y is in the image.
+fn point_of_image(image: &Expr, set: &Expr, p: &Pred) -> Option<Pred> {
+    let ExprKind::SetExt(es) = &set.kind else { return None };
+    row_of_image(es.first()?, image, p)
+}
+
+fn image_of_point(image: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Binary(BinOp::Image, f, points) = &image.kind else { return None };
+    match &points.kind {
+        ExprKind::SetExt(es) => match &es[..] {
+            [x] => Some((f, x)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A relation between numbers with `IF c THEN x ELSE y END` in one of its sums says that `c` and the relation with `x`
+/// holds, or `not(c)` and the relation with `y`: one of the branches is the value.
+fn branches(op: RelOp, a: &Expr, b: &Expr, vars: &[VarId], p: &Pred) -> Vec<Pred> {
+    if a.ty != Type::Integer {
+        return Vec::new();
+    }
+    let Some(choice) = conditional(a, DEPTH).or_else(|| conditional(b, DEPTH)) else { return Vec::new() };
+    let ExprKind::If(c, x, y) = &choice.kind else { return Vec::new() };
+    if !free::mentions(choice, &|v| vars.is_empty() || vars.contains(&v)) {
+        return Vec::new();
+    }
+    let case = |c: Pred, branch: &Expr| {
+        let place = |e: &Expr| {
+            let mut e = e.clone();
+            put(&mut e, choice, branch, DEPTH);
+            e
+        };
+        let relation = Pred { kind: PredKind::Rel(op, place(a), place(b)), span: p.span };
+        Pred { kind: PredKind::And(vec![c, relation]), span: p.span }
+    };
+    let not = Pred { kind: PredKind::Not(c.clone()), span: c.span };
+    vec![Pred { kind: PredKind::Or(vec![case((**c).clone(), x), case(not, y)]), span: p.span }]
+}
+
+/// The first conditional in a sum or product of integers.
+fn conditional(e: &Expr, depth: u32) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::If(..) => Some(e),
+        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) if depth > 0 => {
+            conditional(a, depth - 1).or_else(|| conditional(b, depth - 1))
+        }
+        ExprKind::Unary(UnOp::Neg, a) if depth > 0 => conditional(a, depth - 1),
+        _ => None,
+    }
+}
+
+/// Puts `branch` in place of `choice` in a sum or product of integers.
+fn put(e: &mut Expr, choice: &Expr, branch: &Expr, depth: u32) {
+    if e.kind == choice.kind {
+        *e = branch.clone();
+        return;
+    }
+    match &mut e.kind {
+        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) if depth > 0 => {
+            put(a, choice, branch, depth - 1);
+            put(b, choice, branch, depth - 1);
+        }
+        ExprKind::Unary(UnOp::Neg, a) if depth > 0 => put(a, choice, branch, depth - 1),
+        _ => {}
+    }
 }
 
 /// `!x.(x:s => x:t)` says that `s <: t`: `x` runs through its whole type, so this is what inclusion means. The
@@ -126,6 +241,89 @@ pub(crate) fn common_sequences(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)>
                 Expr { kind: ExprKind::Unary(op, Box::new(both)), ty: s.ty.clone(), span: s.span };
             let pred = Pred { kind: PredKind::Rel(RelOp::In, x.clone(), sequences), span: first.pred.span };
             out.push((pred, first.partial || second.partial));
+        }
+    }
+    out
+}
+
+/// `dom(r) = s & ran(r) = t` says that `r <: s*t`: a relation lies in the product of its domain and its range. The same
+/// follows from parts of products and from inclusions of the domain or the range. Worth saying of infinite types.
+pub(crate) fn ends_of_relations(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)> {
+    let mut ends: Vec<(Expr, End)> = Vec::new();
+    for (number, c) in conjuncts.iter().enumerate() {
+        let PredKind::Rel(op @ (RelOp::Equal | RelOp::Subset), a, b) = &c.pred.kind else { continue };
+        if c.partial {
+            continue;
+        }
+        let mut add = |r: &Expr, is_left: bool, set: &Expr| {
+            let is_open = matches!(r.kind, ExprKind::Var(_)) && is_infinite(&r.ty);
+            if is_open && !free::mentions(set, &|v| r.kind == ExprKind::Var(v)) {
+                ends.push((r.clone(), End { number, is_left, set: set.clone() }));
+            }
+        };
+        for (x, y) in [(a, b), (b, a)] {
+            match &x.kind {
+                ExprKind::Unary(UnOp::Dom, r) => add(r, true, y),
+                ExprKind::Unary(UnOp::Ran, r) => add(r, false, y),
+                _ => {}
+            }
+            if *op == RelOp::Subset {
+                break;
+            }
+        }
+        if let (RelOp::Subset, ExprKind::Binary(BinOp::Cartesian, s, t)) = (op, &b.kind) {
+            add(a, true, s);
+            add(a, false, t);
+        }
+    }
+    let mut out = Vec::new();
+    for (r, left) in ends.iter().filter(|(_, end)| end.is_left) {
+        for (q, right) in ends.iter().filter(|(_, end)| !end.is_left) {
+            // What one conjunct says is said already.
+            if q.kind != r.kind || left.number == right.number {
+                continue;
+            }
+            let kind =
+                ExprKind::Binary(BinOp::Cartesian, Box::new(left.set.clone()), Box::new(right.set.clone()));
+            let product = Expr { kind, ty: r.ty.clone(), span: right.set.span };
+            let pred = Pred { kind: PredKind::Rel(RelOp::Subset, r.clone(), product), span: right.set.span };
+            out.push((pred, false));
+        }
+    }
+    out
+}
+
+/// What a conjunct says about the domain or the range of a relation.
+struct End {
+    number: usize,
+    is_left: bool,
+    set: Expr,
+}
+
+/// `s <: t & !x.(x:s => P)` says that `s <: {x | x:t & P}`: each element of `s` lies in `t` and satisfies P. Only for a P
+/// that has a truth value for all values, and where `t` has no end.
+pub(crate) fn restricted_sets(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)> {
+    let mut out = Vec::new();
+    for c in conjuncts {
+        let PredKind::Forall(bound, body) = &c.pred.kind else { continue };
+        let ([x], PredKind::Implies(given, claim)) = (&bound[..], &unlabelled(body).kind) else { continue };
+        let PredKind::Rel(RelOp::In, element, s) = &unlabelled(given).kind else { continue };
+        if element.kind != ExprKind::Var(*x) || !matches!(s.kind, ExprKind::Var(_)) || c.partial {
+            continue;
+        }
+        for upper in conjuncts {
+            let PredKind::Rel(RelOp::Subset, part, t) = &upper.pred.kind else { continue };
+            let is_endless =
+                matches!(t.kind, ExprKind::Natural | ExprKind::Natural1 | ExprKind::TypeSet(Type::Integer));
+            if part.kind != s.kind || !is_endless {
+                continue;
+            }
+            let inside = Pred { kind: PredKind::Rel(RelOp::In, element.clone(), t.clone()), span: t.span };
+            let both = Pred { kind: PredKind::And(vec![inside, (**claim).clone()]), span: claim.span };
+            let set =
+                Expr { kind: ExprKind::Compr(vec![*x], Box::new(both)), ty: t.ty.clone(), span: c.pred.span };
+            out.push((Pred { kind: PredKind::Rel(RelOp::Subset, s.clone(), set), span: c.pred.span }, false));
+            break;
         }
     }
     out

@@ -14,6 +14,7 @@ use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp};
 use crate::lang::value::Value;
 use crate::solve::bounds::{Linear, Range, Table, both, floor_div};
 use crate::solve::order::Item;
+use crate::solve::products::power_of;
 
 /// Formulas nested deeper than this are not looked into.
 pub(super) const DEPTH: u32 = 32;
@@ -27,6 +28,12 @@ pub(super) fn is_interval(e: &Expr) -> bool {
 pub(super) fn is_invertible(e: &Expr, depth: u32) -> bool {
     depth > 0
         && match &e.kind {
+            // A product with a number is invertible if the other factor is.
+            ExprKind::Binary(BinOp::Mul, a, b)
+                if !matches!(a.kind, ExprKind::Int(_)) && !matches!(b.kind, ExprKind::Int(_)) =>
+            {
+                true
+            }
             ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) => {
                 is_invertible(a, depth - 1) || is_invertible(b, depth - 1)
             }
@@ -42,7 +49,7 @@ fn negated(r: &Range) -> Range {
     r.times(&Int::from(-1i64))
 }
 
-fn number(n: Int) -> Linear {
+pub(super) fn number(n: Int) -> Linear {
     Linear::of_range(Range::point(n))
 }
 
@@ -85,6 +92,10 @@ impl Interpreter<'_> {
                         return self.invert(env, table, x, &quotient(range, &k), out, depth - 1);
                     }
                 }
+                match power_of(e) {
+                    Some(power) => self.bases(power, range, out),
+                    None => self.divisors(env, table, e, range, out)?,
+                }
                 Ok(())
             }
             ExprKind::Binary(BinOp::Div, a, k) => match self.known_number(env, table, k)? {
@@ -96,7 +107,12 @@ impl Interpreter<'_> {
                     Some(exponents) => self.invert(env, table, x, &exponents, out, depth - 1),
                     None => Ok(()),
                 },
-                _ => self.within(env, table, e, range, out),
+                _ => {
+                    if let Some(power) = power_of(e) {
+                        self.bases(power, range, out);
+                    }
+                    self.within(env, table, e, range, out)
+                }
             },
             ExprKind::Unary(op @ (UnOp::Max | UnOp::Min), s) => match &s.kind {
                 ExprKind::SetExt(es) if !es.is_empty() => {

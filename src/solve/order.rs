@@ -29,6 +29,8 @@ pub(crate) struct Item {
     /// A valuation that gives the conjunct no value is dropped in silence: a partial function is only looked
     /// for where it is defined at the points it is applied to.
     pub(crate) lenient: bool,
+    /// The lambdas that the conjunct applies were put in place already, as far as they are known.
+    pub(crate) unfolded: bool,
 }
 
 impl Item {
@@ -149,11 +151,17 @@ impl Interpreter<'_> {
             return Ok(Flow::Go);
         };
         let Some((cost, binder)) = binder else {
+            if self.unfold(env, unknown, &mut open, true)? {
+                return self.search(env, unknown, open, pending, sink);
+            }
             return self.give_up(env, unknown, &open, pending, sink);
         };
         let passes = matches!(&binder, Binder::Member { at } | Binder::Found { at, .. } if is_pass(unknown, &open[*at]));
         if passes || !self.explodes(env, cost, unknown.len()) {
             return self.bind_by(env, unknown, open, pending, binder, sink);
+        }
+        if self.unfold(env, unknown, &mut open, false)? {
+            return self.search(env, unknown, open, pending, sink);
         }
         if let Some(flow) = self.search_network(env, unknown, &open, &pending, sink)? {
             return Ok(flow);
@@ -242,7 +250,10 @@ pub(crate) fn items(plan: &Plan) -> Vec<Item> {
 }
 
 pub(crate) fn items_among(conjuncts: &[Arc<Conjunct>]) -> Vec<Item> {
-    conjuncts.iter().map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false }).collect()
+    conjuncts
+        .iter()
+        .map(|c| Item { conjunct: c.clone(), set: None, failed: 0, lenient: false, unfolded: false })
+        .collect()
 }
 
 /// The conjuncts of a case of another one.

@@ -10,9 +10,9 @@ use crate::base::Span;
 use crate::evaluate::Interpreter;
 use crate::lang::free;
 use crate::lang::partiality::{may_be_undefined, pred_may_be_undefined};
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::walk::{Change, Visit, change_expr, visit_expr};
-use crate::solve::consequences::{common_sequences, consequences};
+use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::solve::consequences::{common_sequences, consequences, ends_of_relations, restricted_sets};
+use crate::solve::told_functions::told_functions;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -105,8 +105,14 @@ impl Plan {
 
     /// Adds what several conjuncts say together.
     fn conclude(&mut self) {
-        self.unfold_lambdas();
-        for (pred, partial) in common_sequences(&self.conjuncts) {
+        // An equation stands in place of the quantifier that it says the same as.
+        for (number, equation) in told_functions(&self.conjuncts, &self.vars) {
+            self.conjuncts[number] = Arc::new(Conjunct::new(equation, false, false));
+        }
+        let mut together = common_sequences(&self.conjuncts);
+        together.extend(ends_of_relations(&self.conjuncts));
+        together.extend(restricted_sets(&self.conjuncts));
+        for (pred, partial) in together {
             self.push_from(pred, true, partial);
         }
         // A derived conjunct may be false where the one it follows from has no value.
@@ -142,45 +148,6 @@ impl Plan {
         !self.stages.is_empty() || self.conjuncts.iter().any(|c| c.derived && c.partial)
     }
 
-    /// With `f = %x.(x:INTEGER|E)` a conjunct about `f(e)` says the same about E with e for x, and that is what tells
-    /// of the other variables: a derived conjunct. Only for arithmetic, which may be copied, and only for functions
-    /// that are defined everywhere: else the application might have no value, which somebody wants to hear of.
-    fn unfold_lambdas(&mut self) {
-        let mut lambdas = Vec::new();
-        for c in &self.conjuncts {
-            let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind else { continue };
-            for (x, y) in [(a, b), (b, a)] {
-                if let (ExprKind::Var(f), ExprKind::Big(BigOp::Lambda, vars, domain, body)) =
-                    (&x.kind, &y.kind)
-                    && let [v] = vars[..]
-                    && matches!(&domain.kind, PredKind::Rel(RelOp::In, x, s)
-                        if matches!(x.kind, ExprKind::Var(w) if w == v)
-                            && matches!(s.kind, ExprKind::TypeSet(Type::Integer)))
-                    && self.vars.contains(f)
-                    && is_arithmetic(body)
-                {
-                    lambdas.push((*f, v, (**body).clone()));
-                }
-            }
-        }
-        if lambdas.is_empty() {
-            return;
-        }
-        for c in self.conjuncts.clone() {
-            let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
-            if a.ty != Type::Integer || !is_arithmetic(a) || !is_arithmetic(b) {
-                continue;
-            }
-            let mut unfold = Unfold { lambdas: &lambdas, unfolded: false, nodes: 0 };
-            let (mut a, mut b) = (a.clone(), b.clone());
-            change_expr(&mut a, &mut unfold);
-            change_expr(&mut b, &mut unfold);
-            if unfold.unfolded && unfold.nodes < UNFOLDED {
-                self.rel(*op, &a, &b, c.pred.span, true);
-            }
-        }
-    }
-
     /// A plan made of conjuncts of another one.
     pub(crate) fn of_conjuncts(vars: Vec<VarId>, conjuncts: Vec<Arc<Conjunct>>) -> Plan {
         Plan { own: vars.len(), vars, conjuncts, stages: Vec::new() }
@@ -188,29 +155,7 @@ impl Plan {
 
     /// Adds a conjunct. One that is derived from a conjunct that may be undefined counts as partial itself.
     fn push_from(&mut self, pred: Pred, derived: bool, from_partial: bool) {
-        let (left, right, left_partial, right_partial) = match &pred.kind {
-            PredKind::Rel(_, a, b) => {
-                (free::of_expr(a), free::of_expr(b), may_be_undefined(a), may_be_undefined(b))
-            }
-            _ => (Vec::new(), Vec::new(), false, false),
-        };
-        let free = free::of_pred(&pred);
-        let partial = from_partial
-            || match &pred.kind {
-                PredKind::Rel(..) => left_partial || right_partial,
-                _ => pred_may_be_undefined(&pred),
-            };
-        self.conjuncts.push(Arc::new(Conjunct {
-            pred,
-            free,
-            left,
-            right,
-            derived,
-            partial,
-            left_partial,
-            right_partial,
-            split: OnceLock::new(),
-        }));
+        self.conjuncts.push(Arc::new(Conjunct::new(pred, derived, from_partial)));
     }
 
     fn push(&mut self, pred: Pred, derived: bool) {
@@ -342,6 +287,51 @@ impl Plan {
                 let from = (span, pred_may_be_undefined(p));
                 es.iter().for_each(|e| self.derive(RelOp::In, e, s, from));
             }
+            // So do the items of a sequence, and the rows of a listed function, in the sets the function is between.
+            (RelOp::In, ExprKind::SeqExt(es) | ExprKind::SetExt(es), ExprKind::Binary(op, s, t))
+                if op.arrow().is_some() =>
+            {
+                self.push(p.clone(), false);
+                let from = (span, pred_may_be_undefined(p));
+                for e in es {
+                    match &e.kind {
+                        _ if matches!(a.kind, ExprKind::SeqExt(_)) => self.derive(RelOp::In, e, t, from),
+                        ExprKind::Pair(x, y) => {
+                            self.derive(RelOp::In, x, s, from);
+                            self.derive(RelOp::In, y, t, from);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            // An interval is empty if its ends are in the wrong order.
+            (
+                RelOp::Equal | RelOp::NotEqual,
+                ExprKind::Binary(BinOp::Interval, low, high),
+                ExprKind::SetExt(es),
+            )
+            | (
+                RelOp::Equal | RelOp::NotEqual,
+                ExprKind::SetExt(es),
+                ExprKind::Binary(BinOp::Interval, low, high),
+            ) if es.is_empty() => {
+                let order = if op == RelOp::Equal { RelOp::Less } else { RelOp::GreaterEqual };
+                self.split_into(p, &[rel(order, high, low)]);
+            }
+            // Nothing is left of a set that lies in the other.
+            (
+                RelOp::Equal | RelOp::NotEqual,
+                ExprKind::Binary(BinOp::SetMinus, s, t),
+                ExprKind::SetExt(es),
+            )
+            | (
+                RelOp::Equal | RelOp::NotEqual,
+                ExprKind::SetExt(es),
+                ExprKind::Binary(BinOp::SetMinus, s, t),
+            ) if es.is_empty() => {
+                let op = if op == RelOp::Equal { RelOp::Subset } else { RelOp::NotSubset };
+                self.split_into(p, &[rel(op, s, t)]);
+            }
             (RelOp::Subset, ExprKind::SetExt(es), _) if !es.is_empty() => {
                 let parts: Vec<Pred> = es.iter().map(|e| rel(RelOp::In, e, b)).collect();
                 self.split_into(p, &parts);
@@ -436,69 +426,29 @@ fn conjuncts_of<'a>(p: &'a Pred, out: &mut Vec<&'a Pred>) {
     }
 }
 
-/// A formula that grew beyond this many copied nodes tells nothing that is cheap to use.
-const UNFOLDED: usize = 1 << 10;
-
-/// Puts the bodies of lambdas in place of their applications, innermost first.
-struct Unfold<'a> {
-    lambdas: &'a [(VarId, VarId, Expr)],
-    unfolded: bool,
-    nodes: usize,
-}
-
-impl Change for Unfold<'_> {
-    fn expr(&mut self, e: &mut Expr) {
-        struct Place<'a>(VarId, &'a Expr, usize);
-        impl Change for Place<'_> {
-            fn expr(&mut self, e: &mut Expr) {
-                self.2 += 1;
-                if matches!(e.kind, ExprKind::Var(v) if v == self.0) {
-                    *e = self.1.clone();
-                    self.2 += size_of(self.1);
-                }
-            }
-        }
-        let ExprKind::Apply(f, arg) = &e.kind else { return };
-        let ExprKind::Var(f) = f.kind else { return };
-        let Some((_, x, body)) = self.lambdas.iter().find(|(g, _, _)| *g == f) else { return };
-        if self.nodes >= UNFOLDED {
-            return;
-        }
-        let mut copy = body.clone();
-        let mut place = Place(*x, arg, 0);
-        change_expr(&mut copy, &mut place);
-        self.nodes += place.2;
-        self.unfolded = true;
-        *e = copy;
-    }
-}
-
-fn size_of(e: &Expr) -> usize {
-    struct Size(usize);
-    impl Visit for Size {
-        fn expr(&mut self, _: &Expr) {
-            self.0 += 1;
-        }
-    }
-    let mut size = Size(0);
-    visit_expr(e, &mut size);
-    size.0
-}
-
-/// Whether an expression is made of numbers, variables, sums, products and applications alone.
-fn is_arithmetic(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Int(_) | ExprKind::Var(_) => true,
-        ExprKind::Unary(UnOp::Neg, a) => is_arithmetic(a),
-        ExprKind::Binary(BinOp::Add | BinOp::Sub | BinOp::Mul, a, b) if e.ty == Type::Integer => {
-            is_arithmetic(a) && is_arithmetic(b)
-        }
-        ExprKind::Apply(f, x) => matches!(f.kind, ExprKind::Var(_)) && is_arithmetic(x),
-        _ => false,
-    }
-}
-
 impl Conjunct {
+    /// A conjunct that follows from others, of which some may be undefined if `partial`.
+    pub(crate) fn derived(pred: Pred, partial: bool) -> Arc<Conjunct> {
+        Arc::new(Conjunct::new(pred, true, partial))
+    }
+
+    fn new(pred: Pred, derived: bool, from_partial: bool) -> Conjunct {
+        let (left, right, left_partial, right_partial) = match &pred.kind {
+            PredKind::Rel(_, a, b) => {
+                (free::of_expr(a), free::of_expr(b), may_be_undefined(a), may_be_undefined(b))
+            }
+            _ => (Vec::new(), Vec::new(), false, false),
+        };
+        let partial = from_partial
+            || match &pred.kind {
+                PredKind::Rel(..) => left_partial || right_partial,
+                _ => pred_may_be_undefined(&pred),
+            };
+        let free = free::of_pred(&pred);
+        let split = OnceLock::new();
+        Conjunct { pred, free, left, right, derived, partial, left_partial, right_partial, split }
+    }
+
     /// Whether `split` gives several cases that need no new variables.
     pub(crate) fn has_cases(&self) -> bool {
         match &self.pred.kind {

@@ -12,7 +12,7 @@ use crate::evaluate::env::Env;
 use crate::evaluate::error::{Flow, Res};
 use crate::evaluate::eval::interval;
 use crate::lang::free;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::Value;
 use crate::solve::bounds::Range;
 use crate::solve::functions::settled;
@@ -41,6 +41,10 @@ struct Sum {
     terms: Vec<(Value, Int)>,
     rest: Int,
     within: Range,
+    /// The points of the function, if it has a row for each.
+    points: Option<Arc<[Value]>>,
+    /// Variables that stand for the image of a point.
+    images: Vec<(VarId, Value)>,
 }
 
 /// `known * Π f(point) = value`, where the value is not zero.
@@ -57,7 +61,7 @@ impl Interpreter<'_> {
         env: &mut Env,
         conjuncts: &[Arc<Conjunct>],
         (var, images): (VarId, &Value),
-        points: &[Value],
+        points_of: &[Value],
         total: bool,
     ) -> Res<Sums> {
         let hull = self.spans(env, images)?.and_then(|s| s.hull());
@@ -77,7 +81,8 @@ impl Interpreter<'_> {
                 RelOp::Greater => Range { low: Some(Int::ONE), high: None },
                 _ => continue,
             };
-            let mut sum = Sum { terms: Vec::new(), rest: Int::ZERO, within };
+            let points = total.then(|| points_of.into());
+            let mut sum = Sum { terms: Vec::new(), rest: Int::ZERO, within, points, images: Vec::new() };
             let is_sum = self.add_terms(env, var, a, &Int::ONE, &mut sum, DEPTH)?
                 && self.add_terms(env, var, b, &Int::from(-1i64), &mut sum, DEPTH)?;
             let product = match op {
@@ -85,7 +90,7 @@ impl Interpreter<'_> {
                 _ => None,
             };
             let mut used = sum.terms.iter().map(|(x, _)| x).take(if is_sum { TERMS } else { 0 });
-            let inside = |x: &Value| total && points.binary_search(x).is_ok();
+            let inside = |x: &Value| total && points_of.binary_search(x).is_ok();
             let defined = used.all(inside) && product.as_ref().is_none_or(|p| p.points.iter().all(inside));
             if !is_sum && product.is_none() {
                 continue;
@@ -117,20 +122,31 @@ impl Interpreter<'_> {
         if depth == 0 || sum.terms.len() >= TERMS {
             return Ok(false);
         }
-        if !mentions(e, var) {
+        let is_open = |e: &Expr, sum: &Sum| {
+            mentions(e, var) || free::mentions(e, &|v| sum.images.iter().any(|(w, _)| *w == v))
+        };
+        if !is_open(e, sum) {
             let Some(Value::Int(n)) = settled(self.eval(env, e))? else { return Ok(false) };
             sum.rest = sum.rest.add(&n.mul(k));
             return Ok(true);
         }
         match &e.kind {
+            ExprKind::Var(v) => match sum.images.iter().find(|(w, _)| w == v) {
+                Some((_, point)) => {
+                    let point = point.clone();
+                    sum.add(point, k);
+                    Ok(true)
+                }
+                None => Ok(false),
+            },
             ExprKind::Binary(BinOp::Add, a, b) => Ok(self.add_terms(env, var, a, k, sum, depth - 1)?
                 && self.add_terms(env, var, b, k, sum, depth - 1)?),
             ExprKind::Binary(BinOp::Sub, a, b) => Ok(self.add_terms(env, var, a, k, sum, depth - 1)?
                 && self.add_terms(env, var, b, &k.neg(), sum, depth - 1)?),
             ExprKind::Unary(UnOp::Neg, a) => self.add_terms(env, var, a, &k.neg(), sum, depth - 1),
             ExprKind::Binary(BinOp::Mul, a, b) => {
-                let (known, open) = if mentions(a, var) { (b, a) } else { (a, b) };
-                if mentions(known, var) {
+                let (known, open) = if is_open(a, sum) { (b, a) } else { (a, b) };
+                if is_open(known, sum) {
                     return Ok(false);
                 }
                 match settled(self.eval(env, known))? {
@@ -140,17 +156,14 @@ impl Interpreter<'_> {
             }
             ExprKind::Apply(..) => match self.point_of(env, var, e)? {
                 Some(point) => {
-                    match sum.terms.iter_mut().find(|(x, _)| *x == point) {
-                        Some((_, n)) => *n = n.add(k),
-                        None => sum.terms.push((point, k.clone())),
-                    }
+                    sum.add(point, k);
                     Ok(true)
                 }
                 None => Ok(false),
             },
             ExprKind::Big(BigOp::Sigma, vars, pred, body) => {
                 if free::mentions_in(pred, &|v| v == var) {
-                    return Ok(false);
+                    return self.add_rows(env, var, (vars, pred, body), k, sum, depth);
                 }
                 let mut fits = true;
                 let run = self.solutions(env, vars, pred, &mut |env, error| {
@@ -161,6 +174,44 @@ impl Interpreter<'_> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Adds `SIGMA(x).(x:dom(f)|e)` or `SIGMA(x,y).((x|->y):f|e)` to a sum, for a function that has a row for each of its
+    /// points: x is each point in turn, and y its image.
+    fn add_rows(
+        &self,
+        env: &mut Env,
+        var: VarId,
+        (vars, pred, body): (&[VarId], &Pred, &Expr),
+        k: &Int,
+        sum: &mut Sum,
+        depth: u32,
+    ) -> Res<bool> {
+        let PredKind::Rel(RelOp::In, row, set) = &pred.kind else { return Ok(false) };
+        let is_var = |e: &Expr, v: VarId| matches!(e.kind, ExprKind::Var(w) if w == v);
+        let (x, y) = match (vars, &row.kind, &set.kind) {
+            ([x], _, ExprKind::Unary(UnOp::Dom, f)) if is_var(row, *x) && is_var(f, var) => (*x, None),
+            ([x, y], ExprKind::Pair(a, b), _) if is_var(a, *x) && is_var(b, *y) && is_var(set, var) => {
+                (*x, Some(*y))
+            }
+            _ => return Ok(false),
+        };
+        let Some(points) = sum.points.clone() else { return Ok(false) };
+        let saved = env.take(vars);
+        let images = sum.images.len();
+        let mut fits = Ok(true);
+        for point in points.iter() {
+            env.bind(x, point.clone());
+            sum.images.extend(y.map(|y| (y, point.clone())));
+            fits = self.add_terms(env, var, body, k, sum, depth - 1);
+            sum.images.truncate(images);
+            env.unbind(x);
+            if !matches!(fits, Ok(true)) {
+                break;
+            }
+        }
+        env.restore(saved);
+        fits
     }
 
     /// `a = b`, one side of which is a product of images and the other a known number that is not zero.
@@ -253,6 +304,16 @@ impl Interpreter<'_> {
             None => true,
         };
         all.sums.iter().all(reaches) && all.products.iter().all(divides)
+    }
+}
+
+impl Sum {
+    /// Adds the image of a point, so many times.
+    fn add(&mut self, point: Value, times: &Int) {
+        match self.terms.iter_mut().find(|(x, _)| *x == point) {
+            Some((_, n)) => *n = n.add(times),
+            None => self.terms.push((point, times.clone())),
+        }
     }
 }
 

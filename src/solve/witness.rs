@@ -3,7 +3,7 @@
 //! In: a quantifier over variables that no search gives all values to. Out: whether some of a few values make its body
 //! true, or false. A witness makes `#` true and a counterexample makes `!` false, whatever the other values do, so an
 //! answer found here is final; that none is found says nothing. Tried are MININT..MAXINT, 0, 1, and the numbers
-//! that stand in the body with their neighbours; all values of small types.
+//! that stand in the body with those around them; all values of small types.
 
 use crate::base::Int;
 use crate::evaluate::Interpreter;
@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 /// Valuations tried at most, for a quantifier and for one inside it, and values of one variable at most.
 const TRIED: [usize; 2] = [1 << 10, 1 << 5];
 const EACH: usize = 1 << 6;
+/// How far from the numbers that stand in a body values are tried.
+const FAR: i64 = 1 << 4;
 
 impl Interpreter<'_> {
     /// Whether one of a few values of `vars` gives `body` the wanted truth value.
@@ -118,6 +120,11 @@ impl Interpreter<'_> {
         while n <= self.machine.maxint && n.sub(&self.machine.minint) < Int::from(EACH) {
             add(n.clone());
             n = n.add(&Int::ONE);
+        }
+        for far in 2..=FAR {
+            for n in &named.1 {
+                [n.add(&Int::from(far)), n.sub(&Int::from(far))].into_iter().for_each(&mut add);
+            }
         }
         out.into_iter().map(Value::Int).collect()
     }

@@ -73,7 +73,7 @@ tokens! {
         Ident "a name", Int "a number", Real "a real number", Str "a string",
         MultiStr "a multi-line string", Template "a template string",
         Label "a label pragma", Symbolic "/*@symbolic*/", File "a file pragma", Package "a package pragma",
-        AtFinite "@finite", AtPartition "@partition", AtPrj1 "@prj1", AtPrj2 "@prj2",
+        AtFinite "@finite" ['⨍'], AtPartition "@partition", AtPrj1 "@prj1", AtPrj2 "@prj2",
         ParOpen "(", ParClose ")", BraceOpen "{", BraceClose "}", BracketOpen "[", BracketClose "]",
         Comma ",", Semicolon ";", Dot ".", MiddleDot "·" ['·' '⋅' '•'], Bar "|" ['∣'], Parallel "||" ['∥' '‖'], Old "$0",
         Quote "'", Assign ":=" ['≔'], BecomesIn "::", Results "<--" ['←' '⟵'], Defines "==" ['≜'],

@@ -305,3 +305,48 @@ fn the_greatest_element_of_a_set_that_may_be_undefined_somewhere_is_not_told() {
     let text = "MACHINE M ASSERTIONS max({x|x:INTEGER & x<3 & x mod 5 = 2}) = 2 OPERATIONS stay = skip END";
     assert_eq!(check_machine(text, &[])["verdict"], "incomplete");
 }
+
+#[test]
+fn a_function_told_point_by_point_is_a_lambda() {
+    for (names, properties) in [
+        ("f", "f : NATURAL --> NATURAL & !x.(x:NATURAL => f(x) = x+1)"),
+        ("f", "f : INTEGER >-> INTEGER & !x.(x:INTEGER => 3*x-1 = f(x))"),
+        ("f", "f : INTEGER*NATURAL --> INTEGER & !(x,y).(y:NATURAL & x:INTEGER => f(x|->y) = x+y)"),
+    ] {
+        assert_eq!(valuations(names, properties), 1, "{properties}");
+    }
+    // What is told of some points only leaves the others open.
+    let open = with_constants("f", "f : NATURAL --> NATURAL & !x.(x:NATURAL1 => f(x) = x+1)");
+    assert_eq!(check_machine(&open, &[])["verdict"], "incomplete");
+    // The values must lie in the range that is claimed.
+    let none = with_constants("f", "f : NATURAL --> NATURAL1 & !x.(x:NATURAL => f(x) = x)");
+    let j = check_machine(&none, &[]);
+    assert_ne!(j["verdict"], "verified", "{j}");
+    assert_eq!(j["constants"], 0, "{j}");
+}
+
+#[test]
+fn a_sum_over_the_rows_of_a_function_bounds_its_images() {
+    // Ways to pay 3 with coins of 1, 2 and 3: 3, 2+1, 1+1+1.
+    assert_eq!(valuations("f", "f : 1..3 --> NATURAL & SIGMA(i).(i:dom(f)|f(i)*i) = 3"), 3);
+    assert_eq!(valuations("f", "f : 1..3 --> NATURAL & SIGMA(i,n).((i|->n):f|n*i) = 3"), 3);
+}
+
+#[test]
+fn a_set_that_speaks_of_itself_is_asked_step_by_step() {
+    let text = "MACHINE M SETS N = {a,b,c,d} CONSTANTS graph PROPERTIES graph = {a|->b, b|->c, c|->d} \
+                & steps = {i,x,y | (i=0 & x=y & x:N) or (i>0 & #z.((i-1,x,z):steps & (z,y):graph))} \
+                ABSTRACT_CONSTANTS steps \
+                OPERATIONS two(x,y) = PRE x:N & y:N & (2,x,y):steps THEN skip END END";
+    assert_eq!(found(text, &[]), "verified 1/2");
+}
+
+#[test]
+fn equations_through_lambdas_and_sequences_are_solved_together() {
+    let text = "MACHINE M CONSTANTS value, all PROPERTIES \
+                value = %s.(s:seq(0..9) | SIGMA(i).(i:dom(s) | s(i)*10**(i-1))) & \
+                all = {x,y,s,p | {x,y} <: 10..99 & x<y & s:seq(0..9) & size(s)=4 & p=x*y & value(s)=p & value(rev(s))=p} \
+                ASSERTIONS max(ran(all)) = 9009; (91|->99) : dom(dom(all)) \
+                OPERATIONS stay = skip END";
+    assert_eq!(found(text, &[]), "verified 1/1");
+}

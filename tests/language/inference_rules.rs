@@ -157,6 +157,98 @@ const RULES: &[(&str, &str, &str)] = &[
         "{bool(NATURAL <: (NATURAL \\/ (%A*{0})[{-1}]) \\/ {-%n}), bool(STRING \\/ {\"a\"} = STRING)}",
         "{TRUE}",
     ),
+    (
+        "neither of two squares is more than what their sum leaves",
+        "{x,y | x*x+y*y = %n & x**2-%b <= 2*%n}",
+        "dom({p,t | p:(-5..5)*(-5..5) & t = bool(prj1(INTEGER,INTEGER)(p)**2+prj2(INTEGER,INTEGER)(p)**2 = %n \
+         & prj1(INTEGER,INTEGER)(p)**2-%b <= 2*%n)} |> {TRUE})",
+    ),
+    (
+        "odd powers have the signs of their bases",
+        "{x | x*x*x >= 5*%a & x*x*x <= 8*%b}",
+        "dom({p,t | p:-9..9 & t = bool(p*p*p >= 5*%a & p*p*p <= 8*%b)} |> {TRUE})",
+    ),
+    (
+        "factors of what is not zero are no farther from zero",
+        "{x,y | x*(y+%a) = %k}",
+        "dom({p,t | p:(-5..5)*(-14..14) & t = bool(prj1(INTEGER,INTEGER)(p)*(prj2(INTEGER,INTEGER)(p)+%a) = %k)} |> {TRUE})",
+    ),
+    (
+        "a successor is one more and a predecessor one less",
+        "{x | succ(x) >= %a & pred(x) <= %b}",
+        "dom({p,t | p:-20..20 & t = bool(p+1 >= %a & p-1 <= %b)} |> {TRUE})",
+    ),
+    (
+        "an interval is empty if its ends are in the wrong order",
+        "{x | %a..x = {} & {} = x..%b} \\/ {x | %a..x /= {} & x <= %b}",
+        "dom({p,t | p:-20..20 & t = bool(card(%a..p) = 0 & card(p..%b) = 0)} |> {TRUE}) \\/ \
+         dom({p,t | p:-20..20 & t = bool(card(%a..p) > 0 & p <= %b)} |> {TRUE})",
+    ),
+    (
+        "a bijection has as many points as images, an injection no more, a surjection no fewer",
+        "{f,m | m >= 0 & f : 1..m >->> %A} \\/ {f,m | m >= 0 & f : 1..m >-> %B}",
+        "{f,m | m : 0..5 & f : 1..m >->> %A} \\/ \
+         {f,m | m : 0..5 & f : 1..m >-> %B}",
+    ),
+    (
+        "the rows of a listed function lie in the sets it is between",
+        "{x,y | [x,y] : 1..2 --> %A & x+y = %n-9} \\/ {x,y | {x|->%a, 7|->y} : %B \\/ {7} +-> %A \\/ {%a}}",
+        "dom({p,t | p:(0..3)*(0..3) & t = bool(prj1(INTEGER,INTEGER)(p) : %A & prj2(INTEGER,INTEGER)(p) : %A \
+         & prj1(INTEGER,INTEGER)(p)+prj2(INTEGER,INTEGER)(p) = %n-9)} |> {TRUE}) \\/ \
+         dom({p,t | p:(0..7)*(-9..9) & t = bool(prj1(INTEGER,INTEGER)(p) : %B \\/ {7} & prj2(INTEGER,INTEGER)(p) : %A \\/ {%a} \
+         & (prj1(INTEGER,INTEGER)(p) = 7 => prj2(INTEGER,INTEGER)(p) = %a))} |> {TRUE})",
+    ),
+    (
+        "the image of a point names a row",
+        "{x | {1|->%a, 2|->%b, 3|->%a}[{x}] = {%a}} \\/ {x | %b : {1|->%a, 2|->%b, 3|->%a}[{x}]}",
+        "dom({p,t | p:0..4 & t = bool({1|->%a, 2|->%b, 3|->%a}[{p}] = {%a} or %b : {1|->%a, 2|->%b, 3|->%a}[{p}])} |> {TRUE})",
+    ),
+    (
+        "a conditional has the value of one of its branches",
+        "{x | 2*IF x > %a THEN x-%b ELSE %b-x END+1 = %n}",
+        "dom({p,t | p:-40..40 & t = bool((p > %a & 2*(p-%b)+1 = %n) or (p <= %a & 2*(%b-p)+1 = %n))} |> {TRUE})",
+    ),
+    (
+        "what holds for all of a few values holds for each",
+        "{x | !y.(y:-1..3 & y /: %A => x >= y-%a & x <= %b+y)}",
+        "dom({p,t | p:-39..39 & t = bool(!y.(y:-1..3 & y /: %A => p >= y-%a & p <= %b+y))} |> {TRUE})",
+    ),
+    (
+        "a relation lies in the product of its domain and its range",
+        "{r | r : 1..2 <-> NATURAL & ran(r) = %A} \\/ {r | dom(r) <: 1..2 & ran(r) = %B}",
+        "{r | r <: (1..2)*(0..3) & (ran(r) = %A or ran(r) = %B)}",
+    ),
+    (
+        "a set lies in what its elements satisfy",
+        "{s | s <: NATURAL & !x.(x:s => x < 3 & x /: %A)}",
+        "{s | s <: 0..3 & !x.(x:s => x < 3 & x /: %A)}",
+    ),
+    (
+        "nothing is left of a set that lies in the other",
+        "{t | t-%A = {} & %B <: t} \\/ {t | t <: %A & t-%B /= {}}",
+        "{t | t <: 0..3 & (t <: %A & %B <: t)} \\/ {t | t <: 0..3 & t <: %A & not(t <: %B)}",
+    ),
+    (
+        "a lambda says of its argument what its body says",
+        "{x | (%y.(y:INTEGER|y*y-%a))(x) = %b} \\/ {x | x:NATURAL & (%y.(y:NATURAL|2*y))(x) <= %n}",
+        "dom({p,t | p:-9..9 & t = bool(p*p-%a = %b)} |> {TRUE}) \\/ 0..%n/2",
+    ),
+    (
+        "a number around those that a quantifier names may be a witness",
+        "{bool(#x.(x > 5%n & x mod 7 = 3)), bool(#(x,y).(x > y & y > 3%n))}",
+        "{TRUE}",
+    ),
+    (
+        "sequences of a known length are searched with what is said of their items",
+        "{s,x | s : seq(0..9) & size(s) = 3 & x : 10..31 & 100*s(1)+10*s(2)+s(3) = x*x+%n \
+         & first(rev(s)^[1]) %o first(s) & (5->tail(s))(2) = s(2)}",
+        "{s,x | x : 10..31 & s = [(x*x+%n)/100, ((x*x+%n)/10) mod 10, (x*x+%n) mod 10] & s(3) %o s(1)}",
+    ),
+    (
+        "injective sequences of bounded length are searched with what is said of their items",
+        "{s | s : iseq(0..6) & size(s) : 1..3 & SIGMA(i).(i:dom(s)|s(i)*i) = %n & s(1) > 2}",
+        "{s | s : {p | #n.(n : 1..3 & p : 1..n >-> 0..6)} & SIGMA(i).(i:dom(s)|s(i)*i) = %n & s(1) > 2}",
+    ),
 ];
 
 struct Instances(Random);

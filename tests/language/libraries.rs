@@ -59,6 +59,19 @@ fn numbers_have_bits_divisors_sines_and_logarithms() {
 }
 
 #[test]
+fn dates_are_seconds_in_universal_time() {
+    all_hold(
+        &["LibraryIO.def"],
+        &[
+            "TIMESTAMP(1970,1,2,0,0,1) = 86401",
+            "TIMESTAMP(2000,3,1,0,0,0)-TIMESTAMP(2000,2,28,0,0,0) = 172800",
+            "TIMESTAMP_INFO(\"month\",TIMESTAMP(1969,12,31,23,59,58)) = 12",
+            "TIMESTAMP_INFO(\"second\",-2) = 58",
+        ],
+    );
+}
+
+#[test]
 fn reals_are_exact_and_a_root_without_one_makes_the_verdict_incomplete() {
     all_hold(
         &["LibraryReals.def"],

@@ -9,6 +9,7 @@ mod numbers;
 mod reals;
 mod regex;
 mod strings;
+mod times;
 mod typed_text;
 
 use crate::base::{Int, Span};
@@ -104,6 +105,7 @@ impl Interpreter<'_> {
             .or_else(|| numbers::value(name, values))
             .or_else(|| reals::value(name, values))
             .or_else(|| regex::value(name, values))
+            .or_else(|| times::value(name, values))
             .or_else(|| files::value(self.machine, name, values, &e.ty))
             .or_else(|| documents::value(self.machine, name, values, &e.ty))
             .or_else(|| self.spelled(name, values, args, &e.ty))

@@ -163,6 +163,8 @@ pub const IMPLEMENTED: &[&str] = &[
     "SYMBOLIC",
     "TAN",
     "TANx",
+    "TIMESTAMP",
+    "TIMESTAMP_INFO",
     "TO_STRING",
     "TO_STRING_UNICODE",
     "UNSAT_CORE",

@@ -28,6 +28,9 @@ impl Elaborator {
             return self.predicate_as_value(span);
         }
         let (a, b) = (self.expr(left), self.expr(right));
+        let is_number = |e: &Expr| matches!(self.unifier.head(&e.ty), Type::Integer | Type::Real);
+        // `×` is another way to write `*`, which is a product of numbers or of sets.
+        let op = if op == B::Cartesian && (is_number(&a) || is_number(&b)) { B::Mul } else { op };
         match op {
             B::Maplet => {
                 let ty = Type::prod(a.ty.clone(), b.ty.clone());

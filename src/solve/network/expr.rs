@@ -34,7 +34,13 @@ impl Builder<'_, '_> {
         match self.term_of_kind(env, e, guards) {
             Err(Halt::Opaque) => {
                 guards.truncate(before);
-                self.tabulated_expr(env, e, guards)
+                match self.tabulated_expr(env, e, guards) {
+                    Err(Halt::Opaque) => {
+                        guards.truncate(before);
+                        self.inlined(env, e, guards)
+                    }
+                    other => other,
+                }
             }
             other => other,
         }
@@ -343,18 +349,11 @@ impl Builder<'_, '_> {
                 self.clause(witness);
                 Ok(Term::Num(m))
             }
-            UnOp::Size | UnOp::First | UnOp::Last => match &t {
-                Term::Func(f) if f.rows.iter().all(|r| r.lit == Lit::TRUE) && is_sequence(f) => {
-                    let n = f.rows.len();
-                    match op {
-                        UnOp::Size => Ok(Term::Num(Lin::number(n as i64))),
-                        UnOp::First if n > 0 => Ok(f.rows[0].image.clone()),
-                        UnOp::Last if n > 0 => Ok(f.rows[n - 1].image.clone()),
-                        _ => Err(Halt::Opaque),
-                    }
-                }
+            UnOp::Size => match &t {
+                Term::Func(f) => Ok(Term::Num(self.length(f, guards)?)),
                 _ => Err(Halt::Opaque),
             },
+            UnOp::First | UnOp::Last | UnOp::Rev | UnOp::Front | UnOp::Tail => self.piece(env, op, &t),
             _ => Err(Halt::Opaque),
         }
     }
@@ -421,9 +420,10 @@ impl Builder<'_, '_> {
                     (BinOp::Inter, Term::Known(_)) => (self.elements(env, &y)?, self.elements(env, &x)?),
                     _ => (self.elements(env, &x)?, self.elements(env, &y)?),
                 };
+                let index = self.index(&y);
                 let mut elems = Vec::new();
                 for (e, lit) in x.iter() {
-                    let inside = self.member(env, e, &y)?;
+                    let inside = self.member_by(env, e, (&y, &index))?;
                     let inside = if op == BinOp::Inter { inside } else { !inside };
                     let lit = self.and([*lit, inside]);
                     if lit != Lit::FALSE {
@@ -432,6 +432,9 @@ impl Builder<'_, '_> {
                 }
                 Ok(Term::Set(Rc::new(elems)))
             }
+            BinOp::Concat => self.joined(env, &x, &y),
+            BinOp::Prepend => self.extended(env, &y, &x, false),
+            BinOp::Append => self.extended(env, &x, &y, true),
             BinOp::Cartesian => {
                 let (x, y) = (self.elements(env, &x)?, self.elements(env, &y)?);
                 if x.len() * y.len() > ELEMENTS {
@@ -454,11 +457,12 @@ impl Builder<'_, '_> {
                 let relation_first = matches!(op, BinOp::Image | BinOp::RanRestrict | BinOp::RanSubtract);
                 let (r, s) = if relation_first { (&x, &y) } else { (&y, &x) };
                 let (r, s) = (self.elements(env, r)?, self.elements(env, s)?);
+                let index = self.index(&s);
                 let mut elems = Vec::new();
                 for (e, lit) in r.iter() {
                     let (p, q) = split(e)?;
                     let key = if matches!(op, BinOp::RanRestrict | BinOp::RanSubtract) { &q } else { &p };
-                    let inside = self.member(env, key, &s)?;
+                    let inside = self.member_by(env, key, (&s, &index))?;
                     let inside =
                         if matches!(op, BinOp::DomSubtract | BinOp::RanSubtract) { !inside } else { inside };
                     let lit = self.and([*lit, inside]);
@@ -507,8 +511,4 @@ pub(crate) fn split(e: &Term) -> Built<(Term, Term)> {
         },
         _ => Err(Halt::Opaque),
     }
-}
-
-fn is_sequence(f: &Func) -> bool {
-    f.rows.iter().enumerate().all(|(i, r)| r.point == Value::int(i as i64 + 1))
 }

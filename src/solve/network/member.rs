@@ -113,6 +113,9 @@ impl Builder<'_, '_> {
                 }
             }
             Symbolic::Unary(UnOp::Pow | UnOp::Fin, a) => self.part_of_value(env, t, a),
+            Symbolic::Unary(op @ (UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1), a) => {
+                self.inside_sequences(env, t, *op, a)
+            }
             Symbolic::Binary(BinOp::Cartesian, a, b) => {
                 let (x, y) = split(t)?;
                 let (l, r) = (self.inside_value(env, &x, a)?, self.inside_value(env, &y, b)?);

@@ -9,10 +9,12 @@
 //! all, costs time and never a solution; and what has no value is found as before.
 
 mod expr;
+mod inline;
 mod instances;
 mod member;
 mod pred;
 mod rows;
+mod sequences;
 mod shape;
 mod table;
 mod term;
@@ -90,6 +92,8 @@ struct Builder<'b, 'm> {
     weak: bool,
     /// A valuation that gives the conjunct in hand no value is not wanted.
     strict: bool,
+    /// How many lambdas the expression in hand was found inside of.
+    depth: usize,
 }
 
 impl Interpreter<'_> {
@@ -157,6 +161,7 @@ impl<'b, 'm> Builder<'b, 'm> {
             pairs: HashMap::new(),
             weak: false,
             strict: false,
+            depth: 0,
         }
     }
 
@@ -220,16 +225,23 @@ impl<'b, 'm> Builder<'b, 'm> {
             if !mentions_infinite(&ty) {
                 offers.push(self.interp.type_set(&ty));
             }
-            let mut best: Option<(f64, Value)> = None;
-            for set in offers {
-                let cost = self.interp.card(env, &set)?.log2();
-                if cost.is_finite() && best.as_ref().is_none_or(|(c, _)| cost < *c) {
+            let mut best: Option<(f64, &Value)> = None;
+            for set in &offers {
+                let cost = self.interp.card(env, set)?.log2();
+                if cost.is_finite() && best.is_none_or(|(c, _)| cost < c) {
                     best = Some((cost, set));
                 }
             }
-            let Some((_, set)) = best else { continue };
             let first = self.base.len();
-            match self.shape(env, &set, &ty) {
+            let mut shape = match best {
+                Some((_, set)) => self.shape(env, set, &ty),
+                None => Err(Halt::Opaque),
+            };
+            if let Err(Halt::Opaque) = shape {
+                self.base.truncate(first);
+                shape = self.shape_of_sequence(env, open, v, &offers);
+            }
+            match shape {
                 Ok(t) => {
                     self.terms.insert(v, t);
                     shaped.push(v);

@@ -29,7 +29,7 @@ impl Builder<'_, '_> {
         v
     }
 
-    fn base_literal(&mut self) -> Lit {
+    pub(crate) fn base_literal(&mut self) -> Lit {
         let lit = self.net.boolean();
         self.base.push(lit.var);
         lit
@@ -156,21 +156,7 @@ impl Builder<'_, '_> {
         let mut rows = Vec::with_capacity(points.len());
         for point in points {
             let lit = if space.total { Lit::TRUE } else { self.base_literal() };
-            let (first, constraints) = (self.base.len(), self.net.size());
-            let image = self.shape(env, images, ty)?;
-            if !space.total {
-                // Constraints on an image would hold for rows that are not there, too.
-                if self.net.size() > constraints {
-                    return Err(Halt::Opaque);
-                }
-                // One form for a row that is not there.
-                for i in first..self.base.len() {
-                    let v = self.base[i];
-                    let least = self.net.domains.low(v);
-                    let pinned = self.is_zero(&Lin::of(v).plus(&Lin::number(-least))?)?;
-                    self.clause([lit, pinned]);
-                }
-            }
+            let image = self.shape_of_row(env, lit, images, ty)?;
             rows.push(Row { point: point.clone(), image, lit });
         }
         if space.injective {
@@ -196,8 +182,29 @@ impl Builder<'_, '_> {
         Ok(Term::Func(Rc::new(Func { rows, injective: space.injective })))
     }
 
+    /// The image of a row that is there if the literal is true.
+    pub(crate) fn shape_of_row(&mut self, env: &mut Env, lit: Lit, images: &Value, ty: &Type) -> Built<Term> {
+        let (first, constraints) = (self.base.len(), self.net.size());
+        let image = self.shape(env, images, ty)?;
+        if lit == Lit::TRUE {
+            return Ok(image);
+        }
+        // Constraints on an image would hold for rows that are not there, too.
+        if self.net.size() > constraints {
+            return Err(Halt::Opaque);
+        }
+        // One form for a row that is not there.
+        for i in first..self.base.len() {
+            let v = self.base[i];
+            let least = self.net.domains.low(v);
+            let pinned = self.is_zero(&Lin::of(v).plus(&Lin::number(-least))?)?;
+            self.clause([lit, pinned]);
+        }
+        Ok(image)
+    }
+
     /// Rows that are there have different images.
-    fn different(&mut self, env: &mut Env, rows: &[Row]) -> Built<()> {
+    pub(crate) fn different(&mut self, env: &mut Env, rows: &[Row]) -> Built<()> {
         let mut terms = Vec::new();
         for r in rows {
             if let Term::Num(_) | Term::Code(..) = r.image

@@ -5,6 +5,7 @@
 //! element may stand there twice.
 
 use crate::base::Int;
+use crate::base::hash::HashMap;
 use crate::evaluate::env::Env;
 use crate::lang::typed::Type;
 use crate::lang::value::Value;
@@ -498,15 +499,49 @@ impl Builder<'_, '_> {
         Ok(self.and([above, below]))
     }
 
+    /// For each element of a set the literal that says whether it belongs; `None` if some element is not known.
+    pub(crate) fn index(&mut self, set: &Elems) -> Option<HashMap<Value, Lit>> {
+        let mut found: HashMap<&Value, Lit> = HashMap::with_capacity(set.len());
+        for (e, lit) in set.iter() {
+            let Term::Known(v) = e else { return None };
+            if v.mentions_symbolic() {
+                return None;
+            }
+            let lit = match found.get(v) {
+                Some(other) => self.or([*other, *lit]),
+                None => *lit,
+            };
+            found.insert(v, lit);
+        }
+        Some(found.into_iter().map(|(v, lit)| (v.clone(), lit)).collect())
+    }
+
+    /// Membership in a set with its index.
+    pub(crate) fn member_by(
+        &mut self,
+        env: &mut Env,
+        t: &Term,
+        (set, index): (&Elems, &Option<HashMap<Value, Lit>>),
+    ) -> Built<Lit> {
+        match (index, t) {
+            (Some(index), Term::Known(v)) if !v.mentions_symbolic() => {
+                Ok(index.get(v).copied().unwrap_or(Lit::FALSE))
+            }
+            _ => self.member(env, t, set),
+        }
+    }
+
     pub(crate) fn included(&mut self, env: &mut Env, a: &Elems, b: &Elems) -> Built<Lit> {
-        if a.len() * b.len() > PAIRS {
+        let index = if b.len() > FEW { self.index(b) } else { None };
+        let open = a.iter().filter(|(e, _)| index.is_none() || !matches!(e, Term::Known(_))).count();
+        if open * b.len() > PAIRS {
             return Err(Halt::Opaque);
         }
         let mut lits = Vec::new();
         for (e, lit) in a.iter() {
             self.interp.tick()?;
             if *lit != Lit::FALSE {
-                let inside = self.member(env, e, b)?;
+                let inside = self.member_by(env, e, (b, &index))?;
                 lits.push(self.or([!*lit, inside]));
             }
         }
