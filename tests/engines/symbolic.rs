@@ -331,6 +331,12 @@ const UNBOUNDED: &[(&str, &str, Option<usize>, bool)] = &[
         Some(1),
         false,
     ),
+    (
+        "VARIABLES x INVARIANT x:0..1000 INITIALISATION x:=0 OPERATIONS o(i) = PRE i:NATURAL THEN IF i>20000 THEN x:=2000 ELSE x:=1 END END END",
+        "a parameter without bounds beside a variable with bounds",
+        Some(1),
+        false,
+    ),
 ];
 
 fn machine_of(body: &str) -> String {

@@ -102,6 +102,8 @@ pub fn prove_by(translation: &dyn Translation, checks: &[&dyn Translation], opti
     loop {
         let search = Search::new(translation, width, options.limit.clone());
         let mut report = search.run(options.frames, width);
+        // Choices of a step, and parts of a state that no cube speaks of, may be limited where no cell is.
+        report.limited |= translation.bound(Part::Safety, &[]) != Some(1);
         queries += report.queries;
         conflicts += report.conflicts;
         let mut next = None;
