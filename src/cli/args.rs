@@ -180,7 +180,7 @@ pub struct Check {
     /// Which evaluator runs the model
     #[arg(long, value_enum, value_name = "ENGINE")]
     pub engine: Option<Engine>,
-    /// Symbolic engines: the longest path that bmc and bmc-path look at, in operations [default: 100]
+    /// Symbolic engines: the longest path that is looked at by unrolling, in operations [default: 100]
     #[arg(long, value_name = "N")]
     pub max_depth: Option<usize>,
     /// kind: the greatest number of good states in a row that a proof may ask for, less one [default: 30]

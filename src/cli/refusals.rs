@@ -88,7 +88,7 @@ fn not_for_clauses(args: &args::Check) -> Option<String> {
         return Some(format!("{option}: for the explicit engine and the symbolic ones only"));
     }
     let given: [(&str, bool, &[Engine]); 5] = [
-        ("--max-depth", args.max_depth.is_some(), &[Bmc, BmcPath, Portfolio]),
+        ("--max-depth", args.max_depth.is_some(), &[Bmc, BmcPath, Kind, Ic3, Portfolio]),
         ("--max-k", args.max_k.is_some(), &[Kind, Portfolio]),
         ("--frames", args.frames.is_some(), &[Ic3, Portfolio]),
         ("--width", args.width.is_some(), &[Bmc, BmcPath, Kind, Ic3, Portfolio]),

@@ -10,6 +10,7 @@ mod certificate;
 mod checkpoint;
 mod cluster;
 mod compiled;
+mod constants;
 mod coverage;
 mod csp;
 mod csp_animation;
@@ -265,8 +266,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         return guided::check(path, script, options, budget);
     }
     let started = Instant::now();
-    let question = Question::ask(path, options)?;
+    let mut question = Question::ask(path, options)?;
     question.refuse(options)?;
+    constants::prepare(&mut question.model.machine, budget);
     let load_seconds = started.elapsed().as_secs_f64();
     let exploring = Instant::now();
     let options = &proof_info::prepared(&question.model, &question.sources, options, budget)?;

@@ -15,10 +15,12 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::text::one_line;
 use crate::evaluate::{Constants, Interpreter};
-use crate::lang::typed::Machine;
-use crate::report::{Counts, EventCoverage, Ledger, Symbolic, Violation};
+use crate::lang::typed::{Expr, ExprKind, Machine};
+use crate::lang::walk::{Visit, visit_machine};
+use crate::report::{Counts, EventCoverage, Ledger, SETUP_CONSTANTS, Symbolic, Violation};
 use crate::symbolic::bmc::{Ended, Run, Search};
 use crate::symbolic::encode::EncodeOptions;
+use crate::symbolic::encode::number::PRODUCT;
 use crate::symbolic::kind::{self, Induction, InductiveStep};
 use crate::symbolic::sat::Limit;
 use crate::symbolic::system::{Cube, Translation};
@@ -70,14 +72,20 @@ impl Method {
 
 /// Bits of unlimited integers that are tried before the greatest number.
 const FIRST_WIDTH: usize = 40;
+/// Bits that are tried first for a proof by induction.
+const PROOF_WIDTH: usize = 12;
 
 /// What a search came to.
 struct Searched {
     violation: Option<Violation>,
+    /// Findings of other properties, if the search went on.
+    others: Vec<Violation>,
     /// Nothing is left that could be wrong.
     proved: bool,
     /// Wider integers might say more.
     narrow: bool,
+    /// The bits that are known to be enough for all queries, if any are.
+    needed: Option<usize>,
     reasons: Vec<String>,
     report: Symbolic,
 }
@@ -99,8 +107,8 @@ pub fn refusals(
     };
     refuse(temporal, "temporal formulas need the states that the explicit engine visits");
     refuse(
-        options.keep_going,
-        "--keep-going counts findings in all states, which this engine does not visit",
+        options.keep_going && !matches!(method, Method::Bmc | Method::BmcPath),
+        "--keep-going looks for every property by itself, which only bmc and bmc-path do among these engines",
     );
     refuse(options.symmetry.is_some(), "--symmetry reduces the states that the explicit engine visits");
     refuse(
@@ -146,22 +154,16 @@ pub fn explore(
         of_rodin,
         budget,
     };
-    let mut searched = None;
-    let mut widths = vec![FIRST_WIDTH.min(settings.width)];
-    if settings.width > FIRST_WIDTH {
-        widths.push(settings.width);
+    let mut searched = search_at_growing_width(plan.clone(), &replay)?;
+    if searched.violation.is_none() && !searched.proved && searched.report.weak.contains(PRODUCT) {
+        searched = with_exact_products(&plan, searched, &replay)?;
     }
-    for width in widths {
-        let found = search(&plan, width, &replay)?;
-        let again = found.narrow && found.violation.is_none() && !found.proved && budget.check().is_ok();
-        searched = Some(found);
-        if !again {
-            break;
-        }
-    }
-    let searched = searched.expect("at least one width is tried");
     if searched.violation.is_some() {
-        ledger.enter("the search stopped at the first finding");
+        ledger.enter(if options.keep_going {
+            format!("each property was looked for within {} steps", settings.max_depth)
+        } else {
+            "the search stopped at the first finding".into()
+        });
     } else if let Err(stop) = budget.check() {
         ledger.enter(stop.reason());
     } else if searched.proved {
@@ -175,8 +177,8 @@ pub fn explore(
         searched.reasons.iter().for_each(|r| ledger.enter(one_line(r)));
     }
     let mut found = std::collections::BTreeMap::new();
-    if let Some(v) = &searched.violation {
-        found.insert(v.kind.clone(), 1);
+    for v in searched.violation.iter().chain(&searched.others) {
+        *found.entry(v.kind.clone()).or_insert(0) += 1;
     }
     let mut report = Symbolic { seconds: started.elapsed().as_secs_f64(), ..searched.report };
     gathered.add_to(&mut report);
@@ -186,6 +188,7 @@ pub fn explore(
         workers: 1,
         ledger,
         violation: searched.violation,
+        others: searched.others,
         found,
         counts: Counts { depth: report.depth.unwrap_or(0) as u64, ..Counts::default() },
         events: machine
@@ -224,6 +227,7 @@ fn list_valuations(machine: &Machine, budget: &Budget) -> Option<Arc<[Constants]
 }
 
 /// What a run is about.
+#[derive(Clone)]
 struct Plan<'a> {
     machine: &'a Machine,
     options: &'a CheckOptions,
@@ -236,6 +240,66 @@ struct Plan<'a> {
     budget: &'a Budget,
 }
 
+/// Searches with some bits for unlimited integers, and with as many as the user allows if those may be too few. A path that
+/// was found with few bits may not be a shortest one.
+fn search_at_growing_width(plan: Plan, replay: &Replay) -> Result<Searched, Failure> {
+    let most = plan.settings.width;
+    let literal = widest_literal(plan.machine) + 4;
+    // A proof with few bits is found sooner, and says how many bits it needs.
+    let inductive = plan.settings.method == Method::Kind;
+    let mut width = (if inductive { PROOF_WIDTH } else { FIRST_WIDTH }).max(literal).min(most);
+    loop {
+        let found = search(&plan, width, replay)?;
+        if !found.narrow || found.proved || width >= most || plan.budget.check().is_err() {
+            return Ok(found);
+        }
+        if found.violation.is_some() {
+            return shorter(plan, found, replay);
+        }
+        width = match found.needed {
+            Some(bits) if bits > width => bits.min(most),
+            _ if width < FIRST_WIDTH => FIRST_WIDTH.min(most),
+            _ => most,
+        };
+    }
+}
+
+/// Proofs take products of unlimited integers for unknowns, so a candidate of theirs says little: what they leave open is looked
+/// for again with exact products.
+fn with_exact_products(plan: &Plan, found: Searched, replay: &Replay) -> Result<Searched, Failure> {
+    if !matches!(plan.settings.method, Method::Kind | Method::Ic3) || plan.budget.check().is_err() {
+        return Ok(found);
+    }
+    let mut plan = plan.clone();
+    plan.settings.method = Method::Bmc;
+    let again = search_at_growing_width(plan, replay)?;
+    Ok(if again.violation.is_some() { again } else { found })
+}
+
+/// Looks for a path that is shorter than one that was found with integers that may be too narrow.
+fn shorter(mut plan: Plan, found: Searched, replay: &Replay) -> Result<Searched, Failure> {
+    let enough = found.needed.unwrap_or(plan.settings.width).min(plan.settings.width);
+    let Some(depth) = found.report.depth.unwrap_or(0).checked_sub(1) else { return Ok(found) };
+    plan.settings = Settings { method: Method::Bmc, max_depth: depth, ..plan.settings };
+    let again = search(&plan, enough, replay)?;
+    Ok(if again.violation.is_some() { again } else { found })
+}
+
+/// The bits of the largest number that is written in the machine.
+fn widest_literal(machine: &Machine) -> usize {
+    struct Widest(usize);
+    impl Visit for Widest {
+        fn expr(&mut self, e: &Expr) {
+            if let ExprKind::Int(n) = &e.kind {
+                self.0 = self.0.max(dashu_int::ops::BitTest::bit_len(&n.to_big()));
+            }
+        }
+    }
+    let mut widest = Widest(0);
+    visit_machine(machine, &mut widest);
+    widest.0
+}
+
 fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failure> {
     let Plan { machine, options, settings, budget, .. } = *plan;
     let progress = |depth: usize| options.progress.depth.store(depth as u32, Ordering::Relaxed);
@@ -244,7 +308,9 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     let unrolling = Unrolling::new(machine, wanted(options), encoding(plan, width, free), budget)
         .with_proofs(&plan.proven);
     let mut base = Search::new(unrolling, &mut judge, &progress, budget);
+    base.keep_going = options.keep_going;
     let mut report = Symbolic::default();
+    let mut needed = None;
     let mut proved = false;
     let ended = match settings.method {
         Method::Bmc => base.run(settings.max_depth),
@@ -260,6 +326,7 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
             add(&mut report, step.figures());
             report.proven.saved += step.saved();
             report.weak.extend(step.weak());
+            needed = step.width_reason().map(|(bits, _)| bits);
             note_width(&mut report, width, step.width_reason());
             match ended {
                 Induction::Proved(k) => {
@@ -268,9 +335,14 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
                     Ended::Depth
                 }
                 Induction::Base(ended) => ended,
+                // What no induction proves may be wrong at a greater depth.
                 Induction::NotInductive => {
-                    base.run.doubts.push(format!("no proof by induction with k up to {}", settings.max_k));
-                    Ended::Depth
+                    let ended = base.go_on(settings.max_depth);
+                    if !matches!(ended, Ended::AllPaths) {
+                        let words = format!("no proof by induction with k up to {}", settings.max_k);
+                        base.run.doubts.push(words);
+                    }
+                    ended
                 }
             }
         }
@@ -278,14 +350,16 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     let mut invariant = None;
     let ended = match (settings.method, ended) {
         (Method::Ic3, Ended::Depth) => {
+            // An invariant speaks of all depths, whatever unrolling says of some.
+            let whole = is_whole(&base.run);
             let (by_ic3, found) = blocked(plan, &mut base, &mut report)?;
-            proved = by_ic3.is_some() && is_whole(&base.run);
+            proved = by_ic3.is_some() && whole;
             invariant = by_ic3;
             found
         }
         (_, ended) => ended,
     };
-    let mut searched = conclude(machine, replay, settings, base, ended, proved, report, width)?;
+    let mut searched = conclude(machine, replay, settings, base, ended, proved, report, (width, needed))?;
     // Where all paths were seen, nothing was proved again.
     searched.report.proven.trusted |=
         searched.report.certificate == Some("all paths") && !plan.of_rodin.is_empty();
@@ -297,6 +371,20 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
         options.certificate.take_proof(evidence(plan, width, &searched.report, invariant));
     }
     Ok(searched)
+}
+
+/// Looks for a path by unrolling up to a depth, while an invariant is looked for, as long as that is easy compared with so
+/// many queries of the other search. Only a violation is an answer.
+fn unrolled_meanwhile<V>(base: &mut Search<V>, depth: usize, queries: u64) -> Option<Ended<V>> {
+    let spent = base.unrolling.figures().conflicts;
+    let allowed = 2_000 + 8 * queries;
+    if base.run.depth.is_none_or(|d| d >= depth) || spent >= allowed {
+        return None;
+    }
+    base.unrolling.limit_conflicts(Some(allowed - spent));
+    let ended = base.go_on(depth);
+    base.unrolling.limit_conflicts(None);
+    matches!(ended, Ended::Violation(_)).then_some(ended)
 }
 
 /// The cubes of an inductive invariant, if there is one, and how the search for violations ended.
@@ -320,6 +408,7 @@ fn blocked(
         checks.push(&lenient);
     }
     let stop = budget.clone();
+    let mut early = None;
     let run = ic3::prove_by(
         &translation,
         &checks,
@@ -329,6 +418,11 @@ fn blocked(
             limit: Limit::stopped_by(Arc::new(move || stop.check().is_err())),
             ..ic3::Options::default()
         },
+        &mut |level, queries| {
+            early =
+                unrolled_meanwhile(base, settings.max_depth.min(level + (queries / 32) as usize), queries);
+            early.is_some()
+        },
     );
     report.frames = Some(run.frames);
     report.queries += run.queries;
@@ -336,6 +430,9 @@ fn blocked(
     report.proven.saved += translation.saved_per_level() * run.frames as u64;
     report.weak.extend(translation.weak());
     note_width(report, run.width, translation.width_reason());
+    if let Some(found) = early {
+        return Ok((None, found));
+    }
     match run.outcome {
         ic3::Outcome::Invariant(cubes) => {
             report.proven.trusted = run.check > 0;
@@ -430,9 +527,10 @@ fn conclude(
     ended: Ended<Result<Violation, String>>,
     proved: bool,
     report: Symbolic,
-    width: usize,
+    (width, needed): (usize, Option<usize>),
 ) -> Result<Searched, Failure> {
     let mut report = report;
+    let bound = base.unrolling.enc.atoms.width();
     add(&mut report, base.unrolling.figures());
     report.proven.saved += base.unrolling.saved();
     report.weak.extend(base.unrolling.enc.weak.iter().cloned());
@@ -448,6 +546,9 @@ fn conclude(
         .chain(base.run.doubts.iter().cloned())
         .collect();
     let (mut violation, mut proved) = (None, proved);
+    let mut others = Vec::new();
+    let mut found: Vec<Violation> = base.found.into_iter().collect::<Result<_, _>>()?;
+    found.dedup_by(|a, b| a.kind == b.kind && a.property == b.property);
     match ended {
         Ended::Violation(v) => violation = Some(v?),
         Ended::NoBeginning { proved } => match replay.no_beginning() {
@@ -468,6 +569,10 @@ fn conclude(
         Ended::Depth => {}
         Ended::Stopped => reasons.push("the solver was stopped".into()),
     }
+    if violation.is_none() && !found.is_empty() {
+        violation = Some(found.remove(0));
+    }
+    others.extend(found);
     // Where the evaluator does not know a valuation that the solver chose, there may be none at all.
     let unknown = |why: &str| why.contains(candidate::NO_VALUATION);
     let doubted = base.run.dropped.iter().any(|(_, why)| unknown(why))
@@ -479,11 +584,21 @@ fn conclude(
     {
         violation = Some(v?);
     }
+    let needed = needed.max(bound.map(|(bits, _)| bits)).filter(|_| bound.is_some());
     let narrow = base.run.narrow || report.width_reason.starts_with("not enough");
     if base.run.narrow {
         reasons.push(format!("integers of {width} bits may be too narrow: {}", report.width_reason));
     }
-    Ok(Searched { violation, proved, narrow, reasons, report })
+    if let Some(v) = &violation {
+        report.depth = operations(v);
+    }
+    Ok(Searched { violation, others, proved, narrow, needed, reasons, report })
+}
+
+/// The operations before a finding; `None` if there is not even a state.
+fn operations(violation: &Violation) -> Option<usize> {
+    let states = violation.trace.iter().filter(|step| step.event != SETUP_CONSTANTS).count();
+    states.checked_sub(1)
 }
 
 /// Proves the same again: a fresh translation, a fresh solver, and nobody's word; where that is not enough, the word of Rodin.

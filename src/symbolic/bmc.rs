@@ -1,12 +1,16 @@
 //! Bounded model checking: the shortest violation, by longer and longer unrollings.
 //!
 //! In: an unrolling, a judge of candidates. Out: a confirmed violation, or how far none was found. Every depth is asked
-//! once for all targets together; a target whose candidate the judge does not confirm is dropped, and the run is no
-//! proof. If at some depth no path is left, all paths were seen.
+//! once for all targets together. If at some depth no path is left, all paths were seen. Where formulas were replaced by
+//! unknowns a candidate may be spurious: then other candidates are asked for, a few times, and a target that the judge
+//! confirms in none of them is dropped, after which the run is no proof.
 
 use super::sat::Lit;
 use super::unroll::{Candidate, Reply, Target, Unrolling};
 use crate::base::budget::Budget;
+
+/// Candidates of one question that are judged before its targets are dropped.
+const CANDIDATES: usize = 16;
 
 /// What a judge says of a candidate.
 pub enum Judged<V> {
@@ -43,6 +47,15 @@ pub struct Run {
     pub narrow: bool,
 }
 
+/// Candidates of one question that the judge did not confirm.
+#[derive(Default)]
+struct Refuted {
+    /// Their targets, with the reasons.
+    targets: Vec<(Target, String)>,
+    /// Each literal holds of all paths but one of them.
+    others: Vec<Lit>,
+}
+
 pub struct Search<'a, 'm, V> {
     pub unrolling: Unrolling<'m>,
     pub run: Run,
@@ -50,6 +63,10 @@ pub struct Search<'a, 'm, V> {
     pub judge: &'a mut dyn FnMut(&Candidate) -> Judged<V>,
     pub progress: &'a dyn Fn(usize),
     pub budget: &'a Budget,
+    /// All targets are looked for, each until it is found.
+    pub keep_going: bool,
+    /// What was found on the way, if the search goes on.
+    pub found: Vec<V>,
 }
 
 impl<'a, 'm, V> Search<'a, 'm, V> {
@@ -60,7 +77,8 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
         budget: &'a Budget,
     ) -> Search<'a, 'm, V> {
         let active = unrolling.all_targets();
-        Search { unrolling, run: Run::default(), active, judge, progress, budget }
+        let (run, found) = (Run::default(), Vec::new());
+        Search { unrolling, run, active, judge, progress, budget, keep_going: false, found }
     }
 
     /// The constants and the initialisation. `None`: there is a first frame now.
@@ -99,18 +117,45 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
 
     /// Looks for the active targets in a frame, under assumptions. `None`: there are none.
     pub fn look(&mut self, frame: usize, path: &[Lit]) -> Option<Ended<V>> {
+        if !self.keep_going {
+            return self.look_for(frame, path, None);
+        }
+        for target in self.active.clone() {
+            match self.look_for(frame, path, Some(target)) {
+                Some(Ended::Violation(v)) => {
+                    self.found.push(v);
+                    self.active.retain(|t| *t != target);
+                }
+                Some(ended) => return Some(ended),
+                None => {}
+            }
+        }
+        None
+    }
+
+    /// Looks for one target, or for any of them.
+    fn look_for(&mut self, frame: usize, path: &[Lit], only: Option<Target>) -> Option<Ended<V>> {
+        let mut refuted = Refuted::default();
         loop {
             if self.budget.check().is_err() {
                 return Some(Ended::Stopped);
             }
-            let any = self.unrolling.any_of(frame, &self.active);
+            let any = match only {
+                Some(target) if !self.active.contains(&target) => return None,
+                Some(target) => self.unrolling.any_of(frame, &[target]),
+                None => self.unrolling.any_of(frame, &self.active),
+            };
             if any == Lit::FALSE {
                 self.unrolling.note_unasked(frame);
                 return None;
             }
-            let mut assumptions = path.to_vec();
-            assumptions.push(any);
+            let assumptions = [path, &refuted.others[..], &[any]].concat();
             match self.unrolling.ask(&assumptions) {
+                // No candidate but those that were refuted.
+                Reply::Proof | Reply::TooNarrow if !refuted.targets.is_empty() => {
+                    self.give_up(std::mem::take(&mut refuted));
+                    continue;
+                }
                 Reply::Proof => return None,
                 Reply::TooNarrow => {
                     self.run.narrow = true;
@@ -123,11 +168,24 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
             match (self.judge)(&candidate) {
                 Judged::Violation(v) => return Some(Ended::Violation(v)),
                 Judged::Spurious(why) => {
-                    let met: Vec<Target> =
-                        candidate.targets.iter().copied().filter(|t| self.active.contains(t)).collect();
-                    self.active.retain(|t| !met.contains(t));
-                    self.run.dropped.extend(met.into_iter().map(|t| (t, why.clone())));
+                    let met = candidate.targets.iter().filter(|t| self.active.contains(t));
+                    refuted.targets.extend(met.map(|t| (*t, why.clone())));
+                    let another = !self.unrolling.enc.weak.is_empty() && refuted.others.len() < CANDIDATES;
+                    match self.unrolling.another_path(&candidate).filter(|_| another) {
+                        Some(other) => refuted.others.push(other),
+                        None => self.give_up(std::mem::take(&mut refuted)),
+                    }
                 }
+            }
+        }
+    }
+
+    /// Targets that only unconfirmed candidates show are no longer looked for.
+    fn give_up(&mut self, refuted: Refuted) {
+        for (target, why) in refuted.targets {
+            if self.active.contains(&target) {
+                self.active.retain(|t| *t != target);
+                self.run.dropped.push((target, why));
             }
         }
     }
@@ -146,8 +204,11 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
         if before >= last {
             return Ended::Depth;
         }
-        let without = self.active.clone();
-        self.unrolling.extend(&without);
+        // A frame that was made may not have been looked at.
+        if self.unrolling.frames.len() <= before + 1 {
+            let without = self.active.clone();
+            self.unrolling.extend(&without);
+        }
         self.depths(before + 1, last)
     }
 
@@ -158,7 +219,7 @@ impl<'a, 'm, V> Search<'a, 'm, V> {
                 return ended;
             }
             self.run.depth = Some(depth);
-            if depth == last {
+            if depth == last || (self.keep_going && self.active.is_empty()) {
                 break;
             }
             let without = self.active.clone();

@@ -7,6 +7,7 @@
 //! - `encode` makes literals of typed formulas and substitutions; `unroll` makes frames and steps of them.
 //! - `bmc`, `path` and `kind` ask about frames; `translate` makes a `system` of a machine.
 //! - `preservation` asks beforehand which events keep which conjuncts, so that the engines need not ask again and again.
+//! - `valuations` lists the values of constants.
 //! - `bound` says which width of integers makes UNSAT a proof.
 //! - `ic3` searches for an inductive invariant, and proves it again from a fresh translation.
 //! - `spelling` writes what an invariant excludes as predicates of B.
@@ -35,3 +36,4 @@ pub mod system;
 mod testing;
 pub mod translate;
 pub mod unroll;
+pub mod valuations;

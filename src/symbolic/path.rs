@@ -9,7 +9,7 @@ use super::sat::Lit;
 use super::unroll::Reply;
 
 /// More sequences of one length than this are given up.
-const SEQUENCES: usize = 20_000;
+const SEQUENCES: usize = 500_000;
 
 /// All sequences up to a length. The figures are the queries about ends of sequences.
 pub fn run<V>(search: &mut Search<V>, last: usize) -> Ended<V> {

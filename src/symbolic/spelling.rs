@@ -47,6 +47,11 @@ impl Spelling<'_> {
                 let is = if holds { "=" } else { "/=" };
                 format!("{path} {is} {}", value.show(self.machine, &ty))
             }
+            (Some(Place::Argument(value)), Type::Pow(pair)) => {
+                let of = if holds { ":" } else { "/:" };
+                let Type::Prod(from, _) = &*pair else { return "btrue".into() };
+                format!("{} {of} dom({path})", value.show(self.machine, from))
+            }
             _ => format!("{path} = {}", if holds { "TRUE" } else { "FALSE" }),
         }
     }
@@ -69,6 +74,12 @@ impl Spelling<'_> {
                 (Place::Field(i), Type::Struct(fields)) => {
                     text = format!("{text}'{}", fields[*i].0);
                     ty = fields[*i].1.clone();
+                }
+                (Place::Image(value), Type::Pow(pair)) => {
+                    if let Type::Prod(from, to) = &**pair {
+                        text = format!("{text}({})", value.show(self.machine, from));
+                        ty = (**to).clone();
+                    }
                 }
                 _ => {}
             }

@@ -134,6 +134,11 @@ impl<'m> Translated<'m> {
             .iter()
             .map(|cell| {
                 let term = env.get(cell.var).map(|s| s.term.clone());
+                let by_images = matches!(cell.place.first(), Some(Place::Argument(_) | Place::Image(_)));
+                let term = match term {
+                    Some(t) if by_images => enc.images_of(&t).map(|images| Term::Images(Arc::new(images))),
+                    term => term,
+                };
                 let found = term.and_then(|t| at_place(&t, &cell.place));
                 let what = match (found, &cell.what) {
                     (Some(what), _) => what,
@@ -278,6 +283,10 @@ pub(super) enum Place {
     Field(usize),
     /// Whether the term is this value, or has this element.
     Value(Value),
+    /// Whether this is an argument of the function.
+    Argument(Value),
+    /// The image of this argument, which is in the domain in every state.
+    Image(Value),
 }
 
 #[derive(Clone)]
@@ -336,6 +345,18 @@ fn flatten(var: VarId, term: &Term, place: &mut Vec<Place>, out: &mut Vec<Piece>
                 place.pop();
             }
         }
+        Term::Images(images) => {
+            for (v, (l, image)) in images.iter() {
+                if *l == Lit::TRUE {
+                    place.push(Place::Image(v.clone()));
+                    flatten(var, image, place, out);
+                } else {
+                    place.push(Place::Argument(v.clone()));
+                    out.push(Piece { var, place: place.clone(), what: What::Bit(*l) });
+                }
+                place.pop();
+            }
+        }
         Term::Opaque(_) => {}
     }
 }
@@ -352,6 +373,10 @@ fn at_place(term: &Term, place: &[Place]) -> Option<What> {
         (Term::Pair(p), [Place::First, rest @ ..]) => at_place(&p.0, rest),
         (Term::Pair(p), [Place::Second, rest @ ..]) => at_place(&p.1, rest),
         (Term::Rec(parts), [Place::Field(i), rest @ ..]) => at_place(parts.get(*i)?, rest),
+        (Term::Images(images), [Place::Argument(v)]) => {
+            Some(What::Bit(images.get(v).map_or(Lit::FALSE, |(l, _)| *l)))
+        }
+        (Term::Images(images), [Place::Image(v), rest @ ..]) => at_place(&images.get(v)?.1, rest),
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ use super::encode::action::Outcome;
 use super::encode::{EncodeOptions, Encoder, Env};
 use super::lrat::{self, Proof};
 use super::sat::{Answer, Batsat, Limit, Lit, Sat};
+use super::valuations::may_be_undefined;
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::Span;
 use crate::base::budget::Budget;
@@ -443,6 +444,34 @@ impl<'m> Unrolling<'m> {
         Some(self.enc.g.and_all(&all))
     }
 
+    /// Where this holds, the path is another one than that of the candidate: another event, other constants, or another
+    /// state. `None` if no path can be told apart.
+    pub fn another_path(&mut self, candidate: &Candidate) -> Option<Lit> {
+        let mut same = Vec::new();
+        for (i, (event, _)) in candidate.events.iter().enumerate() {
+            same.push(self.frames[i].step.chosen[*event]);
+        }
+        let mut values = Vec::new();
+        for (v, value) in &candidate.constants {
+            values.push((self.constants.get(*v)?.term.clone(), value));
+        }
+        for (frame, state) in self.frames.iter().zip(&candidate.states) {
+            for (v, value) in state {
+                values.push((frame.env.get(*v)?.term.clone(), value));
+            }
+        }
+        for (term, value) in values {
+            same.extend(self.enc.is_value(&term, value));
+        }
+        let same = self.enc.g.and_all(&same);
+        (same != Lit::TRUE).then_some(!same)
+    }
+
+    /// The most conflicts of one query; `None` is as many as it takes.
+    pub fn limit_conflicts(&mut self, most: Option<u64>) {
+        self.limit.conflicts = most;
+    }
+
     pub fn figures(&self) -> Figures {
         let sat = &self.enc.g.sat;
         Figures { queries: sat.queries(), conflicts: sat.conflicts(), variables: u64::from(sat.variables()) }
@@ -520,32 +549,7 @@ fn listed_constants(enc: &mut Encoder, env: &mut Env, valuations: &[Constants]) 
 /// less than all other questions do.
 pub fn doubtful_properties(machine: &Machine, options: EncodeOptions, budget: &Budget) -> bool {
     // Valuations are listed only if no property is undefined.
-    if options.valuations.is_some() || !machine.properties.iter().any(|c| pred_may_be_undefined(&c.pred)) {
-        return false;
-    }
-    let mut enc = Encoder::new(machine, options, budget);
-    let mut env = Env::new(machine);
-    // Only what cannot be undefined confines the constants.
-    let total: Vec<&Pred> =
-        machine.properties.iter().map(|c| &c.pred).filter(|p| !pred_may_be_undefined(p)).collect();
-    enc.bind_leaves(&mut env, &machine.constants, &total);
-    let mut undefined = Vec::new();
-    for c in &machine.properties {
-        let t = enc.pred(&mut env, &c.pred);
-        let wrong = enc.surely_not(t);
-        enc.g.require(!wrong);
-        enc.choosing = true;
-        let lenient = enc.pred(&mut env, &c.pred);
-        enc.choosing = false;
-        undefined.push(!lenient.defined);
-    }
-    let some = enc.g.or_all(&undefined);
-    let budget = budget.clone();
-    let limit = Limit::stopped_by(Arc::new(move || budget.check().is_err()));
-    let mut assumptions = vec![some];
-    if !enc.atoms.are_bounded() {
-        assumptions.push(enc.g.range_assumption());
-    }
-    let enough = enc.atoms.width().is_some_and(|(bits, _)| bits <= enc.options.width);
-    enc.g.solve(&assumptions, &limit) != Answer::Unsat || !enough
+    let properties: Vec<&Pred> = machine.properties.iter().map(|c| &c.pred).collect();
+    options.valuations.is_none()
+        && may_be_undefined(machine, (&machine.constants, &properties), options, budget)
 }

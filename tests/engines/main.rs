@@ -18,6 +18,7 @@ mod propagation_agreement;
 mod sets_of_states;
 mod solver_agreement;
 mod symbolic;
+mod symbolic_cases;
 mod values_without_words;
 mod whole_machines;
 

@@ -15,9 +15,10 @@ use bombus::model::{self, LoadOptions};
 use bombus::report::{Outcome, Verdict};
 use bombus::symbolic::encode::{EncodeOptions, Encoder, Env};
 use bombus::symbolic::sat::{Answer, Limit, Lit};
+use std::path::Path;
 use std::time::Duration;
 
-fn options(engine: Engine) -> CheckOptions {
+pub fn options(engine: Engine) -> CheckOptions {
     CheckOptions { engine, refine_at_once: true, no_native: true, ..CheckOptions::default() }
 }
 
@@ -36,17 +37,23 @@ fn symbolic(method: Method) -> Engine {
 /// ever: what it ends is incomplete, and no assertion rests on that.
 fn outcome(text: &str, options: &CheckOptions) -> Option<Outcome> {
     let folder = Folder::with_machine(text);
+    outcome_of(&folder.path("M.mch"), options, Duration::from_secs(20))
+}
+
+pub fn outcome_of(path: &Path, options: &CheckOptions, limit: Duration) -> Option<Outcome> {
     let mut budget = Budget::unlimited();
-    budget.time_limit = Some(Duration::from_secs(20));
-    match check(&folder.path("M.mch"), options, &budget) {
+    budget.time_limit = Some(limit);
+    match check(path, options, &budget) {
         Ok(outcome) => Some(outcome),
         Err(Failure::Rejected(_)) => None,
-        Err(Failure::Internal(message)) => panic!("{message}\n{text}"),
+        Err(Failure::Internal(message)) => {
+            panic!("{message}\n{}", std::fs::read_to_string(path).unwrap_or_default())
+        }
     }
 }
 
 /// The operations of the trace.
-fn depth(o: &Outcome) -> usize {
+pub fn depth(o: &Outcome) -> usize {
     o.violation.as_ref().map_or(0, |v| v.trace.iter().filter(|s| !s.event.starts_with('$')).count())
 }
 

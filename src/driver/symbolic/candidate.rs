@@ -490,7 +490,7 @@ fn listed(values: &[Value], ty: &Type) -> Option<Expr> {
 }
 
 /// A value as an expression.
-fn written(value: &Value, ty: &Type) -> Option<Expr> {
+pub fn written(value: &Value, ty: &Type) -> Option<Expr> {
     let kind = match (value, ty) {
         (Value::Bool(b), _) => ExprKind::Bool(*b),
         (Value::Int(n), _) => ExprKind::Int(n.clone()),

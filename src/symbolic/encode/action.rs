@@ -310,6 +310,12 @@ impl Encoder<'_> {
                 let new = if rest.is_empty() {
                     value.clone()
                 } else {
+                    if let Term::Images(images) = whole {
+                        let (inner, there) = self.image_at(images, &at, &crate::lang::typed::Type::Any)?;
+                        let (new, e) = self.updated(env, &inner, rest, value)?;
+                        let fine = self.g.and_all(&[d, there, e]);
+                        return Some((self.overridden(whole, &at, &new)?, fine));
+                    }
                     let mut inner: Option<Term> = None;
                     let mut some = Vec::new();
                     for (v, l) in whole.as_set()?.clone() {

@@ -232,7 +232,8 @@ impl<'m> Encoder<'m> {
         {
             return Some((self.values_of_type(of, LISTED)?, Lit::TRUE));
         }
-        match self.expr(env, set) {
+        let (term, d) = self.expr(env, set);
+        match (self.spread(term)?, d) {
             (Term::Set(rows), d) if rows.len() <= 4 * LISTED => Some((rows.keys().cloned().collect(), d)),
             _ => None,
         }

@@ -50,16 +50,14 @@ impl Encoder<'_> {
             }
             ExprKind::SetExt(elems) => self.listed(env, elems)?,
             ExprKind::SeqExt(elems) => {
-                let mut rows = Rows::new();
+                let mut pairs = Vec::new();
                 let mut defined = Vec::new();
                 for (i, e) in elems.iter().enumerate() {
                     let (term, d) = self.expr(env, e);
                     defined.push(d);
-                    for (v, l) in self.values_of(&term)? {
-                        rows.insert(Value::pair(Value::Int(Int::from(i + 1)), v), l);
-                    }
+                    pairs.push(Term::pair(Term::Int(self.number(&Int::from(i + 1))), term));
                 }
-                (Term::set(rows), self.g.and_all(&defined))
+                (self.set_of(&pairs)?, self.g.and_all(&defined))
             }
             ExprKind::Pair(a, b) => {
                 let ((x, d), (y, e)) = (self.expr(env, a), self.expr(env, b));
@@ -120,24 +118,59 @@ impl Encoder<'_> {
     }
 
     fn listed(&mut self, env: &mut Env, elems: &[Expr]) -> Built {
+        let (terms, defined): (Vec<Term>, Vec<Lit>) = elems.iter().map(|e| self.expr(env, e)).unzip();
+        Some((self.set_of(&terms)?, self.g.and_all(&defined)))
+    }
+
+    /// The set of some terms.
+    fn set_of(&mut self, terms: &[Term]) -> Option<Term> {
         let mut rows = Vec::new();
-        let mut defined = Vec::new();
-        for e in elems {
-            let (term, d) = self.expr(env, e);
-            defined.push(d);
-            rows.extend(self.values_of(&term)?);
+        for term in terms {
+            let Some(values) = self.values_of(term) else {
+                let pairs = terms.iter().map(|t| match t {
+                    Term::Pair(p) => Some((p.0.clone(), p.1.clone(), Lit::TRUE)),
+                    _ => None,
+                });
+                let pairs: Vec<_> = pairs.collect::<Option<_>>()?;
+                return self.pairs_as_images(&pairs);
+            };
+            rows.extend(values);
         }
-        let rows = self.merged(rows.into_iter());
-        Some((Term::set(rows), self.g.and_all(&defined)))
+        Some(Term::set(self.merged(rows.into_iter())))
+    }
+
+    /// `min({x,y})`, `max({x,y})` of numbers that need not be listed.
+    fn extreme(&mut self, env: &mut Env, op: UnOp, elems: &[Expr]) -> Built {
+        let (terms, defined): (Vec<Term>, Vec<Lit>) = elems.iter().map(|e| self.expr(env, e)).unzip();
+        let mut numbers = terms.iter().map(Term::as_int);
+        let mut best = numbers.next()??.clone();
+        for n in numbers {
+            let n = n?;
+            let better = if op == UnOp::Min { self.num_lt(n, &best) } else { self.num_lt(&best, n) };
+            best = self.num_choose(better, n, &best);
+        }
+        Some((Term::Int(best), self.g.and_all(&defined)))
     }
 
     fn unary(&mut self, env: &mut Env, op: UnOp, a: &Expr, ty: &Type) -> Built {
         if op == UnOp::Card && matches!(a.kind, ExprKind::Binary(BinOp::Interval, ..)) {
             return self.card_of_interval(env, a);
         }
-        let (x, d) = self.expr(env, a);
+        if let (UnOp::Min | UnOp::Max, ExprKind::SetExt(elems)) = (op, &a.kind)
+            && !elems.is_empty()
+            && *ty == Type::Integer
+        {
+            return self.extreme(env, op, elems);
+        }
+        let (mut x, d) = self.expr(env, a);
         if a.ty == Type::String || a.ty == Type::Real {
             return None;
+        }
+        if let Term::Images(images) = &x {
+            if let Some(built) = self.unary_images(op, &images.clone(), d) {
+                return Some(built);
+            }
+            x = self.spread(x)?;
         }
         Some(match op {
             UnOp::Neg => (Term::Int(self.num_neg(x.as_int()?)), d),
@@ -238,8 +271,20 @@ impl Encoder<'_> {
         if a.ty == Type::Real || a.ty == Type::String {
             return None;
         }
-        let ((x, d), (y, e)) = (self.expr(env, a), self.expr(env, b));
+        if let (BinOp::Cartesian, ExprKind::SetExt(elems)) = (op, &b.kind)
+            && let [e] = &elems[..]
+            && let Some(built) = self.constant_function(env, a, e)
+        {
+            return Some(built);
+        }
+        let ((mut x, d), (mut y, e)) = (self.expr(env, a), self.expr(env, b));
         let both = self.g.and(d, e);
+        if matches!(x, Term::Images(_)) || matches!(y, Term::Images(_)) {
+            if let Some(built) = self.binary_images(op, &x, &y, both) {
+                return Some(built);
+            }
+            (x, y) = (self.spread(x)?, self.spread(y)?);
+        }
         if let (Term::Int(m), Term::Int(n)) = (&x, &y) {
             let (m, n) = (m.clone(), n.clone());
             return self.arithmetic(op, &m, &n, both);
@@ -354,6 +399,14 @@ impl Encoder<'_> {
             _ => {}
         }
         let ((rel, d), (arg, e)) = (self.expr(env, f), self.expr(env, x));
+        // Constants are chosen among those that are defined where they are applied.
+        let chosen =
+            self.choosing && matches!(f.kind, ExprKind::Var(v) if self.machine.constants.contains(&v));
+        if let Term::Images(images) = &rel {
+            let (image, there) = self.image_at(images, &arg, ty)?;
+            let both = self.g.and(d, e);
+            return Some((image, if chosen { both } else { self.g.and(both, there) }));
+        }
         let rows = rel.as_set()?;
         let mut hits = Vec::new();
         let mut last: Option<(Value, Lit)> = None;
@@ -376,9 +429,6 @@ impl Encoder<'_> {
         let lits: Vec<Lit> = hits.iter().map(|(_, l)| *l).collect();
         let one = self.g.exactly_one(&lits);
         let both = self.g.and(d, e);
-        // Constants are chosen among those that are defined where they are applied.
-        let chosen =
-            self.choosing && matches!(f.kind, ExprKind::Var(v) if self.machine.constants.contains(&v));
         let one = if chosen { Lit::TRUE } else { one };
         Some((self.one_of(ty, &hits), self.g.and(both, one)))
     }
@@ -459,6 +509,11 @@ impl Encoder<'_> {
         match op {
             BigOp::Lambda | BigOp::SetOf => {
                 let mut rows = Vec::new();
+                if op == BigOp::Lambda && parts.iter().any(|(_, term, _)| self.values_of(term).is_none()) {
+                    let pairs = parts.into_iter().map(|(l, term, tuple)| Some((tuple?, term, l)));
+                    let pairs: Vec<_> = pairs.collect::<Option<_>>()?;
+                    return Some((self.pairs_as_images(&pairs)?, d));
+                }
                 for (l, term, tuple) in parts {
                     let whole = if op == BigOp::Lambda { Term::pair(tuple?, term) } else { term };
                     for (v, r) in self.values_of(&whole)? {

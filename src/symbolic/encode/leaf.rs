@@ -5,13 +5,15 @@
 //! Whoever asks for a leaf asserts those conjuncts wherever the leaf matters, so nothing is lost. An integer without
 //! bounds is limited (`number`), and what has no literals at all is opaque.
 
+use super::images::{ARGUMENTS, Images};
 use super::pred::conjuncts;
 use super::term::{ROWS, Rows, Term};
 use super::{Encoder, Env};
 use crate::base::Int;
 use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::lang::value::Value;
+use crate::symbolic::sat::Lit;
 use std::sync::Arc;
 
 /// What is known of an unknown beside its type.
@@ -22,6 +24,8 @@ enum Hint {
     Elements(Vec<Value>),
     /// One of these values.
     Values(Vec<Value>),
+    /// A function with some of these arguments, or just those whose literals hold, and such images.
+    Images(Vec<(Value, Option<Lit>)>, Option<Box<Hint>>),
     /// A pair of such parts.
     Pair(Option<Box<Hint>>, Option<Box<Hint>>),
     /// A record of such parts.
@@ -105,6 +109,9 @@ impl Encoder<'_> {
                             n.range().and_then(|(l, h)| Some(Hint::Range(l.small()?, h.small()?)))
                         }
                         Term::Set(rows) => Some(Hint::Elements(rows.keys().cloned().collect())),
+                        Term::Images(images) => {
+                            Some(Hint::Images(images.keys().map(|v| (v.clone(), None)).collect(), None))
+                        }
                         _ => None,
                     }
                 }
@@ -152,10 +159,10 @@ impl Encoder<'_> {
                 (low <= high).then_some(Hint::Range(low, high))
             }
             ExprKind::Binary(op, a, b) if op.arrow().is_some() => {
-                let ((x, _), (y, _)) = (self.candidates(env, a)?, self.candidates(env, b)?);
-                if x.len() * y.len() > ROWS {
-                    return None;
-                }
+                let (x, _) = self.candidates(env, a)?;
+                let Some((y, _)) = self.candidates(env, b).filter(|(y, _)| x.len() * y.len() <= ROWS) else {
+                    return self.hint_by_images(env, op.arrow()?, x, (a, b));
+                };
                 let pairs = x.iter().flat_map(|a| y.iter().map(|b| Value::pair(a.clone(), b.clone())));
                 Some(Hint::Elements(pairs.collect()))
             }
@@ -187,6 +194,27 @@ impl Encoder<'_> {
         }
     }
 
+    /// A function whose images cannot be listed.
+    fn hint_by_images(
+        &mut self,
+        env: &mut Env,
+        arrow: Arrow,
+        arguments: Vec<Value>,
+        (a, b): (&Expr, &Expr),
+    ) -> Option<Hint> {
+        if !arrow.functional || arguments.len() > ARGUMENTS {
+            return None;
+        }
+        let whole = if arrow.total { Some(self.expr(env, a).0) } else { None };
+        let rows = whole.as_ref().map(|t| t.as_set());
+        let there = |v: &Value| match &rows {
+            Some(rows) => Some(rows.as_ref()?.get(v).copied().unwrap_or(Lit::FALSE)),
+            None => None,
+        };
+        let arguments = arguments.into_iter().map(|v| (v.clone(), there(&v))).collect();
+        Some(Hint::Images(arguments, self.hint_of(env, b, None).map(Box::new)))
+    }
+
     fn hinted(&mut self, ty: &Type, hint: Option<&Hint>) -> Term {
         match (ty, hint) {
             (Type::Bool, _) => Term::Bool(self.g.fresh()),
@@ -212,6 +240,19 @@ impl Encoder<'_> {
             }
             (Type::Pow(_), Some(Hint::Elements(elems))) => {
                 Term::Set(Arc::new(elems.iter().map(|v| (v.clone(), self.g.fresh())).collect::<Rows>()))
+            }
+            (Type::Pow(pair), Some(Hint::Images(arguments, image))) => {
+                let Type::Prod(_, to) = &**pair else { return self.opaque() };
+                let mut images = Images::new();
+                for (v, there) in arguments {
+                    let there = there.unwrap_or_else(|| self.g.fresh());
+                    let term = self.hinted(to, image.as_deref());
+                    if term.is_opaque() {
+                        return term;
+                    }
+                    images.insert(v.clone(), (there, term));
+                }
+                Term::images(images)
             }
             (Type::Pow(_), Some(Hint::Values(values))) => {
                 let mut elems: Vec<Value> =

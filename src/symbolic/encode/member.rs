@@ -38,7 +38,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn is_defined(&mut self, env: &mut Env, e: &Expr) -> Lit {
+    pub(super) fn is_defined(&mut self, env: &mut Env, e: &Expr) -> Lit {
         if may_be_undefined(e) { self.expr(env, e).1 } else { Lit::TRUE }
     }
 
@@ -79,6 +79,9 @@ impl Encoder<'_> {
                 Some(self.g.and(l, r))
             }
             ExprKind::Binary(op, a, b) if op.arrow().is_some() => {
+                if let Term::Images(images) = x {
+                    return self.is_arrow_by_images(env, images, op.arrow()?, a, b);
+                }
                 self.is_arrow(env, x.as_set()?, op.arrow()?, a, b)
             }
             ExprKind::StructSet(sets) => {
@@ -88,6 +91,10 @@ impl Encoder<'_> {
                     all.push(self.member(env, part, set)?);
                 }
                 Some(self.g.and_all(&all))
+            }
+            ExprKind::Unary(UnOp::Pow | UnOp::Fin, a) if matches!(x, Term::Images(_)) => {
+                let Term::Images(images) = x else { return None };
+                self.images_within(env, images, true, a)
             }
             ExprKind::Unary(op @ (UnOp::Pow | UnOp::Pow1 | UnOp::Fin | UnOp::Fin1), a) => {
                 let rows = x.as_set()?.clone();
@@ -104,7 +111,13 @@ impl Encoder<'_> {
             }
             ExprKind::Symbolic(inner) => self.member(env, x, inner),
             _ => {
+                if let Some(images) = self.range_of(env, set) {
+                    return self.among_images(x, &images, false);
+                }
                 let (term, _) = self.expr(env, set);
+                if let Term::Images(images) = &term {
+                    return self.among_images(x, images, true);
+                }
                 self.within(x, term.as_set()?)
             }
         }

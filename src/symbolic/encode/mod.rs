@@ -9,7 +9,7 @@
 //! proof, and a model is a candidate that the evaluator has to confirm. Never here: searches, verdicts.
 //!
 //! - `term` and `number`: values with literals in them.
-//! - `expr`, `relation`, `sequence`, `member`, `pred`: formulas.
+//! - `expr`, `relation`, `images`, `sequence`, `member`, `pred`: formulas.
 //! - `binder`: bindings of quantified variables; `leaf`: unknowns, confined by what is said of them.
 //! - `action`: substitutions; `flow`: calls and loops; `enabled`: whether a substitution has an outcome at all.
 
@@ -18,6 +18,7 @@ mod binder;
 mod enabled;
 mod expr;
 mod flow;
+pub(crate) mod images;
 mod leaf;
 mod member;
 pub mod number;

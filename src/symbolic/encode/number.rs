@@ -22,6 +22,8 @@ use std::sync::Arc;
 /// Coefficients of limited leaves, sorted by leaf, none of them 0.
 type Row = Vec<(u32, IBig)>;
 
+/// What `weak` says of a product that became an unknown.
+pub const PRODUCT: &str = "a product of two unlimited integers";
 /// More forms of one number than this are given up.
 const FORMS: usize = 48;
 /// A factor with at most so many values is multiplied case by case.
@@ -242,7 +244,7 @@ impl Encoder<'_> {
     /// The product of two unlimited numbers: exact, or some number where only proofs count.
     fn product(&mut self, a: &Num, b: &Num) -> Num {
         if self.options.free_products {
-            self.weak("a product of two unlimited integers".into());
+            self.weak(PRODUCT.into());
             let unknown = self.num_limited();
             self.signed_like(a, b, &unknown);
             return unknown;

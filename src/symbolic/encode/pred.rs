@@ -82,7 +82,7 @@ impl Encoder<'_> {
                 Truth { holds: t.holds, defined: self.g.and_all(&defined) }
             }
             PredKind::Finite(e) => match self.expr(env, e) {
-                (Term::Set(_), d) => Truth { holds: Lit::TRUE, defined: d },
+                (Term::Set(_) | Term::Images(_), d) => Truth { holds: Lit::TRUE, defined: d },
                 _ => self.opaque_pred(env, p, "finiteness of a set that has no literals"),
             },
             PredKind::Partition(whole, parts) => match self.partition(env, whole, parts) {
@@ -191,9 +191,19 @@ impl Encoder<'_> {
     fn inclusion(&mut self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr) -> Option<Truth> {
         let strict = matches!(op, RelOp::StrictSubset | RelOp::NotStrictSubset);
         let negated = matches!(op, RelOp::NotSubset | RelOp::NotStrictSubset);
+        let may_fail = strict || crate::lang::partiality::may_be_undefined(b);
+        if !may_fail && let Some(images) = self.range_of(env, a) {
+            let d = self.is_defined(env, a);
+            let holds = self.images_within(env, &images, false, b)?;
+            return Some(Truth { holds: holds.signed(!negated), defined: d });
+        }
         let (x, d) = self.expr(env, a);
+        if !may_fail && let Term::Images(images) = &x {
+            let holds = self.images_within(env, images, true, b)?;
+            return Some(Truth { holds: holds.signed(!negated), defined: d });
+        }
         let rows = x.as_set()?.clone();
-        let (holds, e) = if strict || crate::lang::partiality::may_be_undefined(b) {
+        let (holds, e) = if may_fail {
             let (y, e) = self.expr(env, b);
             let ys = y.as_set()?.clone();
             let within = self.included(&rows, &ys);

@@ -187,9 +187,11 @@ impl Encoder<'_> {
 
     /// `r` with the image of one point replaced: `r <+ {x |-> e}`.
     pub(super) fn overridden(&mut self, rel: &Term, at: &Term, to: &Term) -> Option<Term> {
-        let rows = rel.as_set()?.clone();
-        let points = self.values_of(at)?;
-        let images = self.values_of(to)?;
+        let (Some(rows), Some(points), Some(images)) =
+            (rel.as_set().cloned(), self.values_of(at), self.values_of(to))
+        else {
+            return self.changed_at(rel, at, to);
+        };
         if points.len() * images.len() > ROWS {
             return None;
         }

@@ -5,6 +5,7 @@
 //! equal numbers stand for equal values. Never here: formulas (`expr`, `pred`), environments.
 
 use super::Encoder;
+use super::images::Images;
 use super::number::Num;
 use crate::base::Int;
 use crate::lang::typed::Type;
@@ -26,6 +27,8 @@ pub enum Term {
     Pair(Arc<(Term, Term)>),
     Rec(Arc<[Term]>),
     Set(Arc<Rows>),
+    /// A function by the images of its possible arguments.
+    Images(Arc<Images>),
     Opaque(u32),
 }
 
@@ -111,6 +114,7 @@ impl Encoder<'_> {
                 }
                 self.g.and_all(&all)
             }
+            (Term::Images(images), Value::Set(elems)) => self.is_value_by_images(images, elems)?,
             (Term::Set(rows), Value::Set(elems)) => {
                 let mut all = Vec::with_capacity(rows.len());
                 for (v, l) in rows.iter() {
@@ -154,6 +158,7 @@ impl Encoder<'_> {
                 }
                 self.g.and_all(&all)
             }
+            (Term::Images(_), _) | (_, Term::Images(_)) => self.equal_images(a, b)?,
             (Term::Set(xs), Term::Set(ys)) => {
                 let mut all = Vec::new();
                 for (v, l) in xs.iter() {
@@ -205,6 +210,9 @@ impl Encoder<'_> {
                     }
                 }
                 Term::set(rows)
+            }
+            (Term::Images(_), _) | (_, Term::Images(_)) => {
+                self.choose_images(condition, yes, no).unwrap_or_else(|| self.opaque())
             }
             _ => self.opaque(),
         }
@@ -353,7 +361,7 @@ impl Encoder<'_> {
                 }
                 all.into_iter().map(|(elems, l)| (Value::set(elems), l)).collect()
             }
-            Term::Opaque(_) => return None,
+            Term::Images(_) | Term::Opaque(_) => return None,
         })
     }
 
@@ -369,6 +377,13 @@ impl Encoder<'_> {
             }
             Term::Set(rows) => {
                 Value::set(rows.iter().filter(|(_, l)| self.g.value(**l)).map(|(v, _)| v.clone()).collect())
+            }
+            Term::Images(images) => {
+                let mut pairs = Vec::new();
+                for (v, (_, term)) in images.iter().filter(|(_, (l, _))| self.g.value(*l)) {
+                    pairs.push(Value::pair(v.clone(), self.value_in_model(term)?));
+                }
+                Value::set(pairs)
             }
             Term::Opaque(_) => return None,
         })

@@ -91,16 +91,23 @@ pub struct Report {
 
 /// Searches at growing widths until a certificate passes, a finding is reached, or a limit is.
 pub fn prove(translation: &dyn Translation, options: &Options) -> Report {
-    prove_by(translation, &[translation], options)
+    prove_by(translation, &[translation], options, &mut |_, _| false)
 }
 
 /// As `prove`, with other translations of the same machine for the certificate: those that rest on less come first, and
-/// the answer of the last one counts if none of them proves the invariant.
-pub fn prove_by(translation: &dyn Translation, checks: &[&dyn Translation], options: &Options) -> Report {
+/// the answer of the last one counts if none of them proves the invariant. `meanwhile` is called again and again with the
+/// level and the number of queries so far; if it says so, the search stops.
+pub fn prove_by(
+    translation: &dyn Translation,
+    checks: &[&dyn Translation],
+    options: &Options,
+    meanwhile: &mut dyn FnMut(usize, u64) -> bool,
+) -> Report {
     let mut width = options.first_width.min(options.max_width);
     let (mut queries, mut conflicts) = (0, 0);
     loop {
-        let search = Search::new(translation, width, options.limit.clone());
+        let mut counted = |level, asked| meanwhile(level, queries + asked);
+        let search = Search::new(translation, width, options.limit.clone(), &mut counted);
         let mut report = search.run(options.frames, width);
         // Choices of a step, and parts of a state that no cube speaks of, may be limited where no cell is.
         report.limited |= translation.bound(Part::Safety, &[]) != Some(1);
@@ -172,14 +179,25 @@ enum Then {
     Event(usize, usize),
 }
 
-struct Search<'a> {
+struct Search<'a, 'w> {
     frames: Frames<'a>,
+    meanwhile: &'w mut dyn FnMut(usize, u64) -> bool,
     obligations: Vec<Obligation>,
 }
 
-impl<'a> Search<'a> {
-    fn new(translation: &'a dyn Translation, width: usize, limit: Limit) -> Search<'a> {
-        Search { frames: Frames::new(translation, width, limit), obligations: Vec::new() }
+impl<'a, 'w> Search<'a, 'w> {
+    fn new(
+        translation: &'a dyn Translation,
+        width: usize,
+        limit: Limit,
+        meanwhile: &'w mut dyn FnMut(usize, u64) -> bool,
+    ) -> Search<'a, 'w> {
+        Search { frames: Frames::new(translation, width, limit), meanwhile, obligations: Vec::new() }
+    }
+
+    /// Lets others work for a moment.
+    fn pause(&mut self, level: usize) -> Result<(), Stopped> {
+        if (self.meanwhile)(level, self.frames.effort().0) { Err(Stopped) } else { Ok(()) }
     }
 
     fn run(mut self, most: usize, width: usize) -> Report {
@@ -195,6 +213,7 @@ impl<'a> Search<'a> {
         }
         self.frames.add_level();
         for level in 1..=most {
+            self.pause(level)?;
             while let Some((finding, cube)) = self.frames.finding(level)? {
                 if let Some(path) = self.block_all(cube, level, finding)? {
                     return Ok(Outcome::Counterexample(path));
@@ -219,6 +238,7 @@ impl<'a> Search<'a> {
         self.obligations.push(Obligation { cube, then: Then::Finding(finding) });
         let mut queue = BinaryHeap::from([Reverse((level, Reverse(0)))]);
         while let Some(Reverse((level, Reverse(number)))) = queue.pop() {
+            self.pause(self.frames.top())?;
             self.frames.tidy();
             let cube = self.obligations[number].cube.clone();
             if self.frames.is_blocked(&cube, level) {
