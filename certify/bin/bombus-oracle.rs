@@ -30,7 +30,8 @@ check examines a certificate that `bombus check --certificate DIR` wrote: consta
 state, properties, counts. --sample looks at N states that the root of the certificate chooses, --shard at one part of N.
 --log enters every block that is right, and leaves those that earlier runs entered; it may be given for several files, the
 first one is written. --nodes limits the product with the automaton of a formula. Of a proof by k-induction or IC3 every
-refutation is checked, and what is believed besides is listed.
+refutation is checked, and the model is explored up to 10000 states or --sample N: a finding rejects, and if these are
+not all states, it is listed as open that the clauses say what the model says.
 Exit status: 0 accepted, 1 rejected or damaged, 2 not readable, 3 nothing wrong but not everything could be checked.
 trust prints how many lines of code an accepted certificate rests on.";
 
@@ -93,7 +94,7 @@ fn run(args: &[String]) -> Result<u8, String> {
         }
         ["print", file] => (machine(file)?.write(), 0),
         ["trust"] => (trust::text(), 0),
-        ["check", dir] if proof::is_one(Path::new(dir)) => match proof::check(Path::new(dir)) {
+        ["check", dir] if proof::is_one(Path::new(dir)) => match proof::check(Path::new(dir), &checking) {
             Ok(report) if as_json => (format!("{:#}", report.json()), report.status()),
             Ok(report) => (report.text(), report.status()),
             Err(Unread::Damaged(why)) => (format!("REJECTED    {why}"), 1),

@@ -20,6 +20,8 @@ pub struct Manifest {
     pub counts: Counts,
     /// Whether the search left steps out, so that successors may be missing.
     pub reduced: bool,
+    /// Why the certificate lists no states, if it does not: then the checker explores the machine itself.
+    pub unlisted: Option<String>,
     /// Sets whose elements were renamed: a state stands for its orbit.
     pub symmetry: Vec<Name>,
     /// Hashes in hexadecimal digits, by the names of files; of `states.bin` the root.
@@ -40,6 +42,19 @@ pub struct Asked {
     pub deadlock: bool,
     pub goal: bool,
     pub strict_guards: bool,
+}
+
+impl Asked {
+    /// Reads the part of a manifest that says it.
+    pub fn read(json: &Json) -> Result<Asked, String> {
+        Ok(Asked {
+            invariant: flag(json, "invariant")?,
+            assertions: flag(json, "assertions")?,
+            deadlock: flag(json, "deadlock")?,
+            goal: flag(json, "goal")?,
+            strict_guards: flag(json, "strict_guards")?,
+        })
+    }
 }
 
 /// How much there is.
@@ -71,7 +86,6 @@ impl Manifest {
             Some("violated") => false,
             _ => return Err("\"verdict\" is neither \"verified\" nor \"violated\"".into()),
         };
-        let asked = |word: &str| flag(&json["asked"], word);
         let counts = &json["counts"];
         let mut events = BTreeMap::new();
         for e in list(counts, "events")? {
@@ -84,13 +98,7 @@ impl Manifest {
         let hashes = json["hashes"].as_object().ok_or("\"hashes\" is missing")?;
         Ok(Manifest {
             verified,
-            asked: Asked {
-                invariant: asked("invariant")?,
-                assertions: asked("assertions")?,
-                deadlock: asked("deadlock")?,
-                goal: asked("goal")?,
-                strict_guards: asked("strict_guards")?,
-            },
+            asked: Asked::read(&json["asked"])?,
             counts: Counts {
                 valuations: number(counts, "valuations")?,
                 initial: number(counts, "initial")?,
@@ -99,6 +107,7 @@ impl Manifest {
                 events,
             },
             reduced: flag(&json, "reduced")?,
+            unlisted: json["unlisted"].as_str().map(str::to_string),
             symmetry: texts(&json, "symmetry")?.iter().map(|s| Name::from(&**s)).collect(),
             hashes: hashes.iter().map(hash).collect::<Option<_>>().ok_or("a hash is no text")?,
             formulas: list(&json, "formulas")?.clone(),

@@ -1,23 +1,33 @@
 //! Certificates of proofs: an inductive invariant, or an induction, whose queries are refuted clause by clause.
 //!
 //! In: a directory whose manifest has the format "bombus-proof". Out: whether every refutation that such a proof consists of
-//! is there, is the file of the manifest, and is right; and what is believed besides. Never here: what the clauses mean,
-//! which only the program that wrote them knows.
+//! is there, is the file of the manifest, and is right; and what is open besides. What the clauses mean only the program
+//! that wrote them knows, so the oracle explores `model.core` as well: where that comes to an end the clauses need not
+//! be believed, and a finding rejects whatever the clauses say. Never here: how refutations are checked.
 
 use crate::certificate::{Unread, bytes_of};
 use crate::lrat;
+use crate::manifest::Asked;
+use crate::run::Options;
 use crate::states::{hex, sha256};
+use crate::unlisted::{Seen, explore};
 use bombus_oracle::text::read;
 use bombus_oracle::tree::Machine;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 /// The name and the version of the format.
 pub const FORMAT: &str = "bombus-proof";
 pub const VERSION: u64 = 1;
 /// The most bytes of a file.
 const MOST: u64 = 1 << 30;
+/// How many states of the model are explored unless the user says otherwise, and how long.
+const STATES: u64 = 10_000;
+const TIME: Duration = Duration::from_secs(60);
+/// What is open of a proof as long as the states of the model are not all explored.
+const MEANING: &str = "that the clauses say what model.core and invariant.b say";
 
 /// The answer about a proof.
 #[derive(Clone, Debug)]
@@ -26,8 +36,11 @@ pub struct Proved {
     pub method: String,
     /// What each refutation shows, and its lemmas.
     pub shown: Vec<(String, usize)>,
+    /// What the exploration of the model saw.
+    pub explored: String,
+    /// What the producer says is believed, if the exploration did not make it superfluous.
     pub believed: Vec<String>,
-    /// What the producer says is not certified.
+    /// What the producer says is not certified, and what the clauses mean if only they show it.
     pub open: Vec<String>,
     pub rejected: Option<String>,
 }
@@ -39,8 +52,8 @@ pub fn is_one(dir: &Path) -> bool {
     json.is_some_and(|json| json["format"] == FORMAT)
 }
 
-/// Checks all refutations.
-pub fn check(dir: &Path) -> Result<Proved, Unread> {
+/// Checks all refutations, and explores the model as far as the options allow.
+pub fn check(dir: &Path, options: &Options) -> Result<Proved, Unread> {
     let damaged = |name: &str, why: &str| Unread::Damaged(format!("{name}: {why}"));
     let text = |name: &str| {
         String::from_utf8(bytes_of(dir, name, MOST)?).map_err(|_| damaged(name, "it is no text"))
@@ -61,14 +74,17 @@ pub fn check(dir: &Path) -> Result<Proved, Unread> {
     };
     let obligations = obligations(&json).map_err(|why| wrong(&why))?;
     own("invariant.b")?;
-    let events = match hashes.contains_key("model.core") {
-        true => Some(events(&own("model.core")?).map_err(|why| damaged("model.core", &why))?),
+    let machine = match hashes.contains_key("model.core") {
+        true => Some(read::<Machine>(&own("model.core")?).map_err(|why| damaged("model.core", &why))?),
         false => None,
     };
+    let asked = Asked::read(&json["asked"]).map_err(|why| wrong(&why))?;
+    let events = machine.as_ref().map(|m| m.operations.iter().filter(|o| o.event).count());
     let mut out = Proved {
         name: json["model"]["machine"].as_str().unwrap_or("?").to_string(),
         method: json["method"].as_str().unwrap_or("a proof").to_string(),
         shown: Vec::new(),
+        explored: "nothing: there is no model.core".into(),
         believed: texts(&json["believed"]).map_err(|why| wrong(&why))?,
         open: texts(&json["not_certified"]).map_err(|why| wrong(&why))?,
         rejected: None,
@@ -90,6 +106,10 @@ pub fn check(dir: &Path) -> Result<Proved, Unread> {
                 return Ok(out);
             }
         }
+    }
+    match &machine {
+        Some(machine) => out.explore(machine, asked, options),
+        None => out.open.push(MEANING.into()),
     }
     Ok(out)
 }
@@ -116,12 +136,6 @@ fn texts(json: &Json) -> Result<Vec<String>, String> {
     serde_json::from_value(json.clone()).map_err(|_| "a list of texts is missing".into())
 }
 
-/// How many events the machine has.
-fn events(core: &str) -> Result<usize, String> {
-    let machine: Machine = read(core)?;
-    Ok(machine.operations.iter().filter(|o| o.event).count())
-}
-
 /// The refutations are those of an inductive invariant, one step for each event, or those of an induction.
 fn is_whole(names: &BTreeSet<&str>, events: Option<usize>) -> Result<(), String> {
     let count = |prefix: &str| names.iter().filter(|n| n.starts_with(prefix)).count();
@@ -142,6 +156,22 @@ fn is_whole(names: &BTreeSet<&str>, events: Option<usize>) -> Result<(), String>
 }
 
 impl Proved {
+    /// Explores the model by the oracle: a finding rejects, and where the exploration ends nothing has to be believed.
+    fn explore(&mut self, machine: &Machine, asked: Asked, options: &Options) {
+        let states = options.sample.unwrap_or(STATES);
+        match explore(machine, asked, options.steps, states, Some(TIME)) {
+            Seen::Wrong(finding) => self.rejected = Some(format!("whatever the clauses say: {finding}")),
+            Seen::Part(states, why) => {
+                self.explored = format!("{states} states, in which nothing is wrong, not all: {why}");
+                self.open.push(MEANING.into());
+            }
+            Seen::All(report) => {
+                self.explored = format!("all {} states, in which nothing is wrong", report.states);
+                self.believed.clear();
+            }
+        }
+    }
+
     /// 0 accepted, 1 rejected, 3 nothing is wrong but the producer says that something is not certified.
     pub fn status(&self) -> u8 {
         match (&self.rejected, self.open.is_empty()) {
@@ -169,6 +199,7 @@ impl Proved {
         self.shown
             .iter()
             .for_each(|(says, lemmas)| out += &format!("\n  refuted      {says} ({lemmas} lemmas)"));
+        out += &format!("\n  explored     {}", self.explored);
         self.open.iter().for_each(|what| out += &format!("\n  open         {what}"));
         self.believed.iter().for_each(|what| out += &format!("\n  believed     {what}"));
         out
@@ -178,10 +209,11 @@ impl Proved {
     pub fn json(&self) -> Json {
         let shown = |(says, lemmas): &(String, usize)| json!({"says": says, "lemmas": lemmas});
         json!({
-            "answer": match self.status() { 0 => "accepted", 1 => "rejected", _ => "accepted except" },
+            "result": match self.status() { 0 => "accepted", 1 => "rejected", _ => "accepted except" },
             "machine": self.name,
             "method": self.method,
             "refuted": self.shown.iter().map(shown).collect::<Vec<_>>(),
+            "explored": self.explored,
             "open": self.open,
             "believed": self.believed,
             "rejected": self.rejected,

@@ -6,7 +6,7 @@
 //! Never here: evaluation.
 
 use bombus_oracle::text::Core;
-use bombus_oracle::tree::Machine;
+use bombus_oracle::tree::{Machine, UnOp};
 use std::collections::BTreeSet;
 
 /// The positions of the variables that a text may read, ascending.
@@ -31,6 +31,11 @@ pub fn elements(text: &str) -> BTreeSet<(String, u32)> {
         .filter(|i| word(*i) == Some("elem"))
         .filter_map(|i| Some((word(i + 1)?.to_string(), word(i + 2)?.parse().ok()?)))
         .collect()
+}
+
+/// Whether a text may choose the least element of a set.
+pub fn chooses(text: &str) -> bool {
+    tokens(text).iter().flatten().any(|word| word == UnOp::Choose.word())
 }
 
 fn names_of(machine: &Machine, text: &str) -> BTreeSet<String> {

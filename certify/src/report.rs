@@ -112,6 +112,10 @@ impl Report {
             );
             line("root", self.root.clone());
         }
+        // The text of a formula is the producer's; what was decided is the formula behind it.
+        for f in &self.manifest.formulas {
+            line("formula", format!("{}, which is {}", f["text"], f["formula"]));
+        }
         if !self.manifest.symmetry.is_empty() {
             let sets: Vec<&str> = self.manifest.symmetry.iter().map(|s| &**s).collect();
             line("symmetry", format!("states up to renaming of {}", sets.join(", ")));
@@ -145,7 +149,7 @@ impl Report {
         };
         json!({"result": match self.status() { 0 => "accepted", 1 => "rejected", _ => "accepted except" },
             "machine": self.name, "verdict": if self.manifest.verified { "verified" } else { "violated" },
-            "rejected": self.rejected, "open": open.collect::<Vec<_>>(), "part": part, "root": self.root,
+            "formulas": self.manifest.formulas, "rejected": self.rejected, "open": open.collect::<Vec<_>>(), "part": part, "root": self.root,
             "counted": {"valuations": self.counted.valuations, "initial": self.counted.initial,
                 "states": self.counted.states, "transitions": self.counted.transitions,
                 "events": events.map(|(n, (s, t))| json!({"name": n, "states": s, "transitions": t}))

@@ -10,11 +10,11 @@ use crate::log;
 use crate::manifest::Counts;
 use crate::members::Members;
 use crate::orbit::Group;
-use crate::reads::elements;
+use crate::reads::{chooses, elements};
 use crate::report::{Open, Part, Report};
 use crate::start::{Start, start};
 use crate::states::{States, hex};
-use crate::{temporal, trace};
+use crate::{temporal, trace, unlisted};
 use bombus_oracle::text::Core;
 use bombus_oracle::tree::Machine;
 use serde_json::Value as Json;
@@ -74,10 +74,19 @@ fn examined(dir: &Path, options: &Options) -> Result<Report, Unread> {
     for what in &c.manifest.not_certified {
         report.open.enter(&format!("the producer says that it is not certified: {what}"), String::new);
     }
-    let examined = if c.manifest.verified {
-        verified(&c, options, &mut report)?
-    } else {
+    let examined = if !c.manifest.verified {
         trace::replay(&c, options.steps, &mut report.open)
+    } else if let Some(why) = &c.manifest.unlisted {
+        unlisted::explored(&c, why, options, &mut report)
+    } else if c.manifest.reduced {
+        // The listed states are not closed under all steps; they say something only where they cannot all be found.
+        let explored = unlisted::explored(&c, "the search left steps out", options, &mut report);
+        match explored {
+            Ok(()) if report.open.total() > 0 => verified(&c, options, &mut report)?,
+            explored => explored,
+        }
+    } else {
+        verified(&c, options, &mut report)?
     };
     report.rejected = examined.err();
     Ok(report)
@@ -116,8 +125,11 @@ fn examine(
     writer: &mut log::Writer,
 ) -> Examined {
     let named = named_elements(c);
-    let constants = Group::new(&c.machine, &named, |_| true);
-    let chosen = Group::new(&c.machine, &named, |set| c.manifest.symmetry.iter().any(|s| &**s == set));
+    // A choice of the least element tells all elements apart.
+    let alike = !texts(c).iter().any(|text| chooses(text));
+    let constants = Group::new(&c.machine, &named, |_| alike);
+    let claimed = |set: &str| c.manifest.symmetry.iter().any(|s| &**s == set);
+    let chosen = Group::new(&c.machine, &named, |set| alike && claimed(set));
     let members = Members::new(c, &chosen, options.jobs.max(1))?;
     let start = start(c, &members, &constants, options.steps)?;
     report.open.add(start.open.clone());
@@ -164,14 +176,19 @@ fn examine(
 
 /// The elements that the machine or a formula names.
 fn named_elements(c: &Certificate) -> BTreeSet<(String, u32)> {
-    let mut named = elements(&c.machine.write());
+    texts(c).iter().flat_map(|text| elements(text)).collect()
+}
+
+/// The machine and all texts in the formulas of a certificate.
+fn texts(c: &Certificate) -> Vec<String> {
+    let mut all = vec![c.machine.write()];
     let mut open: Vec<&Json> = c.manifest.formulas.iter().collect();
     while let Some(json) = open.pop() {
         open.extend(json.as_array().into_iter().flatten());
         open.extend(json.as_object().into_iter().flat_map(|o| o.values()));
-        json.as_str().iter().for_each(|text| named.extend(elements(text)));
+        all.extend(json.as_str().map(str::to_string));
     }
-    named
+    all
 }
 
 /// The names of the events of a machine, in their order.

@@ -28,6 +28,7 @@ pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String
         Kind::Invariant => c.manifest.asked.invariant,
         Kind::Deadlock => c.manifest.asked.deadlock,
         Kind::Goal => c.manifest.asked.goal,
+        Kind::Assertion => c.manifest.asked.assertions,
         _ => true,
     };
     if !asked {

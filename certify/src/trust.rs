@@ -14,9 +14,9 @@ macro_rules! files {
 
 const READING: Files = files!("../../oracle/src/": "tree.rs", "text.rs");
 const MEANING: Files = files!("../../oracle/src/": "value.rs", "sets.rs", "eval.rs", "operators.rs", "pred.rs",
-    "enumerate.rs", "exec.rs", "search.rs", "judge.rs");
+    "enumerate.rs", "grow.rs", "exec.rs", "search.rs", "judge.rs");
 const CHECKING: Files = files!("": "encoding.rs", "states.rs", "manifest.rs", "certificate.rs", "start.rs", "members.rs",
-    "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs");
+    "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs");
 const SYMMETRY: Files = files!("": "orbit.rs");
 const PROOFS: Files = files!("": "proof.rs", "lrat.rs");
 const FORMULAS: Files = files!("": "temporal.rs", "formula.rs", "product.rs", "word.rs");

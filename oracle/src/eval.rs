@@ -4,8 +4,9 @@
 //! Operators are strict: operands are evaluated from left to right, and an undefined operand makes the whole undefined.
 //! Never here: what single operators mean (that is `operators`), how bindings are found (that is `enumerate`).
 
+use crate::grow::Grown;
 use crate::pred::unlisted;
-use crate::sets::{Closure, Set};
+use crate::sets::{Closure, Set, sides};
 use crate::tree::{BigOp, BinOp, Expr, Machine, Name, Pred, RelOp, Type, UnOp, Var};
 use crate::value::Value;
 use std::cell::Cell;
@@ -57,6 +58,8 @@ pub enum Slot {
     Unassigned,
     /// A bound variable that its binder has not reached yet.
     Unbound,
+    /// A function of which some images are chosen.
+    Grown(Arc<Grown>),
 }
 
 impl Slot {
@@ -112,9 +115,13 @@ impl Env {
         vars.iter().zip(parts).for_each(|((name, _), part)| env.bind(name, part));
         Ok(env)
     }
+    /// Whether a function is being chosen.
+    pub(crate) fn is_growing(&self) -> bool {
+        self.slots.iter().any(|(_, s)| matches!(s, Slot::Grown(_)))
+    }
     /// How many names wait for a value.
     pub(crate) fn unbound(&self) -> usize {
-        self.slots.iter().filter(|(_, s)| matches!(s, Slot::Unbound)).count()
+        self.slots.iter().filter(|(_, s)| matches!(s, Slot::Unbound | Slot::Grown(_))).count()
     }
 }
 
@@ -192,7 +199,7 @@ impl<'m> Oracle<'m> {
             Some(Slot::Value(v)) => Ok(v.clone().into()),
             Some(Slot::Rule(s)) => Ok(Val::Many((**s).clone())),
             Some(Slot::Unassigned) => Stop::undefined(format!("{name} has no value yet")),
-            Some(Slot::Unbound) => Err(Stop::Unbound),
+            Some(Slot::Unbound | Slot::Grown(_)) => Err(Stop::Unbound),
             None => Err(Stop::TooBig(format!("ill-typed tree: {name} is not declared"))),
         }
     }
@@ -231,6 +238,7 @@ impl<'m> Oracle<'m> {
                 self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?
             }
             Expr::Unary(op, a) => self.unary(*op, self.val(env, a)?)?,
+            Expr::Binary(BinOp::Image, f, s) if grown(env, f).is_some() => self.grown_images(env, f, s)?,
             Expr::Binary(op, a, b) => self.binary(*op, self.val(env, a)?, self.val(env, b)?)?,
             Expr::Closure(t, r) => {
                 let strict = self.unary(UnOp::Closure1, self.val(env, r)?)?;
@@ -345,23 +353,39 @@ impl<'m> Oracle<'m> {
             return self.eval(&env.at(vars, &x)?, e);
         }
         let applied = if let Expr::Var(n) = f { Some(n.clone()) } else { None };
+        let outside = |x: &Value| {
+            let why = format!("{x} is outside the domain of the function");
+            Err(Stop::Undefined(Undefined { why, place: String::new(), applied: applied.clone() }))
+        };
+        if let Some(grown) = grown(env, f) {
+            let x = self.eval(env, x)?;
+            return grown.image(&x)?.map_or_else(|| outside(&x), Ok);
+        }
         let f = self.set(env, f)?;
         let x = self.eval(env, x)?;
         if whole && !matches!(f, Set::Lambda(..)) {
             // The pairs are sorted by their first sides.
-            if let Some(two) = self.pairs(&f)?.windows(2).find(|two| two[0].0 == two[1].0) {
-                return Stop::undefined(format!("the relation has two images of {}", two[0].0));
+            for two in self.list(&f)?.windows(2) {
+                let (a, b) = (sides(&two[0])?.0, sides(&two[1])?.0);
+                if a == b {
+                    return Stop::undefined(format!("the relation has two images of {a}"));
+                }
             }
         }
         let mut images = self.images(&f, &x)?;
         match (images.pop(), images.len()) {
             (Some(y), 0) => Ok(y),
-            (None, _) => {
-                let why = format!("{x} is outside the domain of the function");
-                Err(Stop::Undefined(Undefined { why, place: String::new(), applied }))
-            }
+            (None, _) => outside(&x),
             (Some(_), n) => Stop::undefined(format!("{x} has {} images", n + 1)),
         }
+    }
+
+    /// `f[S]` of a function that is not known as a whole.
+    fn grown_images(&self, env: &Env, f: &Expr, s: &Expr) -> Res<Val> {
+        let from = self.list(&self.set(env, s)?)?;
+        let grown = grown(env, f).ok_or(Stop::Unbound)?;
+        let images = from.iter().map(|x| grown.image(x)).collect::<Res<Vec<_>>>()?;
+        Ok(Value::set(images.into_iter().flatten().collect()).into())
     }
 
     /// The images of a value under a relation, distinct.
@@ -384,12 +408,20 @@ impl<'m> Oracle<'m> {
                 Ok(self.list(&Set::of(both))?.to_vec())
             }
             other => {
-                let pairs = self.pairs(other)?;
-                self.charge(pairs.len() as u64)?;
-                Ok(pairs.into_iter().filter(|p| &p.0 == x).map(|p| p.1).collect())
+                // Pairs are sorted by their first sides, so those of one value stand together.
+                let pairs = self.list(other)?;
+                let start = pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y < x));
+                let own = pairs[start..].iter().map(sides).take_while(|p| !matches!(p, Ok(p) if p.0 != x));
+                own.map(|p| self.tick().and(p).map(|p| p.1.clone())).collect()
             }
         }
     }
+}
+
+/// What is known of a function that is being chosen, if the expression is its name.
+fn grown<'e>(env: &'e Env, f: &Expr) -> Option<&'e Grown> {
+    let Expr::Var(name) = f else { return None };
+    if let Some(Slot::Grown(grown)) = env.get(name) { Some(grown) } else { None }
 }
 
 /// The function `%x,….(x:S & … | x)` that answers one of its arguments.

@@ -58,6 +58,9 @@ impl Place {
     }
 }
 
+/// Operations may call each other so deeply; no machine of B calls an operation from within itself.
+const CALLS: usize = 100;
+
 /// The outcomes of a substitution.
 type Outcomes = Res<Vec<Writes>>;
 /// The transitions of an operation.
@@ -67,6 +70,8 @@ type Steps = Res<Vec<Transition>>;
 pub struct Run<'a> {
     oracle: &'a Oracle<'a>,
     want: Option<&'a Writes>,
+    /// Operations that called each other and have not returned.
+    calls: usize,
     pub findings: Vec<Finding>,
     /// Bindings for which a guard was undefined; they count as not enabled.
     pub undefined_guards: Vec<Undefined>,
@@ -75,7 +80,7 @@ pub struct Run<'a> {
 impl<'a> Run<'a> {
     /// An execution that has noticed nothing yet.
     pub fn new(oracle: &'a Oracle<'a>, want: Option<&'a Writes>) -> Run<'a> {
-        Run { oracle, want, findings: Vec::new(), undefined_guards: Vec::new() }
+        Run { oracle, want, calls: 0, findings: Vec::new(), undefined_guards: Vec::new() }
     }
 
     /// The outcomes of the initialisation, from an environment whose variables have no value.
@@ -443,8 +448,14 @@ impl<'a> Run<'a> {
         let mut inside = env.outermost(machine.constants.len() + machine.variables.len());
         op.params.iter().zip(args).for_each(|((p, _), v)| inside.bind(p, v));
         op.results.iter().for_each(|(r, _)| inside.push(r, Slot::Unassigned));
+        if self.calls == CALLS {
+            return Err(Stop::ill("an operation that does not call itself"));
+        }
+        self.calls += 1;
+        let outcomes = self.any_outcome(&inside, &op.body);
+        self.calls -= 1;
         let mut out = Vec::new();
-        for mut writes in self.any_outcome(&inside, &op.body)? {
+        for mut writes in outcomes? {
             let results: Option<Vec<_>> = op.results.iter().map(|(r, _)| writes.remove(r)).collect();
             let Some(results) = results else {
                 self.find(Kind::WellDefinedness, format!("a result of {name} has no value"), "");

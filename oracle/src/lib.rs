@@ -4,12 +4,13 @@
 //! its own, one way to evaluate, no plan, no cache. It gives an exact answer or says that it cannot answer.
 //!
 //! `tree` is the core language, `text` reads it and `print` writes it. `value` are values, `sets` are sets described
-//! by a rule, `eval` with `operators`, `pred` and `enumerate` say what expressions and predicates mean, `exec` what
+//! by a rule, `eval` with `operators`, `pred`, `enumerate` and `grow` say what expressions and predicates mean, `exec` what
 //! substitutions and operations do, `search` explores a machine, `judge` tests one claim about one trace.
 
 pub mod enumerate;
 pub mod eval;
 pub mod exec;
+pub mod grow;
 pub mod judge;
 pub mod operators;
 pub mod pred;

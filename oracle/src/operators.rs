@@ -17,8 +17,8 @@ type Pairs = Vec<(Value, Value)>;
 impl Oracle<'_> {
     pub(crate) fn unary(&self, op: UnOp, a: Val) -> Res<Val> {
         use UnOp::*;
-        let sequences = |nonempty, injective, onto, s: Set| {
-            Val::Many(Set::Sequences(Sequences { nonempty, injective, onto }, Arc::new(s)))
+        let sequences = |nonempty, injective, s: Set| {
+            Val::Many(Set::Sequences(Sequences { nonempty, injective }, Arc::new(s)))
         };
         Ok(match op {
             Neg | Floor | Ceiling | ToReal => one_number(op, self.value_of(a)?)?.into(),
@@ -31,6 +31,10 @@ impl Oracle<'_> {
                 }
                 Value::int(self.list(&s)?.len()).into()
             }
+            Choose => match self.list(&a.set()?)?.first() {
+                Some(least) => least.clone().into(),
+                None => return Stop::undefined("there is nothing to choose from"),
+            },
             Min | Max => self.extreme(op == Max, a.set()?)?.into(),
             Union | Inter => self.merge(op == Union, a)?.into(),
             Fst | Snd => {
@@ -58,16 +62,20 @@ impl Oracle<'_> {
                 relation(self.pairs(&r)?.into_iter().map(image).collect::<Res<Vec<_>>>()?).into()
             }
             Id => return Err(Stop::ill("an operator on values")),
-            Seq => sequences(false, false, false, a.set()?),
-            Seq1 => sequences(true, false, false, a.set()?),
-            Iseq => sequences(false, true, false, a.set()?),
-            Iseq1 => sequences(true, true, false, a.set()?),
+            Seq => sequences(false, false, a.set()?),
+            Seq1 => sequences(true, false, a.set()?),
+            Iseq => sequences(false, true, a.set()?),
+            Iseq1 => sequences(true, true, a.set()?),
             Perm => {
                 let s = a.set()?;
                 if self.finite(&s)? == Some(false) {
                     return Stop::undefined("perm of an infinite set");
                 }
-                sequences(false, true, true, s)
+                // A permutation is a bijection from its places.
+                let places = Set::Interval(1.into(), self.list(&s)?.len().into());
+                let bijection =
+                    BinOp::TotalBijection.arrow().ok_or_else(|| Stop::ill("a set of functions"))?;
+                Val::Many(Set::Arrows(bijection, Arc::new(places), Arc::new(s)))
             }
             Size | First | Last | Front | Tail | Rev | Conc | ConcStrings => {
                 one_sequence(op, self.value_of(a)?)?.into()

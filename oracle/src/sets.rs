@@ -33,12 +33,11 @@ pub enum Set {
     Lambda(Arc<Closure>, Arc<Expr>),
 }
 
-/// Which sequences over a set are meant; `onto`: every element of the set occurs.
+/// Which sequences over a set are meant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sequences {
     pub nonempty: bool,
     pub injective: bool,
-    pub onto: bool,
 }
 
 /// Bound variables and a condition, with the values of the names around them.
@@ -77,8 +76,7 @@ impl Oracle<'_> {
                 let (count, ran) = (e.len(), Set::of(e));
                 Ok(!(kind.nonempty && count == 0)
                     && (!kind.injective || self.list(&ran)?.len() == count)
-                    && self.subset(&ran, s)?
-                    && (!kind.onto || self.subset(s, &ran)?))
+                    && self.subset(&ran, s)?)
             }
             Set::Product(a, b) => {
                 let (x, y) = sides(v)?;
@@ -284,13 +282,15 @@ impl Oracle<'_> {
 
     /// Chooses the set of images of each element of `a`.
     fn each_arrow(&self, arrow: Arrow, a: &[Value], b: &Arc<Set>, visit: Visit) -> Res<()> {
-        let targets = self.list(b)?;
-        let images = if arrow.functional {
-            let none = (!arrow.total).then(|| Value::set(vec![]));
-            Set::of(targets.iter().map(|y| Value::set(vec![y.clone()])).chain(none).collect())
-        } else {
-            Set::Subsets(b.clone(), arrow.total)
-        };
+        if arrow.functional {
+            return self.each_function(
+                (arrow, a, &*self.list(b)?),
+                &mut Vec::new(),
+                &mut |_| Ok(true),
+                visit,
+            );
+        }
+        let images = Set::Subsets(b.clone(), arrow.total);
         self.each_choice(&vec![&images; a.len()], &mut Vec::new(), &mut |chosen| {
             let mut pairs = Vec::new();
             for (x, ys) in a.iter().zip(chosen) {
@@ -313,7 +313,7 @@ impl Oracle<'_> {
         visit: Visit,
     ) -> Res<()> {
         self.tick()?;
-        if !(kind.nonempty && chosen.is_empty() || kind.onto && chosen.len() < from.len()) {
+        if !(kind.nonempty && chosen.is_empty()) {
             visit(Value::seq(chosen.iter().cloned()))?;
         }
         for v in from {

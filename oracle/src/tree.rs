@@ -70,13 +70,13 @@ pub(crate) use words;
 
 words! {
     /// Operators with one operand. `Neg`, `Size`, `Rev` look at the value to know its type;
-    /// `ConcStrings` is `conc` of a sequence of strings.
+    /// `ConcStrings` is `conc` of a sequence of strings, `Choose` the least element in the order of values.
     UnOp {
         Neg "neg", Floor "floor", Ceiling "ceiling", ToReal "to-real", Pow "POW", Pow1 "POW1", Fin "FIN", Fin1 "FIN1",
         Card "card", Min "min", Max "max", Union "union", Inter "inter", Inverse "~", Dom "dom", Ran "ran", Id "id",
         Closure1 "closure1", Rel "rel", Fnc "fnc", Fst "fst", Snd "snd", Seq "seq", Seq1 "seq1", Iseq "iseq",
         Iseq1 "iseq1", Perm "perm", Size "size", First "first", Last "last", Front "front", Tail "tail", Rev "rev",
-        Conc "conc", ConcStrings "conc-strings",
+        Conc "conc", ConcStrings "conc-strings", Choose "choose",
     }
 }
 

@@ -121,6 +121,72 @@ fn a_large_interval_is_not_listed_to_be_tested() {
     ]);
 }
 
+/// Functions are chosen pair by pair; what is found is what a plain enumeration finds.
+#[test]
+fn functions_that_a_condition_bounds_are_found_without_listing_all() {
+    let queens = |n: u32, arrow: &str| {
+        format!(
+            "(card ({{|}} ((q (pow (prod INTEGER INTEGER)))) (& ((: q ({arrow} (.. 1 {n}) (.. 1 {n}))) \
+             (! ((i INTEGER) (j INTEGER)) (=> (& ((: i (.. 1 {n})) (: j (.. 1 {n})) (< i j))) \
+             (& ((/= (@ q i) (@ q j)) (/= (- (@ q j) (@ q i)) (- j i)) (/= (- (@ q i) (@ q j)) (- j i))))))))))"
+        )
+    };
+    // 4, 5 and 6 queens have 2, 10 and 4 solutions.
+    for (n, solutions) in [(4, 2), (5, 10), (6, 4)] {
+        for arrow in ["-->", ">->", ">->>"] {
+            check(&[(&format!("(= {} {solutions})", queens(n, arrow)), "true")]);
+        }
+    }
+    let all = |arrow: &str, condition: &str| {
+        format!(
+            "(card ({{|}} ((f (pow (prod INTEGER INTEGER)))) (& ((: f ({arrow} (.. 1 3) (.. 1 2))) {condition}))))"
+        )
+    };
+    check(&[
+        (&format!("(= {} 8)", all("-->", "TRUE")), "true"),
+        (&format!("(= {} 27)", all("+->", "TRUE")), "true"),
+        (&format!("(= {} 6)", all("-->>", "TRUE")), "true"),
+        (&format!("(= {} 13)", all(">+>", "TRUE")), "true"),
+        (&format!("(= {} 0)", all(">->", "TRUE")), "true"),
+        (&format!("(= {} 4)", all("-->", "(= (@ f 2) 1)")), "true"),
+        // Where f(2) has no value the condition is undefined, so the whole set is.
+        (&format!("(= {} 9)", all("+->", "(= (@ f 2) 1)")), "undefined"),
+        (
+            &format!(
+                "(= {} 5)",
+                all("+->", "(& ((= (@ f 2) 1) (= (image f (.. 1 3)) ({} (1 2))) (: (|-> 2 1) f)))")
+            ),
+            "true",
+        ),
+    ]);
+}
+
+#[test]
+fn bounds_are_followed_from_one_variable_to_the_next() {
+    let chain = "(& ((: x (natural)) (< x y) (< y z) (> x 55) (< z 60)))";
+    let chain = chain.replace("(natural)", "NATURAL");
+    let all = format!("(card ({{|}} ((x INTEGER) (y INTEGER) (z INTEGER)) {chain}))");
+    check(&[(&format!("(= {all} 4)"), "true")]);
+}
+
+#[test]
+fn the_least_element_is_chosen_and_there_must_be_one() {
+    check(&[
+        ("(= (choose ({} (3 1 2))) 1)", "true"),
+        ("(= (choose (.. 4 9)) 4)", "true"),
+        ("(= (choose ({} ())) (choose ({} (1))))", "undefined"),
+    ]);
+}
+
+#[test]
+fn an_operation_that_calls_itself_has_no_meaning() {
+    let text = "(machine M (variables ((x INTEGER))) (init (:= (((to x ()) 0))))
+        (operations ((op e TRUE () () (call f () ())) (op f TRUE () () (call e () ())))))";
+    let machine: Machine = read(text).expect("a machine");
+    let report = explore(&machine, &Options::default(), &mut || true);
+    assert!(report.incomplete.iter().any(|why| why.contains("does not call itself")), "{report:?}");
+}
+
 #[test]
 fn errors_of_the_text_name_line_and_column() {
     let error = |t: &str| read::<Pred>(t).expect_err("the text is wrong");

@@ -54,21 +54,6 @@ pub fn not_available(args: &args::Check) -> Option<String> {
             return Some("--cluster: a certificate is written by a search on one machine".into());
         }
     }
-    if args.certificate.is_some() {
-        if matches!(args.engine, Some(Engine::Evaluate | Engine::Reference))
-            && let Some(engine) = plain
-        {
-            return Some(format!("--certificate: the {engine} engine writes none"));
-        }
-        if args.store != Store::Exact {
-            return Some("--certificate needs the states themselves: use --store exact".into());
-        }
-        if matches!(args.symmetry, Symmetry::Marker | Symmetry::MarkerClassic) {
-            return Some(
-                "--certificate: markers do not say which states they stand for; use --symmetry exact".into(),
-            );
-        }
-    }
     if args.checkpoint.is_some() || args.resume.is_some() {
         if let Some(engine) = plain {
             return Some(format!("--checkpoint and --resume: the {engine} engine cannot save its search"));
@@ -121,7 +106,6 @@ fn not_for_sets(args: &args::Check) -> Option<String> {
         ("--store", args.store != Store::Exact, "sets of states are exact"),
         ("--order", args.order != Order::Bfs, "sets of states have no such order"),
         ("--checkpoint", args.checkpoint.is_some() || args.resume.is_some(), "its search cannot be saved"),
-        ("--certificate", args.certificate.is_some(), "its states are not listed"),
         ("--cluster", args.cluster.is_some(), "sets of states are searched on one machine"),
         ("--ltl-engine", args.ltl_engine != LtlEngine::Automaton, "formulas are decided by fixpoints there"),
         ("--symmetry", args.symmetry != Symmetry::Off && !of_sets, "use generators or orbits"),

@@ -79,6 +79,8 @@ pub fn read_hints(
     }
 }
 
+/// Searches on sets. Where values lie outside the ranges that the invariant promises, it begins once more with a place
+/// for every value.
 pub fn explore(
     machine: &Machine,
     sources: &Sources,
@@ -87,66 +89,94 @@ pub fn explore(
     hints: &[Pred],
     budget: &Budget,
 ) -> Result<Explored, Failure> {
-    let started = Instant::now();
-    let compiling = program::Options {
-        skip_invariant: options.no_invariant,
-        skip_assertions: options.no_assertions,
-        strict_guards: options.strict_wd,
-        native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
-        observed: formulas.observed().into_iter().chain(hints.iter().cloned()).collect(),
-        ..program::Options::default()
-    };
-    let mut program = match program::compile(machine, budget, &compiling) {
-        Ok(program) => program,
-        Err(stop) => {
-            return Ok(named(compiled::nothing(
-                machine,
-                format!("{} while the constants were set up", stop.reason()),
-                options,
-                formulas,
-            )));
-        }
-    };
-    let asked = &options.bdd;
-    let rejected = |diagnostics| Rejected { sources: sources.clone(), diagnostics };
-    let early = Claims::ground(formulas, machine, budget).map_err(rejected)?;
-    let wanted = footprints::Wanted {
-        invariant: !options.no_invariant,
-        assertions: !options.no_assertions,
-        goal: machine.goal.is_some(),
-        hints: hints.len(),
-        propositions: early.propositions.clone(),
-        symmetry: asked.symmetry != Symmetry::Off,
-    };
-    if !program.prepare_footprints(&wanted) {
-        return compiled::explore(machine, sources, options, formulas, budget).map(|mut explored| {
+    let attempt = Attempt { machine, sources, options, formulas, hints, budget };
+    match attempt.run(false)? {
+        (_, true) => attempt.run(true).map(|done| done.0),
+        (explored, false) => Ok(explored),
+    }
+}
+
+/// What a search on sets is about.
+struct Attempt<'a> {
+    machine: &'a Machine,
+    sources: &'a Sources,
+    options: &'a CheckOptions,
+    formulas: &'a Formulas,
+    hints: &'a [Pred],
+    budget: &'a Budget,
+}
+
+impl<'a> Attempt<'a> {
+    fn compiled(&self, every_value: bool) -> Result<Program<'a>, crate::base::budget::Stop> {
+        let options = self.options;
+        let compiling = program::Options {
+            skip_invariant: options.no_invariant,
+            skip_assertions: options.no_assertions,
+            strict_guards: options.strict_wd,
+            native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
+            observed: self.formulas.observed().into_iter().chain(self.hints.iter().cloned()).collect(),
+            every_value,
+            ..program::Options::default()
+        };
+        program::compile(self.machine, self.budget, &compiling)
+    }
+
+    /// One search, and whether states were left out whose values have no place.
+    fn run(&self, every_value: bool) -> Result<(Explored, bool), Failure> {
+        let Attempt { machine, sources, options, formulas, hints, budget } = *self;
+        let started = Instant::now();
+        let mut program = match self.compiled(every_value) {
+            Ok(program) => program,
+            Err(stop) => {
+                let why = format!("{} while the constants were set up", stop.reason());
+                return Ok((named(compiled::nothing(machine, why, options, formulas)), false));
+            }
+        };
+        let asked = &options.bdd;
+        let rejected = |diagnostics| Rejected { sources: sources.clone(), diagnostics };
+        let early = Claims::ground(formulas, machine, budget).map_err(rejected)?;
+        let wanted = footprints::Wanted {
+            invariant: !options.no_invariant,
+            assertions: !options.no_assertions,
+            goal: machine.goal.is_some(),
+            hints: hints.len(),
+            propositions: early.propositions.clone(),
+            symmetry: asked.symmetry != Symmetry::Off,
+        };
+        if !program.prepare_footprints(&wanted) {
+            let mut explored = compiled::explore(machine, sources, options, formulas, budget)?;
             let why = "there is nothing to put into diagrams; the explicit engine was used";
             explored.warnings.push(why.into());
-            explored
-        });
+            return Ok((explored, false));
+        }
+        let mut exchanges = program.footprints().map(|f| f.exchanges.clone()).unwrap_or_default();
+        if let Some((name, text)) = &asked.generators {
+            exchanges.extend(generators::read(&program, sources, name, text)?);
+        }
+        let claims = early.settle(&program, formulas).map_err(rejected)?;
+        let search = bdd::Options {
+            nodes: asked.nodes.unwrap_or(bdd::NODES),
+            workers: options.workers,
+            check_deadlock: !options.no_deadlock,
+            // Temporal formulas speak of all paths, also of those behind a finding.
+            keep_going: options.keep_going || !claims.is_empty(),
+            max_states: budget.max_states,
+            symmetry: asked.symmetry,
+            exchanges,
+            sigma_rounds: asked.sigma_rounds,
+            liveness: asked.liveness,
+            claims,
+        };
+        let setup_seconds = started.elapsed().as_secs_f64();
+        let found = bdd::explore(&program, &search, budget)?;
+        let final_finding = found.found.is_some() && !search.keep_going;
+        if !every_value && !final_finding && found.reasons.contains(&Reason::Escaped) {
+            return Ok((Explored::default(), true));
+        }
+        let concluding = Concluding { program: &program, options, formulas, budget };
+        let explored = concluding.conclude(&found, &search)?;
+        Ok((Explored { setup_seconds, ..explored }, false))
     }
-    let mut exchanges = program.footprints().map(|f| f.exchanges.clone()).unwrap_or_default();
-    if let Some((name, text)) = &asked.generators {
-        exchanges.extend(generators::read(&program, sources, name, text)?);
-    }
-    let claims = early.settle(&program, formulas).map_err(rejected)?;
-    let search = bdd::Options {
-        nodes: asked.nodes.unwrap_or(bdd::NODES),
-        workers: options.workers,
-        check_deadlock: !options.no_deadlock,
-        // Temporal formulas speak of all paths, also of those behind a finding.
-        keep_going: options.keep_going || !claims.is_empty(),
-        max_states: budget.max_states,
-        symmetry: asked.symmetry,
-        exchanges,
-        sigma_rounds: asked.sigma_rounds,
-        liveness: asked.liveness,
-        claims,
-    };
-    let setup_seconds = started.elapsed().as_secs_f64();
-    let found = bdd::explore(&program, &search, budget)?;
-    let explored = Concluding { program: &program, options, formulas, budget }.conclude(&found, &search)?;
-    Ok(Explored { setup_seconds, ..explored })
 }
 
 fn named(explored: Explored) -> Explored {

@@ -12,11 +12,12 @@ mod spelling;
 use super::{CheckOptions, judge};
 use crate::base::diagnostic::Sources;
 use crate::base::span::FileId;
-use crate::explore;
+use crate::explore::{self, Store};
 use crate::graph::NodeId;
 use crate::lang::typed::Machine;
 use crate::model::Model;
 use crate::program::Program;
+use crate::program::symmetry::Mode;
 use crate::report::{Outcome, Verdict};
 use crate::system::{Orbits, System};
 use parking_lot::Mutex;
@@ -54,6 +55,8 @@ struct Draft {
     trace: Option<(String, String, Json)>,
     formulas: Vec<Json>,
     not_certified: Vec<String>,
+    /// Why no states are listed, where the search kept none.
+    unlisted: Option<String>,
     /// A proof that needs no states.
     proof: Option<ProofFiles>,
     /// Why there are no states.
@@ -116,7 +119,8 @@ impl Certificate {
     /// Takes the states of a search that found nothing wrong.
     pub(super) fn take_states(&self, program: &Program, found: &explore::Outcome, workers: usize) {
         let Some(dir) = &self.dir else { return };
-        if !found.exhausted || !found.findings.is_empty() {
+        let marked = is_marked(program.symmetry().map(|s| s.mode));
+        if !found.exhausted || !found.findings.is_empty() || marked {
             return;
         }
         let written = rayon::ThreadPoolBuilder::new()
@@ -157,7 +161,16 @@ impl Certificate {
         }
         let done = match outcome.verdict() {
             Verdict::Incomplete => Err("the verdict is incomplete".into()),
-            Verdict::Verified => draft.verified(),
+            Verdict::Verified => {
+                draft.unlisted = unlisted(options, outcome).filter(|_| draft.states.is_none());
+                if draft.unlisted.is_some() {
+                    let _ = std::fs::remove_file(dir.join("states.bin"));
+                    draft.symmetry = outcome.reductions.symmetric_sets.clone();
+                    let decided = outcome.temporal.iter().filter(|_| draft.formulas.is_empty());
+                    draft.not_certified.extend(decided.map(|t| format!("temporal formula {}", t.formula)));
+                }
+                draft.verified()
+            }
             Verdict::Violated => {
                 // A formula may be violated where all states were seen.
                 draft.states = None;
@@ -182,6 +195,9 @@ struct Parts {
 
 impl Draft {
     fn verified(&mut self) -> Result<Parts, String> {
+        if self.unlisted.is_some() {
+            return Ok(Parts { files: Vec::new(), hashes: Vec::new() });
+        }
         let failure = self.failure.take();
         let none = || failure.unwrap_or_else(|| "the machine alone was not found to be right".into());
         let (constants, states) = self.constants.take().zip(self.states.as_ref()).ok_or_else(none)?;
@@ -238,6 +254,7 @@ fn manifest(
             "events": events.iter().zip(&outcome.events).map(event).collect::<Vec<_>>()},
         "symmetry": draft.symmetry,
         "reduced": draft.reduced,
+        "unlisted": draft.unlisted,
         "formulas": draft.formulas,
         "assumptions": ["model.core says what the sources say"],
         "not_certified": draft.not_certified,
@@ -253,8 +270,28 @@ fn manifest(
         Some(w) if w.states > 0 => {
             format!("{} states, {:.1} bytes each", w.states, w.bytes as f64 / w.states as f64)
         }
+        _ if draft.unlisted.is_some() => "no states: the checker has to find them".into(),
         _ => "a trace".into(),
     })
+}
+
+/// Why a search that ended has no list of its states.
+fn unlisted(options: &CheckOptions, outcome: &Outcome) -> Option<String> {
+    Some(match (outcome.engine, options.store) {
+        (engine @ ("evaluate" | "reference" | "bdd"), _) => format!("the {engine} engine lists none"),
+        (_, Store::Hash) => format!(
+            "the search kept hashes, and two states had one hash with a probability of at most {:e}",
+            outcome.reductions.collision_bound
+        ),
+        (_, Store::Disk) => "the search kept its states in files of its own".into(),
+        _ if is_marked(options.symmetry) => "the search kept markers, which do not tell the states".into(),
+        _ => return None,
+    })
+}
+
+/// Whether a search kept markers in the place of states.
+fn is_marked(symmetry: Option<Mode>) -> bool {
+    matches!(symmetry, Some(Mode::Marker | Mode::MarkerClassic))
 }
 
 /// The names of the sources with their hashes.

@@ -107,6 +107,7 @@ impl Run<'_> {
         let Run { machine, sources, options, formulas, budget } = *self;
         let started = Instant::now();
         let compiling = program::Options {
+            every_value: false,
             plain: false,
             skip_invariant: options.no_invariant,
             skip_assertions: options.no_assertions,
@@ -150,7 +151,7 @@ impl Run<'_> {
             keep_going: options.keep_going || !formulas.is_empty(),
             until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
             record_edges: formulas.need_graph(),
-            keep_states: options.certificate.is_asked(),
+            keep_states: options.certificate.is_asked() && options.store == explore::Store::Exact,
             por: prepared.settled.por,
             peers: prepared.member.as_ref().map(Membership::peers),
             ..options.exploring()

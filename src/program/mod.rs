@@ -71,6 +71,8 @@ use uses::Uses;
 pub struct Options {
     /// Keep every variable in the value pool and every event on values; for tests.
     pub plain: bool,
+    /// Give every value a place in the bits of a state: what only promises would make fit is kept in the value pool.
+    pub every_value: bool,
     /// Do not evaluate the invariant; it still promises ranges.
     pub skip_invariant: bool,
     pub skip_assertions: bool,
@@ -159,10 +161,14 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
             let (near, all) =
                 (near.get(v).unwrap_or(&Promise::Nothing), all.get(v).unwrap_or(&Promise::Nothing));
             // A place for most states is better than a number in the pool for all.
-            match (chosen(all).filter(|l| *l != Layout::Pool), chosen(near)) {
-                (Some(layout), _) => (*v, layout, all.clone()),
-                (None, layout) => (*v, layout.unwrap_or(Layout::Pool), near.clone()),
+            let (layout, promise) = match (chosen(all).filter(|l| *l != Layout::Pool), chosen(near)) {
+                (Some(layout), _) => (layout, all.clone()),
+                (None, layout) => (layout.unwrap_or(Layout::Pool), near.clone()),
+            };
+            if options.every_value && state::may_escape(&layout) {
+                return (*v, Layout::Pool, Promise::Nothing);
             }
+            (*v, layout, promise)
         })
         .collect();
     let layout = StateLayout::new(vars, valuations.len());

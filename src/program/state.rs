@@ -174,7 +174,7 @@ impl StateLayout {
 }
 
 /// Whether some value of the type has no place in the layout.
-fn may_escape(l: &Layout) -> bool {
+pub fn may_escape(l: &Layout) -> bool {
     match l {
         Layout::Int => true,
         Layout::Code(_) | Layout::Pool => false,

@@ -32,7 +32,7 @@ fn certified(text: &str, engine: &str) -> Folder {
 }
 
 fn answer(dir: &Path) -> Result<Proved, String> {
-    match check(dir) {
+    match check(dir, &bombus_certify::run::Options::default()) {
         Ok(proved) if proved.rejected.is_none() => Ok(proved),
         Ok(proved) => Err(proved.text()),
         Err(Unread::Damaged(why) | Unread::Missing(why)) => Err(why),
@@ -41,20 +41,25 @@ fn answer(dir: &Path) -> Result<Proved, String> {
 
 #[test]
 fn proofs_are_accepted_and_say_what_they_rest_on() {
-    for (text, engine, refutations) in [
+    for (text, engine, refutations, finite) in [
         // init, one for each event, safe
-        (POSITIVE, "ic3", 4),
-        (LAMPS, "ic3", 5),
-        (LAMPS, "kind", 5),
+        (POSITIVE, "ic3", 4, false),
+        (LAMPS, "ic3", 5, true),
+        (LAMPS, "kind", 5, true),
         // init, paths of 0 and 1 operations, step
-        (TWO, "kind", 4),
+        (TWO, "kind", 4, false),
     ] {
         let folder = certified(text, engine);
         let dir = folder.path("certificate");
         assert!(is_one(&dir), "{engine}: {text}");
         let proved = answer(&dir).unwrap_or_else(|why| panic!("{engine} of {text}: {why}"));
-        assert_eq!((proved.shown.len(), proved.status()), (refutations, 0), "{}", proved.text());
-        assert!(proved.text().contains("believed     the clauses say what the model and invariant.b say"));
+        // Where the states of the model come to an end, nothing rests on the meaning of the clauses.
+        let status = if finite { 0 } else { 3 };
+        assert_eq!((proved.shown.len(), proved.status()), (refutations, status), "{}", proved.text());
+        let believed =
+            proved.text().contains("believed     the clauses say what the model and invariant.b say");
+        assert_eq!(believed, !finite, "{}", proved.text());
+        assert_eq!(proved.text().contains("explored     all "), finite, "{}", proved.text());
     }
 }
 
@@ -134,6 +139,29 @@ fn a_refutation_with_a_change_is_refused_also_if_its_hash_is_made_to_fit() {
     json["obligations"][0]["name"] = "../init".into();
     write(&json);
     assert!(answer(&dir).expect_err("a path").contains("is no name of an obligation"));
+}
+
+/// Whoever writes a manifest can put any clauses without a model into it.
+#[test]
+fn clauses_of_another_model_do_not_prove_a_model_with_a_finding() {
+    let right = "MACHINE M VARIABLES x INVARIANT x : 0..9 INITIALISATION x := 0
+        OPERATIONS up = SELECT x < 9 THEN x := x + 1 END; down = SELECT x > 0 THEN x := x - 1 END END";
+    let folder = certified(right, "ic3");
+    let dir = folder.path("certificate");
+    assert_eq!(answer(&dir).expect("a right proof").status(), 0);
+    let core = fs::read_to_string(dir.join("model.core")).expect("the model");
+    let wrong = core.replacen("(< x 9)", "(< x 12)", 1);
+    assert_ne!(core, wrong, "the guard stands in the model");
+    let mut manifest: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(dir.join("manifest.json")).expect("the manifest"))
+            .expect("JSON");
+    use sha2::Digest;
+    let hash: String = sha2::Sha256::digest(wrong.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+    manifest["hashes"]["model.core"] = hash.into();
+    fs::write(dir.join("model.core"), wrong).expect("written");
+    fs::write(dir.join("manifest.json"), manifest.to_string()).expect("written");
+    let why = answer(&dir).expect_err("a finding");
+    assert!(why.contains("whatever the clauses say: invariant"), "{why}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Faults of every kind in certificates that are right otherwise; hashes are made to fit unless they are the fault.
 
 use crate::producer::{Draft, verified};
-use crate::{COUNTER, LOCK, answer, refusal};
+use crate::{COUNTER, LOCK, answer, refusal, with};
 use bombus_certify::encoding::put;
+use bombus_certify::run::Options;
 use bombus_oracle::value::Value;
 use serde_json::json;
 
@@ -175,6 +176,39 @@ fn states_up_to_renaming_are_accepted_if_nobody_names_an_element() {
     wrong.core =
         wrong.core.replace("(clause one ", "(clause named (: (elem P 0 p) (all (given P)))) (clause one ");
     assert!(refusal(&wrong).is_some(), "an element is named, so it is not renamed");
+}
+
+#[test]
+fn elements_among_which_the_least_is_chosen_are_not_renamed() {
+    let chooses = LOCK.replace(
+        "(clause one ",
+        "(clause least (= (choose (all (given P))) (choose (all (given P))))) (clause one ",
+    );
+    let right = verified(&chooses);
+    assert_eq!(answer(&right).expect("a certificate").status(), 0);
+    let mut quotient = right.clone();
+    // Without the states in which only q or only r wants; all others that these lead to are there.
+    quotient.states.retain(|s| s[..] != [0x80, 0x81, 0x81, 0x80] && s[..] != [0x80, 0x81, 0x82, 0x80]);
+    assert_eq!(quotient.states.len() + 2, right.states.len());
+    quotient.manifest["counts"]["states"] = json!(quotient.states.len());
+    quotient.manifest["symmetry"] = json!(["P"]);
+    assert!(refusal(&quotient).expect("rejected").contains("missing"));
+}
+
+#[test]
+fn a_machine_whose_states_are_not_listed_is_explored() {
+    let mut right = verified(LOCK);
+    right.manifest["unlisted"] = json!("nobody wrote them down");
+    let report = answer(&right).expect("a certificate");
+    assert_eq!(report.status(), 0, "{}", report.text());
+    let part = with(&right, &Options { sample: Some(3), ..Options::default() }).expect("a certificate");
+    assert_eq!(part.status(), 3, "{}", part.text());
+    let mut wrong = right.clone();
+    wrong.manifest["counts"]["states"] = json!(5);
+    assert!(refusal(&wrong).expect("rejected").contains("states, not 5"));
+    let mut wrong = right;
+    wrong.core = wrong.core.replace("(<= (card holds) 1)", "(<= (card holds) 0)");
+    assert!(refusal(&wrong).expect("rejected").contains("invariant"));
 }
 
 /// The certificate of a counter that goes too far.

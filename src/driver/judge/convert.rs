@@ -282,8 +282,24 @@ impl<'m> Converter<'m> {
             }
             ExprKind::Constructor(..) => return Err("a constructor as a function".into()),
             ExprKind::Destructor(..) => return Err("a destructor as a function".into()),
-            ExprKind::External(f, _) => return Err(format!("the library function {}", f.name)),
+            ExprKind::External(f, args) => self.library(&f.name, args)?,
             ExprKind::Symbolic(e) => self.expr(e)?,
+        })
+    }
+
+    /// The functions of libraries that the core language can say.
+    fn library(&self, name: &str, args: &[typed::Expr]) -> Result<Expr, Unknown> {
+        Ok(match (name, args) {
+            ("CHOOSE", [set]) => Expr::Unary(tree::UnOp::Choose, self.boxed(set)?),
+            ("CLOSURE1", [r]) => Expr::Unary(tree::UnOp::Closure1, self.boxed(r)?),
+            // One image of TRUE in {TRUE} * S is the only element of S.
+            ("MU", [set]) => {
+                let truth = || Expr::Const(Plain::Bool(true));
+                let column =
+                    Expr::Binary(tree::BinOp::Product, Box::new(Expr::Set(vec![truth()])), self.boxed(set)?);
+                Expr::Apply(Box::new(column), Box::new(truth()))
+            }
+            _ => return Err(format!("the library function {name}")),
         })
     }
 
@@ -533,7 +549,8 @@ impl<'m> Converter<'m> {
             }
             StmtKind::Seq(list) => Subst::Seq(self.substs(list)?),
             StmtKind::Par(list) => Subst::Par(self.substs(list)?),
-            StmtKind::External(f, _) => return Err(format!("the library substitution {}", f.name)),
+            // Whatever is printed changes nothing.
+            StmtKind::External(..) => Subst::Skip,
         })
     }
 
