@@ -74,16 +74,28 @@ fn reject(sources: &Sources, diagnostics: Vec<Diagnostic>) -> Failure {
 }
 
 /// Reads both. Where the process names elements of deferred sets, all valuations of the constants count: two that
-/// differ in such an element only are not the same to the process.
-fn load_both(path: &Path, script: &Path, options: &CheckOptions, budget: &Budget) -> Result<Loaded, Failure> {
+/// differ in such an element only are not the same to the process. An element may also be named by the constant that
+/// it is; then what other constants are may hide behind it, and the result says so.
+fn load_both(
+    path: &Path,
+    script: &Path,
+    options: &CheckOptions,
+    budget: &Budget,
+) -> Result<(Loaded, Option<&'static str>), Failure> {
     let loaded = load_once(path, script, options, budget)?;
-    let machine = &loaded.model.machine;
-    if options.loading.all_constants || !machine.has_setup() || !loaded.meeting.names_deferred(machine) {
-        return Ok(loaded);
+    if options.loading.all_constants || !loaded.meeting.names_deferred {
+        return Ok((loaded, None));
     }
-    let mut options = options.clone();
-    options.loading.all_constants = true;
-    load_once(path, script, &options, budget)
+    let mut every = options.clone();
+    every.loading.all_constants = true;
+    let all = load_once(path, script, &every, budget)?;
+    if all.meeting.strange <= loaded.meeting.strange {
+        return Ok((all, None));
+    }
+    let doubt =
+        "the process names elements by constants: valuations that differ in names of elements count as one";
+    let doubt = (!loaded.model.machine.constants.is_empty()).then_some(doubt);
+    Ok((loaded, doubt))
 }
 
 fn load_once(path: &Path, script: &Path, options: &CheckOptions, budget: &Budget) -> Result<Loaded, Failure> {
@@ -95,7 +107,7 @@ fn load_once(path: &Path, script: &Path, options: &CheckOptions, budget: &Budget
         read_expression(scoped, &name, "<main>", &mut sources).map_err(|d| reject(&sources, d))?;
     let process = term_machine(&mut eval, &main, Smaller::Steps, &sources, budget)?;
     let operations = model.machine.events.len();
-    let meeting = meetings(&eval, &process, &mut model.machine).map_err(|d| reject(&sources, vec![d]))?;
+    let meeting = meetings(&mut eval, &process, &mut model.machine).map_err(|d| reject(&sources, vec![d]))?;
     Ok(Loaded { model, sources, diagnostics, process, meeting, name, operations })
 }
 
@@ -122,8 +134,8 @@ pub fn check(
     if !unused.is_empty() {
         return Err(reject(&Sources::default(), unused));
     }
-    let Loaded { mut model, mut sources, diagnostics, process, meeting, name, operations } =
-        load_both(path, script, options, budget)?;
+    let (loaded, doubt) = load_both(path, script, options, budget)?;
+    let Loaded { mut model, mut sources, diagnostics, process, meeting, name, operations } = loaded;
     let free = set_free(&model.machine, options).map_err(|d| reject(&sources, vec![d]))?;
     let mut names: Vec<String> =
         model.machine.events[..operations].iter().map(|op| model.machine.op(*op).name.to_string()).collect();
@@ -139,6 +151,7 @@ pub fn check(
     out.warnings = warnings_of(&sources, &diagnostics);
     out.warnings.extend(formulas.warnings(&sources));
     diagnostics.iter().filter(|d| d.approximates).for_each(|d| out.ledger.enter(d.message.clone()));
+    doubt.into_iter().for_each(|why| out.ledger.enter(why));
     let observed = meeting.probes.iter().cloned().chain(asked).chain(meeting.naming()).collect();
     let compiling = program::Options {
         skip_invariant: options.no_invariant,

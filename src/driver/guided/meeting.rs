@@ -11,6 +11,7 @@ use crate::csp::eval::Eval;
 use crate::csp::machine::Machine as Process;
 use crate::csp::plain::Plain;
 use crate::csp::term;
+use crate::csp::value::Data;
 use crate::driver::values::written;
 use crate::lang::typed::{
     Expr, ExprKind, FreeId, Machine, OpId, Operation, Pred, PredKind, RelOp, SetId, SetKind, Stmt, StmtKind,
@@ -55,14 +56,13 @@ pub struct Meeting {
     pub probes: Vec<Pred>,
     /// Elements of sets that the process names.
     pub named: BTreeSet<(SetId, u32)>,
+    /// Values for elements of deferred sets are given.
+    pub names_deferred: bool,
+    /// Events that have values that the machine has not.
+    pub strange: usize,
 }
 
 impl Meeting {
-    /// Whether the process names an element of a deferred set: then its elements are not interchangeable.
-    pub fn names_deferred(&self, machine: &Machine) -> bool {
-        self.named.iter().any(|(set, _)| machine.set(*set).kind == SetKind::Deferred)
-    }
-
     /// A true predicate that names what the process names.
     pub fn naming(&self) -> Option<Pred> {
         let same = |(set, n): &(SetId, u32)| {
@@ -76,10 +76,16 @@ impl Meeting {
 }
 
 /// What each event of the process means to the machine, which gets operations with fixed parameters.
-pub fn meetings(eval: &Eval, process: &Process, machine: &mut Machine) -> Result<Meeting, Diagnostic> {
+pub fn meetings(eval: &mut Eval, process: &Process, machine: &mut Machine) -> Result<Meeting, Diagnostic> {
     let possible: BTreeSet<u32> = process.composition.rules.iter().map(|r| r.result).collect();
-    let mut meeting =
-        Meeting { meets: Vec::new(), origins: Vec::new(), probes: Vec::new(), named: BTreeSet::new() };
+    let mut meeting = Meeting {
+        meets: Vec::new(),
+        origins: Vec::new(),
+        probes: Vec::new(),
+        named: BTreeSet::new(),
+        names_deferred: false,
+        strange: 0,
+    };
     let mut wanted: Vec<(u32, usize, Vec<Value>)> = Vec::new();
     for event in 0..eval.events.len() as u32 {
         let name = process.event_parts(event).first().map_or("", String::as_str);
@@ -96,9 +102,13 @@ pub fn meetings(eval: &Eval, process: &Process, machine: &mut Machine) -> Result
             }
             (None, n) => n.map(|n| machine.variables[n]).into_iter().collect(),
         };
-        let values = values_of(eval, event, name, &vars, machine)?;
-        if let Some(values) = &values {
-            values.iter().for_each(|value| elements(value, &mut meeting.named));
+        let plain = plain_values(eval, event, name, vars.len())?;
+        let given = &vars[..plain.len()];
+        meeting.names_deferred |= given.iter().any(|v| has_deferred(&machine.var(*v).ty, machine));
+        let values = values_of(eval, event, &plain, given, machine)?;
+        match &values {
+            Some(values) => values.iter().for_each(|value| elements(value, &mut meeting.named)),
+            None => meeting.strange += 1,
         }
         meeting.meets.push(match (values, operation) {
             (None, _) => Meets::Never,
@@ -176,27 +186,37 @@ fn no_counterpart(eval: &Eval, event: u32) -> Diagnostic {
     ))
 }
 
+/// The values of an event in plain form. A constructor and its arguments are one value.
+fn plain_values(eval: &mut Eval, event: u32, name: &str, most: usize) -> Result<Vec<Plain>, Diagnostic> {
+    let parts = eval.events.data(event).parts()[1..].to_vec();
+    let mut plain = Vec::new();
+    let mut rest = &parts[..];
+    while !rest.is_empty() {
+        let (whole, others) = rest.split_at(eval.whole(rest).unwrap_or(1).clamp(1, rest.len()));
+        let value = if let [one] = whole { one.clone() } else { Data::Dot(whole.into()) };
+        plain.push(eval.plain(&value).ok_or_else(|| {
+            Diagnostic::plain(format!("the event {} has a value that B has not", eval.show_event(event)))
+        })?);
+        rest = others;
+    }
+    if plain.len() > most {
+        return Err(Diagnostic::plain(format!(
+            "the event {} has {} values, `{name}` of the machine has {most}",
+            eval.show_event(event),
+            plain.len(),
+        )));
+    }
+    Ok(plain)
+}
+
 /// The values of an event as the machine has them; none if it has not.
 fn values_of(
     eval: &Eval,
     event: u32,
-    name: &str,
+    plain: &[Plain],
     vars: &[VarId],
     machine: &Machine,
 ) -> Result<Option<Vec<Value>>, Diagnostic> {
-    let parts = &eval.events.data(event).parts()[1..];
-    let plain: Option<Vec<Plain>> = parts.iter().map(|d| eval.plain(d)).collect();
-    let plain = plain.ok_or_else(|| {
-        Diagnostic::plain(format!("the event {} has a value that B has not", eval.show_event(event)))
-    })?;
-    if plain.len() > vars.len() {
-        return Err(Diagnostic::plain(format!(
-            "the event {} has {} values, `{name}` of the machine has {}",
-            eval.show_event(event),
-            plain.len(),
-            vars.len()
-        )));
-    }
     let mut values = Vec::new();
     for (plain, v) in plain.iter().zip(vars) {
         match value_of(plain, &machine.var(*v).ty, machine) {
@@ -206,6 +226,17 @@ fn values_of(
         }
     }
     Ok(Some(values))
+}
+
+/// Whether elements of a deferred set may stand in values of a type.
+fn has_deferred(ty: &Type, machine: &Machine) -> bool {
+    match ty {
+        Type::Set(set) => machine.set(*set).kind == SetKind::Deferred,
+        Type::Pow(t) => has_deferred(t, machine),
+        Type::Prod(a, b) => has_deferred(a, machine) || has_deferred(b, machine),
+        Type::Free(_) | Type::Struct(_) => true,
+        _ => false,
+    }
 }
 
 /// A value of CSP among those of a type.
