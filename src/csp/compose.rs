@@ -31,8 +31,6 @@ pub struct Composition {
     /// The table of each slot.
     pub slots: Vec<Arc<Table>>,
     pub rules: Vec<Rule>,
-    /// For each slot and event, the rules that begin with them.
-    pub by_leader: Vec<HashMap<u32, Vec<u32>>>,
     /// How the end is told: slots and the local state that each has then; none if the process cannot end.
     pub ends: Vec<(u32, u32)>,
     pub faults: Vec<Fault>,
@@ -91,11 +89,6 @@ fn build(
     out.rules = offer.rules;
     out.rules.sort_unstable();
     out.rules.dedup();
-    out.by_leader = vec![HashMap::new(); out.slots.len()];
-    for (i, rule) in out.rules.iter().enumerate() {
-        let (slot, event) = rule.parts[0];
-        out.by_leader[slot as usize].entry(event).or_default().push(i as u32);
-    }
     for slot in offer.ended {
         let table = &out.slots[slot as usize];
         let end = (0..table.states() as u32).find(|s| !table.of_event(*s, ENDED).is_empty());

@@ -6,24 +6,19 @@
 
 use super::compose::Composition;
 use super::eval::Eval;
+use super::firing::{Firing, Hand, Place};
 use super::term::{TAU, TICK};
 use super::value::Data;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::system::{EventId, Finding, FindingKind, Sink, System};
-
-/// Where the local state of a slot stands in the words.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    word: u32,
-    shift: u32,
-    mask: u64,
-}
 
 /// A process that can be explored by any number of threads.
 pub struct Machine {
     pub composition: Composition,
     places: Vec<Place>,
     words: usize,
+    /// Bits used of the last word.
+    bits: u32,
     /// Names of the channels; the first two are τ and ✓.
     names: Vec<String>,
     /// The channel of each event.
@@ -35,51 +30,7 @@ pub struct Machine {
     faults: Vec<String>,
     /// Slots with local states that have a fault or were not looked at.
     doubtful: Vec<u32>,
-    /// For each slot that leads rules, what each of its local states begins.
-    leads: Vec<(u32, Leads)>,
-    /// Lists of rules that begin with the same event of the same slot.
-    lists: Vec<Vec<u32>>,
-}
-
-/// The transitions of a slot by which rules begin, for each of its local states.
-#[derive(Default)]
-struct Leads {
-    first: Vec<u32>,
-    /// The number of a list of rules, and the transitions of the slot that have the event.
-    items: Vec<(u32, std::ops::Range<u32>)>,
-}
-
-impl Leads {
-    #[inline]
-    fn of(&self, local: u32) -> &[(u32, std::ops::Range<u32>)] {
-        &self.items[self.first[local as usize] as usize..self.first[local as usize + 1] as usize]
-    }
-}
-
-/// The rules that each local state of each slot begins, so that a search looks nothing up by events.
-fn leads(composition: &Composition) -> (Vec<(u32, Leads)>, Vec<Vec<u32>>) {
-    let (mut all, mut lists) = (Vec::new(), Vec::new());
-    for (slot, rules) in composition.by_leader.iter().enumerate().filter(|(_, rules)| !rules.is_empty()) {
-        let mut events: Vec<u32> = rules.keys().copied().collect();
-        events.sort_unstable();
-        let begin = lists.len() as u32;
-        lists.extend(events.iter().map(|event| rules[event].clone()));
-        let table = &composition.slots[slot];
-        let mut leads = Leads { first: vec![0], items: Vec::new() };
-        for local in 0..table.states() as u32 {
-            let mut at = table.range(local).start;
-            for same in table.edges(local).chunk_by(|a, b| a.0 == b.0) {
-                let end = at + same.len() as u32;
-                if let Ok(i) = events.binary_search(&same[0].0) {
-                    leads.items.push((begin + i as u32, at..end));
-                }
-                at = end;
-            }
-            leads.first.push(leads.items.len() as u32);
-        }
-        all.push((slot as u32, leads));
-    }
-    (all, lists)
+    firing: Firing,
 }
 
 /// One transition under construction: event number and where its target begins.
@@ -88,27 +39,14 @@ type Found = (u32, u32);
 /// Memory of one thread.
 #[derive(Default)]
 pub struct Scratch {
-    local: Vec<u32>,
+    hand: Hand,
     found: Vec<Found>,
     targets: Vec<u64>,
-    /// Moves of the parts of a rule: slot and targets.
-    choice: Vec<usize>,
 }
 
 impl Machine {
     pub fn new(composition: Composition, eval: &Eval, sources: &Sources) -> Machine {
-        let mut places = Vec::new();
-        let (mut word, mut used) = (0u32, 0u32);
-        for table in &composition.slots {
-            let bits = usize::BITS - table.states().saturating_sub(1).leading_zeros();
-            if used + bits > 64 {
-                word += 1;
-                used = 0;
-            }
-            let mask = if bits == 0 { 0 } else { u64::MAX >> (64 - bits) };
-            places.push(Place { word, shift: if used == 64 { 0 } else { used }, mask });
-            used += bits;
-        }
+        let (places, words, bits) = Place::all(&composition);
         let mut names = vec!["tau".to_string(), "tick".to_string()];
         names.extend(eval.script.channels.iter().map(|c| eval.text(c.name).to_string()));
         let channels = (0..eval.events.len() as u32)
@@ -137,13 +75,12 @@ impl Machine {
                 !table.faults.is_empty() || !table.open.is_empty()
             })
             .collect();
-        let (leads, lists) = leads(&composition);
         Machine {
-            leads,
-            lists,
+            firing: Firing::new(&composition),
             composition,
             places,
-            words: word as usize + 1,
+            words,
+            bits,
             names,
             channels,
             events,
@@ -151,19 +88,6 @@ impl Machine {
             faults,
             doubtful,
         }
-    }
-
-    #[inline]
-    fn local(&self, state: &[u64], slot: usize) -> u32 {
-        let place = self.places[slot];
-        (state[place.word as usize] >> place.shift & place.mask) as u32
-    }
-
-    #[inline]
-    fn put(&self, state: &mut [u64], slot: usize, local: u32) {
-        let place = self.places[slot];
-        let word = &mut state[place.word as usize];
-        *word = *word & !(place.mask << place.shift) | u64::from(local) << place.shift;
     }
 
     pub fn event_text(&self, event: u32) -> &str {
@@ -210,24 +134,15 @@ impl Machine {
         scratch: &'s mut Scratch,
         state: &[u64],
     ) -> Result<impl Iterator<Item = (u32, &'s [u64])> + use<'s>, Option<u32>> {
-        let Scratch { local, found, targets, choice } = scratch;
-        local.clear();
-        local.extend((0..self.places.len()).map(|slot| self.local(state, slot)));
-        if let Some(doubt) = self.doubt(local) {
-            return Err(doubt.ok());
-        }
+        self.enter(&mut scratch.hand, state)?;
+        let Scratch { hand, found, targets } = scratch;
         found.clear();
         targets.clear();
         let words = self.words;
-        for (slot, leads) in &self.leads {
-            let table = &self.composition.slots[*slot as usize];
-            for (list, range) in leads.of(local[*slot as usize]) {
-                let first = table.numbered(range.clone());
-                for rule in &self.lists[*list as usize] {
-                    self.fire(*rule, first, local, state, found, targets, choice);
-                }
-            }
-        }
+        self.firing.each(&self.composition, &self.places, hand, state, |event, target| {
+            found.push((event, (targets.len() / words) as u32));
+            targets.extend_from_slice(target);
+        });
         let at = move |i: u32| i as usize * words..(i as usize + 1) * words;
         if found.len() > 1 {
             found
@@ -238,60 +153,14 @@ impl Machine {
         Ok(found.iter().map(move |(event, i)| (*event, &targets[at(*i)])))
     }
 
-    /// All transitions of a rule whose parts are all able; those of the first part are given.
-    #[allow(clippy::too_many_arguments)]
-    fn fire(
-        &self,
-        rule: u32,
-        first: &[(u32, u32)],
-        local: &[u32],
-        state: &[u64],
-        found: &mut Vec<Found>,
-        targets: &mut Vec<u64>,
-        choice: &mut Vec<usize>,
-    ) {
-        let rule = &self.composition.rules[rule as usize];
-        if let [(slot, _)] = rule.parts[..] {
-            for (_, to) in first {
-                let start = targets.len();
-                targets.extend_from_slice(state);
-                self.put(&mut targets[start..], slot as usize, *to);
-                found.push((rule.result, (start / self.words) as u32));
-            }
-            return;
-        }
-        let moves = |i: usize| {
-            if i == 0 {
-                return first;
-            }
-            let (slot, event) = rule.parts[i];
-            self.composition.slots[slot as usize].of_event(local[slot as usize], event)
-        };
-        if (1..rule.parts.len()).any(|i| moves(i).is_empty()) {
-            return;
-        }
-        choice.clear();
-        choice.resize(rule.parts.len(), 0);
-        loop {
-            let start = targets.len();
-            targets.extend_from_slice(state);
-            for (i, chosen) in choice.iter().enumerate() {
-                let slot = rule.parts[i].0 as usize;
-                self.put(&mut targets[start..], slot, moves(i)[*chosen].1);
-            }
-            found.push((rule.result, (start / self.words) as u32));
-            let mut i = 0;
-            while i < choice.len() {
-                choice[i] += 1;
-                if choice[i] < moves(i).len() {
-                    break;
-                }
-                choice[i] = 0;
-                i += 1;
-            }
-            if i == choice.len() {
-                return;
-            }
+    /// Reads the local states of a state. An error is its fault, or nothing if it was not looked at.
+    #[inline]
+    fn enter(&self, hand: &mut Hand, state: &[u64]) -> Result<(), Option<u32>> {
+        hand.local.clear();
+        hand.local.extend(self.places.iter().map(|place| place.get(state)));
+        match self.doubt(&hand.local) {
+            Some(doubt) => Err(doubt.ok()),
+            None => Ok(()),
         }
     }
 }
@@ -310,6 +179,10 @@ impl System for Machine {
         self.words
     }
 
+    fn packed_bits(&self) -> Option<u32> {
+        (self.words == 1).then_some(self.bits.max(1))
+    }
+
     fn event_names(&self) -> &[String] {
         &self.names
     }
@@ -323,12 +196,21 @@ impl System for Machine {
     }
 
     fn successors(&self, scratch: &mut Scratch, state: &[u64], sink: &mut dyn Sink) {
-        match self.moves(scratch, state) {
-            Ok(moves) => {
-                for (event, target) in moves {
+        // PERF: where no two transitions are the same, nothing is kept to be sorted.
+        let done = if self.firing.distinct {
+            self.enter(&mut scratch.hand, state).map(|()| {
+                let Scratch { hand, .. } = scratch;
+                self.firing.each(&self.composition, &self.places, hand, state, |event, target| {
                     sink.edge(self.channel(event), u64::from(event), target);
-                }
-            }
+                });
+            })
+        } else {
+            self.moves(scratch, state).map(|moves| {
+                moves.for_each(|(event, target)| sink.edge(self.channel(event), u64::from(event), target));
+            })
+        };
+        match done {
+            Ok(()) => {}
             Err(Some(fault)) => {
                 sink.finding(Finding { kind: FindingKind::WellDefinedness, property: fault, event: None });
             }
@@ -340,7 +222,7 @@ impl System for Machine {
 
     fn terminated(&self, _: &mut Scratch, state: &[u64]) -> bool {
         let ends = &self.composition.ends;
-        !ends.is_empty() && ends.iter().all(|(slot, end)| self.local(state, *slot as usize) == *end)
+        !ends.is_empty() && ends.iter().all(|(slot, end)| self.places[*slot as usize].get(state) == *end)
     }
 
     fn property(&self, finding: &Finding) -> String {
@@ -356,6 +238,8 @@ impl System for Machine {
 
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
         let locals = (0..self.places.len()).filter(|s| self.composition.slots[*s].states() > 1);
-        locals.map(|slot| (format!("component {}", slot + 1), self.local(state, slot).to_string())).collect()
+        locals
+            .map(|slot| (format!("component {}", slot + 1), self.places[slot].get(state).to_string()))
+            .collect()
     }
 }

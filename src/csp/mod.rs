@@ -16,6 +16,7 @@ pub mod dots;
 pub mod eval;
 pub mod explicit;
 mod expression;
+mod firing;
 pub mod levels;
 pub mod lexer;
 pub mod library;

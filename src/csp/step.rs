@@ -49,12 +49,12 @@ impl Eval {
             Term::Prefix(e, env) => out = self.prefix(e, env)?,
             Term::Offers(list) => {
                 for (event, then) in list.iter() {
-                    out.push((*event, self.resume(then)?));
+                    out.push((*event, self.resumed(then)));
                 }
             }
             Term::Internal(list) => {
                 for one in list.iter() {
-                    out.push((TAU, self.resume(one)?));
+                    out.push((TAU, self.resumed(one)));
                 }
             }
             Term::External(list) => {
@@ -94,10 +94,22 @@ impl Eval {
                 }
             }
             Term::Compressed(_, p) => out = self.steps_within(*p, deeper)?,
+            Term::Faulty(fault) => return Err(fault.clone()),
         }
         out.sort_unstable();
         out.dedup();
         Ok(out)
+    }
+
+    /// The process that a suspended one becomes.
+    fn resumed(&mut self, suspended: &Suspended) -> u32 {
+        let to = self.resume(suspended);
+        self.reached(to)
+    }
+
+    /// What a step leads to. A process that cannot be computed is a fault of the state after the step, not before it.
+    fn reached(&mut self, to: Res<u32>) -> u32 {
+        to.unwrap_or_else(|fault| self.terms.number(Term::Faulty(fault)))
     }
 
     /// Operators that give way from one process to another.
@@ -110,7 +122,7 @@ impl Eval {
                     let to = if stays { self.terms.number(Term::Timeout(to, q.clone())) } else { to };
                     out.push((event, to));
                 }
-                out.push((TAU, self.resume(q)?));
+                out.push((TAU, self.resumed(q)));
             }
             Term::Interrupt(p, q) => {
                 for (event, to) in self.steps_within(*p, deeper)? {
@@ -125,7 +137,7 @@ impl Eval {
             Term::Sequence(p, q) => {
                 for (event, to) in self.steps_within(*p, deeper)? {
                     out.push(if event == TICK {
-                        (TAU, self.resume(q)?)
+                        (TAU, self.resumed(q))
                     } else {
                         (event, self.terms.number(Term::Sequence(to, q.clone())))
                     });
@@ -134,7 +146,7 @@ impl Eval {
             Term::Exception(p, events, q) => {
                 for (event, to) in self.steps_within(*p, deeper)? {
                     let to = if events.binary_search(&event).is_ok() {
-                        self.resume(q)?
+                        self.resumed(q)
                     } else if event == TICK {
                         to
                     } else {
@@ -317,7 +329,8 @@ impl Eval {
                 let then = self.suspend(then, &way.env)?;
                 by_choice.entry(way.chosen).or_default().push((event, then));
             } else {
-                out.push((event, self.term(then, &way.env)?));
+                let to = self.term(then, &way.env);
+                out.push((event, self.reached(to)));
             }
         }
         if internal && by_choice.is_empty() {

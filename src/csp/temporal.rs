@@ -58,13 +58,19 @@ impl<G: Graph> Atoms for Events<'_, G> {
     }
 }
 
-/// A formula in which dotted events are written with brackets: `[c.1.A]` becomes `[c(1,A)]`.
+/// A formula in which dotted events are written with brackets: `[c.1.A]` becomes `[c(1,A)]`. What stands in braces is a
+/// predicate and stays as it is.
 pub fn undotted(formula: &str) -> String {
     let chars: Vec<char> = formula.chars().collect();
     let mut out = String::new();
-    let mut at = 0;
+    let (mut at, mut braces) = (0, 0_usize);
     while at < chars.len() {
-        let starts = chars[at].is_alphabetic() && (at == 0 || !word(chars[at - 1]));
+        match chars[at] {
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        let starts = braces == 0 && chars[at].is_alphabetic() && (at == 0 || !word(chars[at - 1]));
         if !starts {
             out.push(chars[at]);
             at += 1;
@@ -98,5 +104,6 @@ mod tests {
     fn a_dotted_event_is_a_channel_with_arguments() {
         assert_eq!(undotted("G([c.1] => F [d._.A])"), "G([c(1)] => F [d(_,A)])");
         assert_eq!(undotted("G e(c.-1) & [tau]"), "G e(c(-1)) & [tau]");
+        assert_eq!(undotted("G({m.x = 1} => [c.1])"), "G({m.x = 1} => [c(1)])");
     }
 }

@@ -4,7 +4,7 @@
 //! Never here: how a term moves.
 
 use super::core::Ex;
-use super::value::{Bounds, Data, Suspended};
+use super::value::{Bounds, Data, Fault, Suspended};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -59,6 +59,8 @@ pub enum Term {
     Buffer(Relation, u64, Rc<[u32]>),
     /// The process, to be made smaller where it becomes a component.
     Compressed(Compression, u32),
+    /// A process that cannot be computed.
+    Faulty(Box<Fault>),
 }
 
 /// How a component is made smaller; its failures and divergences stay.

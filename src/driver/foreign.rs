@@ -7,7 +7,7 @@
 
 mod client;
 mod file;
-mod temporal;
+pub(super) mod temporal;
 
 pub use client::Client;
 pub use file::{Formalism, check_file, check_via};
@@ -53,7 +53,7 @@ pub fn check<S: Client>(
     if !refused.is_empty() {
         return Err(Rejected { sources: subject.sources, diagnostics: refused }.into());
     }
-    let formulas = Formulas::read(&mut subject.system, &mut subject.sources, options)?;
+    let formulas = Formulas::read(&mut subject.system, &mut subject.sources, options, &str::to_string)?;
     let settled = settle(&mut subject.system, options, &formulas);
     adopt_saved(&mut subject, options);
     let load = subject.started.elapsed().as_secs_f64();

@@ -42,6 +42,7 @@ pub use claims::Claims;
 use serde_json::Value as Json;
 use symmetric::Execution;
 use truth::Truths;
+pub(super) use typing::tree;
 use typing::{Pieces, Typing};
 
 /// What is said of a path that refutes a formula before its end.

@@ -4,10 +4,11 @@
 //! the text is none (a set that is not listed is shown in a form that does not parse).
 //! Never here: what is done with it.
 
+use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
 use crate::evaluate::{Interpreter, State};
-use crate::lang::typed::{Expr, Machine, Pred, PredKind, Type, VarId};
+use crate::lang::typed::{Expr, ExprKind, Machine, Pred, PredKind, Type, VarId};
 use crate::lang::value::Value;
 use crate::model::{Formula, Model};
 use std::collections::BTreeMap;
@@ -111,4 +112,26 @@ pub fn evaluate(
     let typed = Typed::read(model, sources, text)?;
     let value = typed.value(&Interpreter::new(&typed.machine, budget), state)?;
     Ok(value.show(&typed.machine, &typed.ty()))
+}
+
+/// A value as an expression.
+pub(in crate::driver) fn written(value: &Value, ty: &Type) -> Option<Expr> {
+    let kind = match (value, ty) {
+        (Value::Bool(b), _) => ExprKind::Bool(*b),
+        (Value::Int(n), _) => ExprKind::Int(n.clone()),
+        (Value::Str(s), _) => ExprKind::Str(s.clone()),
+        (Value::Elem(set, n), _) => ExprKind::Elem(*set, *n),
+        (Value::Pair(p), Type::Prod(a, b)) => {
+            ExprKind::Pair(Box::new(written(&p.0, a)?), Box::new(written(&p.1, b)?))
+        }
+        (Value::Rec(parts), Type::Struct(fields)) => ExprKind::Rec(
+            parts.iter().zip(fields.iter()).map(|(x, (_, t))| written(x, t)).collect::<Option<_>>()?,
+        ),
+        (Value::Set(elems), Type::Pow(t)) => {
+            ExprKind::SetExt(elems.iter().map(|x| written(x, t)).collect::<Option<_>>()?)
+        }
+        (Value::Free(id, constructor, None), _) => ExprKind::Construct(*id, *constructor, None),
+        _ => return None,
+    };
+    Some(Expr { kind, ty: ty.clone(), span: Span::default() })
 }

@@ -65,6 +65,32 @@ pub fn of_values(values: &[(Layout, &Value)], pool: &Pool) -> u64 {
     })
 }
 
+/// The values that a label spells, in their layouts; none if it is a hash.
+pub fn values(layouts: &[Layout], label: u64, pool: &Pool) -> Option<Vec<Value>> {
+    if label & HASHED != 0 {
+        return None;
+    }
+    let parts: Vec<Vec<(u16, u16, bool)>> =
+        layouts.iter().map(|l| leaves(&Operand { reg: 0, layout: l.clone() })).collect();
+    let count: u32 = parts.iter().flatten().map(|(_, n, _)| u32::from(*n)).sum();
+    let bits = BITS.checked_div(count).unwrap_or(BITS);
+    let mut left = count;
+    let mut next = || {
+        left -= 1;
+        let word = label >> (left * bits) << (64 - bits);
+        (word as i64 >> (64 - bits)) as u64
+    };
+    let mut out = Vec::new();
+    for (layout, parts) in layouts.iter().zip(&parts) {
+        let mut room = vec![0; layout.words() as usize];
+        for (reg, n, _) in parts {
+            room[*reg as usize..(*reg + *n) as usize].iter_mut().for_each(|word| *word = next());
+        }
+        out.push(layout.decode(&room, pool));
+    }
+    Some(out)
+}
+
 /// The words side by side, if all are known by themselves and as small as their share of the label.
 fn spelled(words: impl Iterator<Item = Result<u64, u64>>, count: u32) -> Option<u64> {
     let bits = BITS.checked_div(count).unwrap_or(BITS);
@@ -118,6 +144,22 @@ mod tests {
             }
         }
         assert_eq!(label(&[]), 0);
+    }
+
+    #[test]
+    fn a_label_that_is_no_hash_spells_its_values() {
+        let pool = Pool::default();
+        let layouts = [Layout::Int, Layout::pair(Layout::Int, Layout::Int)];
+        for (x, y, z) in [(0, 0, 0), (-1, 5, -7), (1000, -1000, (1 << 20) - 1)] {
+            let wanted = [Value::int(x), Value::pair(Value::int(y), Value::int(z))];
+            let both: Vec<(Layout, &Value)> = layouts.iter().cloned().zip(&wanted).collect();
+            assert_eq!(values(&layouts, of_values(&both, &pool), &pool).as_deref(), Some(&wanted[..]));
+        }
+        let large = Value::int(1 << 40);
+        let both: Vec<(Layout, &Value)> =
+            [Layout::Int, Layout::Int].into_iter().zip([&large, &large]).collect();
+        assert_eq!(values(&[Layout::Int, Layout::Int], of_values(&both, &pool), &pool), None);
+        assert_eq!(values(&[], 0, &pool), Some(Vec::new()));
     }
 
     #[test]

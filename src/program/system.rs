@@ -213,6 +213,11 @@ impl<'m> Program<'m> {
         label::of_values(&values, &self.pool)
     }
 
+    /// The parameters and results that a label spells; none if it is a hash of them.
+    pub fn spelled(&self, event: EventId, label: u64) -> Option<Vec<Value>> {
+        label::values(&self.labels[event.0 as usize], label, &self.pool)
+    }
+
     pub(super) fn text(&self, words: String) -> u32 {
         self.text_among(words, 0)
     }

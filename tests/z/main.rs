@@ -7,6 +7,8 @@ mod calculus;
 mod notation;
 mod pairs;
 mod random;
+mod random_calculus;
+mod recursion;
 mod rows;
 #[path = "../support/mod.rs"]
 mod support;

@@ -7,6 +7,7 @@
 use super::{NOT_CONFIRMED, steps};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::text::one_line;
 use crate::driver::temporal::{Checked, Decided, Logic, OPEN, One, Reader, decide, truths_along, walked};
 use crate::driver::{CheckOptions, Failure, Rejected};
 use crate::explore::{self, Store};
@@ -27,17 +28,22 @@ pub struct Formulas {
 }
 
 impl Formulas {
-    /// Reads all formulas of a run; the faults of all of them reject it.
+    /// Reads all formulas of a run; the faults of all of them reject it. `common` turns a formula as the formalism writes
+    /// it into the common form.
     pub fn read<S: System>(
         system: &mut S,
         sources: &mut Sources,
         options: &CheckOptions,
+        common: &dyn Fn(&str) -> String,
     ) -> Result<Formulas, Rejected> {
         let asked = &options.temporal;
         let mut reader = Reader::default();
         for text in &asked.ltl {
-            let file = sources.add("<ltl>", None, text.as_str());
-            reader.ltl(None, text, Place { file, offset: 0 });
+            let formula = common(text);
+            let file = sources.add("<ltl>", None, formula.as_str());
+            let before = reader.list.len();
+            reader.ltl(None, &formula, Place { file, offset: 0 });
+            reader.list[before..].iter_mut().for_each(|one| one.text = one_line(text));
         }
         if let Some((name, text)) = &asked.ltl_file
             && !reader.file(name, text, sources)
@@ -45,8 +51,11 @@ impl Formulas {
             reader.faults.push(Diagnostic::plain(format!("--ltl-file: there is no formula in {name}")));
         }
         for text in &asked.ctl {
-            let file = sources.add("<ctl>", None, text.as_str());
-            reader.ctl(None, text, Place { file, offset: 0 });
+            let formula = common(text);
+            let file = sources.add("<ctl>", None, formula.as_str());
+            let before = reader.list.len();
+            reader.ctl(None, &formula, Place { file, offset: 0 });
+            reader.list[before..].iter_mut().for_each(|one| one.text = one_line(text));
         }
         let Reader { list, warnings, mut faults } = reader;
         if !list.is_empty() && options.store != Store::Exact {

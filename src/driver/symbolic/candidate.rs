@@ -5,6 +5,7 @@
 //! the evaluator need not enumerate 2^25 initial states to find one of them. The steps found that way are steps of the
 //! machine itself: an equation only rules out others.
 
+use super::super::values::written;
 use super::super::{CheckOptions, judge};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -487,25 +488,4 @@ fn equation(machine: &Machine, v: VarId, values: &[Value]) -> Option<Pred> {
 fn listed(values: &[Value], ty: &Type) -> Option<Expr> {
     let elems = values.iter().map(|x| written(x, ty)).collect::<Option<Vec<_>>>()?;
     Some(Expr { kind: ExprKind::SetExt(elems), ty: Type::pow(ty.clone()), span: Span::default() })
-}
-
-/// A value as an expression.
-pub fn written(value: &Value, ty: &Type) -> Option<Expr> {
-    let kind = match (value, ty) {
-        (Value::Bool(b), _) => ExprKind::Bool(*b),
-        (Value::Int(n), _) => ExprKind::Int(n.clone()),
-        (Value::Str(s), _) => ExprKind::Str(s.clone()),
-        (Value::Elem(set, n), _) => ExprKind::Elem(*set, *n),
-        (Value::Pair(p), Type::Prod(a, b)) => {
-            ExprKind::Pair(Box::new(written(&p.0, a)?), Box::new(written(&p.1, b)?))
-        }
-        (Value::Rec(parts), Type::Struct(fields)) => ExprKind::Rec(
-            parts.iter().zip(fields.iter()).map(|(x, (_, t))| written(x, t)).collect::<Option<_>>()?,
-        ),
-        (Value::Set(elems), Type::Pow(t)) => {
-            ExprKind::SetExt(elems.iter().map(|x| written(x, t)).collect::<Option<_>>()?)
-        }
-        _ => return None,
-    };
-    Some(Expr { kind, ty: ty.clone(), span: Span::default() })
 }

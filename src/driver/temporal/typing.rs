@@ -128,7 +128,7 @@ impl<'a> Typing<'a> {
 
 /// The tree of a text whose spans are those of the formula it stands in: what stands before it there
 /// is replaced by blanks. `before` is shorter than that.
-fn tree(before: &str, text: &Text, after: &str) -> Result<ast::Expr, Faults> {
+pub(in crate::driver) fn tree(before: &str, text: &Text, after: &str) -> Result<ast::Expr, Faults> {
     let blanks = (text.span.start as usize).saturating_sub(before.len());
     let padded = format!("{:blanks$}{before}{}{after}", "", text.text);
     let parsed = syntax::parse_formula(text.span.file, &padded);

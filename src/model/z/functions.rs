@@ -79,7 +79,7 @@ fn is_total_on(q: &Pred, f: VarId, vars: &[VarId], typing: &Pred) -> bool {
 }
 
 /// The factors of a left-nested product.
-fn factors<'e>(set: &'e Expr, count: usize, out: &mut Vec<&'e Expr>) {
+pub(super) fn factors<'e>(set: &'e Expr, count: usize, out: &mut Vec<&'e Expr>) {
     match &set.kind {
         ExprKind::Binary(BinOp::Cartesian, a, b) if count > 1 => {
             factors(a, count - 1, out);

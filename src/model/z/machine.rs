@@ -7,6 +7,7 @@
 use super::copy::{Copy, Replacement};
 use super::elaborate::Elaboration;
 use super::functions::equations;
+use super::recursion::Axioms;
 use super::references::references;
 use super::schema::{Schema, decorated};
 use super::steps::{Alternative, alternatives, mentions, plain, test_members};
@@ -69,7 +70,15 @@ impl<'s> Lowering<'_, 's> {
             .filter(|v| self.elaboration.vars[v.0 as usize].kind == VarKind::Constant)
             .collect();
         let properties = properties.into_iter().map(|p| self.closed_pred(p)).collect();
-        machine.properties = self.clauses(equations(properties, &machine.constants));
+        let (freetypes, sets) = (self.freetypes(), self.elaboration.sets.clone());
+        let mut axioms = Axioms {
+            constants: &machine.constants,
+            vars: &mut self.elaboration.vars,
+            freetypes: &freetypes,
+            sets: &sets,
+        };
+        let properties = axioms.equations(equations(properties, &machine.constants));
+        machine.properties = self.clauses(properties);
         let holds = self.over_state(&state, &variables);
         machine.invariant = self.clauses(holds.clone());
         if let Some(more) = self.property(INVARIANT, &variables) {

@@ -15,6 +15,7 @@ mod machine;
 mod names;
 mod paragraphs;
 mod predicates;
+mod recursion;
 mod references;
 mod relations;
 mod schema;
