@@ -3,11 +3,14 @@
 //! In: how many there are, their weights, how many packets may be under way. Out: one `Peers` for each.
 //! Never here: assertions.
 
-use super::peers::{Lost, Owners, Packet, Peers};
+use super::peers::{Lost, Mutant, Owners, Packet, Peers};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How often in a row a packet is refused before a machine that makes a mistake gives up.
+const PATIENCE: usize = 500;
 
 #[derive(Debug)]
 pub struct InProcess {
@@ -36,6 +39,9 @@ struct Now {
     lost: Option<Lost>,
     /// A machine that vanishes when it is about to agree in a round.
     vanishes: Option<(usize, u64)>,
+    /// A mistake that all machines make, and how often in a row one of them could not send while they do.
+    mutant: Option<Mutant>,
+    refused: usize,
 }
 
 impl InProcess {
@@ -58,6 +64,16 @@ impl InProcess {
         (0..n).map(|rank| Arc::new(InProcess { rank, hub: hub.clone() })).collect()
     }
 
+    /// Lets all machines make a mistake.
+    pub fn make(&self, mutant: Mutant) {
+        self.hub.now.lock().mutant = Some(mutant);
+    }
+
+    /// How many rounds this machine has ended.
+    pub fn rounds(&self) -> u64 {
+        self.hub.now.lock().round[self.rank]
+    }
+
     /// Lets this machine vanish at the end of a round.
     pub fn vanish_in(&self, round: u64) {
         self.hub.now.lock().vanishes = Some((self.rank, round));
@@ -76,8 +92,11 @@ impl Peers for InProcess {
     fn offer(&self, to: usize, packet: Packet) -> Result<(), Packet> {
         let mut now = self.hub.now.lock();
         if now.under_way[self.rank][to] >= self.hub.window {
+            now.refused += 1;
+            assert!(now.mutant.is_none() || now.refused < PATIENCE, "nobody takes packets any more");
             return Err(packet);
         }
+        now.refused = 0;
         let round = now.round[self.rank];
         assert!(now.ended[self.rank] <= round, "nothing is sent after the end of a round");
         now.under_way[self.rank][to] += 1;
@@ -91,7 +110,9 @@ impl Peers for InProcess {
         let round = now.round[self.rank];
         let at = now.inbox[self.rank].iter().position(|(of, _)| *of == round)?;
         let (_, packet) = now.inbox[self.rank].remove(at)?;
-        now.under_way[packet.from][self.rank] -= 1;
+        if now.mutant != Some(Mutant::ForgottenAck) {
+            now.under_way[packet.from][self.rank] -= 1;
+        }
         self.hub.changed.notify_all();
         Some(packet)
     }
@@ -147,5 +168,9 @@ impl Peers for InProcess {
 
     fn lost(&self) -> Option<Lost> {
         self.hub.now.lock().lost.clone()
+    }
+
+    fn makes(&self, mutant: Mutant) -> bool {
+        self.hub.now.lock().mutant == Some(mutant)
     }
 }
