@@ -45,8 +45,6 @@ pub enum Mutant {
     SleeperWithoutPart,
     /// The manifest is written before the parts that it names.
     ManifestFirst,
-    /// A packet that is taken is not acknowledged.
-    ForgottenAck,
 }
 
 /// The machines of a search, as one of them sees them. Everything may be called by any thread.

@@ -514,7 +514,6 @@ fn mistakes_of_the_exchange_do_not_go_unnoticed() {
         Mutant::Sleeper,
         Mutant::SleeperWithoutPart,
         Mutant::ManifestFirst,
-        Mutant::ForgottenAck,
     ];
     for mutant in mutants {
         assert!(is_noticed(mutant), "{mutant:?}");
