@@ -97,7 +97,8 @@ pub fn explore(
         threads.run(|| temporal::check(&prepared.program, &seen.found, formulas, ledger, with))
     };
     let checked = match &prepared.member {
-        Some(member) if formulas.need_graph() => {
+        // A search that did not end together leaves nothing to agree upon.
+        Some(member) if formulas.need_graph() && !seen.found.machines.is_empty() => {
             cluster::decide_on_first(member, formulas, &mut judged.ledger, decide)?
         }
         _ => decide(&mut judged.ledger)?,
