@@ -61,7 +61,13 @@ pub fn settle(args: &args::Check) -> Result<Option<Cluster>, String> {
         Some("slurm") => slurm_hosts(&variable)?,
         _ => read_hosts(list)?,
     };
-    let rank = match args.rank.or_else(|| rank_of_launcher(&variable)) {
+    let launched = if args.rank.is_some() { None } else { launcher(&variable) };
+    if let Some((_, Some(size))) = launched
+        && size != hosts.len()
+    {
+        return Err(format!("--cluster: the launcher started {size} processes for {} machines", hosts.len()));
+    }
+    let rank = match args.rank.or(launched.map(|(rank, _)| rank)) {
         Some(rank) if rank < hosts.len() => rank,
         Some(rank) => return Err(format!("--rank {rank}: there are {} machines, from 0 on", hosts.len())),
         None => {
@@ -90,27 +96,64 @@ fn read_hosts(path: &Path) -> Result<Vec<Host>, String> {
     })
 }
 
-/// The rank that a launcher gave this process.
-fn rank_of_launcher(variable: &dyn Fn(&str) -> Option<String>) -> Option<usize> {
-    ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"]
+/// The rank that a launcher gave this process, and how many processes it started, if it says so.
+fn launcher(variable: &dyn Fn(&str) -> Option<String>) -> Option<(usize, Option<usize>)> {
+    let launchers = [
+        // Under Slurm, mpirun has processes of its own on each node, and those have the ranks of Slurm.
+        ("OMPI_COMM_WORLD_RANK", &["OMPI_COMM_WORLD_SIZE"][..]),
+        ("SLURM_PROCID", &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"]),
+        ("PMIX_RANK", &[]),
+        ("PMI_RANK", &["PMI_SIZE"]),
+    ];
+    let number = |name: &str| variable(name)?.parse().ok();
+    launchers
         .iter()
-        .find_map(|name| variable(name)?.parse().ok())
+        .find_map(|(rank, sizes)| Some((number(rank)?, sizes.iter().find_map(|size| number(size)))))
 }
 
-/// The machines of a job of Slurm, with a port that follows from the number of the job.
+/// The machines of a job of Slurm: a line for each task, with a port that follows from the numbers of the job and of the
+/// task on its node. Of a step that has some of the job's nodes, those of the step.
 fn slurm_hosts(variable: &dyn Fn(&str) -> Option<String>) -> Result<Vec<Host>, String> {
-    let needed = |name: &str| {
-        variable(name).ok_or_else(|| format!("--cluster slurm: {name} is not set; start the check by srun"))
-    };
-    let nodes = needed("SLURM_JOB_NODELIST")?;
-    let job: u64 = needed("SLURM_JOB_ID")?.parse().map_err(|_| "SLURM_JOB_ID is no number")?;
+    let either = |step: &str, job: &str| variable(step).or_else(|| variable(job));
+    let unset = |name: &str| format!("--cluster slurm: {name} is not set; start the check by srun");
+    let nodes =
+        either("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST").ok_or_else(|| unset("SLURM_JOB_NODELIST"))?;
+    let job = variable("SLURM_JOB_ID").ok_or_else(|| unset("SLURM_JOB_ID"))?;
+    let job: u64 = job.parse().map_err(|_| "SLURM_JOB_ID is no number")?;
     let port = 20_000 + job % 20_000;
     let names =
         expand(&nodes).ok_or_else(|| format!("--cluster slurm: cannot read the list of nodes {nodes}"))?;
-    if names.len() > hosts::MOST {
-        return Err(format!("--cluster slurm: {} machines are more than {}", names.len(), hosts::MOST));
+    let tasks = match either("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE") {
+        None => vec![1; names.len()],
+        Some(text) => tasks_of_nodes(&text)
+            .filter(|tasks| tasks.len() == names.len())
+            .ok_or_else(|| format!("--cluster slurm: cannot read the tasks of the nodes, {text}"))?,
+    };
+    let machines: usize = tasks.iter().sum();
+    if machines > hosts::MOST {
+        return Err(format!("--cluster slurm: {machines} machines are more than {}", hosts::MOST));
     }
-    Ok(names.into_iter().map(|name| Host { address: format!("{name}:{port}"), weight: 1 }).collect())
+    let of_node = |(name, tasks): (String, usize)| {
+        (0..tasks as u64).map(move |task| Host { address: format!("{name}:{}", port + task), weight: 1 })
+    };
+    Ok(names.into_iter().zip(tasks).flat_map(of_node).collect())
+}
+
+/// How many tasks each node has, from a list such as `2(x3),1`.
+fn tasks_of_nodes(list: &str) -> Option<Vec<usize>> {
+    let mut tasks = Vec::new();
+    for part in list.split(',') {
+        let (count, times) = match part.split_once("(x") {
+            None => (part, 1),
+            Some((count, times)) => (count, times.strip_suffix(')')?.parse().ok()?),
+        };
+        let count: usize = count.parse().ok().filter(|count| *count > 0)?;
+        if times == 0 || count > hosts::MOST || times > hosts::MOST {
+            return None;
+        }
+        tasks.extend(std::iter::repeat_n(count, times));
+    }
+    Some(tasks)
 }
 
 /// The names of a list such as `a[01-03,7],b`.
@@ -235,6 +278,42 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
+    fn variables(list: &'static [(&str, &str)]) -> impl Fn(&str) -> Option<String> {
+        |name| list.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
+    }
+
+    #[test]
+    fn a_launcher_says_who_this_is_and_how_many_there_are() {
+        let slurm = variables(&[("SLURM_PROCID", "3"), ("SLURM_NTASKS", "8"), ("SLURM_STEP_NUM_TASKS", "4")]);
+        assert_eq!(launcher(&slurm), Some((3, Some(4))));
+        let open_mpi =
+            variables(&[("SLURM_PROCID", "0"), ("OMPI_COMM_WORLD_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "2")]);
+        assert_eq!(launcher(&open_mpi), Some((1, Some(2))));
+        assert_eq!(launcher(&variables(&[("PMI_RANK", "0")])), Some((0, None)));
+        assert_eq!(launcher(&variables(&[])), None);
+    }
+
+    #[test]
+    fn every_task_of_a_job_has_an_address_of_its_own() {
+        let job = variables(&[
+            ("SLURM_JOB_NODELIST", "n[1-4]"),
+            ("SLURM_STEP_NODELIST", "n[2-4]"),
+            ("SLURM_STEP_TASKS_PER_NODE", "2(x2),1"),
+            ("SLURM_JOB_ID", "20005"),
+        ]);
+        let addresses: Vec<String> = slurm_hosts(&job).unwrap().into_iter().map(|h| h.address).collect();
+        assert_eq!(addresses, ["n2:20005", "n2:20006", "n3:20005", "n3:20006", "n4:20005"]);
+        let wrong = variables(&[
+            ("SLURM_JOB_NODELIST", "n1"),
+            ("SLURM_TASKS_PER_NODE", "2(x2)"),
+            ("SLURM_JOB_ID", "5"),
+        ]);
+        assert!(slurm_hosts(&wrong).unwrap_err().contains("tasks of the nodes"));
+        for text in ["", "x", "0", "2(x", "2(x0)", "1,,1"] {
+            assert_eq!(tasks_of_nodes(text), None, "{text}");
+        }
+    }
+
     #[test]
     fn a_list_of_nodes_is_written_out() {
         assert_eq!(expand("n[01-03,10],m").unwrap(), ["n01", "n02", "n03", "n10", "m"]);
@@ -254,9 +333,8 @@ mod tests {
         };
         let addresses: Vec<String> = slurm_hosts(&job).unwrap().into_iter().map(|h| h.address).collect();
         assert_eq!(addresses, ["n1:20007", "n2:20007"]);
-        assert_eq!(rank_of_launcher(&job), Some(1));
+        assert_eq!(launcher(&job), Some((1, None)));
         assert!(slurm_hosts(&|_| None).is_err());
-        assert_eq!(rank_of_launcher(&|name| (name == "PMI_RANK").then(|| "3".into())), Some(3));
     }
 
     #[test]

@@ -5,14 +5,14 @@
 //! Never here: sockets and states (`cluster`, `explore`).
 
 use super::checkpoint::Fact;
-use super::temporal::Formulas;
+use super::temporal::{Checked, Formulas};
 use super::{CheckOptions, Failure, Rejected};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::cluster::{self, Host, Membership, Refused, Ticket};
 use crate::explore::peers::Lost;
 use crate::explore::{self, Order, Store};
-use crate::report::MachineShare;
+use crate::report::{Ledger, MachineShare};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 
@@ -42,8 +42,10 @@ fn refusal(options: &CheckOptions, formulas: &Formulas) -> Option<&'static str> 
     if options.order != Order::Bfs {
         return Some("--cluster needs --order bfs: several machines search level by level");
     }
-    if !formulas.is_empty() {
-        return Some("--cluster: temporal formulas are checked on one machine, where the whole graph is");
+    if options.checkpoint.is_used() && formulas.need_graph() {
+        return Some(
+            "--cluster: several machines save a search only without temporal formulas that need its graph",
+        );
     }
     if options.checkpoint.is_used() && (options.store != Store::Exact || options.symmetry.is_some()) {
         return Some("--cluster: several machines save a search with --store exact and without --symmetry");
@@ -85,6 +87,51 @@ pub(super) fn join(
         Err(Refused::Wrong(why)) => Err(rejected(format!("--cluster: {why}"))),
         Err(Refused::Late(why)) => Ok(Some(Err(format!("not all machines came: {why}")))),
     }
+}
+
+/// What the first machine says of a question that only it can answer, or alone: `answer`, on the one that answers. `false` if the
+/// first machine is lost; the others find that out when they go on.
+pub(super) fn ask_first(member: Option<&Membership>, answer: impl FnOnce() -> bool) -> bool {
+    let Some(peers) = member.map(Membership::peers) else { return answer() };
+    let said = if peers.rank() == 0 { vec![answer().into()] } else { Vec::new() };
+    peers.agree(said).is_ok_and(|heard| heard[0] == [1])
+}
+
+/// What the first machine decided about temporal formulas, for the others: the words of verdicts, and the reasons of
+/// incompleteness.
+type Decisions = (Vec<String>, Vec<String>);
+
+/// Formulas that are decided on a graph are decided on the first machine, which has it; the others take over what it
+/// says, so that all end with the same status.
+pub(super) fn decide_on_first(
+    member: &Membership,
+    formulas: &Formulas,
+    ledger: &mut Ledger,
+    decide: impl FnOnce(&mut Ledger) -> Result<Checked, String>,
+) -> Result<Checked, String> {
+    let peers = member.peers();
+    if peers.rank() == 0 {
+        let checked = decide(ledger)?;
+        let verdicts = checked.verdicts.iter().map(|one| one.verdict.to_string()).collect();
+        let decisions: Decisions = (verdicts, ledger.reasons());
+        // What was decided here holds whoever is there to hear it.
+        let _ = peers.agree(serde_json::to_vec(&decisions).map_err(|e| e.to_string())?);
+        return Ok(checked);
+    }
+    let mut checked = Checked { verdicts: formulas.undecided(), ..Checked::default() };
+    match peers.agree(Vec::new()) {
+        Err(lost) => ledger.enter(format!("lost {} ({}) before formulas were decided", lost.name, lost.why)),
+        Ok(heard) => {
+            let (verdicts, reasons): Decisions =
+                serde_json::from_slice(&heard[0]).map_err(|e| e.to_string())?;
+            for (one, word) in checked.verdicts.iter_mut().zip(verdicts) {
+                let known = ["holds", "violated"].into_iter().find(|known| *known == word);
+                one.verdict = known.unwrap_or("incomplete");
+            }
+            reasons.into_iter().for_each(|reason| ledger.enter(reason));
+        }
+    }
+    Ok(checked)
 }
 
 /// What a lost machine means for the verdict.

@@ -92,10 +92,17 @@ pub fn explore(
     let seen = run.search(&mut prepared, &how, &threads)?;
     let mut judged = run.judge(&prepared.program, &seen, &how)?;
     let deciding = Instant::now();
-    let checked = threads.run(|| {
+    let decide = |ledger: &mut Ledger| {
         let with = (budget, &options.certificate);
-        temporal::check(&prepared.program, &seen.found, formulas, &mut judged.ledger, with)
-    })?;
+        threads.run(|| temporal::check(&prepared.program, &seen.found, formulas, ledger, with))
+    };
+    let checked = match &prepared.member {
+        // A search that did not end together leaves nothing to agree upon.
+        Some(member) if formulas.need_graph() && !seen.found.machines.is_empty() => {
+            cluster::decide_on_first(member, formulas, &mut judged.ledger, decide)?
+        }
+        _ => decide(&mut judged.ledger)?,
+    };
     let seconds = deciding.elapsed().as_secs_f64();
     Ok(Explored { temporal_seconds: seconds, ..run.tell(prepared, seen, judged, checked) })
 }
@@ -178,7 +185,9 @@ impl Run<'_> {
                         threads.run(|| checkpoint::search(program, round, budget, sources, options))?;
                     let found = &searched.outcome;
                     let over = pause.is_none() || found.exhausted || is_limited(found);
-                    if over || threads.run(|| temporal::all_violated(program, found, formulas, budget)) {
+                    let violated =
+                        || threads.run(|| temporal::all_violated(program, found, formulas, budget));
+                    if over || cluster::ask_first(prepared.member.as_ref(), violated) {
                         break searched;
                     }
                     pause = pause.map(|most| most * GROWTH);
@@ -186,7 +195,10 @@ impl Run<'_> {
                 }
             }
         };
-        if let Some(member) = &mut prepared.member {
+        // Formulas on a graph are decided by one machine for all.
+        if let Some(member) = &mut prepared.member
+            && !formulas.need_graph()
+        {
             member.leave();
         }
         let found = searched.outcome;

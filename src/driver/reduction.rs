@@ -37,9 +37,6 @@ pub(super) fn settle(program: &mut Program<'_>, options: &CheckOptions, formulas
     };
     let off =
         |why: String| Settled { por: None, notes: vec![format!("partial order reduction is off: {why}")] };
-    if options.cluster.is_some() {
-        return off("several machines do not know of each other's states whether they were left out".into());
-    }
     let machine = program.machine();
     if options.keep_going {
         return off("--keep-going counts all findings, and a reduced search does not see all of them".into());
@@ -67,6 +64,16 @@ pub(super) fn settle(program: &mut Program<'_>, options: &CheckOptions, formulas
     } else {
         Preserve::Deadlocks
     };
+    if options.cluster.is_some() && options.checkpoint.is_used() {
+        return off("several machines do not save what a reduction has seen".into());
+    }
+    if options.cluster.is_some() && !(options.deadlock_only && preserve == Preserve::Deadlocks) {
+        return off(
+            "several machines reduce a search for deadlocks alone (--only-deadlock): for anything else the machine that \
+             leaves a step out would have to know where it leads"
+                .into(),
+        );
+    }
     program.prepare_reduction(&Wanted {
         whole_events: method == Method::Ample,
         invariant,

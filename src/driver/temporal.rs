@@ -19,7 +19,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
 use crate::evaluate::{Interpreter, State};
-use crate::explore::{self, Reason, Step, Store, Trace};
+use crate::explore::{self, Reason, Step, Store, TooLarge, Trace};
 use crate::lang::typed::{Machine, Pred, TemporalAssertion};
 use crate::lang::walk::{Visit, visit_expr, visit_pred};
 use crate::ltl::atoms::{Faults, Table, Truth};
@@ -428,7 +428,14 @@ pub fn check(
         return Ok(watched(program, found, formulas, ledger));
     }
     let Some(graph) = &found.graph else {
-        ledger.enter("there is no graph to check temporal formulas on");
+        ledger.enter(match found.too_large {
+            Some(TooLarge { states, transitions, bytes }) => format!(
+                "the graph of {states} states and {transitions} transitions, about {} MB, does not fit on one machine, and \
+                 temporal formulas are decided there",
+                bytes.div_ceil(1 << 20)
+            ),
+            None => "there is no graph to check temporal formulas on".into(),
+        });
         return Ok(Checked { verdicts: formulas.undecided(), ..Checked::default() });
     };
     if graph.has_orbits() && symmetry::grade(program, found) == "approximate" {

@@ -296,6 +296,8 @@ fn read_record<S: System>(shared: &Shared<'_, S>, from: &mut In) -> Result<Recor
         undefined_guards: Vec::new(),
         findings: Findings::default(),
         edges: Vec::new(),
+        // A search on several machines that keeps edges is not saved.
+        crossing: Vec::new(),
         expanded: Vec::new(),
         // A search that keeps edges between orbits is not saved.
         representatives: Representatives::default(),

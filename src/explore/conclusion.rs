@@ -4,6 +4,7 @@
 //! Never here: the search itself.
 
 use super::findings::Findings;
+use super::gather::{Gathered, gather};
 use super::ledger::Reason;
 use super::order::{Order, Stage};
 use super::outcome::{Kept, Outcome, Violation};
@@ -46,14 +47,36 @@ pub(super) fn conclude<S: System>(
     outcome.states = books.fresh;
     outcome.transitions = books.transitions;
     outcome.initial_transitions = books.initial_edges;
-    outcome.violated = shared.violated.load(Ordering::Relaxed);
+    // What the others found is not known when one is lost, and without its path a finding is none.
+    if outcome.lost.is_none() {
+        outcome.violated = shared.violated.load(Ordering::Relaxed);
+    }
     if shared.options.order == Order::Bfs && books.fresh > 0 {
         outcome.depth = Some(stage.depth + sums.beyond as u32);
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);
     outcome.counts = sums.findings.counts();
     outcome.findings = show(&mut shared, sums.findings, stage)?;
-    if shared.options.record_edges {
+    if shared.options.record_edges && shared.together.is_some() {
+        match gather(&mut shared, &sums.log, outcome.all_initial)? {
+            Gathered::Here(graph)
+                if outcome.exhausted && graph.forward.edges() as u64 != outcome.transitions =>
+            {
+                let (edges, transitions) = (graph.forward.edges(), outcome.transitions);
+                return Err(InternalError(format!(
+                    "a graph of {edges} edges was gathered, not of {transitions}"
+                )));
+            }
+            Gathered::Here(graph) => outcome.graph = Some(*graph),
+            Gathered::TooLarge(size) => outcome.too_large = Some(size),
+            Gathered::Elsewhere => {}
+            Gathered::Lost => {
+                shared.ledger.enter_once(Reason::Lost);
+                outcome.exhausted = false;
+                outcome.lost = shared.together.as_ref().and_then(|together| together.peers.lost());
+            }
+        }
+    } else if shared.options.record_edges {
         outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, sums.log);
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);

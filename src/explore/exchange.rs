@@ -11,14 +11,17 @@
 
 use super::Shared;
 use super::batch::Marks;
-use super::peers::{PACKET, Packet};
+use super::peers::{Mutant, PACKET, Packet};
 use super::sink::{Core, FLUSH, PendingEdge, Source};
 use super::together::Together;
 use super::worker::Worker;
 use crate::explore::Reason;
+use crate::graph::Crossing;
 use crate::system::{EventId, Glossary, System};
+use bombus_kernels::Trouble;
 use bombus_kernels::distant::upper;
 use bombus_kernels::hash;
+use bombus_kernels::memory::{Meter, prefetch};
 use std::sync::atomic::Ordering;
 
 /// Bytes of the states that a worker remembers to have sent, and how many these are at most and at least.
@@ -30,7 +33,7 @@ const LEAST: usize = 1 << 8;
 const ANYTHING: u32 = u32::MAX;
 
 /// Stands for the id of a source on another machine.
-const ELSEWHERE: u32 = u32::MAX;
+pub(super) const ELSEWHERE: u32 = u32::MAX;
 
 /// One worker's part in the exchange.
 pub(super) struct Exchange<'a, S: System> {
@@ -43,12 +46,16 @@ pub(super) struct Exchange<'a, S: System> {
     sent: Remembered,
     /// Which of the pending edges lead to states of this machine.
     stays: Vec<bool>,
+    /// Fingerprints and owners of the pending targets.
+    prints: Vec<(u128, u32)>,
     /// What is pending came from another machine, so all of it stays.
     arriving: bool,
     /// The level that is being filled.
     depth: u32,
     /// The initial states: how many edges, and the sum of their fingerprints.
     initial: (u64, u128),
+    /// The words of a state say whose it is: a mistake.
+    by_words: bool,
 }
 
 /// What is gathered for one machine.
@@ -61,27 +68,44 @@ struct Outgoing {
 /// States that were sent, each in the place that its fingerprint names; a later one takes the place of an earlier one.
 struct Remembered {
     words: usize,
-    states: Vec<u64>,
-    /// The level for which each was sent, 0 for an empty place, and the upper half of the fingerprint of its source.
-    with: Vec<(u32, u64)>,
+    /// For each place the level for which a state was sent, 0 if none was, the upper half of the fingerprint of its source,
+    /// and its words.
+    ///
+    /// PERF: side by side, so that a look takes one line of memory, which is asked for ahead.
+    rows: Vec<u64>,
+    places: usize,
+    /// Predecessors do not matter: a mistake.
+    naive: bool,
 }
 
 impl Remembered {
-    fn new(words: usize) -> Remembered {
+    fn new(words: usize, naive: bool) -> Remembered {
         let places = (REMEMBERED / (8 * words.max(1))).clamp(LEAST, MOST).next_power_of_two().min(MOST);
-        Remembered { words, states: vec![0; places * words], with: vec![(0, 0); places] }
+        Remembered { words, rows: vec![0; places * (words + 2)], places, naive }
+    }
+
+    fn place(&self, print: u64) -> usize {
+        (print as usize & (self.places - 1)) * (self.words + 2)
+    }
+
+    /// Asks for the place of a state ahead of its use.
+    #[inline]
+    fn prefetch(&self, print: u64) {
+        prefetch(&self.rows[self.place(print)]);
     }
 
     /// Whether the state need not be sent; if it must, it is remembered.
+    #[inline]
     fn covers(&mut self, state: &[u64], print: u64, depth: u32, source: u64) -> bool {
-        let at = print as usize & (self.with.len() - 1);
-        let (level, least) = self.with[at];
-        let kept = &mut self.states[at * self.words..(at + 1) * self.words];
-        if level > 0 && kept == state && (level < depth || least <= source) {
+        let at = self.place(print);
+        let row = &mut self.rows[at..at + self.words + 2];
+        let (level, least) = (row[0], row[1]);
+        let depth = u64::from(depth);
+        if level > 0 && row[2..] == *state && (level < depth || least <= source || self.naive) {
             return true;
         }
-        kept.copy_from_slice(state);
-        self.with[at] = (depth, source);
+        (row[0], row[1]) = (depth, source);
+        row[2..].copy_from_slice(state);
         false
     }
 }
@@ -93,8 +117,10 @@ impl<'a, S: System> Exchange<'a, S> {
             scratch: shared.system.worker(),
             outgoing: together.sent.iter().map(|_| Outgoing::default()).collect(),
             waiting: Vec::new(),
-            sent: Remembered::new(shared.words),
+            sent: Remembered::new(shared.words, cfg!(test) && together.peers.makes(Mutant::NaiveFilter)),
+            by_words: cfg!(test) && together.peers.makes(Mutant::OwnerByWords),
             stays: Vec::new(),
+            prints: Vec::new(),
             arriving: false,
             depth: 0,
             initial: (0, 0),
@@ -153,11 +179,17 @@ impl<S: System> Core<'_, S> {
             return;
         }
         exchange.depth = self.level_filled;
+        let logs = self.shared.options.record_edges;
+        if logs && !make_room(&mut self.record.crossing, self.pending.edges.len(), &self.shared.meter) {
+            self.trouble = Some(Trouble::OutOfMemory);
+            return;
+        }
         let words = self.shared.words;
         let owners = exchange.together.peers.owners();
         let me = exchange.together.peers.rank();
         exchange.stays.clear();
-        for (i, edge) in self.pending.edges.iter().enumerate() {
+        exchange.prints.clear();
+        for i in 0..self.pending.edges.len() {
             let state = &self.pending.targets[i * words..(i + 1) * words];
             let print = match &self.orbits {
                 Some(orbits) => orbits.print(i),
@@ -166,14 +198,27 @@ impl<S: System> Core<'_, S> {
                     meant.unwrap_or_else(|| hash::words(state))
                 }
             };
-            let owner = owners.of(upper(print));
+            let owner = owners.of(upper(if exchange.by_words { hash::words(state) } else { print }));
             exchange.stays.push(owner == me);
+            exchange.prints.push((print, owner as u32));
+            if owner != me {
+                exchange.sent.prefetch(upper(print));
+            }
+        }
+        for (i, edge) in self.pending.edges.iter().enumerate() {
+            let state = &self.pending.targets[i * words..(i + 1) * words];
+            let (print, owner) = exchange.prints[i];
+            let owner = owner as usize;
             let source = &self.pending.sources[edge.source as usize];
             if source.id.is_none() {
                 // Every machine computes all initial states and keeps its own.
                 exchange.initial.0 += 1;
                 exchange.initial.1 = exchange.initial.1.wrapping_add(print);
             } else if owner != me {
+                if let (true, Some(from)) = (logs, source.id) {
+                    let PendingEdge { event, label, .. } = *edge;
+                    self.record.crossing.push(Crossing { source: from, event, label, print });
+                }
                 exchange.send(self.shared, owner, state, upper(print), source, edge.event);
             }
         }
@@ -199,6 +244,15 @@ impl<S: System> Core<'_, S> {
             orbits.keep_only(marked);
         }
     }
+}
+
+/// Makes sure that so many more edges to other machines can be logged.
+fn make_room(log: &mut Vec<Crossing>, edges: usize, meter: &Meter) -> bool {
+    if log.len() + edges <= log.capacity() {
+        return true;
+    }
+    let more = (log.len() / 2).max(4 * FLUSH).max(edges);
+    meter.claim((more * size_of::<Crossing>()) as u64).is_ok() && log.try_reserve_exact(more).is_ok()
 }
 
 /// A packet of states and the glossary that explains them; both are empty afterwards.
@@ -366,7 +420,7 @@ mod tests {
 
     #[test]
     fn a_state_that_was_sent_travels_again_only_for_a_smaller_source_in_the_same_level() {
-        let mut sent = Remembered::new(2);
+        let mut sent = Remembered::new(2, false);
         assert!(!sent.covers(&[1, 2], 77, 5, 40));
         assert!(sent.covers(&[1, 2], 77, 5, 40));
         assert!(sent.covers(&[1, 2], 77, 5, 41), "a greater source changes nothing");
@@ -376,7 +430,7 @@ mod tests {
 
     #[test]
     fn states_are_told_apart_by_their_words_whatever_their_fingerprints() {
-        let mut sent = Remembered::new(1);
+        let mut sent = Remembered::new(1, false);
         assert!(!sent.covers(&[1], 77, 5, 40));
         assert!(!sent.covers(&[2], 77, 5, 40));
         assert!(!sent.covers(&[1], 77, 5, 40), "the place was taken by another state");

@@ -3,7 +3,7 @@
 //! In: how many there are, their weights, how many packets may be under way. Out: one `Peers` for each.
 //! Never here: assertions.
 
-use super::peers::{Lost, Owners, Packet, Peers};
+use super::peers::{Lost, Mutant, Owners, Packet, Peers};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -36,6 +36,8 @@ struct Now {
     lost: Option<Lost>,
     /// A machine that vanishes when it is about to agree in a round.
     vanishes: Option<(usize, u64)>,
+    /// A mistake that all machines make.
+    mutant: Option<Mutant>,
 }
 
 impl InProcess {
@@ -56,6 +58,16 @@ impl InProcess {
             changed: Condvar::new(),
         });
         (0..n).map(|rank| Arc::new(InProcess { rank, hub: hub.clone() })).collect()
+    }
+
+    /// Lets all machines make a mistake.
+    pub fn make(&self, mutant: Mutant) {
+        self.hub.now.lock().mutant = Some(mutant);
+    }
+
+    /// How many rounds this machine has ended.
+    pub fn rounds(&self) -> u64 {
+        self.hub.now.lock().round[self.rank]
     }
 
     /// Lets this machine vanish at the end of a round.
@@ -147,5 +159,9 @@ impl Peers for InProcess {
 
     fn lost(&self) -> Option<Lost> {
         self.hub.now.lock().lost.clone()
+    }
+
+    fn makes(&self, mutant: Mutant) -> bool {
+        self.hub.now.lock().mutant == Some(mutant)
     }
 }

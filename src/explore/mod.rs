@@ -16,6 +16,7 @@ mod conclusion;
 mod disk;
 mod exchange;
 mod findings;
+mod gather;
 mod ledger;
 mod order;
 mod outcome;
@@ -50,6 +51,7 @@ mod tests;
 pub use bombus_kernels::visited::Mode as Store;
 pub use checkpoint::{Keeper, Refusal, resume};
 pub use findings::Counts;
+pub use gather::TooLarge;
 pub use ledger::Reason;
 pub use order::Order;
 pub use outcome::{Coverage, Kept, Machine, Outcome, Shares, Violation};
@@ -118,7 +120,7 @@ pub struct Options {
     pub progress: Arc<Progress>,
     /// Who saves the search now and then, if anybody.
     pub keeper: Option<Arc<dyn Keeper>>,
-    /// The other machines of the search, if there are any; breadth first only, and without a log of edges.
+    /// The other machines of the search, if there are any; breadth first only. The first one returns the graph.
     pub peers: Option<Arc<dyn Peers>>,
 }
 
@@ -321,7 +323,7 @@ impl<S: System> Shared<'_, S> {
             return self.next_stage_together(together, stage, frontier).map(|stage| (stage, Vec::new()));
         }
         if let Some(reduction) = &self.reduction {
-            reduction.weigh();
+            reduction.weigh(reduction.tally());
             if frontier == 0 && self.keeps_searching() {
                 let repair = self.repair(stage, reduction);
                 self.beyond.store(false, Ordering::Relaxed);
@@ -351,6 +353,9 @@ impl<S: System> Shared<'_, S> {
     /// The same on several machines: all of them decide from the sums of all.
     fn next_stage_together(&self, together: &Together<'_>, stage: Stage, frontier: u64) -> Option<Stage> {
         let sums = self.end_level(together, stage.depth, frontier);
+        if let (Some(reduction), Some(sums)) = (&self.reduction, &sums) {
+            reduction.weigh(sums.reduction);
+        }
         let pauses = |states: u64| self.options.pause_beyond.is_some_and(|most| states > most);
         let sums = sums.filter(|sums| {
             self.beyond.store(sums.frontier > 0, Ordering::Relaxed);
@@ -526,10 +531,8 @@ fn prepare_for<'a, S: System>(
     let mut visited = Visited::new(shape, &meter).ok()?;
     let together = options.peers.as_deref().map(|peers| {
         assert_eq!(options.order, Order::Bfs, "several machines search breadth first");
-        assert!(
-            !options.record_edges && reduction.is_none(),
-            "several machines keep no edges and do not reduce"
-        );
+        let alone = reduction.as_ref().is_some_and(Common::needs_proviso);
+        assert!(!alone, "several machines reduce without a proviso");
         Together::new(peers)
     });
     if together.is_some() {

@@ -3,6 +3,7 @@
 //! Never here: the verdict's words, and how they are printed.
 
 use super::findings::Counts;
+use super::gather::TooLarge;
 use super::ledger::Reason;
 use super::peers::Lost;
 use super::reduce::por::Figures;
@@ -136,6 +137,8 @@ pub struct Outcome {
     pub visited_bytes: u64,
     pub peak_bytes: u64,
     pub graph: Option<Graph>,
+    /// What the graph takes, if it was not gathered on one machine because it does not fit there.
+    pub too_large: Option<TooLarge>,
     /// The states, if they were asked for and no graph has them.
     pub kept: Option<Kept>,
     /// What partial order reduction did, if there was any.
@@ -172,6 +175,7 @@ impl Outcome {
             visited_bytes: 0,
             peak_bytes: 0,
             graph: None,
+            too_large: None,
             kept: None,
             por: None,
             resumed: None,

@@ -14,7 +14,7 @@ use super::batch::{Batch, Marks};
 use super::checkpoint::{In, Keeper, Out, Refusal, wrong};
 use super::exchange::unpack;
 use super::order::{Lane, Stage};
-use super::peers::PACKET;
+use super::peers::{Mutant, PACKET};
 use super::reunion::Sums;
 use super::together::Together;
 use super::worker::Worker;
@@ -56,9 +56,13 @@ pub(super) fn save<S: System>(
     let elapsed = || shared.budget.elapsed();
     let mine = name(depth, together.peers.rank());
     let is_flawed = |id: u32| flawed.contains(&id);
-    let seat = &mut workers[0].core.seat;
-    let written =
-        keeper.keep_part(&mine, &mut |out| write_part(shared, together, seat, &is_flawed, &mut Out(out)));
+    let makes = |mutant: Mutant| cfg!(test) && together.peers.makes(mutant);
+    let sleeps = queues.iter().flatten().all(Vec::is_empty) && makes(Mutant::SleeperWithoutPart);
+    let late = makes(Mutant::ManifestFirst);
+    let write = |seat: &mut Seat| {
+        keeper.keep_part(&mine, &mut |out| write_part(shared, together, seat, &is_flawed, &mut Out(out)))
+    };
+    let written = sleeps || late || write(&mut workers[0].core.seat);
     let records: Vec<_> = workers.iter().map(|worker| &worker.core.record).collect();
     let mut sums = Sums::so_far(shared, &records);
     let mut said = vec![u8::from(written)];
@@ -71,6 +75,9 @@ pub(super) fn save<S: System>(
     }
     // Nobody removes earlier parts before the manifest that replaces theirs is there.
     let Some(heard) = together.agree(vec![u8::from(all && keeper.has_kept())]) else { return };
+    if late {
+        write(&mut workers[0].core.seat);
+    }
     if heard[0] == [1] {
         keeper.keep_only_parts(&format!("level-{depth}-"), together.is_first());
     }

@@ -32,6 +32,21 @@ pub struct Lost {
     pub why: String,
 }
 
+/// Mistakes that the exchange between machines could make. Tests make them on purpose, to see that they do not go unnoticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutant {
+    /// A state that was sent once is not sent again, whatever its predecessor.
+    NaiveFilter,
+    /// States belong to machines by their words, which differ between processes.
+    OwnerByWords,
+    /// A machine that found nothing in a level sleeps through the next one.
+    Sleeper,
+    /// A machine that found nothing in a level writes no part when the search is saved.
+    SleeperWithoutPart,
+    /// The manifest is written before the parts that it names.
+    ManifestFirst,
+}
+
 /// The machines of a search, as one of them sees them. Everything may be called by any thread.
 pub trait Peers: Debug + Send + Sync {
     /// The number of this machine, from 0 on.
@@ -74,6 +89,11 @@ pub trait Peers: Debug + Send + Sync {
 
     /// The machine that was lost first, if one was.
     fn lost(&self) -> Option<Lost>;
+
+    /// Whether this machine makes a mistake. Asked in tests only, where some do.
+    fn makes(&self, _: Mutant) -> bool {
+        false
+    }
 }
 
 /// Which states belong to which machine: a function of fingerprints that no run, thread or schedule changes.

@@ -1,8 +1,10 @@
 //! Searches on several machines: nothing that a search tells depends on how many there are.
 
 use super::in_process::InProcess;
+use super::peers::Mutant;
 use super::testing::{Family, Table, Toy};
 use super::*;
+use crate::graph::{Graph, NodeId};
 use crate::system::{EventId, Sink};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -171,6 +173,71 @@ fn a_machine_that_is_lost_makes_the_search_incomplete_and_is_named() {
             let outcome = outcome.expect("no internal error");
             assert!(!outcome.exhausted && !outcome.is_verified() && outcome.findings.is_empty());
             assert_eq!(outcome.reasons, [(Reason::Lost, 1)]);
+            assert_eq!(outcome.lost.map(|lost| lost.rank), Some(1));
+        }
+    }
+}
+
+/// The graph that a search kept, as text: rows, initial and open nodes, states.
+fn drawn(graph: &Graph) -> String {
+    let states: Vec<_> = (0..graph.nodes() as u32).map(|n| graph.state(NodeId(n))).collect();
+    format!("{:?} {:?} {} {:?} {states:?}", graph.forward, graph.initial, graph.all_initial, graph.open)
+}
+
+#[test]
+fn the_graph_is_gathered_as_one_machine_has_it() {
+    let mut faulty = Toy::wide(Family::Tree(7), 2);
+    faulty.incomplete_at = Some(37);
+    let systems = [
+        Toy::wide(Family::Grid { k: 3, n: 6, cyclic: true }, 3),
+        Toy::wide(Family::Grid { k: 2, n: 9, cyclic: false }, 1),
+        Toy::wide(Family::Star(700), 1),
+        Toy::wide(Family::Path(90), 1),
+        faulty,
+    ];
+    for toy in &systems {
+        let options = Options { keep_going: true, record_edges: true, ..options(2) };
+        let alone = explore(toy, &options, &Budget::unlimited()).unwrap();
+        let alone = drawn(alone.graph.as_ref().expect("it was asked for"));
+        for machines in [1, 2, 3, 7] {
+            let group = InProcess::group(&vec![1; machines], 2);
+            let outcomes = on_machines(toy, &options, &Budget::unlimited(), &group);
+            let graphs: Vec<_> = outcomes.into_iter().map(|o| o.unwrap().graph).collect();
+            assert_eq!(graphs[0].as_ref().map(drawn), Some(alone.clone()), "{machines} machines");
+            assert!(graphs[1..].iter().all(Option::is_none), "the first machine has it");
+        }
+    }
+}
+
+#[test]
+fn a_graph_of_a_search_that_was_ended_says_which_states_lack_transitions() {
+    let toy = Toy::new(Family::Grid { k: 4, n: 30, cyclic: true });
+    let mut budget = Budget::unlimited();
+    budget.max_states = Some(5_000);
+    let options = Options { keep_going: true, record_edges: true, ..options(2) };
+    let outcomes = on_machines(&toy, &options, &budget, &InProcess::group(&[1, 1, 1], 2));
+    let outcome = outcomes.into_iter().next().unwrap().unwrap();
+    let graph = outcome.graph.expect("it fits");
+    assert!(!graph.open.is_empty() && !outcome.exhausted);
+    assert_eq!(graph.nodes() as u64, outcome.states);
+    // Every node but the open ones has all of its four transitions.
+    let full = |node: u32| graph.forward.row(NodeId(node)).len() == 4;
+    assert!((0..graph.nodes() as u32).all(|node| full(node) || graph.open.contains(&NodeId(node))));
+}
+
+#[test]
+fn a_machine_that_is_lost_while_the_graph_is_gathered_is_named() {
+    let toy = Toy::new(Family::Grid { k: 2, n: 5, cyclic: false });
+    let options = Options { keep_going: true, record_edges: true, ..options(1) };
+    let whole = InProcess::group(&[1, 1], 2);
+    on_machines(&toy, &options, &Budget::unlimited(), &whole);
+    let rounds = whole[0].rounds();
+    for round in rounds - 3..rounds {
+        let group = InProcess::group(&[1, 1], 2);
+        group[1].vanish_in(round);
+        for outcome in on_machines(&toy, &options, &Budget::unlimited(), &group) {
+            let outcome = outcome.expect("no internal error");
+            assert!(!outcome.is_verified() && outcome.graph.is_none(), "round {round}");
             assert_eq!(outcome.lost.map(|lost| lost.rank), Some(1));
         }
     }
@@ -380,6 +447,76 @@ fn a_search_that_was_saved_goes_on_with_any_number_of_machines() {
                 }
             }
         }
+    }
+}
+
+/// Whether some search that makes the mistake tells something else than one machine, or fails.
+fn is_noticed(mutant: Mutant) -> bool {
+    [5, 6, 8].into_iter().any(|n| is_noticed_on_grid(n, mutant)) || is_noticed_by_words(mutant)
+}
+
+fn is_noticed_on_grid(n: u64, mutant: Mutant) -> bool {
+    let mut toy = Toy::wide(Family::Grid { k: 3, n, cyclic: true }, 3);
+    // Many shortest paths lead to the corner that is farthest away.
+    toy.bad = vec![n * n * n - 1];
+    let options = Options { keep_going: true, ..options(2) };
+    let alone = essence(&explore(&toy, &options, &Budget::unlimited()).unwrap());
+    let disk = Arc::new(Disk::default());
+    let keeper: Arc<dyn Keeper> = disk.clone();
+    let saving = Options { keeper: Some(keeper), ..options.clone() };
+    let group = InProcess::group(&[1, 1, 1], 2);
+    group[0].make(mutant);
+    let outcomes = on_machines(&toy, &saving, &Budget::unlimited(), &group);
+    if outcomes.iter().any(|outcome| !outcome.as_ref().is_ok_and(|o| essence(o) == alone)) {
+        return true;
+    }
+    // What was saved has to be whole at the moment when its manifest is there.
+    let saved = disk.saved.lock();
+    saved.iter().any(|one| !is_whole(&toy, &options, one))
+}
+
+/// The same where every machine has words of its own for the states.
+fn is_noticed_by_words(mutant: Mutant) -> bool {
+    let options = Options { keep_going: true, ..options(2) };
+    let systems: Vec<Interned> = (0..3).map(|rank| Interned::new(1000 * rank)).collect();
+    let alone = explore(&systems[0], &options, &Budget::unlimited()).unwrap();
+    let group = InProcess::group(&[1, 1, 1], 2);
+    group[0].make(mutant);
+    std::thread::scope(|scope| {
+        let machines: Vec<_> = group
+            .into_iter()
+            .zip(&systems)
+            .map(|(peers, system)| {
+                let options = Options { peers: Some(peers), progress: Arc::default(), ..options.clone() };
+                scope.spawn(move || explore(system, &options, &Budget::unlimited()))
+            })
+            .collect();
+        let same = |o: Outcome| (o.states, o.digest, o.depth) == (alone.states, alone.digest, alone.depth);
+        machines.into_iter().any(|machine| !machine.join().expect("no panic").is_ok_and(same))
+    })
+}
+
+/// Whether all parts that a manifest names are there.
+fn is_whole<S: System>(system: &S, options: &Options, (manifest, parts): &Saved) -> bool {
+    let keeper: Arc<dyn Keeper> =
+        Arc::new(Disk { parts: Mutex::new(parts.clone()), saved: Mutex::default() });
+    let peers: Arc<dyn Peers> = InProcess::group(&[1], 1)[0].clone();
+    let options =
+        Options { peers: Some(peers), keeper: Some(keeper), progress: Arc::default(), ..options.clone() };
+    resume(system, &options, &Budget::unlimited(), &mut &manifest[..]).is_ok()
+}
+
+#[test]
+fn mistakes_of_the_exchange_do_not_go_unnoticed() {
+    let mutants = [
+        Mutant::NaiveFilter,
+        Mutant::OwnerByWords,
+        Mutant::Sleeper,
+        Mutant::SleeperWithoutPart,
+        Mutant::ManifestFirst,
+    ];
+    for mutant in mutants {
+        assert!(is_noticed(mutant), "{mutant:?}");
     }
 }
 

@@ -49,6 +49,7 @@ impl Sums {
         let orbits = shared.system.orbits().is_some();
         for record in records {
             sums.log.edges.push(record.edges);
+            sums.log.crossing.push(record.crossing);
             sums.log.expanded.push(record.expanded);
             if orbits {
                 sums.log.representatives.push(record.representatives);
@@ -59,7 +60,8 @@ impl Sums {
         sums.log.initial.dedup();
         sums.log.all_initial = sums.outcome.all_initial;
         let logged = sums.log.edges.iter().map(|log| log.len() as u64).sum();
-        sums.books.logged = shared.options.record_edges.then_some(logged);
+        // A graph that several machines gather is counted when it is there.
+        sums.books.logged = (shared.options.record_edges && shared.together.is_none()).then_some(logged);
         sums
     }
 
@@ -189,6 +191,7 @@ impl<S: System> Shared<'_, S> {
             return Ok(Vec::new());
         };
         sums.books = Books::default();
+        sums.por = Figures::default();
         sums.findings = Findings::default();
         let events = self.system.event_names().len();
         sums.outcome = Outcome { shares: sums.outcome.shares, ..Outcome::empty(events) };
@@ -233,6 +236,10 @@ impl<S: System> Shared<'_, S> {
             out.u64(n)?;
         }
         out.u64(together.waited.load(Ordering::Relaxed))?;
+        for field in sums.por.fields() {
+            out.u64(*field)?;
+        }
+        let found = &sums.outcome;
         for (event, undefined) in found.events.iter().zip(&found.undefined_guards) {
             out.u64(event.states)?;
             out.u64(event.transitions)?;
@@ -319,6 +326,11 @@ impl<S: System> Shared<'_, S> {
             found.peak_bytes += peak_bytes;
         }
         let waited = Duration::from_micros(from.u64()?);
+        let mut por = Figures::default();
+        for field in por.fields() {
+            *field = from.u64()?;
+        }
+        sums.por.add(&por);
         let (mut events, mut undefined) = (Vec::new(), Vec::new());
         for _ in 0..found.events.len() {
             events.push(Coverage { states: from.u64()?, transitions: from.u64()? });

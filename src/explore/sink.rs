@@ -9,12 +9,12 @@
 
 use super::batch::Marks;
 use super::disk::Gathering;
-use super::exchange::Exchange;
+use super::exchange::{ELSEWHERE, Exchange};
 use super::findings::Findings;
 use super::reduce::por::Figures;
 use super::reduce::symmetry::Identities;
 use super::{Coverage, Shared, Shares};
-use crate::graph::{Edge, Representatives};
+use crate::graph::{Crossing, Edge, Representatives};
 use crate::system::{EventId, Finding, Sink, System};
 use bombus_kernels::Trouble;
 use bombus_kernels::visited::{Key, Seat};
@@ -50,7 +50,9 @@ pub struct Record {
     pub undefined_guards: Vec<u64>,
     pub findings: Findings,
     pub edges: Vec<Edge>,
-    /// States all of whose transitions are in `edges`; kept if edges are.
+    /// Edges to states of other machines; kept if edges are.
+    pub crossing: Vec<Crossing>,
+    /// States all of whose transitions are in `edges` and `crossing`; kept if edges are.
     pub expanded: Vec<u32>,
     /// The states that stand for their orbits; kept if edges are and the system has orbits.
     pub representatives: Representatives,
@@ -397,7 +399,8 @@ impl<S: System> Core<'_, S> {
             if watched {
                 self.watched.push((parent, entry.id));
             }
-            if self.shared.options.record_edges {
+            // An edge from another machine is kept there.
+            if self.shared.options.record_edges && parent != ELSEWHERE {
                 self.record.edges.push(Edge { source: parent, target: entry.id, event, label });
             }
         }

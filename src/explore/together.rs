@@ -5,7 +5,8 @@
 //! Never here: states on their way (`exchange`), the result of the whole search (`reunion`).
 
 use super::checkpoint::{In, Out};
-use super::peers::{Lost, Peers};
+use super::peers::{Lost, Mutant, Peers};
+use super::reduce::por::Common;
 use super::{Reason, Shared};
 use crate::system::System;
 use parking_lot::Mutex;
@@ -97,6 +98,8 @@ pub struct Tidings {
     pub received: Vec<u64>,
     /// The initial states as this machine computed them: how many edges, and the sum of their fingerprints.
     pub initial: (u64, u128),
+    /// States that a partial order reduction looked at, and those that it reduced.
+    pub reduction: [u64; 2],
 }
 
 impl Tidings {
@@ -113,6 +116,7 @@ impl Tidings {
         out.reason(self.ends)?;
         out.u64(self.initial.0)?;
         out.u128(self.initial.1)?;
+        self.reduction.iter().try_for_each(|n| out.u64(*n))?;
         self.sent.iter().chain(&self.received).try_for_each(|n| out.u64(*n))?;
         Ok(bytes)
     }
@@ -125,6 +129,7 @@ impl Tidings {
         let (finding, stopped, due) = (from.u8()? != 0, from.u8()? != 0, from.u8()? != 0);
         let ends = from.reason()?;
         let initial = (from.u64()?, from.u128()?);
+        let reduction = [from.u64()?, from.u64()?];
         let mut list = || (0..machines).map(|_| from.u64()).collect::<io::Result<Vec<u64>>>();
         let (sent, received) = (list()?, list()?);
         Ok(Tidings {
@@ -139,6 +144,7 @@ impl Tidings {
             sent,
             received,
             initial,
+            reduction,
         })
     }
 
@@ -160,6 +166,7 @@ impl Tidings {
             sum.stopped |= one.stopped;
             sum.due |= one.due;
             sum.ends = sum.ends.max(one.ends);
+            sum.reduction.iter_mut().zip(one.reduction).for_each(|(sum, more)| *sum += more);
         }
         if sum.stopped {
             return Ok(sum);
@@ -185,8 +192,9 @@ impl<S: System> Shared<'_, S> {
     /// if the search is over.
     pub(super) fn end_level(&self, together: &Together<'_>, depth: u32, frontier: u64) -> Option<Tidings> {
         let counts = |list: &[AtomicU64]| list.iter().map(|n| n.load(Ordering::Relaxed)).collect();
+        let sleeps = cfg!(test) && frontier == 0 && together.peers.makes(Mutant::Sleeper);
         let mine = Tidings {
-            depth,
+            depth: depth + u32::from(sleeps),
             frontier,
             states: self.states.load(Ordering::Relaxed),
             finding: self.any_finding.load(Ordering::Relaxed),
@@ -197,6 +205,7 @@ impl<S: System> Shared<'_, S> {
             sent: counts(&together.sent),
             received: counts(&together.received),
             initial: *self.initial.lock(),
+            reduction: self.reduction.as_ref().map_or([0; 2], Common::tally),
         };
         let machines = together.sent.len();
         let said = mine.write().expect("memory takes everything");
@@ -298,8 +307,13 @@ mod tests {
 
     #[test]
     fn what_is_said_is_heard() {
-        let said =
-            Tidings { ends: Some(Reason::States(7)), violated: 5, due: true, ..tidings([0, 4], [2, 0]) };
+        let said = Tidings {
+            ends: Some(Reason::States(7)),
+            violated: 5,
+            due: true,
+            reduction: [8, 3],
+            ..tidings([0, 4], [2, 0])
+        };
         assert_eq!(Tidings::read(&said.write().unwrap(), 2).unwrap(), said);
     }
 

@@ -5,7 +5,7 @@
 
 use super::csr::{Csr, Edge, NodeId};
 use crate::base::hash::HashMap;
-use crate::system::System;
+use crate::system::{EventId, System};
 use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::visited::Visited;
@@ -26,6 +26,17 @@ pub struct Log {
     pub all_initial: bool,
     /// The states that stand for their orbits, if the visited set knows orbits and not states.
     pub representatives: Vec<Representatives>,
+    /// Edges to states of other machines, in a search on several.
+    pub crossing: Vec<Vec<Crossing>>,
+}
+
+/// An edge to a state that stands on another machine and is known by its fingerprint here.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    pub source: u32,
+    pub event: EventId,
+    pub label: u64,
+    pub print: u128,
 }
 
 /// States that stand for their orbits, as a worker found them.
@@ -46,18 +57,24 @@ pub struct Graph {
     /// The nodes that may have more transitions than are here, ascending.
     pub open: Vec<NodeId>,
     words: usize,
-    /// The id in the visited set of each node.
-    ids: Vec<u32>,
-    visited: Visited,
-    /// The words of the state that stands for each node, where nodes are orbits.
-    representatives: Option<Vec<u64>>,
+    states: States,
+    /// Whether a node stands for all states of an orbit.
+    orbits: bool,
+}
+
+/// Where the words of the nodes' states are.
+enum States {
+    /// In the visited set, under the id of each node.
+    Stored { ids: Vec<u32>, visited: Box<Visited> },
+    /// Side by side, in the order of the nodes.
+    Listed(Vec<u64>),
 }
 
 impl Graph {
     /// Freezes the logs. The visited set goes along, for it knows the states. `None` if the memory
     /// for it would go beyond the limit.
     pub fn freeze<S: System>(system: &S, visited: Visited, meter: &Meter, log: Log) -> Option<Graph> {
-        let Log { edges: mut logs, expanded, initial, all_initial, representatives } = log;
+        let Log { edges: mut logs, expanded, initial, all_initial, representatives, .. } = log;
         let total: usize = logs.iter().map(Vec::len).sum();
         let bound = visited.bound() as usize;
         // Rows and offsets, and what is needed on the way: print, id, node and mark of each state.
@@ -128,7 +145,7 @@ impl Graph {
             .map(NodeId)
             .collect();
         let forward = Csr::new(order.len(), &logs);
-        let representatives = orbits.then(|| {
+        let states = if orbits {
             let mut all = vec![0; order.len() * words];
             for part in &representatives {
                 for ((id, _), state) in part.prints.iter().zip(part.words.chunks_exact(words)) {
@@ -138,14 +155,29 @@ impl Graph {
                     }
                 }
             }
-            all
-        });
-        let ids = order.into_par_iter().map(|(_, id)| id).collect();
-        Some(Graph { forward, initial, all_initial, open, words, ids, visited, representatives })
+            States::Listed(all)
+        } else {
+            let ids = order.into_par_iter().map(|(_, id)| id).collect();
+            States::Stored { ids, visited: Box::new(visited) }
+        };
+        Some(Graph { forward, initial, all_initial, open, words, states, orbits })
+    }
+
+    /// A graph from parts that were put together elsewhere; `words` for each state, `orbits` if a node stands for
+    /// all states of an orbit.
+    pub fn assembled(
+        forward: Csr,
+        (initial, all_initial): (Vec<NodeId>, bool),
+        open: Vec<NodeId>,
+        (words, states): (usize, Vec<u64>),
+        orbits: bool,
+    ) -> Graph {
+        assert_eq!(states.len(), forward.nodes() * words, "every node has a state");
+        Graph { forward, initial, all_initial, open, words, states: States::Listed(states), orbits }
     }
 
     pub fn nodes(&self) -> usize {
-        self.ids.len()
+        self.forward.nodes()
     }
 
     /// The words of a node's state; `None` if only hashes were stored.
@@ -156,15 +188,17 @@ impl Graph {
 
     /// Whether a node stands for all states of an orbit.
     pub fn has_orbits(&self) -> bool {
-        self.representatives.is_some()
+        self.orbits
     }
 
     /// Writes the words of a node's state to `out`; `false` if only hashes were stored.
     pub fn read_state(&self, node: NodeId, out: &mut [u64]) -> bool {
-        let Some(states) = &self.representatives else {
-            return self.visited.state(self.ids[node.0 as usize], out);
-        };
-        out.copy_from_slice(&states[node.0 as usize * self.words..][..self.words]);
-        true
+        match &self.states {
+            States::Stored { ids, visited } => visited.state(ids[node.0 as usize], out),
+            States::Listed(states) => {
+                out.copy_from_slice(&states[node.0 as usize * self.words..][..self.words]);
+                true
+            }
+        }
     }
 }

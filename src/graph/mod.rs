@@ -10,6 +10,6 @@ mod instance;
 mod narrow;
 
 pub use csr::{Csr, Edge, NodeId};
-pub use freeze::{Graph, Log, Representatives};
+pub use freeze::{Crossing, Graph, Log, Representatives};
 pub use instance::Instance;
 pub use narrow::Narrow;

@@ -201,8 +201,11 @@ impl<'a> Reader<'a> {
         let mut takes: Vec<BTreeMap<usize, u64>> = vec![BTreeMap::new(); net.transitions.len()];
         let mut puts = takes.clone();
         for arc in std::mem::take(&mut self.arcs) {
-            self.only(arc, &["inscription"]);
-            if let Some(kind) = arc.attribute("type").filter(|kind| *kind != "normal") {
+            self.only(arc, &["inscription", "type"]);
+            // Some editors write the type of an arc as an attribute, others as an element.
+            let elements = arc.children().filter(|part| part.has_tag_name_local("type"));
+            let kinds = elements.map(|part| part.attribute("value").unwrap_or(""));
+            if let Some(kind) = kinds.chain(arc.attribute("type")).find(|kind| *kind != "normal") {
                 self.fault(arc, format!("an arc of type `{kind}`: only plain arcs can be read"));
             }
             let weight = self.number(arc, "inscription", 1);

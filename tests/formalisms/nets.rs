@@ -392,6 +392,24 @@ fn what_means_something_for_b_alone_is_refused() {
     }
 }
 
+/// A net with one arc of this type, as some editors write it.
+fn arc_of(kind: &str) -> String {
+    format!(
+        "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='g'><place id='p'>\
+         <initialMarking><text>3</text></initialMarking></place><transition id='t'/>\
+         <arc id='a' source='p' target='t'><type value='{kind}'/></arc></page></net></pnml>"
+    )
+}
+
+#[test]
+fn an_arc_that_says_that_it_is_plain_is_plain() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("plain.pnml").display().to_string();
+    std::fs::write(&file, arc_of("normal")).unwrap();
+    let told = json(&["check", &file, "--no-deadlock"]);
+    assert_eq!((told["states"].as_u64(), told["transitions"].as_u64()), (Some(4), Some(3)));
+}
+
 #[test]
 fn a_text_that_is_no_net_is_rejected_with_its_place() {
     let dir = tempfile::tempdir().unwrap();
@@ -400,6 +418,7 @@ fn a_text_that_is_no_net_is_rejected_with_its_place() {
         ("b.pnml", "<html/>", "<pnml>"),
         ("c.etf", "begin state\nx:byte\nend state\nbegin init\n1 2\nend init\n", "2 initial values"),
         ("d.pnml", "\u{0}\u{1}", "well-formed"),
+        ("e.pnml", arc_of("inhibitor").as_str(), "type `inhibitor`"),
     ] {
         let file = dir.path().join(name);
         std::fs::write(&file, text).unwrap();

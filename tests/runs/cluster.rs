@@ -72,10 +72,22 @@ fn alone(model: &Path, options: &[&str]) -> Output {
 }
 
 fn agree(name: &str, options: &[&str], machines: &[usize]) {
-    let model = bench_model(name);
-    let one = alone(&model, options);
+    agree_on(&bench_model(name), options, machines);
+}
+
+/// The same for a machine with these clauses.
+fn agree_with(name: &str, clauses: &str, options: &[&str]) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = dir.path().join(format!("{name}.mch"));
+    fs::write(&model, format!("MACHINE {name}\n{clauses}\nEND\n")).expect("a writable directory");
+    agree_on(&model, options, &[2, 3, 4]);
+}
+
+fn agree_on(model: &Path, options: &[&str], machines: &[usize]) {
+    let name = model.display();
+    let one = alone(model, options);
     for &machines in machines {
-        let ended = on_machines(&model, options, machines);
+        let ended = on_machines(model, options, machines);
         for (rank, output) in ended.iter().enumerate() {
             let errors = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), one.status.code(), "{name}, rank {rank}: {errors}");
@@ -92,16 +104,118 @@ fn agree(name: &str, options: &[&str], machines: &[usize]) {
 }
 
 #[test]
-fn a_verified_model_is_the_same_on_two_and_three_machines() {
-    agree("families/two_phase_commit.mch", &[], &[2, 3]);
-    agree("papers/peterson.mch", &["--no-deadlock"], &[3]);
+fn a_verified_model_is_the_same_on_several_machines() {
+    agree("families/two_phase_commit.mch", &[], &[2, 3, 4]);
+    agree("papers/peterson.mch", &["--no-deadlock"], &[2, 3, 4]);
 }
 
 #[test]
-fn a_counterexample_is_the_same_on_two_and_three_machines() {
-    agree("faulty/bakery_hasty.mch", &[], &[2, 3]);
-    agree("faulty/two_phase_commit_hasty.mch", &["--keep-going"], &[2]);
-    agree("papers/philosophers.mch", &[], &[2]);
+fn a_counterexample_is_the_same_on_several_machines() {
+    agree("faulty/bakery_hasty.mch", &[], &[2, 3, 4]);
+    agree("faulty/two_phase_commit_hasty.mch", &["--keep-going"], &[2, 4]);
+    agree("papers/philosophers.mch", &[], &[2, 3]);
+}
+
+/// Two counters that go up to 9 and one that starts again.
+const COUNTERS: &str = "VARIABLES x, y, z INVARIANT x : 0..9 & y : 0..9 & z : 0..3
+    INITIALISATION x, y, z := 0, 0, 0
+    OPERATIONS
+    right = SELECT x < 9 THEN x := x + 1 END;
+    up = SELECT y < 9 THEN y := y + 1 END;
+    turn(n) = SELECT n : 1..3 & n /= z THEN z := n END;
+    back = SELECT x = 9 & y = 9 THEN x, y, z := 0, 0, 0 END";
+
+#[test]
+fn shapes_at_the_limits_are_the_same_on_several_machines() {
+    // No initial state, and one that is wrong.
+    agree_with(
+        "Nothing",
+        "CONSTANTS c PROPERTIES c : 0..3 & c > 5 VARIABLES x INVARIANT x : 0..3 INITIALISATION x := c",
+        &[],
+    );
+    agree_with("Wrong", "VARIABLES x INVARIANT x < 1 INITIALISATION x :: 0..2 OPERATIONS o = x := 0", &[]);
+    // A violation in the last level of all, and one that many paths lead to.
+    agree_with("Last", &COUNTERS.replace("y : 0..9", "y : 0..9 & x + y < 18"), &[]);
+    // Several valuations of constants, a path, a star.
+    agree_with(
+        "Valued",
+        "CONSTANTS c, s PROPERTIES c : 1..3 & s <: 1..2 VARIABLES x, t INVARIANT x : 0..9 & t <: 1..2
+         INITIALISATION x, t := 0, {} OPERATIONS o = SELECT x < 2 * c THEN x := x + 1 || t := s END",
+        &["--no-deadlock"],
+    );
+    agree_with(
+        "Path",
+        "VARIABLES x INVARIANT x : 0..400 INITIALISATION x := 0 OPERATIONS o = SELECT x < 400 THEN x := x + 1 END",
+        &[],
+    );
+    agree_with(
+        "Star",
+        "VARIABLES x INVARIANT x : 0..3000 INITIALISATION x := 0
+         OPERATIONS o(n) = SELECT n : 1..3000 & x = 0 THEN x := n END; b = SELECT x > 0 THEN x := 0 END",
+        &[],
+    );
+}
+
+#[test]
+fn formulas_are_decided_as_on_one_machine() {
+    // Of single states, and decided while the states are found.
+    agree_with(
+        "Counters",
+        COUNTERS,
+        &["--no-deadlock", "--ltl", "G {x + y <= 18}", "--ltl", "G {x + y < 12}"],
+    );
+    // Of paths, and violated: with a loop, with a finite prefix, about events and their arguments.
+    let violated = [
+        "--no-deadlock",
+        "--ltl",
+        "G F {x = 0}",
+        "--ltl",
+        "F {x = 9}",
+        "--ltl",
+        "G ([turn(2)] => X X {z = 2})",
+    ];
+    agree_with("Counters", COUNTERS, &violated);
+    // Of paths, and true: about arguments, fairness, branching.
+    let fair = "WF(right) & WF(up) & WF(back) => G F {x = 0 & y = 0}";
+    let branching = "AG (EF {x = 0 & y = 0})";
+    agree_with(
+        "Counters",
+        COUNTERS,
+        &["--no-deadlock", "--ltl", "G ([turn(2)] => X {z = 2})", "--ltl", fair, "--ctl", branching],
+    );
+}
+
+#[test]
+fn formulas_about_values_without_words_and_about_orbits_are_decided_as_on_one_machine() {
+    let formula = "G ({card(status) > 9} => F {status = {}})";
+    agree("papers/scheduler.mch", &["--symmetry", "exact", "--no-deadlock", "--ltl", formula], &[2, 3]);
+    let queues = "VARIABLES q INVARIANT q : seq(1..3) INITIALISATION q := <>
+         OPERATIONS put(n) = SELECT n : 1..3 & size(q) < 4 THEN q := q <- n END; take = SELECT q /= <> THEN q := tail(q) END";
+    agree_with("Queues", queues, &["--ltl", "G F {q = <>}"]);
+    agree_with("Queues", queues, &["--ltl", "G ([put(2)] => X {last(q) = 2})"]);
+}
+
+#[test]
+fn a_search_for_deadlocks_is_reduced_as_on_one_machine() {
+    let stuck = COUNTERS.replace("x = 9 & y = 9 THEN", "x = 9 & y = 9 & z = 0 THEN");
+    for (name, clauses) in [("Free", COUNTERS), ("Stuck", stuck.as_str())] {
+        agree_with(name, clauses, &["--only-deadlock", "--por", "on"]);
+    }
+    agree("papers/philosophers.mch", &["--only-deadlock", "--por", "on"], &[2, 3, 4]);
+}
+
+#[test]
+fn a_reduction_that_several_machines_cannot_do_is_off_and_says_why() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let hosts = hosts(dir.path(), 1);
+    let model = bench_model("papers/peterson.mch");
+    let ended =
+        start(&model, &["--no-deadlock", "--por", "on"], &hosts, 0).wait_with_output().expect("it ends");
+    let told: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    let said = String::from_utf8_lossy(&ended.stderr).to_string();
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert!(said.contains("--only-deadlock"), "{said}");
+    assert_eq!(told["reductions"]["por"], "off");
 }
 
 #[test]
@@ -202,7 +316,10 @@ fn what_several_machines_cannot_do_is_refused_with_the_reason() {
     let peterson = peterson.to_str().expect("letters");
     let cases: [(&[&str], &str); 5] = [
         (&["--cluster", &hosts, "--rank", "0", "--order", "dfs"], "--order bfs"),
-        (&["--cluster", &hosts, "--rank", "0", "--ltl", "G {1=1}"], "temporal formulas"),
+        (
+            &["--cluster", &hosts, "--rank", "0", "--ltl", "G F {1=1}", "--checkpoint", "saved"],
+            "without temporal formulas",
+        ),
         (&["--cluster", &hosts, "--rank", "1"], "there are 1 machines"),
         (&["--cluster", open, "--rank", "1"], "need a secret"),
         (&["--rank", "1"], "--cluster HOSTS"),

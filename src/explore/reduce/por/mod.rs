@@ -99,6 +99,18 @@ impl Figures {
         self.left_out = self.left_out.wrapping_add(other.left_out);
     }
 
+    /// What machines add up.
+    pub fn fields(&mut self) -> [&mut u64; 6] {
+        [
+            &mut self.reduced,
+            &mut self.no_smaller,
+            &mut self.by_proviso,
+            &mut self.unknown,
+            &mut self.single,
+            &mut self.left_out,
+        ]
+    }
+
     /// States that were looked at.
     pub fn looked_at(&self) -> u64 {
         let alone = self.no_smaller + self.by_proviso + self.unknown + self.single;
@@ -146,7 +158,8 @@ impl<'a> Common<'a> {
         self.por.proviso == Proviso::Topological && self.needs_proviso()
     }
 
-    fn needs_proviso(&self) -> bool {
+    /// Whether something might be put off for ever around a cycle.
+    pub fn needs_proviso(&self) -> bool {
         self.por.preserve > Preserve::Deadlocks || self.relations.fallible
     }
 
@@ -163,11 +176,14 @@ impl<'a> Common<'a> {
         }
     }
 
+    /// States that the workers of this machine looked at, and those that they reduced, in all levels so far.
+    pub fn tally(&self) -> [u64; 2] {
+        [self.looked_at.load(Ordering::Relaxed), self.reduced.load(Ordering::Relaxed)]
+    }
+
     /// Called between two levels, when nobody works: stops choosing sets if that does not pay.
-    /// Depends on nothing but the levels so far.
-    pub fn weigh(&self) {
-        let looked_at = self.looked_at.load(Ordering::Relaxed);
-        let reduced = self.reduced.load(Ordering::Relaxed);
+    /// Depends on nothing but the levels so far, by the tallies of all machines.
+    pub fn weigh(&self, [looked_at, reduced]: [u64; 2]) {
         if looked_at >= TRIAL && reduced * WORTH < looked_at && !self.has_given_up() {
             self.given_up_after.store(looked_at, Ordering::Relaxed);
             self.given_up.store(true, Ordering::Relaxed);
