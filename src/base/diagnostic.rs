@@ -273,7 +273,8 @@ impl Sources {
         let _ = writeln!(out, "{:gutter$} |", "");
         let _ = writeln!(out, "{line} | {shown}");
         let carets = mark.to_string().repeat(width.clamp(1, room));
-        let _ = writeln!(out, "{:gutter$} | {:caret_at$}{carets} {text}", "", "");
+        let marked = format!("{:gutter$} | {:caret_at$}{carets} {text}", "", "");
+        let _ = writeln!(out, "{}", marked.trim_end());
     }
 }
 

@@ -158,7 +158,7 @@ impl Loading {
 #[derive(Args, Debug, Clone)]
 pub struct Check {
     /// The model: a machine, refinement or implementation file, an Event-B package, a Rodin project, Z in
-    /// LaTeX (.tex), a Petri net (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
+    /// LaTeX (.tex, .zed), CSP-M (.csp, .cspm), a Petri net (.pnml), a table of transitions (.etf), or a compiled model of LTSmin's kind (.so, .spins, .dve2C)
     #[arg(value_name = "MODEL")]
     pub model: Option<PathBuf>,
     /// More models, checked one after the other. A folder stands for every model in it, - for standard input

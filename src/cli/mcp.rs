@@ -9,7 +9,7 @@ use super::meaning::{cores, loading};
 use super::run::watch_signals;
 use super::status;
 use crate::base::budget::Budget;
-use crate::driver::{self, Failure, SimulateOptions};
+use crate::driver::{self, Failure, SimulateOptions, Why};
 use crate::report::json as result_json;
 use crate::runs::child;
 use clap::Args;
@@ -27,7 +27,7 @@ const MOST_SECONDS: f64 = 3600.0;
 
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Messages are JSON-RPC 2.0, one on each line. The tools are check, eval, replay and simulate; each takes\n\
+    after_help = "Messages are JSON-RPC 2.0, one on each line. The tools are check, explain, eval, replay and simulate; each takes\n\
 `seconds`, its budget (30 if not given). The end of stdin ends the program."
 )]
 pub struct Mcp {}
@@ -100,6 +100,8 @@ fn tools() -> Value {
     let seconds = number("budget in seconds");
     let sets = texts("sizes of deferred sets, such as PID=3");
     let maxint = number("value of MAXINT");
+    let at =
+        string("path of a .prob2trace or .json file of the model, in whose last state the question is asked");
     let tool = |name: &str, words: &str, properties: Value, required: Value| {
         json!({"name": name, "description": words,
                "inputSchema": {"type": "object", "properties": properties, "required": required, "additionalProperties": false}})
@@ -113,9 +115,16 @@ fn tools() -> Value {
             json!(["model"])
         ),
         tool(
+            "explain",
+            "Why a predicate of B is true or false, or why an operation is not enabled: a tree of parts with truth values, values and witnesses, in the last state of a trace or in the first initial state.",
+            json!({"model": model, "formula": string("the predicate"), "operation": string("instead of a predicate: an operation that is not enabled"), "trace": at,
+                   "sets": sets, "maxint": maxint, "seconds": seconds}),
+            json!(["model"])
+        ),
+        tool(
             "eval",
-            "The value of an expression or predicate of B, in the first initial state of a model if one is given.",
-            json!({"formula": string("the formula"), "model": model, "sets": sets, "maxint": maxint, "seconds": seconds}),
+            "The value of an expression or predicate of B, in the last state of a trace or in the first initial state of a model if one is given.",
+            json!({"formula": string("the formula"), "model": model, "trace": at, "sets": sets, "maxint": maxint, "seconds": seconds}),
             json!(["formula"])
         ),
         tool(
@@ -163,11 +172,24 @@ fn call(name: &str, arguments: &Value) -> Result<Value, Wrong> {
             match driver::eval(
                 wanted("formula")?,
                 text("model").map(Path::new),
-                None,
+                text("trace").map(Path::new),
                 &loading(&given),
                 &budget,
             ) {
                 Ok(Ok(value)) => Ok(Value::String(value.text())),
+                Ok(Err(message)) => Err(message.into()),
+                Err(rejected) => Err(rejected.text().into()),
+            }
+        }
+        "explain" => {
+            let asked = match (text("formula"), text("operation")) {
+                (Some(formula), None) => Why::Predicate(formula),
+                (None, Some(operation)) => Why::NotEnabled(operation),
+                _ => return Err(Wrong::Said("formula or operation: one of the two is wanted".into())),
+            };
+            let (model, trace) = (Path::new(wanted("model")?), text("trace").map(Path::new));
+            match driver::why(asked, Some(model), trace, &loading(&given), &budget) {
+                Ok(Ok(node)) => Ok(result_json::node(&node)),
                 Ok(Err(message)) => Err(message.into()),
                 Err(rejected) => Err(rejected.text().into()),
             }

@@ -8,12 +8,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Extensions of files that are models by themselves.
-const MODELS: [&str; 9] = ["mch", "ref", "imp", "sys", "eventb", "csp", "tex", "pnml", "etf"];
+const MODELS: [&str; 11] = ["mch", "ref", "imp", "sys", "eventb", "csp", "cspm", "tex", "zed", "pnml", "etf"];
 
 /// Extensions of files that hold models or parts of them: no result is ever written over one.
-const SOURCES: [&str; 17] = [
-    "mch", "ref", "imp", "sys", "def", "eventb", "csp", "tex", "pnml", "etf", "bum", "buc", "bcm", "bcc",
-    "zip", "so", "spins",
+const SOURCES: [&str; 20] = [
+    "mch", "ref", "imp", "sys", "def", "eventb", "csp", "cspm", "tex", "zed", "pnml", "etf", "bum", "buc",
+    "bcm", "bcc", "zip", "so", "spins", "dve2C",
 ];
 
 /// The models that the user named.

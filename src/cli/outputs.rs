@@ -5,6 +5,7 @@
 use super::args;
 use super::models::is_source;
 use super::run::{complain, say};
+use crate::base::text::shell_word;
 use crate::driver::Rejected;
 use crate::report::diagnostics;
 use std::fs::OpenOptions;
@@ -66,12 +67,7 @@ pub fn rejected(args: &args::Check, file: &str, r: &Rejected) {
 
 /// The command as it was typed, with the words quoted that a shell would take apart.
 pub fn command_line() -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@".contains(c);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    let words = std::env::args_os().skip(1).map(|word| shell_word(&word.to_string_lossy()));
     std::iter::once("bombus".to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 

@@ -389,15 +389,16 @@ fn conclude(
 
 /// After a limit or a signal: the command that goes on with a saved search.
 fn tell_how_to_go_on(args: &args::Check, outcome: &Outcome, checkpoint: &driver::Checkpoint) {
-    let (Some(dir), Some(model)) = (&checkpoint.save, &args.model) else { return };
+    let (Some(dir), Some(_)) = (&checkpoint.save, &args.model) else { return };
     if outcome.verdict() != Verdict::Incomplete || checkpoint.ended.load(Ordering::Relaxed) {
         return;
     }
-    complain(&format!(
-        "the search is saved; to go on: bombus check {} --resume {} and the same options",
-        model.display(),
-        dir.display()
-    ));
+    let mut command = super::outputs::command_line();
+    if checkpoint.resume.is_none() {
+        command.push_str(&format!(" --resume {}", crate::base::text::shell_word(&dir.to_string_lossy())));
+    }
+    let limit = if outcome.interrupted { "" } else { ", with a higher limit" };
+    complain(&format!("the search is saved; to go on{limit}: {command}"));
 }
 
 fn show(args: &args::Check, outcome: &Outcome) -> u8 {

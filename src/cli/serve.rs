@@ -7,6 +7,7 @@ use super::status;
 use crate::base::budget::Budget;
 use crate::driver::{self, Animation};
 use crate::report::Outcome;
+use crate::report::finding_text::why_lines;
 use crate::report::trace_read::{self, ReadTrace};
 use crate::runs::child;
 use crate::serve::{Cancel, Checker, Door, Session};
@@ -64,6 +65,7 @@ pub fn open_outcome(args: &args::Check, outcome: &Outcome, budget: &Budget) {
         model: None,
         machine: None,
         violation: Some((violation.kind.clone(), violation.property.clone())),
+        why: why_lines(violation, &outcome.why),
         steps: violation.trace.clone(),
         loop_start: violation.loop_start,
     };

@@ -191,6 +191,9 @@ impl<'m> Animation<'m> {
                 self.choose(one);
                 Ok(())
             }
+            [] if self.last().and_then(Choice::state).is_none() => {
+                Err("nothing is initialised yet: `list` shows what can be done first".into())
+            }
             [] => Err(format!("{event} is not possible here with these values; `why {event}` says why")),
             _ => {
                 let numbers: Vec<String> = fitting.iter().take(20).map(|i| (i + 1).to_string()).collect();

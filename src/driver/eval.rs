@@ -1,7 +1,8 @@
 //! The value of a formula: alone, in the first initial state of a model, or in the last state of a trace.
 //!
 //! In: a formula as text. Out: its value; for a predicate with names that nobody declared, values that make it true,
-//! as for a quantified one the witness. Never here: commands as typed, printing.
+//! as for a quantified one the witness; why a predicate is true or false, and why an event is not enabled.
+//! Never here: commands as typed, printing.
 
 use super::explain::last_state;
 use super::{Rejected, load, one_line};
@@ -9,7 +10,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{Int, Span};
 use crate::evaluate::{Interpreter, State};
-use crate::explain::{Explainer, bindings};
+use crate::explain::{Explainer, Node, bindings};
 use crate::lang::typed::Pred;
 use crate::model::{self, Formula, LoadOptions, Model};
 use crate::report::trace_read;
@@ -51,27 +52,7 @@ pub fn eval(
     options: &LoadOptions,
     budget: &Budget,
 ) -> Result<Result<Evaluated, String>, Rejected> {
-    let maxint = options.maxint.clone().unwrap_or(Int::from(3i64));
-    let minint = options.minint.clone().unwrap_or(Int::from(-1i64));
-    let (mut model, mut sources) = match model {
-        Some(path) => {
-            let (model, sources, _) = load(path, options)?;
-            (model, sources)
-        }
-        None => {
-            let machine = model::empty_machine(maxint.clone(), minint.clone());
-            let scope = model::FormulaScope::empty(maxint, minint);
-            let notes = Vec::new();
-            (Model { machine, scope, proofs: Vec::new(), refinement: None, notes }, Sources::default())
-        }
-    };
-    let reached = match at.map(|trace| state_of(trace, &mut model, &mut sources, budget)) {
-        Some(Err(message)) => {
-            return Err(Rejected { sources, diagnostics: vec![Diagnostic::plain(message)] });
-        }
-        Some(Ok(state)) => Some(state),
-        None => None,
-    };
+    let (mut model, mut sources, reached) = prepared(model, at, options, budget)?;
     let typed = match parse(&mut model, &mut sources, formula) {
         Ok(typed) => typed,
         Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
@@ -98,6 +79,83 @@ pub fn eval(
         }
         text
     }))
+}
+
+/// What is to be explained: a predicate as text, or why an event is not enabled.
+#[derive(Clone, Copy, Debug)]
+pub enum Why<'a> {
+    Predicate(&'a str),
+    NotEnabled(&'a str),
+}
+
+/// The reason with its parts, in the first initial state of a model or in the last state of a trace; or why there is none.
+pub fn why(
+    asked: Why,
+    model: Option<&Path>,
+    at: Option<&Path>,
+    options: &LoadOptions,
+    budget: &Budget,
+) -> Result<Result<Node, String>, Rejected> {
+    let (mut model, mut sources, reached) = prepared(model, at, options, budget)?;
+    let typed = match asked {
+        Why::Predicate(text) => match parse(&mut model, &mut sources, text) {
+            Ok(typed) => Some(typed),
+            Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
+        },
+        Why::NotEnabled(_) => None,
+    };
+    let machine = &model.machine;
+    let state = match reached {
+        Some(state) => Ok(Some(state)),
+        None => first_state(&Interpreter::new(machine, budget)),
+    };
+    let state = match state {
+        Ok(state) => state,
+        Err(message) => return Ok(Err(message)),
+    };
+    let explainer = Explainer::new(machine, &sources, budget);
+    Ok(match (asked, typed) {
+        (_, Some(Formula::Pred(p))) => Ok(explainer.predicate_in(&p, state.as_ref())),
+        (_, Some(Formula::Expr(_))) => Err("an expression has a value and no reason: eval tells it".into()),
+        (Why::NotEnabled(name) | Why::Predicate(name), None) => {
+            let event = machine.events.iter().position(|id| *machine.op(*id).name == *name);
+            match (event, &state) {
+                (None, _) => Err(format!("the model has no event {name}")),
+                (Some(_), None) => Err("the model has no state".into()),
+                (Some(event), Some(state)) => {
+                    explainer.why_disabled(state, event).ok_or_else(|| format!("{name} is possible here"))
+                }
+            }
+        }
+    })
+}
+
+/// The model with its texts and, where a trace is given, the last state of the trace.
+fn prepared(
+    model: Option<&Path>,
+    at: Option<&Path>,
+    options: &LoadOptions,
+    budget: &Budget,
+) -> Result<(Model, Sources, Option<State>), Rejected> {
+    let maxint = options.maxint.clone().unwrap_or(Int::from(3i64));
+    let minint = options.minint.clone().unwrap_or(Int::from(-1i64));
+    let (mut model, mut sources) = match model {
+        Some(path) => {
+            let (model, sources, _) = load(path, options)?;
+            (model, sources)
+        }
+        None => {
+            let machine = model::empty_machine(maxint.clone(), minint.clone());
+            let scope = model::FormulaScope::empty(maxint, minint);
+            let notes = Vec::new();
+            (Model { machine, scope, proofs: Vec::new(), refinement: None, notes }, Sources::default())
+        }
+    };
+    match at.map(|trace| state_of(trace, &mut model, &mut sources, budget)) {
+        Some(Err(message)) => Err(Rejected { sources, diagnostics: vec![Diagnostic::plain(message)] }),
+        Some(Ok(state)) => Ok((model, sources, Some(state))),
+        None => Ok((model, sources, None)),
+    }
 }
 
 /// Values that show why a quantified predicate is true, or false.

@@ -9,8 +9,9 @@ use super::CheckOptions;
 use super::values::Texts;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
+use crate::base::text::one_line;
 use crate::evaluate::State;
-use crate::explain::{Explainer, Explanation, Finding};
+use crate::explain::{Explainer, Explanation, Finding, Worth};
 use crate::lang::typed::{Machine, OWN, Pred, SetKind, SizeOrigin, VarId};
 use crate::lang::value::Value;
 use crate::model::{self, LoadOptions, Loaded, Model};
@@ -20,12 +21,23 @@ use std::path::Path;
 /// Values in lines of an explanation are cut.
 const LONGEST: usize = 300;
 
+/// How engines name the event whose step fails, in a line of the explanation.
+const COMPUTING: &str = "while computing ";
+
 /// The findings of a run with their explanations.
 #[derive(Default)]
 pub struct Explained {
     pub violation: Option<Violation>,
     pub why: Explanation,
     pub others: Vec<(Violation, Explanation)>,
+}
+
+/// What is to be explained.
+pub struct Found {
+    pub violation: Option<Violation>,
+    pub others: Vec<Violation>,
+    /// For gluing conjuncts that are false, by the property of the finding: the values of all levels.
+    pub joint: Vec<(String, State)>,
 }
 
 /// Explains the finding that is shown and the others. `always` tells what a temporal formula demands of every state.
@@ -35,50 +47,82 @@ pub fn findings(
     sources: &mut Sources,
     options: &CheckOptions,
     always: &dyn Fn(&str) -> Option<Pred>,
-    (violation, others): (Option<Violation>, Vec<Violation>),
+    found: Found,
 ) -> Explained {
+    let Found { violation, others, joint } = found;
     let Some(violation) = violation else { return Explained::default() };
     let budget = Budget::moment();
     let mut all: Vec<Violation> = std::iter::once(violation).chain(others).collect();
     let states: Vec<Option<State>> =
         all.iter().map(|v| last_state(model, sources, &v.trace, &budget)).collect();
     let explainer = Explainer::new(&model.machine, sources, &budget);
+    let levels = model.refinement.as_ref().map(|chain| {
+        (Explainer::new(&chain.machine, sources, &budget), &chain.machine.invariant[chain.own_invariant..])
+    });
     let mut explained = Vec::new();
     for (violation, state) in all.iter_mut().zip(&states) {
         // A trace that cannot be read back has a state, but none that can be looked at.
         let unread = state.is_none() && !violation.trace.is_empty();
+        let event = violation.explanation.iter().find_map(|line| line.strip_prefix(COMPUTING));
+        let event = event.map(|call| call.split('(').next().unwrap_or(call).to_string());
         let broken = always(&violation.property).filter(|_| violation.kind == "ltl");
-        let mut why = match unread {
-            true => Explanation::default(),
-            false => explainer.explain(&Finding {
+        let glued = joint.iter().find(|(property, _)| *property == violation.property);
+        let mut why = match (&levels, glued) {
+            (Some((explainer, clauses)), Some((_, state))) => explainer.false_clauses(clauses, state),
+            _ if unread => Explanation::default(),
+            _ => explainer.explain(&Finding {
                 kind: &violation.kind,
                 property: &violation.property,
+                event: event.as_deref(),
                 state: state.as_ref(),
                 strict_guards: options.strict_wd,
                 broken: broken.as_ref(),
             }),
         };
+        if violation.kind == "goal"
+            && why.nodes.is_empty()
+            && let Some(goal) = &model.machine.goal
+        {
+            violation.property = one_line(sources.slice(goal.span));
+        }
         if violation.kind == "properties" && !why.nodes.is_empty() {
             why.notes.extend(other_sizes(path, &model.machine, &options.loading, &budget));
         }
-        if why.step.is_some() {
-            violation.explanation.retain(|line| !line.starts_with("while computing "));
+        if why.step.is_some()
+            && let Some(words) = words_at_fault(&why)
+        {
+            violation.property = words;
         }
-        if let Some(place) = &why.place {
-            let told = |line: &String| line.starts_with("at ") || place.excerpt.contains(line);
-            violation.explanation.retain(|line| !told(line));
-        }
-        violation.explanation.extend(why.lines(LONGEST));
+        join(&mut violation.explanation, &why);
         explained.push(why);
     }
     let has_choices = explainer.has_choices();
-    drop(explainer);
+    drop((explainer, levels));
     for (violation, why) in all.iter().zip(&mut explained).filter(|_| has_choices) {
         why.chosen = chosen(model, sources, &violation.trace, &budget);
     }
     let mut pairs = all.into_iter().zip(explained);
     let (violation, why) = pairs.next().expect("the finding that is shown is among all findings");
     Explained { violation: Some(violation), why, others: pairs.collect() }
+}
+
+/// Adds an explanation to the lines of a finding; what it says better they do not say any more.
+pub(super) fn join(lines: &mut Vec<String>, why: &Explanation) {
+    if why.step.is_some() {
+        lines.retain(|line| !line.starts_with(COMPUTING));
+    }
+    if let Some(place) = &why.place {
+        lines.retain(|line| !line.starts_with("at ") && !place.excerpt.contains(line));
+    }
+    lines.extend(why.lines(LONGEST));
+}
+
+/// What a failing step says is undefined: its elements are those of the trace that is shown.
+fn words_at_fault(why: &Explanation) -> Option<String> {
+    match &why.nodes.first()?.worth {
+        Worth::Undefined(words) => Some(words.clone()),
+        _ => None,
+    }
 }
 
 /// Longer traces are shown without the values that their steps chose.

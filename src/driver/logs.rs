@@ -11,6 +11,7 @@ use super::{Rejected, load};
 use crate::base::budget::{Budget, Stop};
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::hash::{HashMap, HashSet};
+use crate::base::text::many;
 use crate::evaluate::{Error, Interpreter, State, Transition};
 use crate::lang::typed::{Expr, Machine, VarId};
 use crate::lang::value::Value;
@@ -462,7 +463,10 @@ impl Follower<'_> {
                     enabled.push(&machine.op(machine.events[event]).name);
                 }
             }
-            lines.push(format!("{name} is enabled in none of the {} states that fit so far", before.len()));
+            lines.push(match before.len() {
+                1 => format!("{name} is not enabled in the one state that fits so far"),
+                n => format!("{name} is enabled in none of the {} that fit so far", many(n as u64, "state")),
+            });
             lines.push(format!(
                 "enabled there: {}",
                 if enabled.is_empty() { "nothing".into() } else { enabled.join(", ") }
@@ -479,7 +483,8 @@ impl Follower<'_> {
             lines.push(format!("one of the states before: {}", shown.collect::<Vec<_>>().join(", ")));
         }
         if !self.meaning.silent.is_empty() {
-            lines.push(format!("with at most {} steps that the log does not show", self.map.silent_steps));
+            let steps = many(self.map.silent_steps as u64, "step");
+            lines.push(format!("with at most {steps} that the log does not show"));
         }
         lines
     }

@@ -54,7 +54,7 @@ pub use csp::{describe as describe_csp, eval as eval_csp, is_csp};
 pub use csp_animation::ProcessAnimation;
 pub use drawing::{Drawing, of_trace as drawings_of_trace};
 pub use editor::{Document, Message, Range, Symbol};
-pub use eval::{Evaluated, eval};
+pub use eval::{Evaluated, Why, eval, why};
 pub use foreign::check_via;
 pub use judge::core_text;
 pub use listing::{Relate, code, layouts, relations};
@@ -134,6 +134,8 @@ struct Explored {
     violation: Option<Violation>,
     /// The first finding of every other property.
     others: Vec<Violation>,
+    /// For gluing conjuncts that are false, by the property of the finding: the values of all levels.
+    joint: Vec<(String, crate::evaluate::State)>,
     found: BTreeMap<String, u64>,
     counts: Counts,
     events: Vec<EventCoverage>,

@@ -145,7 +145,8 @@ impl Question {
         warnings.extend(advice::advice(&self.model.machine, options, &self.formulas, followed, &reasons));
         let (name, scope) = (self.model.machine.name.to_string(), scope_of(&self.model.machine));
         let always = |text: &str| self.formulas.always(text).cloned();
-        let found = (explored.violation, explored.others);
+        let found =
+            explain::Found { violation: explored.violation, others: explored.others, joint: explored.joint };
         let explained = explain::findings(path, &mut self.model, &mut self.sources, options, &always, found);
         let mut outcome = Outcome {
             file: path.display().to_string(),

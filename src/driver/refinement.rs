@@ -151,8 +151,17 @@ fn merge(explored: &mut Explored, sources: &Sources, options: &CheckOptions, fol
         let known = explored.found.entry(kind.word().to_string()).or_default();
         *known = (*known).max(*n);
     }
-    if let (None, Some(finding)) = (&explored.violation, followup.findings.first()) {
-        explored.violation = Some(violation(sources, finding));
+    for finding in &followup.findings {
+        let mut told = explored.violation.iter().chain(&explored.others);
+        if told.any(|v| v.kind == finding.kind.word() && v.property == finding.property) {
+            continue;
+        }
+        explored.joint.extend(finding.joint.clone().map(|state| (finding.property.clone(), state)));
+        match &explored.violation {
+            None => explored.violation = Some(violation(sources, finding)),
+            Some(_) if options.keep_going => explored.others.push(violation(sources, finding)),
+            Some(_) => break,
+        }
         if !options.keep_going {
             explored.ledger.enter("the search stopped at the first finding");
         }

@@ -33,8 +33,6 @@ use std::time::Instant;
 pub const ENGINE: &str = "simulate";
 /// So many walks are made to their ends before a finding ends the simulation.
 const BLOCK: u64 = 256;
-/// Values in lines of an explanation are cut.
-const LONGEST: usize = 300;
 /// Distinct states are counted up to this many for each worker; beyond, the count is a lower bound.
 const COUNTED: usize = 2_000_000;
 
@@ -390,11 +388,12 @@ fn violation(
     let why = Explainer::new(machine, sources, &Budget::moment()).explain(&Finding {
         kind: found.fault.kind.word(),
         property: &found.fault.property,
+        event: found.fault.event.map(|event| &*machine.op(machine.events[event]).name),
         state: Some(last),
         broken: None,
         strict_guards: false,
     });
-    explanation.extend(why.lines(LONGEST));
+    super::explain::join(&mut explanation, &why);
     let mut stops = vec![judge::Stop { by: None, state: &found.first }];
     stops.extend(found.steps.iter().map(|t| judge::Stop { by: Some(t), state: &t.target }));
     let claim = judge::Finding {

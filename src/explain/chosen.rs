@@ -52,12 +52,19 @@ impl Explainer<'_> {
                 if !out.writes.iter().any(|writes| self.leads(from, writes, to)) {
                     return Ok(Flow::Go);
                 }
-                found.extend(locals.iter().filter_map(|v| self.user_named(*v, env.get(*v)?)));
+                let values = locals.iter().filter_map(|v| self.user_named(*v, env.get(*v)?));
+                found.extend(values.filter(|(name, _)| !self.is_variable_after(name)));
                 Ok(Flow::Stop)
             });
             self.note_stop(&run);
         }
         found
+    }
+
+    /// Whether a name is that of a variable after the step, as Z writes it (`members'`): the state says its value.
+    fn is_variable_after(&self, name: &str) -> bool {
+        let variable = name.strip_suffix('\'');
+        variable.is_some_and(|v| self.machine.variables.iter().any(|id| *self.machine.var(*id).name == *v))
     }
 
     /// Whether writes make one state of another.

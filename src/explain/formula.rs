@@ -414,7 +414,11 @@ impl Explainer<'_> {
         let Some(first) = candidates.into_iter().next() else {
             let mut node = Node::new(self.pred_text(bare(barrier), span), Worth::False);
             node.place = Place::of(self.sources, barrier.span);
-            node.notes.push(format!("no {} satisfies this", names(&rest)));
+            node.notes.push(match rest.is_empty() {
+                false => format!("no {} satisfies this", names(&rest)),
+                // What leads up to the conjunct could not be enumerated in time.
+                true => format!("no {} satisfies this and what stands before it", names(bound)),
+            });
             return node;
         };
         let mut held = Node::new(String::new(), Worth::Unknown);

@@ -40,6 +40,8 @@ pub struct Finding<'a> {
     pub kind: &'a str,
     /// The conjunct, assertion or message, as the result names it.
     pub property: &'a str,
+    /// The event whose step fails, where the engine names it.
+    pub event: Option<&'a str>,
     /// Where it was found; none for what was found before there was a state.
     pub state: Option<&'a State>,
     /// An undefined guard is a finding.
@@ -78,10 +80,7 @@ impl<'a> Explainer<'a> {
 
     /// Explains one finding.
     pub fn explain(&self, finding: &Finding) -> Explanation {
-        self.claims.borrow_mut().clear();
-        self.nodes.set(0);
-        self.cut_short.set(false);
-        let mut explanation = match (kind_of_word(finding.kind), finding.state) {
+        self.explained(|| match (kind_of_word(finding.kind), finding.state) {
             (Some(FindingKind::Invariant), Some(state)) => {
                 self.broken(&self.machine.invariant, finding.property, state)
             }
@@ -101,7 +100,15 @@ impl<'a> Explainer<'a> {
             (Some(kind), Some(state)) => self.failing(kind, finding, state),
             (Some(kind), None) => self.failing_start(kind, finding.property),
             (None, _) => Explanation::default(),
-        };
+        })
+    }
+
+    /// An explanation with what is noted beside it: claims, and whether something was left out.
+    fn explained(&self, work: impl FnOnce() -> Explanation) -> Explanation {
+        self.claims.borrow_mut().clear();
+        self.nodes.set(0);
+        self.cut_short.set(false);
+        let mut explanation = work();
         explanation.cut_short = self.cut_short.get();
         explanation.claims = self.claims.take();
         explanation
@@ -112,6 +119,11 @@ impl<'a> Explainer<'a> {
         self.nodes.set(0);
         let mut env = self.env(state);
         self.predicate(&mut env, p, Span::default(), 0)
+    }
+
+    /// Why each false conjunct of some is false in a state.
+    pub fn false_clauses(&self, clauses: &[Clause], state: &State) -> Explanation {
+        self.explained(|| self.broken(clauses, "", state))
     }
 
     /// The claims of the nodes that were made since the last explanation.
@@ -181,8 +193,15 @@ impl<'a> Explainer<'a> {
         }
         let exact = |k: FindingKind, words: &str| k == kind && words == finding.property;
         let similar = |k: FindingKind, _: &str| k == kind;
-        for wanted in [&exact as Wanted, &similar] {
-            for event in 0..self.machine.events.len() {
+        let is_named =
+            |event: usize| finding.event == Some(&*self.machine.op(self.machine.events[event]).name);
+        let (named, others): (Vec<usize>, Vec<usize>) =
+            (0..self.machine.events.len()).partition(|e| is_named(*e));
+        // A trace whose elements were renamed has its fault in other words, but in the same event.
+        let tries: [(Wanted, &[usize]); 4] =
+            [(&exact, &named), (&similar, &named), (&exact, &others), (&similar, &others)];
+        for (wanted, events) in tries {
+            for &event in events {
                 if let Some((step, fault)) = self.event_fault(&mut env, event, wanted, finding.strict_guards)
                 {
                     let place = self.place_of(&fault);

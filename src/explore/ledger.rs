@@ -36,7 +36,7 @@ impl Reason {
     /// The reason in words, those of the system included.
     pub fn words(self, system: &impl System) -> String {
         match self {
-            Reason::States(n) => format!("the limit of {n} states was reached"),
+            Reason::States(n) => format!("the limit of {} was reached", crate::base::text::many(n, "state")),
             Reason::Time => Stop::Time.reason().into(),
             Reason::Memory => Stop::Memory.reason().into(),
             Reason::Disk => "a file of the search could not be written or read".into(),

@@ -3,6 +3,8 @@
 //! In: the product, its accepting components, a first lasso. Out: a lasso that is no longer. Without fairness the loop
 //! behind an entry is a shortest one; with fairness each entry has the loop that meets its duties one after the other.
 //! Prefix and loop together are then as short as any in the product, unless the search gives up: its work is bounded.
+//! A control reads a state when it leaves it, so that a path of the product may go round once more than the path of the
+//! graph has to: paths that are a little longer in the product are tried too, and compared without such rounds.
 //! Never here: whether there is a lasso at all (`check`).
 
 use super::bits::Bits;
@@ -14,6 +16,9 @@ use super::product::{Product, Step};
 use super::view::Graph;
 use crate::base::budget::{Budget, Stop};
 use crate::base::hash::{HashMap, HashSet};
+
+/// So much longer than the best path of the graph may a path of the product be that is tried.
+const ROUNDS: usize = 4;
 
 /// Nodes that all searches together may look behind.
 const WORK: usize = 1 << 20;
@@ -44,17 +49,17 @@ pub(super) fn shorten<G: Graph>(
     first: Path,
     budget: &Budget,
 ) -> Result<Path, Stop> {
-    let mut bound = first.edges.len();
+    let rounds = ROUNDS.min(product.automaton.controls as usize);
     let mut best = first.reduced();
     let mut work = 0;
-    let mut before: HashMap<u32, Option<(u32, Step)>> = HashMap::new();
+    let mut before: Ways = HashMap::new();
     let mut layer: Vec<u32> = product.initial().collect();
     layer.sort_by_key(|n| product.rank(*n));
     layer.dedup();
-    before.extend(layer.iter().map(|n| (*n, None)));
+    before.extend(layer.iter().map(|n| (*n, (0, None))));
     let mut depth = 0;
     // A loop takes one step at least.
-    while depth + 1 < bound && !layer.is_empty() && work < WORK {
+    while depth < best.edges.len() + rounds && !layer.is_empty() && work < WORK {
         budget.check()?;
         let mut next = Vec::new();
         for &node in &layer {
@@ -64,19 +69,17 @@ pub(super) fn shorten<G: Graph>(
                 let (start, steps) = way(&before, node);
                 let path = path_of(product, start, &steps, end);
                 if path.edges.len() < best.edges.len() {
-                    bound = bound.min(path.edges.len());
                     best = path;
                 }
                 continue;
             }
             // A shorter path may have been found in this very layer.
-            let left = bound.saturating_sub(depth + 1);
+            let left = (best.edges.len() + rounds).saturating_sub(depth);
             if left > 0
                 && accepting.contains(node)
                 && let Some(round) = smallest_loop(product, accepting, node, left, &mut work)
             {
                 let (start, mut steps) = way(&before, node);
-                bound = bound.min(depth + round.len());
                 steps.extend(round);
                 let mut path = path_of(product, start, &steps, End::Loop(depth));
                 path.states.pop();
@@ -86,10 +89,17 @@ pub(super) fn shorten<G: Graph>(
                 }
             }
             for step in product.successors(node) {
-                before.entry(step.node).or_insert_with(|| {
-                    next.push(step.node);
-                    Some((node, step))
-                });
+                let latest = (depth + 1, Some((node, step)));
+                // A wait in the last state of a way may belong to the loop: of ways of one length it is taken.
+                let waits = product.state(node) == product.state(step.node);
+                match before.get_mut(&step.node) {
+                    None => {
+                        next.push(step.node);
+                        before.insert(step.node, latest);
+                    }
+                    Some(known) if waits && known.0 == depth + 1 => *known = latest,
+                    Some(_) => {}
+                }
             }
         }
         next.sort_by_key(|n| product.rank(*n));
@@ -99,11 +109,14 @@ pub(super) fn shorten<G: Graph>(
     Ok(best)
 }
 
+/// For each node how many steps a search took there, and the last of them.
+type Ways = HashMap<u32, (usize, Option<(u32, Step)>)>;
+
 /// The steps that a search took to a node, and where it began.
-fn way(before: &HashMap<u32, Option<(u32, Step)>>, node: u32) -> (u32, Vec<Step>) {
+fn way(before: &Ways, node: u32) -> (u32, Vec<Step>) {
     let mut steps = Vec::new();
     let mut here = node;
-    while let Some(Some((earlier, step))) = before.get(&here) {
+    while let Some((_, Some((earlier, step)))) = before.get(&here) {
         steps.push(*step);
         here = *earlier;
     }

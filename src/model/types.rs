@@ -176,9 +176,16 @@ fn write_type(out: &mut String, ty: &Type, sets: &[SetDecl], freetypes: &[Freety
         }
         Type::Free(_) => out.push('_'),
         Type::Pow(t) => {
-            out.push_str("POW(");
-            write_type(out, t, sets, freetypes);
-            out.push(')');
+            out.push_str("POW");
+            match &**t {
+                // The brackets of the product are those of POW.
+                Type::Prod(..) => write_type(out, t, sets, freetypes),
+                _ => {
+                    out.push('(');
+                    write_type(out, t, sets, freetypes);
+                    out.push(')');
+                }
+            }
         }
         Type::Prod(a, b) => {
             out.push('(');

@@ -3,7 +3,7 @@
 //! In: rows in words, with places. Out: text.
 
 use super::page_style::STYLE;
-use crate::base::text::escape;
+use crate::base::text::{escape, many};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -85,7 +85,10 @@ impl Covered {
 
     fn headline(&self) -> String {
         let whole = if self.complete { "all" } else { "the first" };
-        format!("coverage of {}: {whole} {} states", self.machine, self.states)
+        match (self.complete, self.states) {
+            (true, 1) => format!("coverage of {}: the only state", self.machine),
+            _ => format!("coverage of {}: {whole} {}", self.machine, many(self.states as u64, "state")),
+        }
     }
 
     pub fn text(&self) -> String {
@@ -95,13 +98,16 @@ impl Covered {
         }
         for v in &self.variables {
             let range = if v.values > 1 { format!("{} .. {}", v.least, v.greatest) } else { v.least.clone() };
-            let _ = writeln!(out, "  variable     {} : {} values, {range}", v.name, v.values);
+            let values = many(v.values as u64, "value");
+            let _ = writeln!(out, "  variable     {} : {values}, {range}", v.name);
         }
         for e in &self.events {
             let _ = writeln!(
                 out,
-                "  event        {}: enabled in {} states, {} transitions",
-                e.name, e.states, e.transitions
+                "  event        {}: enabled in {}, {}",
+                e.name,
+                many(e.states, "state"),
+                many(e.transitions, "transition")
             );
             for part in e.guard.iter().filter(|p| p.word() != "both") {
                 let _ = writeln!(out, "    {:<12} {}", part.word(), part.text);

@@ -59,10 +59,13 @@ pub fn svg(graph: &Drawn) -> String {
         })
         .collect();
     // Labels come last, so that no node covers one.
-    let mut words = String::new();
+    let mut words = Labels { taken: boxes.clone(), out: String::new() };
     for ((from, to), labels) in &arrows {
-        let words = (arrows.len() <= LABELLED).then_some(&mut words);
-        arrow(&mut out, words, &boxes[*from], &boxes[*to], from == to, labels);
+        let curve = Curve::between(&boxes[*from], &boxes[*to], from == to);
+        curve.draw(&mut out, labels);
+        if arrows.len() <= LABELLED {
+            words.put(&curve, labels);
+        }
     }
     for (n, dot) in graph.dots.iter().enumerate() {
         let class = match (dot.initial, dot.open) {
@@ -73,12 +76,13 @@ pub fn svg(graph: &Drawn) -> String {
         };
         node(&mut out, &boxes[n], &labels[n], class, &dot.values);
     }
-    out.push_str(&words);
+    out.push_str(&words.out);
     out.push_str("</svg>\n");
     out
 }
 
-/// A node by its middle.
+/// A node, or the label of an arrow, by its middle.
+#[derive(Clone)]
 struct Box {
     x: f64,
     y: f64,
@@ -87,6 +91,11 @@ struct Box {
 }
 
 impl Box {
+    fn touches(&self, other: &Box) -> bool {
+        (self.x - other.x).abs() < self.half_width + other.half_width
+            && (self.y - other.y).abs() < self.half_height + other.half_height
+    }
+
     /// Where the line from the middle to a point leaves the box.
     fn edge_towards(&self, x: f64, y: f64) -> (f64, f64) {
         let (dx, dy) = (x - self.x, y - self.y);
@@ -125,39 +134,92 @@ fn node(out: &mut String, place: &Box, label: &[String], class: &str, values: &[
     out.push_str("</g>\n");
 }
 
-/// An arrow from box to box, bent a little so that there and back are two lines; a step to the same node is a loop.
-fn arrow(out: &mut String, words: Option<&mut String>, from: &Box, to: &Box, is_loop: bool, labels: &[&str]) {
-    let (path, middle) = if is_loop {
-        let (x, y) = (from.x + from.half_width, from.y);
-        (format!("M{x:.1} {:.1}c26 -14 26 26 0 12", y - 6.0), (x + 22.0, y + 3.0))
-    } else {
+/// The line of an arrow: where it begins, the points that bend it, where it ends.
+struct Curve {
+    points: [(f64, f64); 4],
+}
+
+impl Curve {
+    /// From box to box, bent a little so that there and back are two lines; a step to the same node is a loop.
+    fn between(from: &Box, to: &Box, is_loop: bool) -> Curve {
+        if is_loop {
+            let (x, y) = (from.x + from.half_width, from.y);
+            return Curve {
+                points: [(x, y - 6.0), (x + 26.0, y - 20.0), (x + 26.0, y + 20.0), (x, y + 6.0)],
+            };
+        }
         let bend = 0.12;
         let (dx, dy) = (to.x - from.x, to.y - from.y);
-        let control = (from.x + dx / 2.0 - dy * bend, from.y + dy / 2.0 + dx * bend);
-        let ((ax, ay), (bx, by)) =
-            (from.edge_towards(control.0, control.1), to.edge_towards(control.0, control.1));
-        // Near its beginning an arrow is between two rows; further on a node of a row could lie on the label.
-        let at = |a: f64, c: f64, b: f64| 0.5625 * a + 0.375 * c + 0.0625 * b;
-        let middle = (at(ax, control.0, bx), at(ay, control.1, by));
-        (format!("M{ax:.1} {ay:.1}Q{:.1} {:.1} {bx:.1} {by:.1}", control.0, control.1), middle)
-    };
-    let _ = writeln!(
-        out,
-        "<g><title>{}</title><path d=\"{path}\" marker-end=\"url(#head)\"/>",
-        escape(&labels.join("\n"))
-    );
-    out.push_str("</g>\n");
-    if let Some(words) = words {
+        // Along a row the way leads around the nodes between the two.
+        let aside = if dy.abs() < 1e-9 { ASIDE.copysign(dx) } else { dx * bend };
+        let control = (from.x + dx / 2.0 - dy * bend, from.y + dy / 2.0 + aside);
+        let (a, b) = (from.edge_towards(control.0, control.1), to.edge_towards(control.0, control.1));
+        let towards = |p: (f64, f64)| (p.0 + (control.0 - p.0) / 1.5, p.1 + (control.1 - p.1) / 1.5);
+        Curve { points: [a, towards(a), towards(b), b] }
+    }
+
+    /// The point at a share of the way.
+    fn at(&self, t: f64) -> (f64, f64) {
+        let s = 1.0 - t;
+        let weights = [s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t];
+        let sum = |pick: fn(&(f64, f64)) -> f64| -> f64 {
+            self.points.iter().zip(weights).map(|(p, w)| pick(p) * w).sum()
+        };
+        (sum(|p| p.0), sum(|p| p.1))
+    }
+
+    fn draw(&self, out: &mut String, labels: &[&str]) {
+        let [a, b, c, d] = self.points;
+        let _ = writeln!(
+            out,
+            "<g><title>{}</title><path d=\"M{:.1} {:.1}C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}\" marker-end=\"url(#head)\"/></g>",
+            escape(&labels.join("\n")),
+            a.0,
+            a.1,
+            b.0,
+            b.1,
+            c.0,
+            c.1,
+            d.0,
+            d.1
+        );
+    }
+}
+
+/// How far arrows between nodes of one row leave it.
+const ASIDE: f64 = 62.0;
+/// Half the height of a label.
+const HALF_LABEL: f64 = 6.0;
+/// Width of a character of a label.
+const SMALL: f64 = 6.1;
+
+/// The labels of arrows, and what they must not cover.
+struct Labels {
+    taken: Vec<Box>,
+    out: String,
+}
+
+impl Labels {
+    /// Puts a label on its arrow where it covers neither a node nor another label; nearer to the beginning than to the end.
+    fn put(&mut self, curve: &Curve, labels: &[&str]) {
         let more = if labels.len() > 1 { format!(" +{}", labels.len() - 1) } else { String::new() };
         let text = format!("{}{more}", labels[0]);
-        let anchor = if is_loop { "start" } else { "middle" };
+        let half_width = text.chars().count() as f64 * SMALL / 2.0;
+        let at = |t: f64| {
+            let (x, y) = curve.at(t);
+            Box { x, y, half_width, half_height: HALF_LABEL }
+        };
+        let shares = [0.35, 0.4, 0.3, 0.45, 0.25, 0.5, 0.55, 0.2, 0.6, 0.65, 0.15, 0.7, 0.75, 0.8, 0.85];
+        let free = |place: &Box| !self.taken.iter().any(|other| other.touches(place));
+        let place = shares.into_iter().map(at).find(free).unwrap_or_else(|| at(shares[0]));
         let _ = writeln!(
-            words,
-            "<text class=\"label\" text-anchor=\"{anchor}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            middle.0,
-            middle.1,
+            self.out,
+            "<text class=\"label\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            place.x,
+            place.y + HALF_LABEL / 2.0,
             escape(&text)
         );
+        self.taken.push(place);
     }
 }
 
@@ -165,6 +227,48 @@ fn arrow(out: &mut String, words: Option<&mut String>, from: &Box, to: &Box, is_
 mod tests {
     use super::super::graph_file::{Arrow, Dot};
     use super::*;
+
+    #[test]
+    fn labels_of_arrows_cover_neither_nodes_nor_each_other() {
+        let dots = (0..9).map(|n| Dot {
+            values: vec![("inside".into(), format!("{{p{n}}}")), ("flag".into(), "{(p|->TRUE)}".into())],
+            states: 1,
+            initial: n == 0,
+            open: false,
+        });
+        // A grid of three by three, with every step back and some to the first node.
+        let mut arrows = Vec::new();
+        for n in 0..9usize {
+            for m in [n + 3, (n + 1) * usize::from(n % 3 < 2)].into_iter().filter(|m| (1..9).contains(m)) {
+                arrows.push(Arrow { from: n, to: m, label: format!("enter({m})") });
+                arrows.push(Arrow { from: m, to: n, label: format!("leave({n})") });
+            }
+        }
+        arrows.push(Arrow { from: 8, to: 0, label: "reset".into() });
+        let count = arrows.len();
+        let graph = Drawn { machine: "M".into(), dots: dots.collect(), arrows, states: 9, missing: vec![] };
+        let page = svg(&graph);
+        let number = |text: &str, key: &str| -> f64 {
+            let rest = text.split(&format!(" {key}=\"")).nth(1).expect("the attribute is there");
+            rest.split('"').next().and_then(|n| n.parse().ok()).expect("a number")
+        };
+        let mut seen: Vec<Box> = Vec::new();
+        for rect in page.split("<rect").skip(1) {
+            let (w, h) = (number(rect, "width"), number(rect, "height"));
+            let (x, y) = (number(rect, "x") + w / 2.0, number(rect, "y") + h / 2.0);
+            seen.push(Box { x, y, half_width: w / 2.0 - 1.0, half_height: h / 2.0 - 1.0 });
+        }
+        let labels: Vec<&str> = page.split("<text class=\"label\"").skip(1).collect();
+        assert_eq!(labels.len(), count);
+        for label in labels {
+            let text = label.split('>').nth(1).and_then(|t| t.split('<').next()).expect("a text");
+            let half_width = text.len() as f64 * SMALL / 2.0 - 1.0;
+            let (x, y) = (number(label, "x"), number(label, "y") - HALF_LABEL / 2.0);
+            let place = Box { x, y, half_width, half_height: HALF_LABEL - 1.0 };
+            assert!(!seen.iter().any(|other| other.touches(&place)), "{text} covers something\n{page}");
+            seen.push(place);
+        }
+    }
 
     #[test]
     fn a_thousand_nodes_are_drawn_and_steps_between_two_nodes_are_one_arrow() {

@@ -296,7 +296,7 @@ fn figures(out: &mut String, o: &Outcome) {
         );
     }
     let found: Vec<String> =
-        o.found.iter().filter(|(_, n)| **n > 0).map(|(k, n)| format!("{n} {k}")).collect();
+        o.found.iter().filter(|(_, n)| **n > 0).map(|(k, n)| format!("{} {k}", grouped(*n))).collect();
     if !found.is_empty() {
         let _ = writeln!(out, "  findings     {}", found.join(", "));
     }

@@ -141,7 +141,7 @@ fn drawings(out: &mut String, all: &[String]) {
 }
 
 /// Constants have one value and a table of their own.
-fn constants(out: &mut String, steps: &[TraceStep]) {
+pub fn constants(out: &mut String, steps: &[TraceStep]) {
     let Some(setup) = steps.first().filter(|s| s.event == SETUP_CONSTANTS && !s.state.is_empty()) else {
         return;
     };
@@ -157,7 +157,8 @@ fn constants(out: &mut String, steps: &[TraceStep]) {
     out.push_str("</table></div>\n");
 }
 
-fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
+/// The rows of a trace, a column for each variable, what each step changed marked.
+pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
         if !names.contains(&name.as_str()) {

@@ -15,6 +15,8 @@ pub struct ReadTrace {
     pub machine: Option<String>,
     /// What the last state is said to break: a kind and a property.
     pub violation: Option<(String, String)>,
+    /// Why, in lines.
+    pub why: Vec<String>,
     pub steps: Vec<TraceStep>,
     pub loop_start: Option<usize>,
 }
@@ -38,9 +40,36 @@ pub fn read(text: &str) -> Result<ReadTrace, String> {
         model: json.get("model").and_then(|m| word(m, "file")),
         machine: json.get("model").and_then(|m| word(m, "machine")),
         violation: violation.and_then(|v| Some((word(v, "kind")?, word(v, "property")?))),
-        steps: list.iter().map(|s| step(s, "event", "state")).collect::<Result<_, _>>()?,
+        why: violation.map(why).unwrap_or_default(),
+        steps: steps(list)?,
         loop_start: inside.get("loop_start").and_then(Value::as_u64).map(|n| n as usize),
     })
+}
+
+/// The place and the reasons of a finding of a JSON result, and the step that fails after the last state of its trace.
+pub fn why(finding: &Value) -> Vec<String> {
+    let place = &finding["place"];
+    let place =
+        place["file"].as_str().map(|file| format!("--> {file}:{}:{}", place["line"], place["column"]));
+    let reasons = finding["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    place.into_iter().chain(reasons.map(String::from)).chain(failing(&finding["failing_step"])).collect()
+}
+
+/// `add(k=3) fails, where m = 2`.
+fn failing(step: &Value) -> Option<String> {
+    let bound = |key: &str, between: &str| {
+        let all: Vec<(String, String)> = pairs(step.get(key)).unwrap_or_default();
+        all.iter().map(|(n, v)| format!("{n}{between}{v}")).collect::<Vec<_>>().join(", ")
+    };
+    let (params, locals) = (bound("params", "="), bound("locals", " = "));
+    let params = if params.is_empty() { params } else { format!("({params})") };
+    let locals = if locals.is_empty() { locals } else { format!(", where {locals}") };
+    Some(format!("{}{params} fails{locals}", step.get("event")?.as_str()?))
+}
+
+/// The steps of a trace in a JSON result.
+pub fn steps(trace: &[Value]) -> Result<Vec<TraceStep>, String> {
+    trace.iter().map(|s| step(s, "event", "state")).collect()
 }
 
 fn step(v: &Value, name: &str, state: &str) -> Result<TraceStep, String> {

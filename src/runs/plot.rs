@@ -339,6 +339,9 @@ fn key(out: &mut String, s: &Series, x: f64, y: f64) {
     let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", x + 30.0, y + 4.0, escape(&s.name));
 }
 
+/// The width of a letter in the names of bars.
+const MONOSPACED: f64 = 6.7;
+
 /// One bar per name, longest first as given: for lists of runs.
 pub struct Bar {
     pub name: String,
@@ -350,7 +353,8 @@ pub struct Bar {
 pub fn bars(title: &str, bars: &[Bar], width: f64) -> String {
     let row = 20.0;
     let longest = bars.iter().map(|b| b.name.chars().count().min(48)).max().unwrap_or(0) as f64;
-    let left = longest * GLYPH + 12.0;
+    // Names may be all capitals, so their letters are of one width.
+    let left = longest * MONOSPACED + 16.0;
     let values = bars.iter().map(|b| b.text.chars().count()).max().unwrap_or(0) as f64 * GLYPH + 16.0;
     let most = bars.iter().map(|b| b.value).fold(0.0, f64::max).max(1e-9);
     let height = 34.0 + row * bars.len() as f64 + 6.0;
@@ -367,7 +371,7 @@ pub fn bars(title: &str, bars: &[Bar], width: f64) -> String {
         let fill = if b.good { COLOURS[0] } else { COLOURS[1] };
         let _ = writeln!(
             out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-family=\"monospace\" font-size=\"11\">{}</text>\
              <rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{length:.1}\" height=\"13\" fill=\"{fill}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             left - 6.0,

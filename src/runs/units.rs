@@ -1,5 +1,7 @@
 //! Numbers for people: seconds, bytes and counts with the precision that means something.
 
+pub use crate::base::text::grouped as count;
+
 /// Seconds with three significant digits, minutes and hours when they are long.
 pub fn seconds(s: f64) -> String {
     if !s.is_finite() {
@@ -31,19 +33,6 @@ pub fn bytes(n: u64) -> String {
     } else {
         format!("{value:.1} {}", UNITS[unit])
     }
-}
-
-/// Digits in groups of three, with a narrow no-break space between them.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// A rate with an SI prefix: 1.25 M, 830 k.
@@ -80,6 +69,5 @@ mod tests {
         assert_eq!(seconds(7260.0), "2:01 h");
         assert_eq!(rate(1_234_567.0), "1.23 M");
         assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(count(1234567), "1\u{202f}234\u{202f}567");
     }
 }

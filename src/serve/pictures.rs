@@ -16,12 +16,15 @@ use std::collections::BTreeMap;
 const PAIRS: usize = 400;
 /// What an arrow back to its own node takes on both sides.
 const LOOP: f64 = 110.0;
-/// Labels of nodes are about this long.
+/// Lines of labels of nodes are about this long.
 const LABEL: usize = 36;
+/// Lines of a label; rows of a picture have room for no more.
+const LINES: usize = 4;
 
-/// The width of a node by the length of its label.
+/// The width of a node by its longest line.
 fn width(label: &str) -> f64 {
-    label.chars().count().min(LABEL + LABEL / 2) as f64 * 7.4 + 20.0
+    let longest = label.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+    longest.min(LABEL + LABEL / 2) as f64 * 7.4 + 20.0
 }
 
 /// Widths with room for arrows that lead back to their own node.
@@ -137,12 +140,17 @@ impl StateSpace<'_, '_> {
             (Err(_), _) => "undefined".into(),
             (Ok(value), Some(ty)) => shortened(machine, ty, value, LABEL).0,
             (Ok(_), None) => {
-                let mut text = self.title(states[0]).replace('\n', ", ");
-                if let Some((at, _)) = text.char_indices().nth(LABEL) {
-                    text.truncate(at);
-                    text.push('…');
+                let title = self.title(states[0]);
+                let cut = |line: &str| match line.char_indices().nth(LABEL) {
+                    Some((at, _)) => format!("{}…", &line[..at]),
+                    None => line.to_string(),
+                };
+                let mut lines: Vec<String> = title.lines().take(LINES).map(cut).collect();
+                let left_out = title.lines().count().saturating_sub(LINES - 1);
+                if left_out > 1 {
+                    lines[LINES - 1] = format!("… {left_out} more");
                 }
-                text
+                lines.join("\n")
             }
         }
     }

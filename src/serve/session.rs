@@ -8,7 +8,7 @@ use super::pictures::{self, StateSpace};
 use super::present;
 use super::reasons;
 use crate::base::budget::Budget;
-use crate::base::text::one_line;
+use crate::base::text::{many, one_line};
 use crate::driver::{self, Animation, Choice, Drawing, Space, Typed};
 use crate::evaluate::Interpreter;
 use crate::explain::Explainer;
@@ -30,6 +30,8 @@ const SHORTLY: Duration = Duration::from_secs(10);
 const LONG: Duration = Duration::from_secs(60);
 /// Steps, rows and states that one answer holds at most.
 const ROWS: usize = 500;
+/// Lines that say why a finding is one.
+const REASONS: usize = 60;
 /// The greatest part of the state space that is drawn, and that is searched from a state on.
 const DRAWN: usize = 5_000;
 const SEARCHED: usize = 200_000;
@@ -161,8 +163,11 @@ impl<'m> Session<'m> {
         // The model may have constants that the trace does not mention.
         let untold = steps.len().saturating_sub(replayed.made);
         self.loop_start = trace.loop_start.filter(|_| replayed.failed.is_none()).map(|n| n + untold);
-        self.finding =
-            trace.violation.as_ref().map(|(kind, property)| json!({"kind": kind, "property": property}));
+        let why: Vec<&String> = trace.why.iter().take(REASONS).collect();
+        self.finding = trace
+            .violation
+            .as_ref()
+            .map(|(kind, property)| json!({"kind": kind, "property": property, "why": why}));
         self.animation.go_along(0, steps);
     }
 
@@ -477,7 +482,7 @@ impl<'m> Session<'m> {
             None => Err(format!("none of the {} states that follow satisfies it", space.states.len())),
             Some(found) => {
                 let steps = space.steps(found, false);
-                self.said.push(format!("found after {} steps", steps.len()));
+                self.said.push(format!("found after {}", many(steps.len() as u64, "step")));
                 self.animation.go_along(self.animation.position(), steps);
                 Ok(self.view())
             }
@@ -496,7 +501,7 @@ impl<'m> Session<'m> {
             let trace = trace_read::read(&result.to_string())?;
             self.open(&trace, budget);
             let states = result["states"].as_u64().unwrap_or(0);
-            self.said.push(format!("found among {states} states"));
+            self.said.push(format!("found among {}", many(states, "state")));
             return Ok(self.view());
         }
         let states = result["states"].as_u64().unwrap_or(0);

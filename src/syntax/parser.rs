@@ -250,7 +250,11 @@ impl<'t> Parser<'t> {
     /// What a word or sign at the place of an error was probably meant to be.
     fn misread(&self, expected: &str) -> Option<String> {
         let here = self.peek();
-        if here == Tok::Equal && expected.contains("the end of the block") {
+        let begun = self.pos.checked_sub(2).map(|at| self.tokens[at].tok);
+        let initialising = matches!(begun, Some(Tok::Initialisation | Tok::Initialization));
+        let body =
+            expected.contains("the end of the block") || expected.contains("before the next operation");
+        if here == Tok::Equal && (body || initialising) {
             return Some("a value is assigned by `:=`".into());
         }
         if here != Tok::Ident {

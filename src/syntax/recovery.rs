@@ -74,8 +74,10 @@ impl<'t> Parser<'t> {
         let header = here == Tok::Equal
             && expected.contains("the end of the block")
             && (opens_block(self.peek_at(1)) || matches!(self.peek_at(2), Tok::Assign | Tok::BecomesIn));
+        let next =
+            here == Tok::Ident && expected.contains("the end of the block") && self.operation_begins_at(0);
         let ends = here == Tok::Eof || opens_clause(here) && self.open_loops == 0;
-        self.open_blocks.last().copied().filter(|_| header || ends)
+        self.open_blocks.last().copied().filter(|_| header || next || ends)
     }
 
     /// Skips to the next clause, to the END of the machine, or to the end of the text.
@@ -128,7 +130,12 @@ impl<'t> Parser<'t> {
 
     /// Whether the `;` ahead is followed by the header of an operation.
     fn operation_follows(&self) -> bool {
-        let mut at = 1;
+        self.operation_begins_at(1)
+    }
+
+    /// Whether the tokens so far ahead are the head of an operation.
+    fn operation_begins_at(&self, ahead: usize) -> bool {
+        let mut at = ahead;
         let mut names = 0;
         while matches!(self.peek_at(at), Tok::Ident | Tok::Comma | Tok::Dot) {
             names += usize::from(self.peek_at(at) == Tok::Ident);

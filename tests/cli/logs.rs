@@ -112,7 +112,7 @@ fn what_a_log_leaves_out_may_be_anything_and_the_states_that_fit_are_followed() 
     assert_eq!((output.status.code(), &result["unexplained"]["line"]), (Some(1), &3.into()));
     let because = result["unexplained"]["because"].to_string();
     assert!(
-        because.contains("ask is enabled in none of the 1 states") && because.contains("enter"),
+        because.contains("ask is not enabled in the one state that fits") && because.contains("enter"),
         "{because}"
     );
     told[3]["left"] = 7.into();

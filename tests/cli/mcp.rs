@@ -49,7 +49,7 @@ fn tools_are_listed_and_their_answers_are_those_of_the_command_line() {
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "bombus");
     let names: Vec<&Value> =
         answers[1]["result"]["tools"].as_array().unwrap().iter().map(|t| &t["name"]).collect();
-    assert_eq!(names, ["check", "eval", "replay", "simulate"]);
+    assert_eq!(names, ["check", "explain", "eval", "replay", "simulate"]);
     let checked: Value = serde_json::from_str(text(&answers[2])).unwrap();
     assert_eq!(
         (&checked["verdict"], &checked["violation"]["kind"]),
@@ -66,4 +66,31 @@ fn tools_are_listed_and_their_answers_are_those_of_the_command_line() {
         (&(-32602).into(), &(-32601).into())
     );
     assert_eq!(answers[8]["result"]["isError"], true);
+}
+
+#[test]
+fn a_predicate_and_a_disabled_operation_are_explained_at_the_end_of_a_trace() {
+    let folder = Folder::with_machine(LOCK);
+    let trace = folder.bombus().args(["check", "M.mch", "--quiet", "--trace", "t.json"]).output().unwrap();
+    assert_eq!(trace.status.code(), Some(1));
+    let answers = talk(
+        &folder,
+        &[
+            call(1, "explain", json!({"model": "M.mch", "trace": "t.json", "formula": "card(inside) <= 1"})),
+            call(2, "explain", json!({"model": "M.mch", "trace": "t.json", "operation": "enter"})),
+            call(3, "explain", json!({"model": "M.mch", "trace": "t.json", "operation": "leave"})),
+            call(4, "explain", json!({"model": "M.mch"})),
+            call(5, "eval", json!({"model": "M.mch", "trace": "t.json", "formula": "card(inside)"})),
+        ],
+    );
+    let broken: Value = serde_json::from_str(text(&answers[0])).unwrap();
+    assert_eq!((&broken["is"], &broken["parts"][0]["value"]), (&"false".into(), &"2".into()), "{broken}");
+    let disabled: Value = serde_json::from_str(text(&answers[1])).unwrap();
+    assert_eq!(disabled["parts"][0]["is"], "false", "{disabled}");
+    assert_eq!(
+        (text(&answers[2]), &answers[2]["result"]["isError"]),
+        ("leave is possible here", &true.into())
+    );
+    assert_eq!(answers[3]["result"]["isError"], true);
+    assert_eq!(text(&answers[4]), "2");
 }

@@ -222,5 +222,65 @@ fn a_search_that_a_limit_ended_says_how_to_go_on() {
     folder.write("m.mch", text);
     let output = run(&folder, &["check", "m.mch", "--max-states", "50", "--checkpoint", "saved"]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(err(&output).contains("bombus check m.mch --resume saved"), "{}", err(&output));
+    let told = err(&output);
+    let command = "bombus check m.mch --max-states 50 --checkpoint saved --resume saved";
+    assert!(told.contains(&format!("to go on, with a higher limit: {command}")), "{told}");
+    // The same words with another limit go on: the states so far are not counted again.
+    let again =
+        run(&folder, &["check", "m.mch", "--max-states", "90", "--checkpoint", "saved", "--resume", "saved"]);
+    assert_eq!(again.status.code(), Some(3), "{}", err(&again));
+    assert!(err(&again).contains(&command.replace("50", "90")), "{}", err(&again));
+}
+
+#[test]
+fn every_command_of_the_examples_ends_as_their_page_says() {
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let page = std::fs::read_to_string(examples.join("README.md")).expect("the examples have a page");
+    let mut commands = 0;
+    for row in page.lines().filter_map(|line| line.strip_prefix("| `bombus ")) {
+        let (command, rest) = row.split_once("` | ").expect("a command and its answer");
+        let answer = rest.split(" |").next().unwrap_or_default();
+        let output =
+            bombus().current_dir(&examples).args(command.split(' ')).output().expect("the binary runs");
+        let word = answer.to_uppercase();
+        assert!(out(&output).starts_with(&word), "{command}: {}{}", out(&output), err(&output));
+        commands += 1;
+    }
+    assert!(commands >= 8, "the page lists the examples");
+}
+
+#[test]
+fn each_finding_of_a_state_is_explained_by_its_own_event() {
+    let folder = Folder::new();
+    folder.write(
+        "sub.mch",
+        "MACHINE sub VARIABLES x INVARIANT x : 0..5 INITIALISATION x := 2 OPERATIONS\n\
+         put(k) = PRE x + k < 5 & k : 0..3 THEN x := x + k END;\n\
+         drop(k) = PRE x - k > 0 & k : 0..3 THEN x := x - k END END",
+    );
+    folder.write(
+        "twice.mch",
+        "MACHINE twice INCLUDES sub OPERATIONS\n\
+         more(k) = SELECT k : 0..3 THEN put(k) END;\n\
+         less(k) = SELECT k : 0..3 THEN drop(k) END END",
+    );
+    let told = out(&run(&folder, &["check", "twice.mch", "--keep-going"]));
+    assert!(told.contains("put is called at twice.mch:2:") && told.contains("more(k=3)   fails"), "{told}");
+    assert!(told.contains("drop is called at twice.mch:3:") && told.contains("less(k=2)   fails"), "{told}");
+}
+
+#[test]
+fn a_renamed_trace_names_the_same_element_in_the_finding_and_in_its_explanation() {
+    let folder = Folder::new();
+    folder.write(
+        "m.mch",
+        "MACHINE m SETS ID VARIABLES st INVARIANT st : ID +-> 0..3 INITIALISATION st := {} OPERATIONS\n\
+         put(i) = SELECT i : ID & st = {} THEN st(i) := 1 END;\n\
+         sw(i) = SELECT i : ID & st /= {} THEN st(i) := st(i) END END",
+    );
+    let told = out(&run(&folder, &["check", "m.mch"]));
+    let named: Vec<&str> =
+        told.split("outside its domain, to ").skip(1).filter_map(|rest| rest.get(..3)).collect();
+    assert!(named.len() >= 2 && named.iter().all(|n| *n == named[0]), "{told}");
+    assert!(told.contains(&format!("sw(i={})   fails", named[0])), "{told}");
 }

@@ -110,6 +110,7 @@ fn agree(path: &Path, states: usize) -> Result<Compared, String> {
         let explanation = explainer.explain(&Finding {
             kind: finding.kind.word(),
             property: &finding.property,
+            event: None,
             state: finding.state.map(|at| &found.states[at]),
             strict_guards: false,
             broken: None,

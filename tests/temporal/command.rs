@@ -640,3 +640,16 @@ OPERATIONS s(q) = SELECT q : {parameter} THEN x := 1 - x END END"
     let chance = bound(sequences, "G ([s([3])] => e(s([])))");
     assert!(chance > 0.0 && chance < 1e-15, "{chance}");
 }
+
+#[test]
+fn a_lasso_is_no_longer_than_its_path_has_to_be() {
+    let queue = "MACHINE q VARIABLES x, q INVARIANT x : 0..5 & q : seq(0..5) INITIALISATION x := 0 || q := [] OPERATIONS\n\
+        put = SELECT size(q) < 3 THEN q := q <- x || x := (x + 1) mod 6 END;\n\
+        get = SELECT q /= [] THEN q := tail(q) END;\n\
+        idle = skip END";
+    // After three steps x is 3; the queue stays as it is for ever: the initial state, three steps, one that closes the loop.
+    let j = expect(queue, &[], &[("G ({x=3} => F {q=[]})", "violated")]);
+    assert_eq!(j["violation"]["trace"].as_array().map(Vec::len), Some(5), "{j}");
+    let j = expect(queue, &[], &[("F G {q=[]}", "violated")]);
+    assert_eq!(j["violation"]["trace"].as_array().map(Vec::len), Some(3), "{j}");
+}

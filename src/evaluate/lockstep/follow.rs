@@ -34,6 +34,8 @@ pub(crate) struct Near {
     pub(crate) part: bool,
     /// The nearest false conjunct is the abstraction's own.
     pub(crate) itself: bool,
+    /// The abstract state with which that conjunct is false.
+    pub(crate) shown_by: Option<u32>,
 }
 
 impl Near {
@@ -50,7 +52,7 @@ impl Near {
         if let Some(rank) = other.rank
             && self.nearer(rank, other.words, other.span)
         {
-            self.itself = other.itself;
+            (self.itself, self.shown_by) = (other.itself, other.shown_by);
         }
         self.unknown = self.unknown.take().or(other.unknown);
         self.part |= other.part;

@@ -38,7 +38,8 @@ use crate::evaluate::called::Values;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, Res};
 use crate::evaluate::search::{TraceStep, kind_of};
-use crate::evaluate::{Constants, ErrorKind, Interpreter};
+use crate::evaluate::{Constants, ErrorKind, Interpreter, State};
+use crate::lang::typed::VarId;
 use crate::lang::value::Value;
 use crate::model::refinement::{Followed, Refinement, Role};
 use follow::{Abstract, Glue, Near};
@@ -70,6 +71,8 @@ pub struct Finding {
     /// Values that show it.
     pub lines: Vec<String>,
     pub span: Span,
+    /// Where a gluing conjunct is false: the values of all levels.
+    pub joint: Option<State>,
     pub trace: Vec<TraceStep>,
 }
 
@@ -325,7 +328,7 @@ impl<'m> Search<'m> {
                 }
                 Glue::Broken { words, span, itself } => {
                     if near.nearer(3, words, span) {
-                        near.itself = itself;
+                        (near.itself, near.shown_by) = (itself, Some(a));
                     }
                 }
             }
@@ -593,9 +596,16 @@ impl<'m> Search<'m> {
         let kind = if near.itself { FindingKind::Invariant } else { FindingKind::Refinement };
         let property = format!("{place} / {}", near.words);
         let lines = self.stuck_lines(from.as_ref());
+        let machine = &self.chain.machine;
+        let operation = from.as_ref().map_or(machine.initialisation.span, |(_, step)| {
+            machine.op(self.chain.events[step.event].op).span
+        });
         // The combined state has no number: the step that leads to it ends the trace.
         let trace = self.trace_to(c, from);
-        Ok(self.report(kind, property, lines, near.span, trace))
+        let joint = near.shown_by.map(|a| self.joint(c, a));
+        // A step that no conjunct refuses is shown by the operation that makes it.
+        let span = if near.span == Span::default() { operation } else { near.span };
+        Ok(self.report(Finding { kind, property, lines, span, joint, trace }))
     }
 
     fn finding(
@@ -617,22 +627,30 @@ impl<'m> Search<'m> {
             let Node { concrete, from, .. } = &self.nodes[at];
             self.trace_to(*concrete, from.clone())
         });
-        self.report(kind, property, lines, span, trace)
+        self.report(Finding { kind, property, lines, span, joint: None, trace })
     }
 
-    fn report(
-        &mut self,
-        kind: FindingKind,
-        property: String,
-        lines: Vec<String>,
-        span: Span,
-        trace: Vec<TraceStep>,
-    ) -> Going {
+    /// The values of a concrete state and of an abstract one, in the order of the machine of all levels.
+    fn joint(&self, c: u32, a: u32) -> State {
+        let machine = &self.chain.machine;
+        let (own, hidden) = (self.concretes.get(c), self.abstracts.hidden(a));
+        let value = |(i, v): (usize, &VarId)| match own.get(i) {
+            Some(x) => x.clone(),
+            None => hidden.iter().find(|(w, _)| w == v).map_or(Value::unassigned(), |(_, x)| x.clone()),
+        };
+        State {
+            constants: self.constants.clone(),
+            variables: machine.variables.iter().enumerate().map(value).collect(),
+        }
+    }
+
+    fn report(&mut self, finding: Finding) -> Going {
+        let kind = finding.kind;
         if self.seen.insert(kind) {
             *self.result.found.entry(kind).or_default() += 1;
         }
-        if self.result.findings.iter().all(|f| f.kind != kind || f.property != property) {
-            self.result.findings.push(Finding { kind, property, lines, span, trace });
+        if self.result.findings.iter().all(|f| f.kind != kind || f.property != finding.property) {
+            self.result.findings.push(finding);
         }
         self.options.keep_going
     }

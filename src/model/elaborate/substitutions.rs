@@ -245,7 +245,15 @@ impl Elaborator {
         let Some(id) = self.scope().operations.get(&op.name).copied() else {
             let near = crate::model::scope::nearest(&op.name, self.scope().operations.keys()).cloned();
             let mut d = Diagnostic::error(op.span, format!("unknown operation `{}`", op.name));
-            if let Some(near) = near {
+            if results.is_empty()
+                && args.is_empty()
+                && (self.scope().names.contains_key(&op.name) || self.local(&op.name).is_some())
+            {
+                d = d.help(format!(
+                    "a value is no substitution; to give it as a result write `r := {}`",
+                    op.name
+                ));
+            } else if let Some(near) = near {
                 d = d.help(format!("did you mean `{near}`?"));
             }
             self.error(d);

@@ -101,8 +101,8 @@ fn variables_get_types_from_invariant_and_operations() {
     let m = one("MACHINE M SETS S VARIABLES f, s, r INVARIANT f : S +-> BOOL & s = [1] & r = rec(x:1)
          INITIALISATION f, s, r := {}, [1], rec(x:2)
          OPERATIONS o <-- get(k) = PRE k : dom(f) THEN o := f(k) END END");
-    assert_eq!(type_of(&m, "f"), "POW((S*BOOL))");
-    assert_eq!(type_of(&m, "s"), "POW((INTEGER*INTEGER))");
+    assert_eq!(type_of(&m, "f"), "POW(S*BOOL)");
+    assert_eq!(type_of(&m, "s"), "POW(INTEGER*INTEGER)");
     assert_eq!(type_of(&m, "r"), "struct(x:INTEGER)");
     assert_eq!(type_of(&m, "k"), "S");
     assert_eq!(type_of(&m, "o"), "BOOL");

@@ -5,23 +5,21 @@
 use super::super::child::steps;
 use super::super::plot::{Axis, Bar, Chart, Point, Series, Style, bars, svg};
 use super::super::units;
-use super::summary::{assignments, call, findings, headline, verdict};
+use super::summary::{findings, headline, verdict};
 use super::{Entry, Finished};
-use crate::base::text::escape;
+use crate::base::text::{escape, many, shell_word};
 use crate::report::page_style::STYLE;
+use crate::report::{trace_page, trace_read};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Longer counterexamples are shown by their beginning and their end.
-const MOST_STEPS: usize = 200;
-
 /// What this page has beside the common style.
 const OWN_STYLE: &str = "table.results { width: 100%; } table.results td { white-space: nowrap; } td.n, th.n { text-align: right; white-space: nowrap; }
-tr.bad td { background: var(--bad); } .ok { background: var(--good); } .doubt { background: var(--doubt); } .badge.ok, .badge.no { white-space: nowrap; }
+tr.bad td.run { box-shadow: inset 4px 0 0 light-dark(#c4471c, #e0764f); } .ok { background: var(--good); } .doubt { background: var(--doubt); } .badge.ok, .badge.no { white-space: nowrap; }
 a { color: light-dark(#0b5cad, #7db8f5); } pre { background: var(--panel); padding: .6rem; overflow-x: auto; } details { margin: .8rem 0; }
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; } .plots svg, .wide svg { max-width: 100%; height: auto; background: #fff; border-radius: 6px; }
-td.run { min-width: 12rem; } td.state b { background: var(--good); font-weight: 400; border-radius: 3px; padding: 0 .15rem; }
+td.run { min-width: 12rem; }
 ";
 
 pub fn page(f: &Finished) -> String {
@@ -242,11 +240,15 @@ fn counterexamples(out: &mut String, f: &Finished) {
         let length = e.record.as_ref().and_then(|r| r.result.as_ref()).and_then(steps).unwrap_or(0);
         let _ = writeln!(
             out,
-            "<details{}><summary><b>{}</b>: {} <code>{}</code>, {length} steps</summary><div id=\"ce{i}\">",
+            "<details{}><summary><b>{}</b>: {} <code>{}</code>, {}</summary><div id=\"ce{i}\">\n\
+             <p class=\"muted\">scope: {}</p>\n<p class=\"muted\">command: <code>{}</code></p>",
             if e.unmet.is_some() { " open" } else { "" },
             escape(&e.instance.name),
             escape(v["kind"].as_str().unwrap_or_default()),
             escape(v["property"].as_str().unwrap_or_default()),
+            many(length, "step"),
+            escape(&scope(e)),
+            escape(&command(e))
         );
         for (n, finding) in findings(e).into_iter().enumerate() {
             if n > 0 {
@@ -261,60 +263,29 @@ fn counterexamples(out: &mut String, f: &Finished) {
 
 /// The reasons of a finding and its trace.
 fn one_finding(out: &mut String, v: &Value) {
-    let mut lines: Vec<String> = Vec::new();
-    if let Some(file) = v["place"]["file"].as_str() {
-        lines.push(format!("--> {file}:{}:{}", v["place"]["line"], v["place"]["column"]));
-    }
-    let reasons = v["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    lines.extend(reasons.map(String::from));
+    let lines = trace_read::why(v);
     if !lines.is_empty() {
         let _ = writeln!(out, "<pre>{}</pre>", escape(&lines.join("\n")));
     }
-    let empty = Vec::new();
-    steps_table(out, v["trace"].as_array().unwrap_or(&empty), v["loop_start"].as_u64());
+    let trace = v["trace"].as_array().map_or(&[][..], Vec::as_slice);
+    let Ok(steps) = trace_read::steps(trace) else { return };
+    trace_page::constants(out, &steps);
+    trace_page::table(out, &steps, v["loop_start"].as_u64().map(|n| n as usize));
 }
 
-fn steps_table(out: &mut String, trace: &[Value], loop_start: Option<u64>) {
-    out.push_str(
-        "<div class=\"wide\"><table>\n<tr><th class=\"n\">#</th><th>event</th><th>state (what changed is marked)</th></tr>\n",
-    );
-    let mut before = &Value::Null;
-    for (i, step) in trace.iter().enumerate() {
-        let hidden = trace.len().saturating_sub(MOST_STEPS);
-        if hidden > 0 && i == MOST_STEPS / 2 {
-            let _ = writeln!(
-                out,
-                "<tr><td></td><td colspan=\"2\" class=\"muted\">{hidden} steps are left out</td></tr>"
-            );
-        }
-        let shown = hidden == 0 || i < MOST_STEPS / 2 || i >= trace.len() - MOST_STEPS / 2;
-        if shown {
-            let mark =
-                if loop_start == Some(i as u64) { " <span class=\"muted\">(loop starts)</span>" } else { "" };
-            let _ = writeln!(
-                out,
-                "<tr><td class=\"n\">{i}</td><td><code>{}</code>{mark}</td><td class=\"state\">{}</td></tr>",
-                escape(&call(step)),
-                state(before, &step["state"])
-            );
-        }
-        before = &step["state"];
-    }
-    out.push_str("</table></div>\n");
+/// The command that gives the same answer for people.
+fn command(e: &Entry) -> String {
+    let words = e.instance.args.iter().filter(|a| *a != "--json").map(|a| shell_word(&a.to_string_lossy()));
+    ["bombus".to_string(), "check".to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The state with the variables that differ from the one before in bold.
-fn state(before: &Value, now: &Value) -> String {
-    let Some(now_object) = now.as_object() else { return escape(&assignments(now, ", ")) };
-    let cells: Vec<String> = now_object
-        .iter()
-        .map(|(name, value)| {
-            let text = escape(&format!("{name} = {}", value.as_str().unwrap_or_default()));
-            let changed = before.is_object() && before.get(name) != Some(value);
-            if changed { format!("<b>{text}</b>") } else { text }
-        })
-        .collect();
-    cells.join("<br>")
+/// Sizes and bounds for which a run says what it says.
+fn scope(e: &Entry) -> String {
+    let Some(result) = e.record.as_ref().and_then(|r| r.result.as_ref()) else { return String::new() };
+    let sets = result["scope"]["sets"].as_object().into_iter().flatten();
+    let sizes = sets.map(|(name, size)| format!("{name} = {size}"));
+    let integers = format!("integers {}..{}", result["scope"]["minint"], result["scope"]["maxint"]);
+    sizes.chain([integers]).collect::<Vec<_>>().join(", ")
 }
 
 fn messages(out: &mut String, f: &Finished) {

@@ -5,6 +5,7 @@ use super::super::scale::tables::columns;
 use super::super::units;
 use super::{Entry, Finished};
 use crate::base::text::{escape, one_line};
+use crate::report::{INITIALISE, SETUP_CONSTANTS, trace_read};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -142,10 +143,7 @@ fn findings_text(e: &Entry) -> String {
     for finding in findings(e) {
         let word = |key: &str| finding[key].as_str().unwrap_or_default();
         let _ = writeln!(out, "{}: {}", word("kind"), one_line(word("property")));
-        if let Some(place) = finding["place"]["file"].as_str() {
-            let _ = writeln!(out, "  at {place}:{}:{}", finding["place"]["line"], finding["place"]["column"]);
-        }
-        for line in finding["explanation"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        for line in trace_read::why(finding) {
             let _ = writeln!(out, "  {line}");
         }
         for step in finding["trace"].as_array().into_iter().flatten() {
@@ -164,8 +162,12 @@ pub fn findings(e: &Entry) -> Vec<&Value> {
 }
 
 /// `event(p=1) -> r=2`.
-pub fn call(step: &Value) -> String {
-    let name = step["event"].as_str().unwrap_or_default();
+fn call(step: &Value) -> String {
+    let name = match step["event"].as_str().unwrap_or_default() {
+        SETUP_CONSTANTS => "SETUP_CONSTANTS",
+        INITIALISE => "INITIALISATION",
+        other => other,
+    };
     let params = assignments(&step["params"], ", ");
     let results = assignments(&step["results"], ", ");
     let mut text = name.to_string();
@@ -178,7 +180,7 @@ pub fn call(step: &Value) -> String {
     text
 }
 
-pub fn assignments(object: &Value, between: &str) -> String {
+fn assignments(object: &Value, between: &str) -> String {
     let pairs = object.as_object().into_iter().flatten();
     pairs.map(|(k, v)| format!("{k}={}", v.as_str().unwrap_or_default())).collect::<Vec<_>>().join(between)
 }

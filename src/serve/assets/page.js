@@ -58,7 +58,8 @@
     const finding = view.finding ? [`${view.finding.kind}: ${view.finding.property}`] : [];
     // What the finding says already is not said again.
     const remarks = view.remarks.filter((remark) => !view.finding || !remark.endsWith(view.finding.property));
-    $("messages").replaceChildren(...say(finding, "bad"), ...say(view.said, "doubt"), ...say(remarks, wrong ? "bad" : "doubt"));
+    const why = view.finding && view.finding.why.length ? [el("details", { class: "bad", open: view.finding.why.length <= 12 }, el("summary", {}, "why"), el("pre", {}, view.finding.why.join("\n")))] : [];
+    $("messages").replaceChildren(...say(finding, "bad"), ...why, ...say(view.said, "doubt"), ...say(remarks, wrong ? "bad" : "doubt"));
     $("undo").disabled = view.position === 0;
     $("redo").disabled = view.position >= view.length;
     $("random").disabled = view.operations.total === 0;

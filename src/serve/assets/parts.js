@@ -14,7 +14,7 @@ Bombus.el = (tag, attributes, ...children) => {
   return element;
 };
 
-Bombus.count = (n) => n.toLocaleString("en").replaceAll(",", "\u202f");
+Bombus.count = (n) => n.toLocaleString("en");
 
 // A text of a value, with a way to see the rest where it is cut. `query` tells the server which value is meant.
 Bombus.value = (value, ask, query) => {

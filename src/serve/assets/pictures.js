@@ -15,8 +15,11 @@ Bombus.picture = (data, pick) => {
   marker.append(make("path", { d: "M 0 1 L 10 5 L 0 9 z" }));
   defs.append(marker);
   svg.append(defs);
-  const half = 14;
+  const line = 14;
+  const linesOf = (node) => node.label.split("\n");
+  const halfOf = (node) => (linesOf(node).length * line + line) / 2;
   const labelled = data.edges.length <= 150;
+  const words = [];
   const both = new Set(data.edges.map((e) => `${e.from} ${e.to}`));
   for (const edge of data.edges) {
     const a = data.nodes[edge.from];
@@ -32,8 +35,8 @@ Bombus.picture = (data, pick) => {
       const level = b.y === a.y;
       // Edges that meet their reverse, and edges upwards or along a row, bend aside.
       const bend = level ? 0 : both.has(`${edge.to} ${edge.from}`) || !down ? 26 : 0;
-      const from = level ? [a.x + Math.sign(b.x - a.x) * a.w / 2, a.y] : [a.x + bend / 2, a.y + (down ? half : -half)];
-      const to = level ? [b.x - Math.sign(b.x - a.x) * b.w / 2, b.y] : [b.x + bend / 2, b.y + (down ? -half : half)];
+      const from = level ? [a.x + Math.sign(b.x - a.x) * a.w / 2, a.y] : [a.x + bend / 2, a.y + (down ? halfOf(a) : -halfOf(a))];
+      const to = level ? [b.x - Math.sign(b.x - a.x) * b.w / 2, b.y] : [b.x + bend / 2, b.y + (down ? -halfOf(b) : halfOf(b))];
       const rise = level ? -18 - Math.abs(b.x - a.x) / 12 : 0;
       const middle = [(from[0] + to[0]) / 2 + bend * 2, (from[1] + to[1]) / 2 + rise * 2];
       d = `M ${from[0]} ${from[1]} Q ${middle[0]} ${middle[1]} ${to[0]} ${to[1]}`;
@@ -42,13 +45,14 @@ Bombus.picture = (data, pick) => {
     const path = make("path", { class: "edge", d, "marker-end": `url(#${tip(0)})` });
     if (edge.label) path.append(make("title", {}, edge.label));
     svg.append(path);
-    if (edge.label && labelled) svg.append(make("text", { class: "label", x: at[0], y: at[1] }, edge.label.length > 28 ? `${edge.label.slice(0, 27)}…` : edge.label));
+    if (edge.label && labelled) words.push(make("text", { class: "label", x: at[0], y: at[1] }, edge.label.length > 28 ? `${edge.label.slice(0, 27)}…` : edge.label));
   }
   data.nodes.forEach((node, n) => {
     const marks = [["initial", node.initial], ["here", node.here], ["broken", node.bad], ["dead", node.deadlock], ["open", node.open]];
     const group = make("g", { class: ["node", ...marks.filter((m) => m[1]).map((m) => m[0])].join(" "), tabindex: "0", role: "button", "aria-label": node.label });
-    group.append(make("rect", { x: node.x - node.w / 2, y: node.y - half, width: node.w, height: 2 * half, rx: 6 }));
-    group.append(make("text", { x: node.x, y: node.y }, node.label));
+    group.append(make("rect", { x: node.x - node.w / 2, y: node.y - halfOf(node), width: node.w, height: 2 * halfOf(node), rx: 6 }));
+    const lines = linesOf(node);
+    lines.forEach((text, i) => group.append(make("text", { x: node.x, y: node.y + (i - (lines.length - 1) / 2) * line }, text)));
     const more = [node.title, node.states > 1 ? `${node.states} states` : null, node.bad ? "breaks the invariant or an assertion" : null, node.deadlock ? "deadlock" : null, node.open ? "not all steps are shown" : null];
     group.append(make("title", {}, more.filter(Boolean).join("\n") || node.label));
     if (pick) {
@@ -63,6 +67,8 @@ Bombus.picture = (data, pick) => {
     }
     svg.append(group);
   });
+  // Labels come last, so that no node covers one.
+  svg.append(...words);
   Bombus.movable(svg, data.width, data.height);
   return svg;
 };
