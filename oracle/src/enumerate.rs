@@ -2,7 +2,7 @@
 //!
 //! In: variables with their types, a predicate, an environment. Out: one call per binding, in a fixed order.
 //! A variable runs through its type, or through a set that is obvious from one conjunct: `x=E`, `x:S`, `x|->y:S`,
-//! `x<:S`, or integers between two comparisons, also by way of other variables. A binding outside that set makes the conjunct false, hence the whole
+//! `x<:S`, or integers between two comparisons. A binding outside that set makes the conjunct false, hence the whole
 //! conjunction. A conjunct that is false already ends a branch for the same reason. Nothing cleverer is here.
 //!
 //! A variable without a value yet is `Slot::Unbound`; reading the variable stops the evaluation, so whatever can be
@@ -13,17 +13,10 @@ use crate::pred::{Conjunct, conjuncts, located, worse};
 use crate::sets::{Set, sides};
 use crate::tree::{Expr, Name, Pred, RelOp, Type, Var};
 use crate::value::Value;
-use dashu_int::IBig;
 use std::sync::Arc;
 
 /// Called with the environment of each binding, and whether the predicate is true or undefined there.
 pub(crate) type Found<'a> = &'a mut dyn FnMut(&Env, Result<(), Undefined>) -> Res<()>;
-
-/// Comparisons of variables with each other that are followed for a bound.
-const CHAIN: usize = 3;
-
-/// The least and the greatest value that comparisons leave to an integer.
-type Bounds = (Option<IBig>, Option<IBig>);
 
 /// The values that a variable runs through.
 enum Range {
@@ -132,8 +125,8 @@ impl Oracle<'_> {
                         Ok(None) | Err(_) => {}
                     }
                 }
-                if !equations && let (Some(low), Some(high)) = self.bounds(env, &var.0, open, CHAIN) {
-                    return (Some((at, Range::Members(Set::Interval(low, high)))), undefined);
+                if !equations && let Some(range) = self.between(env, &var.0, open) {
+                    return (Some((at, Range::Members(range))), undefined);
                 }
             }
         }
@@ -184,8 +177,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// The bounds of a variable by comparisons with numbers, and with variables that have bounds themselves.
-    fn bounds(&self, env: &Env, name: &Name, open: &[Conjunct], depth: usize) -> Bounds {
+    /// The integers between the comparisons of a variable with numbers.
+    fn between(&self, env: &Env, name: &Name, open: &[Conjunct]) -> Option<Set> {
         let (mut lows, mut highs) = (Vec::new(), Vec::new());
         for (_, p) in open {
             let Pred::Rel(op, a, b) = p else { continue };
@@ -194,26 +187,23 @@ impl Oracle<'_> {
                 (_, Some(p)) if p.is_empty() => (a, true),
                 _ => continue,
             };
-            let (low, high) = match (self.val(env, e), e) {
-                (Ok(Val::One(Value::Int(n))), _) => (Some(n.clone()), Some(n)),
-                (Ok(Val::Many(Set::From(n))), _) if *op == RelOp::In && !mirrored => {
+            let n = match self.val(env, e) {
+                Ok(Val::One(Value::Int(n))) => n,
+                Ok(Val::Many(Set::From(n))) if *op == RelOp::In && !mirrored => {
                     lows.push(n);
                     continue;
-                }
-                (Err(Stop::Unbound), Expr::Var(other)) if depth > 0 && other != name => {
-                    self.bounds(env, other, open, depth - 1)
                 }
                 _ => continue,
             };
             match (op, mirrored) {
-                (RelOp::Less, false) | (RelOp::Greater, true) => highs.extend(high.map(|n| n - 1)),
-                (RelOp::LessEqual, false) | (RelOp::GreaterEqual, true) => highs.extend(high),
-                (RelOp::Greater, false) | (RelOp::Less, true) => lows.extend(low.map(|n| n + 1)),
-                (RelOp::GreaterEqual, false) | (RelOp::LessEqual, true) => lows.extend(low),
+                (RelOp::Less, false) | (RelOp::Greater, true) => highs.push(n - 1),
+                (RelOp::LessEqual, false) | (RelOp::GreaterEqual, true) => highs.push(n),
+                (RelOp::Greater, false) | (RelOp::Less, true) => lows.push(n + 1),
+                (RelOp::GreaterEqual, false) | (RelOp::LessEqual, true) => lows.push(n),
                 _ => {}
             }
         }
-        (lows.into_iter().max(), highs.into_iter().min())
+        Some(Set::Interval(lows.into_iter().max()?, highs.into_iter().min()?))
     }
 }
 

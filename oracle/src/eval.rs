@@ -238,7 +238,6 @@ impl<'m> Oracle<'m> {
                 self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?
             }
             Expr::Unary(op, a) => self.unary(*op, self.val(env, a)?)?,
-            Expr::Binary(BinOp::Image, f, s) if grown(env, f).is_some() => self.grown_images(env, f, s)?,
             Expr::Binary(op, a, b) => self.binary(*op, self.val(env, a)?, self.val(env, b)?)?,
             Expr::Closure(t, r) => {
                 let strict = self.unary(UnOp::Closure1, self.val(env, r)?)?;
@@ -365,11 +364,8 @@ impl<'m> Oracle<'m> {
         let x = self.eval(env, x)?;
         if whole && !matches!(f, Set::Lambda(..)) {
             // The pairs are sorted by their first sides.
-            for two in self.list(&f)?.windows(2) {
-                let (a, b) = (sides(&two[0])?.0, sides(&two[1])?.0);
-                if a == b {
-                    return Stop::undefined(format!("the relation has two images of {a}"));
-                }
+            if let Some(two) = self.pairs(&f)?.windows(2).find(|two| two[0].0 == two[1].0) {
+                return Stop::undefined(format!("the relation has two images of {}", two[0].0));
             }
         }
         let mut images = self.images(&f, &x)?;
@@ -378,14 +374,6 @@ impl<'m> Oracle<'m> {
             (None, _) => outside(&x),
             (Some(_), n) => Stop::undefined(format!("{x} has {} images", n + 1)),
         }
-    }
-
-    /// `f[S]` of a function that is not known as a whole.
-    fn grown_images(&self, env: &Env, f: &Expr, s: &Expr) -> Res<Val> {
-        let from = self.list(&self.set(env, s)?)?;
-        let grown = grown(env, f).ok_or(Stop::Unbound)?;
-        let images = from.iter().map(|x| grown.image(x)).collect::<Res<Vec<_>>>()?;
-        Ok(Value::set(images.into_iter().flatten().collect()).into())
     }
 
     /// The images of a value under a relation, distinct.

@@ -1,8 +1,8 @@
 //! Functions that are chosen pair by pair, so that a condition that a few pairs break ends the choice early.
 //!
 //! In: what a function must be, its domain, its targets. Out: one call for each function, in a fixed order.
-//! While a function grows, its name stands for what is known of it: `f(x)` and `f[S]` have a value where all pairs that they
-//! look at are known, everything else waits. So a condition that is false already is false for every function that
+//! While a function grows, its name stands for what is known of it: `f(x)` has a value where the pair that it
+//! looks at is known, everything else waits. So a condition that is false already is false for every function that
 //! begins like this.
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop};
@@ -30,7 +30,7 @@ impl Grown {
 }
 
 /// Asked after each choice whether a function that begins like this may be one of those that are wanted.
-type Keep<'a> = &'a mut dyn FnMut(&[Option<Value>]) -> Res<bool>;
+type Keep<'a> = &'a mut dyn FnMut(&[Option<Value>]) -> bool;
 
 /// The functions that are wanted: what they must be, their domain, their targets.
 pub(crate) type Wanted<'a> = (Arrow, &'a [Value], &'a [Value]);
@@ -59,7 +59,7 @@ impl Oracle<'_> {
                 continue;
             }
             images.push(image);
-            if keep(images)? {
+            if keep(images) {
                 self.each_function(wanted, images, keep, visit)?;
             }
             images.pop();
@@ -77,20 +77,10 @@ impl Oracle<'_> {
         visit: Visit,
     ) -> Res<()> {
         let (domain, targets, mut env) = (self.list(a)?, self.list(b)?, env.clone());
-        // After how many choices each conjunct was true, so that it is true for all that begins like this.
-        let mut true_since: Vec<usize> = vec![usize::MAX; open.len()];
         let mut keep = |images: &[Option<Value>]| {
             let grown = Grown { domain: domain.clone(), images: images.to_vec() };
             env.fill(name, Slot::Grown(Arc::new(grown)));
-            for ((_, p), since) in open.iter().zip(&mut true_since).filter(|(_, s)| **s >= images.len()) {
-                *since = usize::MAX;
-                match self.holds(&env, p) {
-                    Ok(true) => *since = images.len(),
-                    Ok(false) => return Ok(false),
-                    Err(_) => self.tick()?,
-                }
-            }
-            Ok(true)
+            !open.iter().any(|(_, p)| matches!(self.holds(&env, p), Ok(false)))
         };
         self.each_function((arrow, &domain, &targets), &mut Vec::new(), &mut keep, visit)
     }

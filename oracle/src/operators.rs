@@ -5,7 +5,7 @@
 
 use crate::eval::{Oracle, Res, Stop, Val, function_on};
 use crate::sets::{Sequences, Set, listed, sides};
-use crate::tree::{BinOp, Expr, Type, UnOp};
+use crate::tree::{Arrow, BinOp, Expr, Type, UnOp};
 use crate::value::Value;
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
@@ -31,10 +31,10 @@ impl Oracle<'_> {
                 }
                 Value::int(self.list(&s)?.len()).into()
             }
-            Choose => match self.list(&a.set()?)?.first() {
-                Some(least) => least.clone().into(),
-                None => return Stop::undefined("there is nothing to choose from"),
-            },
+            Choose => {
+                let least = self.list(&a.set()?)?.first().cloned();
+                least.map_or_else(|| Stop::undefined("there is nothing to choose from"), Ok)?.into()
+            }
             Min | Max => self.extreme(op == Max, a.set()?)?.into(),
             Union | Inter => self.merge(op == Union, a)?.into(),
             Fst | Snd => {
@@ -73,8 +73,7 @@ impl Oracle<'_> {
                 }
                 // A permutation is a bijection from its places.
                 let places = Set::Interval(1.into(), self.list(&s)?.len().into());
-                let bijection =
-                    BinOp::TotalBijection.arrow().ok_or_else(|| Stop::ill("a set of functions"))?;
+                let bijection = Arrow { functional: true, total: true, onto: true, injective: true };
                 Val::Many(Set::Arrows(bijection, Arc::new(places), Arc::new(s)))
             }
             Size | First | Last | Front | Tail | Rev | Conc | ConcStrings => {

@@ -5,6 +5,7 @@
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
 use crate::exec::{Finding, Kind, Run, Transition, Writes};
+use crate::pred::conjuncts;
 use crate::text::Core;
 use crate::tree::{Clause, Expr, Machine, Name, Pred, RelOp, Type, Var};
 use crate::value::Value;
@@ -231,12 +232,15 @@ impl Oracle<'_> {
 fn searched_for<'a>(open: &'a [Var], properties: &Pred) -> Vec<&'a Name> {
     let relation = |t: &Type| matches!(t, Type::Pow(pair) if matches!(**pair, Type::Prod(..)));
     let mut searched: Vec<&Name> = open.iter().filter(|c| relation(&c.1)).map(|c| &c.0).collect();
-    let mut equations = Vec::new();
-    equations_of(properties, &mut equations);
-    while let Some(at) = searched.iter().position(|c| {
-        let depends = |e: &Expr| searched.iter().any(|other| mentions(e, other));
-        equations.iter().any(|(n, e)| n == c && !depends(e))
-    }) {
+    let mut all = Vec::new();
+    conjuncts(properties, "", &mut all);
+    let gives = |p: &Pred, c: &Name, searched: &[&Name]| match p {
+        Pred::Rel(RelOp::Equal, Expr::Var(n), e) | Pred::Rel(RelOp::Equal, e, Expr::Var(n)) if n == c => {
+            !searched.iter().any(|s| mentions(e, s))
+        }
+        _ => false,
+    };
+    while let Some(at) = searched.iter().position(|c| all.iter().any(|(_, p)| gives(p, c, &searched))) {
         searched.remove(at);
     }
     searched
@@ -245,22 +249,6 @@ fn searched_for<'a>(open: &'a [Var], properties: &Pred) -> Vec<&'a Name> {
 /// Whether a name occurs in an expression, bound or free.
 fn mentions(e: &Expr, name: &Name) -> bool {
     e.write().split(|c: char| c.is_whitespace() || "()`".contains(c)).any(|word| word == &**name)
-}
-
-/// The conjuncts `x = E` and `E = x`.
-fn equations_of<'p>(p: &'p Pred, out: &mut Vec<(&'p Name, &'p Expr)>) {
-    match p {
-        Pred::And(all) => all.iter().for_each(|p| equations_of(p, out)),
-        Pred::At(_, p) => equations_of(p, out),
-        Pred::Rel(RelOp::Equal, a, b) => {
-            for (side, other) in [(a, b), (b, a)] {
-                if let Expr::Var(n) = side {
-                    out.push((n, other));
-                }
-            }
-        }
-        _ => {}
-    }
 }
 
 struct Node {
@@ -283,8 +271,7 @@ struct Search<'a> {
 /// Explores all states of a machine as long as `go_on` says so; it is asked before each state.
 pub fn explore(machine: &Machine, options: &Options, go_on: &mut dyn FnMut() -> bool) -> Report {
     let oracle = Oracle::new(machine, options.budget);
-    let (valuations, nodes, known) = (Vec::new(), Vec::new(), BTreeMap::new());
-    let report = Report::default();
+    let (valuations, nodes, known, report) = Default::default();
     let mut s = Search { oracle, options, valuations, nodes, known, out_of_scope: 0, report };
     s.begin();
     let mut at = 0;
@@ -344,8 +331,7 @@ impl Search<'_> {
         look.events(&self.oracle, &env, None, self.options.strict_guards);
         let mut distinct = BTreeSet::new();
         for (event, t) in std::mem::take(&mut look.transitions) {
-            let target =
-                self.oracle.state_after(Some(&state), &t.writes).expect("every variable has a value");
+            let target = self.oracle.state_after(Some(&state), &t.writes).expect("all have values");
             distinct.insert((event, t.params, t.results, target));
         }
         let enabled: BTreeSet<Name> = distinct.iter().map(|t| t.0.clone()).collect();

@@ -142,6 +142,7 @@ fn logged(system: &Wheels, meter: &Arc<Meter>) -> (Visited, Log) {
     }
     let log = Log {
         edges,
+        crossing: Vec::new(),
         expanded: vec![ids.clone()],
         initial: vec![ids[0]],
         all_initial: true,

@@ -5,7 +5,7 @@
 //! (`symbolic::valuations`), which either lists all of its valuations or says nothing. The evaluator goes on from the
 //! listed values: it tests each of them against all properties, and brings them into its own order. So nothing depends on who was faster but time.
 
-use super::symbolic::candidate::written;
+use super::values::written;
 use crate::base::budget::Budget;
 use crate::base::{Name, Span};
 use crate::evaluate::Interpreter;
