@@ -5,6 +5,7 @@
 //! (negation, disjunction of different signatures, …) the result is joined with the declarations again.
 
 use crate::check_zed;
+use crate::support::number_from_env;
 use crate::support::rng::Rng;
 use std::collections::BTreeSet;
 
@@ -12,11 +13,6 @@ const NAMES: [&str; 6] = ["x", "y", "x'", "y'", "m?", "m!"];
 const ALL: usize = 729;
 /// Operations in each specification.
 const OPERATIONS: usize = 25;
-
-/// Specifications that are tried: 200 are 5,000 operations.
-fn specifications() -> u64 {
-    std::env::var("BOMBUS_Z_SPECIFICATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(24)
-}
 
 /// The place of a valuation with one value changed.
 fn with(at: usize, name: usize, value: usize) -> usize {
@@ -269,7 +265,8 @@ fn transitions(schema: &Schema) -> usize {
 
 #[test]
 fn expressions_of_the_schema_calculus_mean_what_their_tables_say() {
-    for seed in 0..specifications() {
+    // 200 specifications are 5,000 operations.
+    for seed in 0..number_from_env("BOMBUS_Z_SPECIFICATIONS", 24) {
         let mut rng = Rng::new(seed);
         let mut calculus = Calculus { rng: &mut rng, items: Vec::new(), known: Vec::new() };
         calculus
