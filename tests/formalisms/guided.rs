@@ -155,7 +155,7 @@ fn the_result_is_the_same_for_any_number_of_workers() {
         .iter()
         .map(|n| {
             let (mut result, _, _) = check(("Counter.mch", COUNTER), script, &["--workers", n]);
-            for field in ["workers", "seconds", "time_shares", "peak_memory_bytes"] {
+            for field in ["model", "workers", "seconds", "time_shares", "peak_memory_bytes"] {
                 result.as_object_mut().unwrap().remove(field);
             }
             result
