@@ -449,8 +449,8 @@ impl<'a> Run<'a> {
         op.params.iter().zip(args).for_each(|((p, _), v)| inside.bind(p, v));
         op.results.iter().for_each(|(r, _)| inside.push(r, Slot::Unassigned));
         self.calls += 1;
-        let deep = self.calls > CALLS;
-        let outcomes = if deep { Err(Stop::ill("no loop")) } else { self.any_outcome(&inside, &op.body) };
+        let wrong = Stop::ill("an operation that does not call itself");
+        let outcomes = if self.calls > CALLS { Err(wrong) } else { self.any_outcome(&inside, &op.body) };
         self.calls -= 1;
         let mut out = Vec::new();
         for mut writes in outcomes? {

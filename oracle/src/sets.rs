@@ -283,8 +283,8 @@ impl Oracle<'_> {
     /// Chooses the set of images of each element of `a`.
     fn each_arrow(&self, arrow: Arrow, a: &[Value], b: &Arc<Set>, visit: Visit) -> Res<()> {
         if arrow.functional {
-            let wanted = (arrow, a, &*self.list(b)?);
-            return self.each_function(wanted, &mut Vec::new(), &mut |_| true, visit);
+            let targets = self.list(b)?;
+            return self.each_function((arrow, a, &targets), &mut Vec::new(), &mut |_| true, visit);
         }
         let images = Set::Subsets(b.clone(), arrow.total);
         self.each_choice(&vec![&images; a.len()], &mut Vec::new(), &mut |chosen| {

