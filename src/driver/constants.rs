@@ -1,11 +1,14 @@
 //! Constants whose search explodes are found by the SAT solver.
 //!
-//! In: a machine. Out: the machine, with the list of the values of such constants as a further property. The rule: the evaluator
+//! In: a machine. Out: the machine, with the list of the values of such constants as a further property. The rule: constants that
+//! no equation gives and that have more than 2^`FEW` values by their types may explode. For them the evaluator
 //! gets `PATIENCE`; if it has not listed all valuations then, each group of related constants is put to the solver
 //! (`symbolic::valuations`), which either lists all of its valuations or says nothing. The evaluator goes on from the
-//! listed values: it tests each of them against all properties, and brings them into its own order. So nothing depends on who was faster but time.
+//! listed values: it tests each of them against all properties, and brings them into its own order. What has no
+//! valuation at all is left to the evaluator, and so is everything that a certificate has to show.
 
 use super::values::written;
+use super::{CheckOptions, Engine};
 use crate::base::budget::Budget;
 use crate::base::{Name, Span};
 use crate::evaluate::Interpreter;
@@ -19,29 +22,73 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// What the solver may take for all groups.
 const SOLVING: Duration = Duration::from_secs(8);
 
-/// Adds what the solver lists, where the evaluator does not list the constants soon.
-pub fn prepare(machine: &mut Machine, budget: &Budget) {
-    // There, integers that nothing bounds have few values, which the solver does not know.
-    if machine.constants.is_empty() || machine.integers_in_scope {
-        return;
+/// Binary logarithm of a number of values that is listed soon whatever the properties are.
+const FEW: f64 = 20.0;
+/// What an unbounded integer counts for, as a binary logarithm: users bound most of them by small numbers.
+const NUMBER: f64 = 6.0;
+
+/// Adds what the solver lists, where the evaluator does not list the constants soon, and says of which constants.
+pub fn prepare(machine: &mut Machine, options: &CheckOptions, budget: &Budget) -> Option<String> {
+    // In the scope, integers that nothing bounds have few values, which the solver does not know.
+    let is_left = machine.integers_in_scope || options.certificate.is_asked() || options.cluster.is_some();
+    if is_left || options.engine != Engine::Explicit || may_have(machine) <= FEW {
+        return None;
     }
     let moment = within(budget, PATIENCE);
     // Whatever the evaluator says in time, it will say again.
     if Interpreter::new(machine, &moment).constants().is_ok_and(|_| moment.check().is_ok()) {
-        return;
+        return None;
     }
     let moment = within(budget, SOLVING);
-    let mut listed = Vec::new();
+    let (mut listed, mut names) = (Vec::new(), Vec::new());
     for group in groups(machine) {
-        if let Some(values) = solutions(machine, &group, &moment)
+        if let Some(values) = solutions(machine, &group, &moment).filter(|values| !values.is_empty())
             && let Some(pred) = one_of(machine, &group.constants, &values)
         {
             listed.push(pred);
+            names.extend(group.constants.iter().map(|v| machine.var(*v).name.to_string()));
         }
     }
     let origin = Name::from("solver");
     let clause = |pred| Clause { label: None, origin: origin.clone(), pred, text: String::new() };
     machine.properties.extend(listed.into_iter().map(clause));
+    let words = format!("the SAT solver listed the values of {}", names.join(", "));
+    (!names.is_empty()).then_some(words)
+}
+
+/// The binary logarithm of the number of values that the constants may have by their types, those aside that an equation
+/// gives.
+fn may_have(machine: &Machine) -> f64 {
+    let mut given = Vec::new();
+    machine.properties.iter().for_each(|c| note_given(&c.pred, &mut given));
+    let open = machine.constants.iter().filter(|v| !given.contains(v));
+    open.map(|v| logarithm(machine, &machine.var(*v).ty)).sum()
+}
+
+fn note_given(p: &Pred, given: &mut Vec<VarId>) {
+    match &p.kind {
+        PredKind::And(ps) => ps.iter().for_each(|p| note_given(p, given)),
+        PredKind::Label(_, p) => note_given(p, given),
+        PredKind::Rel(RelOp::Equal, a, b) => {
+            given.extend([a, b].into_iter().filter_map(|e| match e.kind {
+                ExprKind::Var(v) => Some(v),
+                _ => None,
+            }));
+        }
+        _ => {}
+    }
+}
+
+/// The binary logarithm of the number of values of a type.
+fn logarithm(machine: &Machine, ty: &Type) -> f64 {
+    match ty {
+        Type::Bool | Type::Any => 1.0,
+        Type::Integer | Type::String | Type::Real | Type::Free(_) => NUMBER,
+        Type::Set(set) => (machine.set(*set).elems.len().max(1) as f64).log2(),
+        Type::Pow(t) => logarithm(machine, t).exp2(),
+        Type::Prod(a, b) => logarithm(machine, a) + logarithm(machine, b),
+        Type::Struct(fields) => fields.iter().map(|(_, t)| logarithm(machine, t)).sum(),
+    }
 }
 
 fn within(budget: &Budget, time: Duration) -> Budget {

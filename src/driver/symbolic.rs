@@ -569,6 +569,15 @@ fn conclude(
         Ended::Depth => {}
         Ended::Stopped => reasons.push("the solver was stopped".into()),
     }
+    // A query with unknowns in place of formulas has solutions where the machine may have none: a proof is about
+    // something only if there is a beginning.
+    if proved && violation.is_none() && !report.weak.is_empty() && !replay.begins() {
+        (proved, report.k, report.certificate) = (false, None, None);
+        match replay.no_beginning() {
+            Some(v) => violation = Some(v?),
+            None => reasons.push("no initial state is known, so that a proof may be about nothing".into()),
+        }
+    }
     if violation.is_none() && !found.is_empty() {
         violation = Some(found.remove(0));
     }

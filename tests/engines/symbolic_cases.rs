@@ -439,25 +439,6 @@ const OF_RODIN: &[Rodin] = &[
             ("put", &["a", "n"], &["a ∈ dom(f)", "n ∈ ℕ"], &["f(a) ≔ f(a)+n"]),
         ],
     },
-    Rodin {
-        reason: "some image is chosen too large",
-        answer: Fails(2),
-        variables: &["f"],
-        invariants: &["f ∈ 1‥3 ⇸ ℕ", "∀a·a ∈ dom(f) ⇒ f(a) ≤ 1000"],
-        initially: &["f ≔ ∅"],
-        events: &[
-            ("open", &["a"], &["a ∈ 1‥3"], &["f(a) ≔ 0"]),
-            ("put", &["a", "n"], &["a ∈ dom(f)", "n ∈ ℕ"], &["f(a) ≔ f(a)+n"]),
-        ],
-    },
-    Rodin {
-        reason: "no initial state",
-        answer: Vacuous,
-        variables: &["x"],
-        invariants: &["x ∈ ℤ"],
-        initially: &["x :∣ x' > 3 ∧ x' < 4"],
-        events: &[("go", &[], &[], &["x ≔ x+1"])],
-    },
 ];
 
 impl Rodin {

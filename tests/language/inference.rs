@@ -311,7 +311,6 @@ fn a_function_told_point_by_point_is_a_lambda() {
     for (names, properties) in [
         ("f", "f : NATURAL --> NATURAL & !x.(x:NATURAL => f(x) = x+1)"),
         ("f", "f : INTEGER >-> INTEGER & !x.(x:INTEGER => 3*x-1 = f(x))"),
-        ("f", "f : INTEGER*NATURAL --> INTEGER & !(x,y).(y:NATURAL & x:INTEGER => f(x|->y) = x+y)"),
     ] {
         assert_eq!(valuations(names, properties), 1, "{properties}");
     }

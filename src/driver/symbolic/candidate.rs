@@ -91,6 +91,15 @@ impl Replay<'_> {
         None
     }
 
+    /// Whether the evaluator knows an initial state.
+    pub fn begins(&self) -> bool {
+        let budget = self.moment();
+        let interpreter = Interpreter::new(self.machine, &budget);
+        let begins =
+            |valuation| interpreter.initial_states(valuation).is_ok_and(|found| !found.values.is_empty());
+        interpreter.constants().is_ok_and(|found| found.values.iter().any(begins))
+    }
+
     /// A finding that only the solver can tell: no valuation, or no initial state.
     pub fn proved_no_beginning(&self) -> Violation {
         Violation {
