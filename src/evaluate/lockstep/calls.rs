@@ -74,7 +74,7 @@ impl Search<'_> {
         followed: &Followed,
         errors: &[Error],
     ) -> Going {
-        let top = followed.refined.iter().zip(&self.chain.levels).last();
+        let top = followed.refined.iter().zip(&self.chain.levels).next_back();
         let (Some(e), Some((top, level))) = (errors.first(), top) else { return true };
         let place = format!("{} / {}", level.name, self.chain.machine.op(top.op).name);
         *self.result.undefined_above.entry(place.clone()).or_default() += 1;

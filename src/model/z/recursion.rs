@@ -46,8 +46,8 @@ struct Met {
 
 impl Axioms<'_> {
     pub fn equations(&mut self, mut all: Vec<Pred>) -> Vec<Pred> {
-        let said = all.clone();
-        for f in self.constants.to_vec() {
+        let (said, constants) = (all.clone(), self.constants);
+        for f in constants.iter().copied() {
             let Some(total) = all.iter().position(|p| total_function(p, f).is_some()) else { continue };
             let Some((domain, range)) = total_function(&all[total], f) else { continue };
             let (domain, range) = (domain.clone(), range.clone());

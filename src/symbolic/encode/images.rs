@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Arguments, each with the literal of its being in the domain and with its image.
-pub type Images = BTreeMap<Value, (Lit, Term)>;
+pub type Images = BTreeMap<Value, Image>;
+
+/// The literal of an argument being in the domain, and its image.
+pub type Image = (Lit, Term);
 
 /// Functions with more arguments than this are not kept by their images.
 pub(super) const ARGUMENTS: usize = 1 << 10;
@@ -111,7 +114,7 @@ impl Encoder<'_> {
         &mut self,
         xs: Images,
         mut ys: Images,
-        both: &mut dyn FnMut(&mut Self, (Lit, Term), (Lit, Term)) -> Option<(Lit, Term)>,
+        both: &mut dyn FnMut(&mut Self, Image, Image) -> Option<Image>,
     ) -> Option<Term> {
         let mut out = Images::new();
         for (v, x) in xs {
