@@ -123,6 +123,8 @@ pub struct Interpreter<'m> {
     pub(crate) loose: Cell<bool>,
     /// The search in hand looks for undefined valuations.
     pub(crate) careful: Cell<bool>,
+    /// Whoever was told of an undefined valuation last asks for another one.
+    pub(crate) passed_over: Cell<bool>,
     /// How many quantifiers around the one in hand are being sampled.
     pub(crate) sampling: Cell<u32>,
     /// Whether a comprehension, by its first variable, may be undefined.
@@ -175,6 +177,7 @@ impl<'m> Interpreter<'m> {
             loose: Cell::new(false),
             sampling: Cell::new(0),
             careful: Cell::new(false),
+            passed_over: Cell::new(false),
             partial: RefCell::default(),
             fresh: Cell::new(0),
             row_types: RefCell::default(),

@@ -170,6 +170,7 @@ impl Interpreter<'_> {
                 if let Some(e) = error {
                     if e.is_finding() && chosen.contains(&e.span()) {
                         passed_over.get_or_insert_with(|| e.clone());
+                        self.passed_over.set(true);
                     } else {
                         found.note(e.clone())?;
                     }

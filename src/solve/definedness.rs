@@ -7,7 +7,8 @@
 //! `mod`, relations that are no sequences. Each such step is *loose*: it may pass over a valuation for which some
 //! conjunct is undefined and none is false. After a loose search that found nothing undefined, a second, *careful*
 //! search looks for such a valuation. It binds variables only by conjuncts that are defined for all that the step
-//! leaves out, cuts as soon as no conjunct is left that could be undefined, and ends with the first find.
+//! leaves out, cuts as soon as no conjunct is left that could be undefined, and ends with the first find, or with one
+//! of the next if whoever is told passes over that one.
 //! What either search calls undefined is confirmed by evaluating the conjuncts as they stand.
 
 use crate::base::Int;
@@ -29,6 +30,9 @@ const SAMPLES: usize = 16;
 /// Types nested deeper than this are not sampled inside.
 const NESTED: u32 = 3;
 
+/// Undefined valuations that may be passed over before a careful search ends.
+const PASSED_OVER: u32 = 10_000;
+
 /// The truth of some conjuncts together.
 enum Truth {
     True,
@@ -46,8 +50,9 @@ impl Interpreter<'_> {
                 Truth::False => Ok(Flow::Go),
                 Truth::True => sink(env, None),
                 Truth::Undefined(e) => {
-                    undefined = true;
-                    sink(env, Some(&e))
+                    let flow = sink(env, Some(&e));
+                    undefined |= !self.passed_over.replace(false);
+                    flow
                 }
             },
             _ => sink(env, error),
@@ -72,7 +77,7 @@ impl Interpreter<'_> {
         }
         let vars: Vec<VarId> =
             plan.vars.iter().copied().filter(|v| conjuncts.iter().any(|c| c.free.contains(v))).collect();
-        let mut flow = Flow::Go;
+        let (mut flow, mut passed_over) = (Flow::Go, 0);
         self.careful.set(true);
         let run = self.search(env, &vars, items_among(&conjuncts), None, &mut |env, error| {
             let Some(e) = error else { return Ok(Flow::Go) };
@@ -82,7 +87,10 @@ impl Interpreter<'_> {
             }
             if let Truth::Undefined(e) = self.truth(env, &vars, &conjuncts, e)? {
                 flow = sink(env, Some(&e))?;
-                return Ok(Flow::Stop);
+                passed_over += 1;
+                if !self.passed_over.replace(false) || passed_over == PASSED_OVER {
+                    return Ok(Flow::Stop);
+                }
             }
             Ok(Flow::Go)
         });

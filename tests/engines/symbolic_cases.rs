@@ -42,11 +42,6 @@ const MACHINES: &[(&str, Answer, &str)] = &[
         "SETS U VARIABLES owner INVARIANT owner : U +-> BOOL & card(owner)<=card(U) INITIALISATION owner:={} OPERATIONS set(u,b)=PRE u:U & b:BOOL THEN owner(u):=b END; del(u)=PRE u:dom(owner) THEN owner:={u}<<|owner END",
     ),
     (
-        "both sides of the equation grow by the same number",
-        Holds(&[Kind, Ic3]),
-        "VARIABLES x,y,s INVARIANT x:NATURAL & y:NATURAL & s=x+y INITIALISATION x,y,s:=0,0,0 OPERATIONS a(i)=PRE i:NATURAL THEN x:=x+i||s:=s+i END; b(i)=PRE i:NATURAL THEN y:=y+i || s:=s+i END",
-    ),
-    (
         "what one loses the other gains",
         Holds(&[Kind, Ic3]),
         "VARIABLES x,y INVARIANT x>=0 & y>=0 & x+y=100 INITIALISATION x,y:=100,0 OPERATIONS t(i)=PRE i:1..x THEN x:=x-i||y:=y+i END; u(i)=PRE i:1..y THEN x:=x+i||y:=y-i END",

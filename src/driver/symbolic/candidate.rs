@@ -95,9 +95,10 @@ impl Replay<'_> {
     pub fn begins(&self) -> bool {
         let budget = self.moment();
         let interpreter = Interpreter::new(self.machine, &budget);
-        let begins =
-            |valuation| interpreter.initial_states(valuation).is_ok_and(|found| !found.values.is_empty());
-        interpreter.constants().is_ok_and(|found| found.values.iter().any(begins))
+        let Ok(constants) = interpreter.constants() else { return false };
+        constants.values.iter().any(|valuation| {
+            interpreter.initial_states(valuation).is_ok_and(|found| !found.values.is_empty())
+        })
     }
 
     /// A finding that only the solver can tell: no valuation, or no initial state.
