@@ -6,12 +6,14 @@
 //! give a variable a value is taken (`binder`) and carried out (`binding`). A variable that nothing
 //! bounds is the error `Unbounded`; nothing is ever cut silently.
 
+use crate::base::Span;
 use crate::evaluate::Interpreter;
 use crate::evaluate::env::Env;
 use crate::evaluate::error::{Error, Flow, Res};
 use crate::evaluate::pred::worse;
-use crate::lang::typed::{Expr, Pred, PredKind, RelOp, Type, VarId};
+use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
 use crate::lang::value::Value;
+use crate::lang::walk::{Visit, visit_pred};
 use crate::solve::binder::{Binder, is_pass};
 use crate::solve::cases::Propagation;
 use crate::solve::plan::{Conjunct, Plan};
@@ -26,8 +28,8 @@ pub(crate) struct Item {
     pub(crate) set: Option<Value>,
     /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
     pub(crate) failed: u64,
-    /// A valuation that gives the conjunct no value is dropped in silence: a partial function is only looked
-    /// for where it is defined at the points it is applied to.
+    /// A valuation for which the conjunct applies a constant function outside its domain is dropped in silence: a partial
+    /// function is only looked for where it is defined at the points it is applied to.
     pub(crate) lenient: bool,
     /// The lambdas that the conjunct applies were put in place already, as far as they are known.
     pub(crate) unfolded: bool,
@@ -132,7 +134,7 @@ impl Interpreter<'_> {
                 Ok(true) => {}
                 Ok(false) => return Ok(Flow::Go),
                 Err(e) if e.is_stop() => return Err(e),
-                Err(e) if item.lenient && e.is_undefined() => return Ok(Flow::Go),
+                Err(e) if item.lenient && self.is_misapplied(&c.pred, &e) => return Ok(Flow::Go),
                 Err(e) => pending = Some(worse(pending, e.at(c.pred.span))),
             }
         }
@@ -172,8 +174,25 @@ impl Interpreter<'_> {
         flow
     }
 
+    /// Whether a predicate is undefined because a constant function is applied where it has no value.
+    fn is_misapplied(&self, p: &Pred, error: &Error) -> bool {
+        struct Applied<'a>(&'a [VarId], Span, bool);
+        impl Visit for Applied<'_> {
+            fn expr(&mut self, e: &Expr) {
+                if let ExprKind::Apply(f, _) = &e.kind
+                    && e.span == self.1
+                {
+                    self.2 |= matches!(f.kind, ExprKind::Var(v) if self.0.contains(&v));
+                }
+            }
+        }
+        let mut applied = Applied(&self.machine.constants, error.span(), false);
+        visit_pred(p, &mut applied);
+        error.is_undefined() && applied.2
+    }
+
     /// Whether a predicate is false although some of its variables are not known; with `undefined_too`,
-    /// whether it is at least not true.
+    /// whether it is at least not true where a constant function is applied outside its domain.
     pub(crate) fn refuted(&self, env: &mut Env, p: &Pred, undefined_too: bool) -> Res<bool> {
         let before = std::mem::replace(&mut env.searching, true);
         let truth = self.holds(env, p);
@@ -181,7 +200,7 @@ impl Interpreter<'_> {
         match truth {
             Ok(b) => Ok(!b),
             Err(e) if e.is_stop() => Err(e),
-            Err(e) => Ok(undefined_too && e.is_finding()),
+            Err(e) => Ok(undefined_too && self.is_misapplied(p, &e)),
         }
     }
 

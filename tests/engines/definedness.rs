@@ -265,6 +265,10 @@ fn a_constant_function_that_an_equation_gives_is_not_chosen_to_be_defined() {
     ends_with(0, &[], &text("f : 0..2 +-> 0..2 & f(k) /= 1 & card(f) = 1"));
     // Given: nothing is left to choose, and f(k) has no value for k = 1.
     ends_with(1, &[], &text("f = {0|->1} & f(k) = 1"));
+    // Functions that are not defined where they are applied are passed over, what else is undefined is not.
+    ends_with(1, &[], &text("f : 0..2 +-> 0..2 & 4/f(k) = 2"));
+    ends_with(1, &[], &text("f : 0..2 +-> 0..2 & f(0) < k & 4/(k-f(1)) = 2"));
+    ends_with(0, &[], &text("f : 0..2 +-> 1..2 & 4/f(k) = 2"));
     ends_with(1, &[], &text("f(k) = 1 & {0|->k} = f"));
     ends_with(0, &[], &text("f = {0|->1} & k : dom(f) & f(k) = 1"));
 }
