@@ -13,7 +13,10 @@ fn certified(model: &Path, more: &[&str]) -> (Output, Result<Report, Unread>) {
     let folder = Folder::new();
     let dir = folder.path("certificate");
     let mut args: Vec<OsString> = vec!["check".into(), model.into(), "--certificate".into(), (&dir).into()];
-    args.extend(["--workers", "2", "--progress", "off"].iter().chain(more).map(OsString::from));
+    // Some engines have one worker and take no other number.
+    let is_alone = more.iter().any(|word| ["reference", "evaluate"].contains(word));
+    let workers: &[&str] = if is_alone { &[] } else { &["--workers", "2"] };
+    args.extend(workers.iter().chain(&["--progress", "off"]).chain(more).map(OsString::from));
     let output = bombus().args(args).output().expect("the binary runs");
     (output, check(&dir, &Options { jobs: 2, ..Options::default() }))
 }
