@@ -15,6 +15,21 @@ use crate::solve::functions::settled;
 use crate::solve::order::{Item, items_among};
 use crate::solve::plan::Conjunct;
 
+/// The lambda over all integers that a conjunct `f = %x.(x:INTEGER|E)` says a function to be; E may hold unknowns.
+fn equated(item: &Item, f: VarId) -> Option<Lambda> {
+    let PredKind::Rel(RelOp::Equal, a, b) = &item.conjunct.pred.kind else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(x, y)| match (&x.kind, &y.kind) {
+        (ExprKind::Var(v), ExprKind::Big(BigOp::Lambda, vars, domain, body)) if *v == f => {
+            let [variable] = vars[..] else { return None };
+            let PredKind::Rel(RelOp::In, point, set) = &domain.kind else { return None };
+            let is_total =
+                point.kind == ExprKind::Var(variable) && matches!(set.kind, ExprKind::TypeSet(Type::Integer));
+            is_total.then(|| Lambda { variable, domain: (**domain).clone(), body: (**body).clone() })
+        }
+        _ => None,
+    })
+}
+
 /// A formula that grew beyond this many copied nodes tells nothing that is cheap to use.
 const UNFOLDED: usize = 1 << 10;
 /// What holds for more values than this is not told value by value.
@@ -63,8 +78,11 @@ impl Interpreter<'_> {
                     continue;
                 }
             };
-            let mut unfolding =
-                Unfolding { lambdas: self.lambdas_of(env, unknown, [a, b]), points: Vec::new(), nodes: 0 };
+            let mut unfolding = Unfolding {
+                lambdas: self.lambdas_of(env, unknown, open, [a, b]),
+                points: Vec::new(),
+                nodes: 0,
+            };
             if unfolding.lambdas.is_empty() {
                 continue;
             }
@@ -130,7 +148,13 @@ impl Interpreter<'_> {
     }
 
     /// The lambdas over integers that an expression applies, by the expression that stands for them.
-    fn lambdas_of(&self, env: &Env, unknown: &[VarId], sides: [&Expr; 2]) -> Vec<(ExprKind, Lambda)> {
+    fn lambdas_of(
+        &self,
+        env: &Env,
+        unknown: &[VarId],
+        open: &[Item],
+        sides: [&Expr; 2],
+    ) -> Vec<(ExprKind, Lambda)> {
         struct Applied(Vec<ExprKind>);
         impl Visit for Applied {
             fn expr(&mut self, e: &Expr) {
@@ -148,7 +172,8 @@ impl Interpreter<'_> {
                 [variable] => Some(Lambda { variable, domain: (**domain).clone(), body: (**body).clone() }),
                 _ => None,
             },
-            ExprKind::Var(f) if !unknown.contains(f) => {
+            ExprKind::Var(f) if unknown.contains(f) => open.iter().find_map(|item| equated(item, *f)),
+            ExprKind::Var(f) => {
                 let Some(Value::Symbolic(s)) = env.get(*f) else { return None };
                 let Symbolic::Closure(c) = &**s else { return None };
                 // The body is read here, so its variables must mean the same here.

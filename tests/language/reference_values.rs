@@ -331,6 +331,7 @@ fn numbers_are_bounded_by_roots_factors_and_the_bodies_of_lambdas() {
         (3, "{x|x:INTEGER & x**4 = 81}", "{-3,3}"),
         (4, "#(f,x).(f = %y.(y:INTEGER|(y*y)*y) & x:INTEGER & f(f(x)) = 134217728)", "TRUE=TRUE"),
         (5, "#(f,x).(f = %y.(y:INTEGER|(y*y)*y) & x:INTEGER & f(f(x)) = 134217721)", "TRUE=FALSE"),
+        (6, "#(f,c).(f = %x.(x:INTEGER|x+c) & c:NATURAL & f(10)+f(9) = 129)", "TRUE=TRUE"),
         (7, "{c|c:NATURAL & c*(c+2) = 120}", "{10}"),
         (8, "#(v,x).(v:INTEGER & x:INTEGER & [1,v,3,v+1,4,x,7,8,9,10,11,12] : perm(1..12))", "TRUE=TRUE"),
         (9, "{x|x:NATURAL & x*x <= 10}", "{0,1,2,3}"),
