@@ -33,30 +33,31 @@
 //! 7. Nobody below `driver` reads the environment, the clock (except `base::budget`) or prints.
 #![forbid(unsafe_code)]
 
-pub mod analyse;
+pub use bombus_analyse as analyse;
+pub use bombus_base as base;
+pub use bombus_bdd as bdd;
+pub use bombus_cluster as cluster;
+pub use bombus_csp as csp;
+pub use bombus_evaluate as evaluate;
+pub use bombus_evaluate::solve;
+pub use bombus_explain as explain;
+pub use bombus_explore as explore;
+pub use bombus_graph as graph;
+pub use bombus_lang as lang;
+pub use bombus_ltl as ltl;
+pub use bombus_model as model;
+pub use bombus_net as net;
+pub use bombus_program as program;
+pub use bombus_source as source;
+pub use bombus_symbolic as symbolic;
+pub use bombus_syntax as syntax;
+pub use bombus_system as system;
+pub use bombus_via as via;
+
 pub mod api;
-pub mod base;
-pub mod bdd;
 pub mod cli;
-pub mod cluster;
-pub mod csp;
 pub mod driver;
-pub mod evaluate;
-pub mod explain;
-pub mod explore;
-pub mod graph;
-pub mod lang;
-pub mod ltl;
-pub mod model;
-pub mod net;
 pub mod pins;
-pub mod program;
 pub mod report;
 pub mod runs;
 pub mod serve;
-pub mod solve;
-pub mod source;
-pub mod symbolic;
-pub mod syntax;
-pub mod system;
-pub mod via;

@@ -3,8 +3,8 @@
 //! In: typed formulas. Out: sets and elements. Everything of B itself commutes with permutations of a deferred
 //! set; whoever takes its elements for interchangeable asks here where that ends.
 
-use crate::lang::typed::{Expr, ExprKind, External, FreeId, Machine, SetId, Type};
-use crate::lang::walk::{Visit, visit_machine};
+use bombus_lang::typed::{Expr, ExprKind, External, FreeId, Machine, SetId, Type};
+use bombus_lang::walk::{Visit, visit_machine};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions of the tool whose value for renamed arguments is the renamed value: they pass an argument on, or are

@@ -7,14 +7,14 @@
 //! The argument is a flow of values: a variable is tainted when the chosen value may be in it; tainted values may
 //! stand only in total expressions that are assigned to locals and results.
 
-use crate::lang::typed::{
+use bombus_lang::typed::{
     BinOp, Expr, ExprKind, Machine, Pred, PredKind, Stmt, StmtKind, UnOp, VarId, VarKind,
 };
-use crate::lang::walk::{variables_of_expr, variables_of_pred};
+use bombus_lang::walk::{variables_of_expr, variables_of_pred};
 use std::collections::BTreeSet;
 
 /// Whether no value of `v` can be told from another by what `body` does to the state.
-pub(crate) fn is_inert(machine: &Machine, body: &Stmt, v: VarId) -> bool {
+pub fn is_inert(machine: &Machine, body: &Stmt, v: VarId) -> bool {
     let mut flow = Flow { machine, tainted: BTreeSet::from([v]), blocked: false };
     // Tainted variables only become more; there are finitely many.
     loop {
@@ -30,12 +30,12 @@ pub(crate) fn is_inert(machine: &Machine, body: &Stmt, v: VarId) -> bool {
 }
 
 /// Whether a conjunct about some variables is defined for all their values.
-pub(crate) fn is_total(p: &Pred, vars: &[VarId]) -> bool {
+pub fn is_total(p: &Pred, vars: &[VarId]) -> bool {
     total_pred(p, &vars.iter().copied().collect())
 }
 
 /// Whether an expression is made of numbers, the variable `v`, sums and products: it has a value for each of `v`.
-pub(crate) fn is_polynomial(e: &Expr, v: VarId) -> bool {
+pub fn is_polynomial(e: &Expr, v: VarId) -> bool {
     match &e.kind {
         ExprKind::Int(_) => true,
         ExprKind::Var(w) => *w == v,
@@ -90,7 +90,7 @@ impl Flow<'_> {
                         self.blocked |= self.tainted.contains(&target.var);
                         self.expr(e);
                         for step in &target.path {
-                            if let crate::lang::typed::Step::Index(i) = step {
+                            if let bombus_lang::typed::Step::Index(i) = step {
                                 self.expr(i);
                             }
                         }
@@ -143,7 +143,7 @@ impl Flow<'_> {
                 for target in results {
                     self.blocked |= !target.path.is_empty() && self.tainted.contains(&target.var);
                     for step in &target.path {
-                        if let crate::lang::typed::Step::Index(i) = step {
+                        if let bombus_lang::typed::Step::Index(i) = step {
                             self.expr(i);
                         }
                     }

@@ -3,8 +3,8 @@
 //! In: conjuncts and the variables that are looked for. Out: whether no values of the variables satisfy all of them,
 //! decided by comparing polynomials. "No" says nothing. Never here: values, environments, the search.
 
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::collections::BTreeMap;
 
 /// A polynomial with more products than this is left alone.
@@ -18,7 +18,7 @@ type Polynomial = BTreeMap<Vec<VarId>, Int>;
 /// Whether some comparisons of integers contradict each other once equations `v = e` are put in place of `v`:
 /// `z=y+1 & a=z-1 & r=3*a & q=3*y & r/=q`. Only conjuncts made of numbers, variables, sums and products count:
 /// these are defined for all values, so that for every valuation one of them is false, and with it the conjunction.
-pub(crate) fn contradict(conjuncts: &[&Pred], vars: &[VarId]) -> bool {
+pub fn contradict(conjuncts: &[&Pred], vars: &[VarId]) -> bool {
     let mut known: Vec<(VarId, Polynomial)> = Vec::new();
     let mut used = vec![false; conjuncts.len()];
     for (i, c) in conjuncts.iter().enumerate() {
@@ -161,7 +161,7 @@ fn substituted(p: &Polynomial, known: &[(VarId, Polynomial)]) -> Option<Polynomi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::Span;
+    use bombus_base::Span;
 
     fn int(kind: ExprKind) -> Expr {
         Expr { kind, ty: Type::Integer, span: Span::default() }

@@ -1,6 +1,7 @@
 //! Below all: names, numbers, places in the text, plain text, messages, limits.
 //!
 //! Never here: anything about B.
+#![forbid(unsafe_code)]
 
 pub mod budget;
 pub mod data_files;

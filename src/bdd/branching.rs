@@ -8,7 +8,7 @@ use super::claim::{Branching, Decided, Ending, Tree};
 use super::diagram::{Halted, Set};
 use super::outcome::PathStep;
 use super::structure::{Edge, Structure, always, rings, until};
-use crate::system::System;
+use bombus_system::System;
 
 /// Decides a claim. Without `shows` a violation has no path.
 pub fn decide<S: System>(

@@ -11,7 +11,7 @@
 use super::diagram::{Diagrams, Halted, Set};
 use super::encoding::Encoding;
 use super::learn::{Heard, View};
-use crate::system::{Condition, Finding, System};
+use bombus_system::{Condition, Finding, System};
 
 pub struct Learned {
     pub finding: Option<Finding>,

@@ -11,7 +11,7 @@ use super::search::Search;
 use super::structure::{Quotient, Structure};
 use super::xi::Xi;
 use super::{Liveness, Options, branching, linear};
-use crate::system::System;
+use bombus_system::System;
 
 /// Decides claims, each by itself, until a limit is reached. `exhausted`: the search left nothing out.
 pub fn all<S: System>(search: &mut Search<'_, S>, options: &Options, exhausted: bool) -> Vec<Decided> {

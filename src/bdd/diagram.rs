@@ -7,7 +7,7 @@
 //! search, which looks at its limits meanwhile: when one is reached the search goes on without the result, and the
 //! operation is left to itself until it ends or the process does.
 
-use crate::base::budget::{Budget, Stop};
+use bombus_base::budget::{Budget, Stop};
 use dashu_int::UBig;
 use oxidd::bdd::{BDDFunction, BDDManagerRef, new_manager};
 use oxidd::util::{AllocResult, FxHasher, OptBool, OutOfMemory, SatCountCache};

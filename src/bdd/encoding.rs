@@ -5,7 +5,7 @@
 //! symmetry permutes variables. Fields that steps write have a second copy of their variables, for the state after a
 //! step, each right below the first. Never here: how the order was chosen.
 
-use crate::system::{BitField, Exchange};
+use bombus_system::{BitField, Exchange};
 use oxidd::VarNo;
 
 /// One variable: a bit of a field (the lowest is 0), or a code of it.

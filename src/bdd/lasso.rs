@@ -7,7 +7,7 @@
 use super::diagram::{Halted, Set};
 use super::linear::{Demands, Tableau};
 use super::structure::rings;
-use crate::system::System;
+use bombus_system::System;
 
 /// Steps of a path at most; a longer one is of no use to anybody.
 const STEPS: usize = 100_000;

@@ -11,8 +11,8 @@
 
 use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
-use crate::base::hash::HashSet;
-use crate::system::{EventId, Finding, Footprint, Sink, System};
+use bombus_base::hash::HashSet;
+use bombus_system::{EventId, Finding, Footprint, Sink, System};
 use oxidd::VarNo;
 
 /// Valuations of one step that are tried from a second state.

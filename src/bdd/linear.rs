@@ -14,7 +14,7 @@ use super::claim::{Decided, Fair, Form, Linear, Open};
 use super::diagram::{Halted, Renaming, Set};
 use super::lasso;
 use super::structure::{Structure, always, rings, until};
-use crate::system::System;
+use bombus_system::System;
 use oxidd::VarNo;
 
 /// Decides a claim. Without `shows` a violation has no path.

@@ -8,6 +8,7 @@
 //! say which variable holds which bit; `search` goes on until nothing is new; `orbit` closes sets under a symmetry;
 //! `path` walks back from what was found. `claim` is what temporal logic asks; `decide` has it answered by `branching` and
 //! `linear` on the `structure` of states and steps, and `lasso` walks a path that violates it. `diagram` is the only file that speaks to the library of diagrams at length.
+#![forbid(unsafe_code)]
 
 mod branching;
 mod claim;
@@ -31,9 +32,9 @@ mod xi;
 pub use claim::{Branching, Claim, Decided, Ending, Fact, Fair, Form, Linear, Open, Tree};
 pub use outcome::{Coverage, Figures, Found, Outcome, PathStep, Reason};
 
-use crate::base::budget::Budget;
-use crate::base::hash::HashSet;
-use crate::system::{Exchange, Finding, FindingKind, System};
+use bombus_base::budget::Budget;
+use bombus_base::hash::HashSet;
+use bombus_system::{Exchange, Finding, FindingKind, System};
 use diagram::{Diagrams, Halt, Halted, Set};
 use encoding::Encoding;
 use learn::Heard;

@@ -5,7 +5,7 @@
 
 use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
-use crate::system::Exchange;
+use bombus_system::Exchange;
 
 pub struct Orbits {
     exchanges: Vec<Renaming>,

@@ -6,7 +6,7 @@
 //! they cost one node each. Never here: diagrams.
 
 use super::encoding::{Atom, atoms_of};
-use crate::system::{BitField, Footprints};
+use bombus_system::{BitField, Footprints};
 
 /// How the bits of several fields are interleaved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! Filled by `search` and `path`; read by `driver`. Never here: words for users.
 
-use crate::base::budget::Stop;
-use crate::system::{EventId, Finding, FindingKind};
+use bombus_base::budget::Stop;
+use bombus_system::{EventId, Finding, FindingKind};
 use dashu_int::UBig;
 use std::collections::BTreeMap;
 

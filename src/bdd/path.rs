@@ -7,7 +7,7 @@
 use super::diagram::{Halted, Set};
 use super::learn::{Heard, Learner};
 use super::outcome::PathStep;
-use crate::system::System;
+use bombus_system::System;
 
 /// The shortest path to one of the targets, and which it is.
 pub fn shortest<S: System>(

@@ -12,7 +12,7 @@ use super::learn::Learner;
 use super::orbit::Orbits;
 use super::outcome::Reason;
 use super::{Options, Symmetry};
-use crate::system::{Finding, FindingKind, NO_INITIAL_STATE, System};
+use bombus_system::{Finding, FindingKind, NO_INITIAL_STATE, System};
 
 /// States without a step that are looked at one by one, where some steps could not be computed.
 const STUCK: usize = 10_000;

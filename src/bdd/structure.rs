@@ -8,7 +8,7 @@ use super::diagram::{Halted, Set};
 use super::learn::{Heard, Learner};
 use super::orbit::Orbits;
 use super::xi::Xi;
-use crate::system::{EventId, System};
+use bombus_system::{EventId, System};
 
 pub struct Structure<'a, 's, S: System> {
     pub learner: &'a Learner<'s, S>,

@@ -2,7 +2,7 @@
 
 use super::order::Arrangement;
 use super::*;
-use crate::system::{BitField, Condition, EventId, Exchange, Footprint, Footprints, InstanceId, Part, Sink};
+use bombus_system::{BitField, Condition, EventId, Exchange, Footprint, Footprints, InstanceId, Part, Sink};
 
 /// `n` cells of three values. Cell `i` goes from 0 to 1 if its right neighbour is not 2, from 1 to 2 if its right
 /// neighbour is 0, and from 2 to 0.

@@ -7,7 +7,7 @@
 
 use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
-use crate::system::Exchange;
+use bombus_system::Exchange;
 use oxidd::VarNo;
 
 pub struct Xi {

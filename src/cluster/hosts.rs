@@ -3,8 +3,8 @@
 //! In: the text of a hosts file. Out: machines in the order of their ranks, or every line that is wrong.
 //! Never here: resolving names, sockets.
 
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::span::{FileId, Span};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::span::{FileId, Span};
 
 /// One machine of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //!
 //! In: a list of machines, this machine's rank, a secret and the hash of the run. Out: the `Peers` that the explorer asks for.
 //! Never here: the search itself; it knows its peers by the trait alone. No socket is opened unless `join` is called.
+#![forbid(unsafe_code)]
 
 mod dataflow;
 pub mod handshake;
@@ -12,7 +13,7 @@ pub mod secret;
 pub use handshake::{Refused, Ticket};
 pub use hosts::Host;
 
-use crate::explore::peers::Peers;
+use bombus_explore::peers::Peers;
 use post::Post;
 use rustix::net::sockopt;
 use std::net::TcpStream;

@@ -8,7 +8,7 @@
 //! asleep, makes the others wait and never fills their memory.
 
 use super::dataflow::{Bytes, Item, Kind, Letter};
-use crate::explore::peers::{Lost, Owners, Packet, Peers};
+use bombus_explore::peers::{Lost, Owners, Packet, Peers};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;

@@ -2,7 +2,7 @@
 
 use super::handshake::{Refused, Ticket};
 use super::{Host, Membership, join};
-use crate::explore::peers::{Packet, Peers};
+use bombus_explore::peers::{Packet, Peers};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;

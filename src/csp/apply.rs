@@ -6,7 +6,7 @@
 use super::core::{Ex, Kind, Pat, Stmt};
 use super::eval::Eval;
 use super::value::{Chunk, Closure, Code, Data, Env, Res, State, Th, Val, data, done, later};
-use crate::base::Int;
+use bombus_base::Int;
 use std::rc::Rc;
 
 impl Eval {

@@ -14,11 +14,11 @@ use super::scope::{AssertIn, ClaimIn};
 use super::term::TAU;
 use super::tree::Semantics;
 use super::value::{Data, Env, Fault};
-use crate::base::budget::Budget;
-use crate::base::diagnostic::Sources;
-use crate::explore::{self, Options, Outcome, Trace};
-use crate::graph::{Graph, NodeId};
-use crate::system::{FindingKind, System};
+use bombus_base::budget::Budget;
+use bombus_base::diagnostic::Sources;
+use bombus_explore::{self as explore, Options, Outcome, Trace};
+use bombus_graph::{Graph, NodeId};
+use bombus_system::{FindingKind, System};
 
 /// Why an assertion fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ fn first_finding<S: System>(
     system: &S,
     machine: &Machine,
     found: &Outcome,
-    why: impl Fn(&crate::system::Finding, &Trace) -> Why,
+    why: impl Fn(&bombus_system::Finding, &Trace) -> Why,
 ) -> Option<(usize, Judgement)> {
     let violation = found.findings.first()?;
     let trace = violation.trace.clone().unwrap_or_default();

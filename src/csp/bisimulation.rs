@@ -9,7 +9,7 @@ use super::component::Table;
 use super::explicit::divergent;
 use super::normal::{acceptance_of, least, subset};
 use super::term::{Compression, TAU, TICK};
-use crate::base::hash::{HashMap, HashSet};
+use bombus_base::hash::{HashMap, HashSet};
 
 pub fn compressed(table: Table, how: Compression) -> Table {
     if !table.faults.is_empty() || !table.open.is_empty() || table.states() == 0 {
@@ -131,7 +131,7 @@ fn after_tau(table: &Table, state: u32, diverges: bool) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csp::term::ENDED;
+    use crate::term::ENDED;
 
     #[test]
     fn states_that_cannot_be_told_apart_are_one() {

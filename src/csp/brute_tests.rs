@@ -10,8 +10,8 @@ use super::term::{TAU, TICK};
 use super::testing::{on_large_stack, read};
 use super::tree::Semantics;
 use super::value::Env;
-use crate::base::budget::Budget;
-use crate::explore::Options;
+use bombus_base::budget::Budget;
+use bombus_explore::Options;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers by xorshift: the same in every run.

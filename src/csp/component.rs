@@ -7,7 +7,7 @@
 use super::eval::Eval;
 use super::term::{ENDED, Term};
 use super::value::{Fault, Res};
-use crate::base::budget::Budget;
+use bombus_base::budget::Budget;
 use std::collections::HashMap;
 
 /// A labelled transition system; states are numbered from 0, the initial one.

@@ -10,7 +10,7 @@ use super::component::{self, Table};
 use super::eval::Eval;
 use super::term::{Alphabet, Compression, ENDED, Relation, TAU, TICK, Term};
 use super::value::{Fault, Res};
-use crate::base::budget::Budget;
+use bombus_base::budget::Budget;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@
 
 use super::token::Sym;
 pub use super::tree::{Binary, Combine, Over, Semantics, Unary};
-use crate::base::{Int, Span};
+use bombus_base::{Int, Span};
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -12,8 +12,8 @@ use super::value::{
     Binding, Bound, Bounds, Chunk, Closure, Code, Data, Env, Fault, FunData, Instance, LetData, Res, SetOf,
     State, Suspended, Th, Thunk, Val, data, later,
 };
-use crate::base::budget::Budget;
-use crate::base::{Int, Span};
+use bombus_base::budget::Budget;
+use bombus_base::{Int, Span};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;

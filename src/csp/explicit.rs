@@ -6,9 +6,9 @@
 use super::component::Table;
 use super::machine::{Machine, Scratch};
 use super::term::TAU;
-use crate::base::budget::Budget;
-use crate::base::hash::HashMap;
-use crate::system::System;
+use bombus_base::budget::Budget;
+use bombus_base::hash::HashMap;
+use bombus_system::System;
 
 /// Why there is no table.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -298,7 +298,7 @@ fn distinct(composition: &Composition) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csp::term::TAU;
+    use crate::term::TAU;
     use std::sync::Arc;
 
     fn composition(tables: Vec<Table>, rules: &[(&[(u32, u32)], u32)]) -> Composition {

@@ -6,8 +6,8 @@
 
 use super::token::{Names, Sym};
 use super::tree::{Decl, DeclKind, Expr, Kind, Place};
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
 use std::collections::{HashMap, HashSet};
 
 /// Modules inside of each other.
@@ -343,7 +343,7 @@ pub fn timing(
     let name = names.sym(&format!("timed function {number}"));
     let at = function.as_ref().map_or(span, |f| f.span);
     let function = function.unwrap_or_else(|| {
-        let one = Expr { kind: Kind::Int(crate::base::Int::ONE), span };
+        let one = Expr { kind: Kind::Int(bombus_base::Int::ONE), span };
         let any = Expr { kind: Kind::Wildcard, span };
         Expr { kind: Kind::Lambda(vec![any], Box::new(one)), span }
     });

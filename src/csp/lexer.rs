@@ -6,8 +6,8 @@
 //! The longest operator wins, `--` and `{- … -}` (nested) are comments, `{-# … #-}` is a pragma.
 
 use super::token::{Names, OPERATORS, Tok, Token, WORDS};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{FileId, Int, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{FileId, Int, Span};
 
 pub fn tokens(text: &str, file: FileId, names: &mut Names) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { text, file, at: 0, first: true, names, tokens: Vec::new(), faults: Vec::new() };

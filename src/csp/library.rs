@@ -7,7 +7,7 @@ use super::core::Ex;
 use super::eval::{Eval, map_of};
 use super::term::Term;
 use super::value::{Closure, Code, Data, Env, Res, SetOf, Th, Val, data};
-use crate::base::Int;
+use bombus_base::Int;
 use std::rc::Rc;
 
 impl Eval {

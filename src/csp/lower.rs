@@ -7,7 +7,7 @@ use super::core::{Each, Ex, Field, Function, Kind, Pairs, Stmt};
 use super::scope::{Scope, clause_free, union, without};
 use super::token::Sym;
 use super::tree::{self, Decl, DeclKind, Kind as K, Over};
-use crate::base::Span;
+use bombus_base::Span;
 use std::rc::Rc;
 
 impl Scope {

@@ -9,8 +9,8 @@ use super::eval::Eval;
 use super::firing::{Firing, Hand, Place};
 use super::term::{TAU, TICK};
 use super::value::Data;
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::system::{EventId, Finding, FindingKind, Sink, System};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_system::{EventId, Finding, FindingKind, Sink, System};
 
 /// A process that can be explored by any number of threads.
 pub struct Machine {

@@ -3,6 +3,7 @@
 //! In: the text of a script. Out: systems to explore, verdicts on assertions.
 //! Data flows `lexer → parser → scope → types → eval → step → component → compose → machine`; a process is evaluated by one
 //! thread to tables, the tables are explored by all. Never here: printing, the command line.
+#![forbid(unsafe_code)]
 
 mod annotation;
 pub mod apply;

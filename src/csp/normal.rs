@@ -6,8 +6,8 @@
 use super::component::Table;
 use super::explicit::divergent;
 use super::term::{ENDED, TAU, TICK};
-use crate::base::budget::Budget;
-use crate::base::hash::HashMap;
+use bombus_base::budget::Budget;
+use bombus_base::hash::HashMap;
 
 /// One node: what is known after some trace.
 #[derive(Clone, Debug, Default)]
@@ -114,7 +114,7 @@ fn visible(event: u32) -> bool {
 
 /// The states that can be reached by τ, sorted.
 fn closure(table: &Table, from: &[u32]) -> Box<[u32]> {
-    let mut seen: crate::base::hash::HashSet<u32> = from.iter().copied().collect();
+    let mut seen: bombus_base::hash::HashSet<u32> = from.iter().copied().collect();
     let mut open: Vec<u32> = seen.iter().copied().collect();
     while let Some(state) = open.pop() {
         for (_, to) in table.of_event(state, TAU) {

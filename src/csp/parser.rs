@@ -6,9 +6,9 @@
 use super::lexer;
 use super::token::{Names, Sym, Tok, Token};
 use super::tree::{Arm, Assert, Claim, Decl, DeclKind, Expr, Kind, Semantics};
-use crate::base::Span;
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::source::{Found, Reader, missing};
+use bombus_base::Span;
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_source::{Found, Reader, missing};
 use std::path::Path;
 
 /// Expressions nested deeper than this are refused.

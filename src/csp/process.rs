@@ -143,15 +143,11 @@ impl Eval {
     /// The suspended process `P ; Q` of a suspended `Q`: its name stands in the environment.
     fn then(&mut self, body: &Ex, env: &Env, rest: Suspended) -> Res<Suspended> {
         let name = super::token::Sym(u32::MAX);
-        let next = crate::csp::core::Expr {
-            id: u32::MAX,
-            span: body.span,
-            kind: Kind::Name(name),
-            free: [name].into(),
-        };
+        let next =
+            crate::core::Expr { id: u32::MAX, span: body.span, kind: Kind::Name(name), free: [name].into() };
         let mut free: Vec<super::token::Sym> = body.free.to_vec();
         free.push(name);
-        let expr = crate::csp::core::Expr {
+        let expr = crate::core::Expr {
             // Told apart from the body itself by its highest bit.
             id: body.id | 1 << 31,
             span: body.span,

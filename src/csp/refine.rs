@@ -7,7 +7,7 @@ use super::machine::{Machine, Scratch};
 use super::normal::{Normal, acceptance_of, subset};
 use super::term::TAU;
 use super::tree::Semantics;
-use crate::system::{EventId, Finding, FindingKind, Sink, System};
+use bombus_system::{EventId, Finding, FindingKind, Sink, System};
 
 /// `Finding::property` of a trace that the specification does not have.
 pub const TRACE: u32 = 0;

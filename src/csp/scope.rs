@@ -12,8 +12,8 @@ use super::parser::Script;
 use super::timed;
 use super::token::{Names, Sym};
 use super::tree::{self, Assert, Binary, Claim, Decl, DeclKind, Place, Semantics, Unary};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Int, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Int, Span};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 

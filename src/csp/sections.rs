@@ -6,7 +6,7 @@
 use super::parser::{Allowed, Parsed, Parser};
 use super::token::{Sym, Tok};
 use super::tree::DeclKind;
-use crate::base::Span;
+use bombus_base::Span;
 
 impl Parser<'_> {
     /// `module M(x) … exports … endmodule`.

@@ -5,7 +5,7 @@
 
 use super::eval::Eval;
 use super::value::{Data, Res, SetOf};
-use crate::base::Int;
+use bombus_base::Int;
 use std::rc::Rc;
 
 /// Larger sets are refused.

@@ -5,12 +5,12 @@
 //! Never here: temporal operators; states of processes have no predicates.
 
 use super::machine::Machine;
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
-use crate::ltl::atoms::{Atoms, Bound, Extent, Faults, Special};
-use crate::ltl::formula::{Change, Pattern, Text};
-use crate::ltl::view::{Edge, Graph};
-use crate::system::{EventId, System};
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_ltl::atoms::{Atoms, Bound, Extent, Faults, Special};
+use bombus_ltl::formula::{Change, Pattern, Text};
+use bombus_ltl::view::{Edge, Graph};
+use bombus_system::{EventId, System};
 
 /// Events of a machine on a graph.
 pub struct Events<'a, G> {

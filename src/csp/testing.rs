@@ -13,9 +13,9 @@ use super::scope::scoped;
 use super::term::TICK;
 use super::value::Env;
 use super::{parser, scope, types};
-use crate::base::budget::Budget;
-use crate::base::diagnostic::Sources;
-use crate::explore::{self, Options};
+use bombus_base::budget::Budget;
+use bombus_base::diagnostic::Sources;
+use bombus_explore::{self as explore, Options};
 
 /// Evaluation recurses as deep as a script makes it.
 pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {

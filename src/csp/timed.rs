@@ -11,7 +11,7 @@ use super::parser::{self, Script};
 use super::scope::{Global, Scope};
 use super::token::{Names, Sym, Tok};
 use super::tree::{self, Decl, DeclKind, Over, Place};
-use crate::base::{FileId, Span};
+use bombus_base::{FileId, Span};
 
 /// Definitions that scripts with timed sections use; `t_` stands for a beginning that no script can write.
 const PRELUDE: &str = "

@@ -3,7 +3,7 @@
 //! In: nothing. Out: the alphabet that the lexer writes and the parser reads.
 //! Never here: text, precedence.
 
-use crate::base::{Int, Span};
+use bombus_base::{Int, Span};
 
 /// A name of a script, as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,7 +4,7 @@
 //! Never here: types, values.
 
 use super::token::Sym;
-use crate::base::{Int, Span};
+use bombus_base::{Int, Span};
 
 #[derive(Clone, Debug)]
 pub struct Expr {

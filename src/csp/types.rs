@@ -8,8 +8,8 @@ use super::core::{Binary, Bind, Each, Ex, Field, Function, Group, Kind, Pat, Stm
 use super::scope::{ClaimIn, Global, Scoped, TypeDecl};
 use super::token::Sym;
 use super::types_library::builtin_type;
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;

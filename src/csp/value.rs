@@ -10,7 +10,7 @@ use super::builtin::Builtin;
 use super::core::{Ex, Function, Group};
 use super::eval::Eval;
 use super::token::Sym;
-use crate::base::{Int, Span};
+use bombus_base::{Int, Span};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -8,16 +8,16 @@
 //! into an interval are an interval, whose ends are quotients rounded inwards; with a factor of 1 or -1 the images of an
 //! interval are one too, and the inverse is linear.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::evaluate::inclusion::conjuncts;
-use crate::evaluate::integer_sets::Spans;
-use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::symbolic::FunctionKind;
-use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use crate::inclusion::conjuncts;
+use crate::integer_sets::Spans;
+use bombus_base::Int;
+use bombus_lang::free;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::symbolic::FunctionKind;
+use bombus_lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 
 /// Longer functions are not looked at point by point.
 const POINTS: usize = 1_000;

@@ -2,14 +2,14 @@
 //!
 //! In: a relation and a point. Out: the image, or the error that the function is not defined there.
 
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::operators::row;
-use crate::lang::typed::{BinOp, Expr, ExprKind, FreeId, Pred, PredKind, RelOp, UnOp, VarId};
-use crate::lang::value::symbolic::FunctionKind;
-use crate::lang::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::operators::row;
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{BinOp, Expr, ExprKind, FreeId, Pred, PredKind, RelOp, UnOp, VarId};
+use bombus_lang::value::symbolic::FunctionKind;
+use bombus_lang::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Interpreter<'_> {
 
     fn outside(&self, x: &Value, span: Span) -> Error {
         // The type of the argument only serves to name the fields of records.
-        let shown = x.show(self.machine, &crate::lang::typed::Type::Any);
+        let shown = x.show(self.machine, &bombus_lang::typed::Type::Any);
         Error::undefined(span, format!("function applied outside its domain, to {shown}"))
     }
 
@@ -159,7 +159,7 @@ impl Interpreter<'_> {
                     if reached.insert(y.clone()) {
                         open.extend(self.images(env, step, &y, span)?);
                     }
-                    if reached.len() > crate::evaluate::LIST {
+                    if reached.len() > crate::LIST {
                         return Err(Error::too_large("what a closure reaches is too large to be listed"));
                     }
                 }
@@ -452,12 +452,12 @@ impl Interpreter<'_> {
     fn fresh(&self) -> VarId {
         let n = self.fresh.get();
         self.fresh.set(n + 1);
-        VarId((self.machine.vars.len() + crate::evaluate::FORMULA_VARS + n % 64) as u32)
+        VarId((self.machine.vars.len() + crate::FORMULA_VARS + n % 64) as u32)
     }
 }
 
 /// The components of a tuple nested to the left.
-pub(crate) fn components(x: &Value, n: usize) -> Option<Vec<&Value>> {
+pub fn components(x: &Value, n: usize) -> Option<Vec<&Value>> {
     let mut parts = Vec::with_capacity(n);
     let mut rest = x;
     for _ in 1..n {

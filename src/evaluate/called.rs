@@ -3,14 +3,14 @@
 //! In: an environment that holds a state, an operation, values of its parameters. Out: results and writes of
 //! every outcome, errors of actions, and what was not computed.
 
-use crate::base::hash::HashSet;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::exec::{Outcomes, Writes};
-use crate::evaluate::operation::{Guarded, alternatives_of};
-use crate::lang::typed::{OpId, Pred, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::exec::{Outcomes, Writes};
+use crate::operation::{Guarded, alternatives_of};
+use bombus_base::hash::HashSet;
+use bombus_lang::typed::{OpId, Pred, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Values of parameters or results, in the order of the operation.

@@ -4,16 +4,16 @@
 //! solutions, found once per valuation of the constants; and the rest, to be solved in each state.
 //! Only parts that take a search are kept apart, and only if all of it has a value and is known.
 
-use crate::base::hash::HashMap;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Flow, Res};
-use crate::evaluate::memo::SETUP;
-use crate::lang::free;
-use crate::lang::typed::{ExprKind, Machine, PredKind, RelOp, VarId, VarKind};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Flow, Res};
+use crate::memo::SETUP;
 use crate::solve::order::Sink;
 use crate::solve::plan::{Conjunct, Plan};
+use bombus_base::hash::HashMap;
+use bombus_lang::free;
+use bombus_lang::typed::{ExprKind, Machine, PredKind, RelOp, VarId, VarKind};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// More solutions than this are searched for again in each state.

@@ -3,12 +3,12 @@
 //! In: a set. Out: calls of a visitor, in a fixed order, each element once; the visitor may stop.
 //! Function spaces are built row by row, and a check after each row may cut a branch.
 
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::lang::typed::{BinOp, UnOp, VarId};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{BinOp, UnOp, VarId};
+use bombus_lang::value::{Base, Symbolic, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ impl Interpreter<'_> {
             Symbolic::Unary(op, a) => self.each_unary(env, *op, a, v, visit),
             Symbolic::Binary(op, a, b) => self.each_binary(env, *op, a, b, visit),
             Symbolic::Closure(c) => {
-                let set = self.elements_of(env, c, crate::evaluate::COMPREHENSION)?;
+                let set = self.elements_of(env, c, crate::COMPREHENSION)?;
                 self.for_each(env, &set, visit)
             }
         }
@@ -143,7 +143,7 @@ impl Interpreter<'_> {
             Base::Free(id) => {
                 let freetype = &self.machine.freetypes[id.0 as usize];
                 let set = Value::symbolic(Symbolic::Base(b.clone()));
-                if self.card(env, &set)? == crate::evaluate::size::Card::Infinite {
+                if self.card(env, &set)? == crate::size::Card::Infinite {
                     return unbounded(&freetype.name);
                 }
                 for (c, (_, arg)) in freetype.constructors.iter().enumerate() {
@@ -369,7 +369,7 @@ impl Interpreter<'_> {
             | BinOp::TotalSurjectiveRelation => {
                 let (x, y) =
                     (self.need_list(env, a, Span::default())?, self.need_list(env, b, Span::default())?);
-                if x.len().saturating_mul(y.len()) > crate::evaluate::LIST {
+                if x.len().saturating_mul(y.len()) > crate::LIST {
                     return Err(Error::too_large("a set of relations is too large to be listed"));
                 }
                 let mut pairs = Vec::with_capacity(x.len() * y.len());

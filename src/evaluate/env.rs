@@ -3,8 +3,8 @@
 //! Since a variable is bound at one place only, one flat table does without scopes; binders save
 //! what they overwrite (a recursive function may bind the same variable again) and restore it.
 
-use crate::lang::typed::VarId;
-use crate::lang::value::Value;
+use bombus_lang::typed::VarId;
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// Rows of a function that is being built.

@@ -3,9 +3,9 @@
 //! In: a reason and the place it is about. Out: one error type that says whether it is the model's
 //! fault (a finding), our limit (incomplete), or a stop.
 
-use crate::base::Span;
-use crate::base::budget::Stop;
-use crate::lang::typed::{Machine, VarId};
+use bombus_base::Span;
+use bombus_base::budget::Stop;
+use bombus_lang::typed::{Machine, VarId};
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

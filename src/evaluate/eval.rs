@@ -4,17 +4,17 @@
 //! Sets that are infinite or better not listed come out in symbolic form; `canon` turns a finite
 //! symbolic set into the explicit form wherever a value is stored inside another.
 
-use crate::base::{Int, Span};
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::memo::is_costly;
-use crate::evaluate::size::Card;
-use crate::evaluate::{Interpreter, LIST};
-use crate::lang::free;
-use crate::lang::partiality::{may_be_undefined, pred_may_be_undefined};
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::symbolic::FunctionKind;
-use crate::lang::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::memo::is_costly;
+use crate::size::Card;
+use crate::{Interpreter, LIST};
+use bombus_base::{Int, Span};
+use bombus_lang::free;
+use bombus_lang::partiality::{may_be_undefined, pred_may_be_undefined};
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::symbolic::FunctionKind;
+use bombus_lang::value::{Base, Closure, ClosureCode, ClosureKind, Symbolic, Value};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const DIGITS: u128 = 1 << 24;
 
 impl Interpreter<'_> {
-    pub(crate) fn eval(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+    pub fn eval(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         let value = match env.valuation {
             Some(valuation) if is_costly(e) => self.remembered(env, e, valuation),
             _ => self.eval_kind(env, e),
@@ -171,14 +171,14 @@ impl Interpreter<'_> {
     }
 
     /// The value in the form in which it may be stored inside another value or in a state.
-    pub(crate) fn eval_canon(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+    pub fn eval_canon(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         let v = self.eval(env, e)?;
         self.canon(env, v)
     }
 
     /// The value for a use that asks only for membership or application: nothing is listed. Only a set written as
     /// `{x|P}` may be undefined at points nobody asks for.
-    pub(crate) fn eval_lazy(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+    pub fn eval_lazy(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         match &e.kind {
             ExprKind::Big(_, vars, p, body) if self.is_partial(vars, p, Some(body)) => self.eval(env, e),
             ExprKind::Binary(
@@ -196,7 +196,7 @@ impl Interpreter<'_> {
 
     /// The value of an operand that is asked only for membership. It must be defined at all points, so that a
     /// comprehension that may be undefined is listed.
-    pub(crate) fn eval_operand(&self, env: &mut Env, e: &Expr) -> Res<Value> {
+    pub fn eval_operand(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         match &e.kind {
             ExprKind::Compr(vars, p) if self.is_partial(vars, p, None) => self.eval(env, e),
             _ => self.eval_lazy(env, e),
@@ -254,7 +254,7 @@ impl Interpreter<'_> {
         partial
     }
 
-    pub(crate) fn integer(&self, env: &mut Env, e: &Expr) -> Res<Int> {
+    pub fn integer(&self, env: &mut Env, e: &Expr) -> Res<Int> {
         match self.eval(env, e)? {
             Value::Int(n) => Ok(n),
             other => Err(self.ill_typed("an integer", &other, e.span)),
@@ -352,7 +352,7 @@ impl Interpreter<'_> {
                 (_, Some(body)) => elems.push(self.eval_canon(env, body)?),
                 (_, None) => elems.push(arg),
             }
-            if elems.len() > crate::evaluate::COMPREHENSION {
+            if elems.len() > crate::COMPREHENSION {
                 outside = true;
                 return Ok(Flow::Stop);
             }
@@ -528,7 +528,7 @@ impl Interpreter<'_> {
     pub(crate) fn uninitialised(&self, v: VarId, span: Span) -> Error {
         let name = self.machine.vars.get(v.0 as usize).map_or("?", |d| &*d.name);
         Error::new(
-            crate::evaluate::ErrorKind::Uninitialised,
+            crate::ErrorKind::Uninitialised,
             span,
             format!("{name} is read before it was given a value"),
         )
@@ -593,6 +593,6 @@ fn plain_domain(f: &Expr) -> Option<&Expr> {
     let [v] = vars[..] else { return None };
     let plain = matches!(x.kind, ExprKind::Var(w) if w == v)
         && !free::mentions(set, &|w| w == v)
-        && crate::analyse::effect_free_choice::is_polynomial(body, v);
+        && bombus_analyse::effect_free_choice::is_polynomial(body, v);
     plain.then_some(set)
 }

@@ -3,26 +3,26 @@
 //! In: a substitution and the environment of the state before. Out: the sets of writes it may end
 //! with, and the errors some of its branches run into. A branch that is infeasible leaves nothing.
 
-use crate::base::{Int, Span};
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
-use crate::evaluate::eval::interval;
-use crate::evaluate::inplace::Loop;
-use crate::evaluate::operators::override_rows;
-use crate::evaluate::size::Card;
-use crate::evaluate::{Interpreter, apply};
-use crate::lang::typed::{Expr, Machine, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, Type, VarId};
-use crate::lang::value::Value;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Flow, Res};
+use crate::eval::interval;
+use crate::inplace::Loop;
+use crate::operators::override_rows;
+use crate::size::Card;
 use crate::solve::plan::Plan;
+use crate::{Interpreter, apply};
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{Expr, Machine, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, Type, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Values that variables get, sorted by variable.
-pub(crate) type Writes = Vec<(VarId, Value)>;
+pub type Writes = Vec<(VarId, Value)>;
 
 #[derive(Default)]
-pub(crate) struct Outcomes {
-    pub(crate) writes: Vec<Writes>,
-    pub(crate) errors: Vec<Error>,
+pub struct Outcomes {
+    pub writes: Vec<Writes>,
+    pub errors: Vec<Error>,
 }
 
 impl Outcomes {
@@ -37,7 +37,7 @@ impl Outcomes {
 }
 
 impl Interpreter<'_> {
-    pub(crate) fn exec(&self, env: &mut Env, s: &Stmt, out: &mut Outcomes) -> Res<()> {
+    pub fn exec(&self, env: &mut Env, s: &Stmt, out: &mut Outcomes) -> Res<()> {
         self.tick()?;
         match self.exec_kind(env, s, out) {
             Ok(()) => Ok(()),
@@ -469,7 +469,7 @@ pub(crate) fn sorted(mut writes: Writes) -> Writes {
 }
 
 /// `first` then `second`; later writes win.
-pub(crate) fn merge(first: &Writes, second: &Writes) -> Writes {
+pub fn merge(first: &Writes, second: &Writes) -> Writes {
     let mut out: Writes =
         first.iter().filter(|(v, _)| !second.iter().any(|(w, _)| w == v)).cloned().collect();
     out.extend(second.iter().cloned());

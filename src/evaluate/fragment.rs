@@ -3,13 +3,13 @@
 //! In: an expression or predicate and the values of what occurs in it. Out: its value. The engine
 //! keeps a `Pieces` between calls, so that nothing is built anew for each evaluation.
 
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Flow, Res};
-use crate::evaluate::operation::Steps;
-use crate::evaluate::{Constants, Interpreter, State};
-use crate::lang::typed::{Expr, Pred, VarId};
-use crate::lang::value::Value;
+use crate::env::Env;
+use crate::error::{Flow, Res};
+use crate::operation::Steps;
 use crate::solve::plan::Plan;
+use crate::{Constants, Interpreter, State};
+use bombus_lang::typed::{Expr, Pred, VarId};
+use bombus_lang::value::Value;
 
 /// How many values are wanted at most, and how many steps the search for them may take.
 pub struct Wanted {

@@ -4,15 +4,15 @@
 //! component by component, comprehensions conjunct by conjunct, integers as unions of intervals, and what a lambda
 //! yields by interval arithmetic. "Not known" is an answer here; a guess never is.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::evaluate::integer_sets::Spans;
-use crate::lang::free;
-use crate::lang::partiality::pred_may_be_undefined;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use crate::integer_sets::Spans;
+use bombus_base::Int;
+use bombus_lang::free;
+use bombus_lang::partiality::pred_may_be_undefined;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 
 /// The integers that are tried where an inclusion is not proved.
 const SAMPLES: std::ops::RangeInclusive<i64> = -2..=4;
@@ -404,7 +404,7 @@ impl Interpreter<'_> {
     }
 }
 
-pub(crate) fn conjuncts(p: &Pred) -> Vec<&Pred> {
+pub fn conjuncts(p: &Pred) -> Vec<&Pred> {
     match &p.kind {
         PredKind::And(ps) => ps.iter().flat_map(conjuncts).collect(),
         PredKind::Label(_, p) => conjuncts(p),

@@ -7,14 +7,14 @@
 //! value, or none that is easily compared, is always among those returned, and the equation is tested as ever.
 //! An index is made when the same set is asked for a second time, and belongs to the set as it lies in memory.
 
-use crate::base::hash::HashMap;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
 use crate::solve::order::Item;
 use crate::solve::plan::Conjunct;
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Smaller sets are run through.

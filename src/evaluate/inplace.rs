@@ -8,15 +8,15 @@
 //! only grows, `S := S \/ {x}`, is kept as a list with room behind it as long as nobody reads it: a
 //! round then costs what it adds and not what was there before.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::exec::{Outcomes, Writes, sorted};
-use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::{Visit, visit_expr, visit_pred, visit_stmt};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::exec::{Outcomes, Writes, sorted};
+use bombus_base::Int;
+use bombus_lang::free;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Visit, visit_expr, visit_pred, visit_stmt};
 
 /// A set that is read this often while it grows is not worth being kept apart.
 const READS: u32 = 4;

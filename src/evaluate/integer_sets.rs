@@ -4,12 +4,12 @@
 //! comprehensions over comparisons with known numbers, and domains of such). Out: its normal form, in which
 //! inclusion, equality and finiteness are decided by comparing ends. A set of another form has none.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{Base, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Base, ClosureKind, Symbolic, Value};
 
 /// Longer lists are left as they are.
 const LISTED: usize = 1 << 16;
@@ -234,11 +234,11 @@ impl Interpreter<'_> {
         if rest.len() != dropped {
             return Ok(None);
         }
-        let mut left = crate::evaluate::inclusion::conjuncts(&c.code.pred);
+        let mut left = crate::inclusion::conjuncts(&c.code.pred);
         self.with_captured(env, c, &mut |this, env| {
             for v in rest.iter().rev() {
                 let (about, others): (Vec<&Pred>, Vec<&Pred>) =
-                    left.iter().copied().partition(|p| crate::lang::free::of_pred(p).contains(v));
+                    left.iter().copied().partition(|p| bombus_lang::free::of_pred(p).contains(v));
                 if !this.has_some_value(env, &about, *v, &c.code.vars)? {
                     return Ok(None);
                 }
@@ -274,7 +274,7 @@ impl Interpreter<'_> {
         }
         let mut spans = Spans::all();
         for p in tight {
-            if crate::lang::free::of_pred(p).iter().any(|w| *w != v && vars.contains(w)) {
+            if bombus_lang::free::of_pred(p).iter().any(|w| *w != v && vars.contains(w)) {
                 return Ok(false);
             }
             let Some(s) = self.spans_of_pred(env, p, v)? else { return Ok(false) };
@@ -298,7 +298,7 @@ impl Interpreter<'_> {
             Ok(out)
         };
         // What does not speak of the variable holds for all integers or for none.
-        if !crate::lang::free::mentions_in(p, &|v| v == var) {
+        if !bombus_lang::free::mentions_in(p, &|v| v == var) {
             return match self.holds(env, p) {
                 Ok(true) => Ok(Some(Spans::all())),
                 Ok(false) => Ok(Some(Spans(Vec::new()))),
@@ -351,7 +351,7 @@ impl Interpreter<'_> {
         } else {
             return Ok(None);
         };
-        if crate::lang::free::mentions(known, &|v| v == var) {
+        if bombus_lang::free::mentions(known, &|v| v == var) {
             return Ok(None);
         }
         if let RelOp::In | RelOp::NotIn = op {

@@ -2,12 +2,12 @@
 //!
 //! In: a relation and a number, which may be larger than anything can be done times. Out: the power of the relation.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::lang::typed::{BinOp, Expr};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr};
+use bombus_lang::value::Value;
 
 impl Interpreter<'_> {
     /// A relation composed with itself, once or more often. Where the number is large, powers of it are squared.

@@ -3,13 +3,13 @@
 //! In: the variables and predicate of a comprehension. Out: whether it is one, told without running through it. Such
 //! a set would stay symbolic after millions of elements; a function over `POW(POW(S))` is one at a glance.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::evaluate::size::Card;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
-use crate::lang::value::{Closure, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use crate::size::Card;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use bombus_lang::value::{Closure, ClosureKind, Symbolic, Value};
 
 impl Interpreter<'_> {
     /// Whether a predicate leaves more than `COMPREHENSION` values to its variables, because it only says for each of
@@ -107,7 +107,7 @@ fn sides<'p>(vars: &[VarId], pred: &'p Pred) -> Option<Vec<Side<'p>>> {
             PredKind::Rel(op @ (RelOp::In | RelOp::Subset), a, set) => {
                 let ExprKind::Var(v) = a.kind else { return None };
                 let var = vars.iter().position(|w| *w == v)?;
-                if crate::lang::free::mentions(set, &|w| vars.contains(&w)) {
+                if bombus_lang::free::mentions(set, &|w| vars.contains(&w)) {
                     return None;
                 }
                 out.push(Side { var, op: *op, set });
@@ -142,7 +142,7 @@ fn shows(tuple: &Expr, v: VarId) -> bool {
 fn is_wide(card: &Card) -> bool {
     match card {
         Card::Infinite | Card::Huge => true,
-        Card::Finite(n) => *n > Int::from(crate::evaluate::COMPREHENSION),
+        Card::Finite(n) => *n > Int::from(crate::COMPREHENSION),
         Card::Unknown => false,
     }
 }

@@ -4,15 +4,15 @@
 //! A product of known sets that is too large is told by its size, without computing an element. What was
 //! listed, or found too large, is remembered: a constant that is a symbolic function is asked again and again.
 
-use crate::base::Int;
-use crate::base::hash::HashMap;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::size::Card;
-use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
-use crate::lang::value::{Closure, ClosureCode, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::size::Card;
+use bombus_base::Int;
+use bombus_base::hash::HashMap;
+use bombus_lang::free;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarId};
+use bombus_lang::value::{Closure, ClosureCode, ClosureKind, Symbolic, Value};
 use std::sync::Arc;
 
 /// Shorter lists are made again.
@@ -50,7 +50,7 @@ impl Interpreter<'_> {
             _ => {}
         }
         let is_closed = c.code.free.len() == c.captured.len();
-        let wide = limit <= crate::evaluate::COMPREHENSION && self.closure_width(env, c)? != Card::Unknown;
+        let wide = limit <= crate::COMPREHENSION && self.closure_width(env, c)? != Card::Unknown;
         let listed = if wide || self.is_product_beyond(env, c, limit)? {
             Err(too_large())
         } else {
@@ -64,7 +64,7 @@ impl Interpreter<'_> {
         }
         let elements = match &listed {
             Ok(set) if set.as_set().is_some_and(|s| s.len() >= SHORT) => Ok(set.clone()),
-            Err(e) if e.kind() == crate::evaluate::ErrorKind::TooLarge => Err(limit),
+            Err(e) if e.kind() == crate::ErrorKind::TooLarge => Err(limit),
             _ => return listed,
         };
         let size = elements.as_ref().ok().and_then(Value::as_set).map_or(0, <[Value]>::len);
@@ -156,7 +156,7 @@ impl Interpreter<'_> {
         kind: ClosureKind,
     ) -> Res<bool> {
         match self.factors(vars, pred, kind) {
-            Some(sets) => self.has_more(env, &sets, crate::evaluate::COMPREHENSION),
+            Some(sets) => self.has_more(env, &sets, crate::COMPREHENSION),
             None => Ok(false),
         }
     }

@@ -2,19 +2,19 @@
 //!
 //! In: two values. Out: a truth value; what cannot be decided is the error `Undecided`, never a guess.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::eval::interval;
-use crate::evaluate::operators::row;
-use crate::evaluate::size::Card;
-use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp, VarId};
-use crate::lang::value::symbolic::FunctionKind;
-use crate::lang::value::{Base, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::eval::interval;
+use crate::operators::row;
+use crate::size::Card;
+use bombus_base::Int;
+use bombus_lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp, VarId};
+use bombus_lang::value::symbolic::FunctionKind;
+use bombus_lang::value::{Base, ClosureKind, Symbolic, Value};
 
 impl Interpreter<'_> {
-    pub(crate) fn member(&self, env: &mut Env, x: &Value, set: &Value) -> Res<bool> {
+    pub fn member(&self, env: &mut Env, x: &Value, set: &Value) -> Res<bool> {
         let s = match set {
             Value::Set(elems) => {
                 if elems.binary_search(x).is_ok() {
@@ -452,7 +452,7 @@ impl Interpreter<'_> {
     }
 
     /// Equality in B.
-    pub(crate) fn equal(&self, env: &mut Env, a: &Value, b: &Value) -> Res<bool> {
+    pub fn equal(&self, env: &mut Env, a: &Value, b: &Value) -> Res<bool> {
         match (a, b) {
             (Value::Int(x), Value::Int(y)) => return Ok(x == y),
             (Value::Elem(s, x), Value::Elem(t, y)) => return Ok(s == t && x == y),
@@ -509,12 +509,8 @@ impl Interpreter<'_> {
                 }
                 Ok(self.subset(env, &x, &y)? && self.subset(env, &y, &x)?)
             }
-            (Some(x), None) if x.len() < crate::evaluate::LIST && self.card(env, b)? != Card::Unknown => {
-                Ok(false)
-            }
-            (None, Some(y)) if y.len() < crate::evaluate::LIST && self.card(env, a)? != Card::Unknown => {
-                Ok(false)
-            }
+            (Some(x), None) if x.len() < crate::LIST && self.card(env, b)? != Card::Unknown => Ok(false),
+            (None, Some(y)) if y.len() < crate::LIST && self.card(env, a)? != Card::Unknown => Ok(false),
             _ => {
                 if let (Value::Symbolic(s), Value::Symbolic(t)) = (a, b) {
                     match (&**s, &**t) {
@@ -615,7 +611,7 @@ fn is_injective_by_form(v: &Value) -> bool {
 /// Whether an expression has different values for different values of `x`: sums with something that does not
 /// depend on it, multiples by a number that is not zero.
 fn tells_apart(e: &Expr, x: VarId) -> bool {
-    let depends = |e: &Expr| crate::lang::free::mentions(e, &|v| v == x);
+    let depends = |e: &Expr| bombus_lang::free::mentions(e, &|v| v == x);
     match &e.kind {
         ExprKind::Var(v) => *v == x,
         ExprKind::Unary(UnOp::Neg, a) => tells_apart(a, x),

@@ -5,13 +5,13 @@
 //! A node is named by its place in memory. That is sound only for trees that live as long as the
 //! interpreter: closures and formulas from outside are evaluated with `Env::valuation` empty.
 
-use crate::base::hash::HashMap;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::evaluate::{Constants, Interpreter};
-use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, UnOp, VarId, VarKind};
-use crate::lang::value::Value;
+use crate::env::Env;
+use crate::error::Res;
+use crate::{Constants, Interpreter};
+use bombus_base::hash::HashMap;
+use bombus_lang::free;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, UnOp, VarId, VarKind};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// More values than this are forgotten together.

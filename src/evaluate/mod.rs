@@ -6,19 +6,20 @@
 //! others; `Interpreter::with_propagation` switches that off, and tests compare both.
 //! Never here: packed states, threads. This tier is fast enough to be used and therefore no oracle; the crate
 //! `bombus-oracle` is.
+#![forbid(unsafe_code)]
 
 mod affine;
-pub(crate) mod apply;
+pub mod apply;
 pub(crate) mod called;
 pub(crate) mod constant_part;
 pub(crate) mod enumerate;
-pub(crate) mod env;
-pub(crate) mod error;
+pub mod env;
+pub mod error;
 pub(crate) mod eval;
-pub(crate) mod exec;
+pub mod exec;
 pub(crate) mod external;
 pub(crate) mod fragment;
-pub(crate) mod inclusion;
+pub mod inclusion;
 pub(crate) mod index;
 pub(crate) mod inplace;
 pub(crate) mod integer_sets;
@@ -29,7 +30,7 @@ pub(crate) mod materialise;
 pub(crate) mod member;
 pub(crate) mod memo;
 pub(crate) mod normal;
-pub(crate) mod operation;
+pub mod operation;
 pub(crate) mod operators;
 pub(crate) mod optimum;
 pub(crate) mod pred;
@@ -38,15 +39,17 @@ pub mod search;
 pub(crate) mod sequences;
 pub(crate) mod setup;
 pub(crate) mod size;
+#[path = "../solve/mod.rs"]
+pub mod solve;
 pub(crate) mod state_cursor;
 pub(crate) mod symbolic_forms;
 
-use crate::analyse::data_independence::Opaque;
-use crate::base::budget::Budget;
-use crate::base::hash::{HashMap, HashSet};
-use crate::lang::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
-use crate::lang::value::{ClosureCode, Value};
 use crate::solve::plan::{ForallPlan, Plan};
+use bombus_analyse::data_independence::Opaque;
+use bombus_base::budget::Budget;
+use bombus_base::hash::{HashMap, HashSet};
+use bombus_lang::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
+use bombus_lang::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
@@ -113,10 +116,10 @@ pub struct Transition {
 
 pub struct Interpreter<'m> {
     pub(crate) machine: &'m Machine,
-    pub(crate) budget: Budget,
+    pub budget: Budget,
     pub(crate) ticks: Cell<u32>,
     /// How many steps the evaluation in hand may still take, if not as many as it needs.
-    pub(crate) patience: Cell<Option<u32>>,
+    pub patience: Cell<Option<u32>>,
     /// Enumeration is tried alone.
     pub(crate) alone: Cell<bool>,
     /// The search in hand took a step that may pass over undefined valuations (see `definedness`).
@@ -153,7 +156,7 @@ pub struct Interpreter<'m> {
     /// Whether a comprehension, by its first variable, may be a product too large to list.
     pub(crate) wide: RefCell<HashMap<VarId, bool>>,
     /// Plans whose nodes `memo` knows.
-    pub(crate) kept: RefCell<Vec<Arc<Plan>>>,
+    pub kept: RefCell<Vec<Arc<Plan>>>,
     /// Variables of ANY substitutions.
     pub(crate) any: HashSet<VarId>,
     /// Variables of quantifiers, where these are cut to the integers of the scope.
@@ -243,7 +246,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// The environment of a state; `x$0` is the value in it.
-    pub(crate) fn env(&self, state: Option<&State>) -> Env {
+    pub fn env(&self, state: Option<&State>) -> Env {
         let mut env = Env::new(self.machine.vars.len());
         if let Some(state) = state {
             self.load(&mut env, state);
@@ -296,7 +299,7 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Asks the budget now: for work that is counted elsewhere.
-    pub(crate) fn look(&self) -> Res<()> {
+    pub fn look(&self) -> Res<()> {
         self.budget.check().map_err(Error::stopped)
     }
 

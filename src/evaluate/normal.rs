@@ -5,14 +5,14 @@
 //! a function that was overridden again and again as overridden once. `model::value::identity` says which forms are
 //! the only one of their set.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::evaluate::integer_sets::Spans;
-use crate::evaluate::operators::override_rows;
-use crate::lang::typed::BinOp;
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use crate::integer_sets::Spans;
+use crate::operators::override_rows;
+use bombus_base::Int;
+use bombus_lang::typed::BinOp;
+use bombus_lang::value::{Base, Symbolic, Value};
 use std::collections::BTreeSet;
 
 /// A set as another one that lacks some of its elements and has some more.

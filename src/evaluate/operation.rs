@@ -5,30 +5,30 @@
 //! The outermost PRE, SELECT, WHEN, ANY and CHOICE of an operation are its guard; they are taken
 //! apart once per operation, so that they bind parameters and chosen values in one search.
 
-use crate::analyse::effect_free_choice;
-use crate::base::hash::HashSet;
-use crate::evaluate::constant_part::Apart;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
-use crate::evaluate::exec::Outcomes;
-use crate::evaluate::inclusion::conjuncts;
-use crate::evaluate::{Interpreter, State, Transition};
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
-use crate::lang::value::Value;
+use crate::constant_part::Apart;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Flow, Res};
+use crate::exec::Outcomes;
+use crate::inclusion::conjuncts;
 use crate::solve::plan::Plan;
+use crate::{Interpreter, State, Transition};
+use bombus_analyse::effect_free_choice;
+use bombus_base::hash::HashSet;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// An operation as a list of guarded alternatives.
-pub(crate) struct Guarded {
-    pub(crate) alternatives: Vec<Alternative>,
+pub struct Guarded {
+    pub alternatives: Vec<Alternative>,
 }
 
-pub(crate) struct Alternative {
-    pub(crate) plan: Plan,
+pub struct Alternative {
+    pub plan: Plan,
     /// The plan in two parts, if one of them is the same in all states.
     apart: Option<Apart>,
-    pub(crate) body: Stmt,
+    pub body: Stmt,
     /// Choices whose value cannot be seen in the states afterwards.
     inert: Vec<VarId>,
 }
@@ -191,7 +191,7 @@ impl Interpreter<'_> {
         State { constants: state.constants.clone(), variables }
     }
 
-    pub(crate) fn guarded(&self, id: OpId) -> Arc<Guarded> {
+    pub fn guarded(&self, id: OpId) -> Arc<Guarded> {
         let key = id.0 as usize;
         if let Some(g) = self.operations.borrow().get(&key) {
             return g.clone();

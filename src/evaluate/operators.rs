@@ -3,14 +3,14 @@
 //! In: an operator and its arguments, listed or symbolic. Out: a listed set where the arguments
 //! allow it, a symbolic one otherwise.
 
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::size::Card;
-use crate::lang::typed::{BinOp, Expr, Type, UnOp};
-use crate::lang::value::symbolic::FunctionKind;
-use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::size::Card;
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{BinOp, Expr, Type, UnOp};
+use bombus_lang::value::symbolic::FunctionKind;
+use bombus_lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -190,7 +190,7 @@ impl Interpreter<'_> {
         Ok(Value::sorted_set(kept))
     }
 
-    pub(crate) fn domain(&self, env: &mut Env, a: &Value) -> Res<Value> {
+    pub fn domain(&self, env: &mut Env, a: &Value) -> Res<Value> {
         if let Value::Symbolic(s) = a {
             match &**s {
                 Symbolic::Closure(c) if c.code.kind == ClosureKind::Lambda => {
@@ -288,7 +288,7 @@ impl Interpreter<'_> {
                     todo.extend(more);
                 }
             }
-            if out.len() > crate::evaluate::COMPREHENSION {
+            if out.len() > crate::COMPREHENSION {
                 return Err(Error::too_large("a transitive closure is too large to list"));
             }
             out.extend(seen.into_iter().map(|y| Value::pair((*x).clone(), y.clone())));
@@ -342,7 +342,7 @@ impl Interpreter<'_> {
             BinOp::Cartesian => match (self.list(env, &a)?, self.list(env, &b)?) {
                 (Some(x), _) if x.is_empty() => Ok(Value::empty()),
                 (_, Some(y)) if y.is_empty() => Ok(Value::empty()),
-                (Some(x), Some(y)) if x.len().saturating_mul(y.len()) <= crate::evaluate::PRODUCT => {
+                (Some(x), Some(y)) if x.len().saturating_mul(y.len()) <= crate::PRODUCT => {
                     let mut out = Vec::with_capacity(x.len() * y.len());
                     for u in x.iter() {
                         out.extend(y.iter().map(|v| Value::pair(u.clone(), v.clone())));
@@ -416,7 +416,7 @@ impl Interpreter<'_> {
                 _ => lazy(a, b),
             },
             BinOp::ParallelProduct => match (self.list(env, &a)?, self.list(env, &b)?) {
-                (Some(r), Some(s)) if r.len().saturating_mul(s.len()) <= crate::evaluate::PRODUCT => {
+                (Some(r), Some(s)) if r.len().saturating_mul(s.len()) <= crate::PRODUCT => {
                     let mut out = Vec::new();
                     for (x, m) in r.iter().filter_map(Value::as_pair) {
                         for (y, n) in s.iter().filter_map(Value::as_pair) {
@@ -461,7 +461,7 @@ impl Interpreter<'_> {
                 self.iterated(env, a, n, e)
             }
             BinOp::Prj1 | BinOp::Prj2 => match (self.list(env, &a)?, self.list(env, &b)?) {
-                (Some(x), Some(y)) if x.len().saturating_mul(y.len()) <= crate::evaluate::PRODUCT => {
+                (Some(x), Some(y)) if x.len().saturating_mul(y.len()) <= crate::PRODUCT => {
                     let mut out = Vec::new();
                     for u in x.iter() {
                         for v in y.iter() {

@@ -3,13 +3,13 @@
 //! In: a set. Out: its last element in the order of values. Where the first part of the elements of a comprehension
 //! is a number, better and better solutions are asked for, so that most elements are never looked at.
 
-use crate::base::{Int, Span};
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::{Interpreter, LIST};
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
-use crate::lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
 use crate::solve::plan::Plan;
+use crate::{Interpreter, LIST};
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
+use bombus_lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
 
 impl Interpreter<'_> {
     /// `min` and `max` of a set of numbers.

@@ -6,16 +6,16 @@
 //! out. What is merely not computed (our limits, a variable still searched for) is a third truth
 //! value in the sense of Kleene for every connective.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::integer_sets::Spans;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::integer_sets::Spans;
 use crate::solve::plan::ForallPlan;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 
 impl Interpreter<'_> {
-    pub(crate) fn holds(&self, env: &mut Env, p: &Pred) -> Res<bool> {
+    pub fn holds(&self, env: &mut Env, p: &Pred) -> Res<bool> {
         self.holds_kind(env, p).map_err(|err| err.at(p.span))
     }
 

@@ -5,8 +5,8 @@
 //! Sound because nothing a function reads changes while its outermost application runs: it sees its argument, what
 //! its closure captured, and the constants.
 
-use crate::evaluate::error::{Error, Res};
-use crate::lang::value::Value;
+use crate::error::{Error, Res};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// More values than this are forgotten together.
@@ -25,7 +25,7 @@ pub(crate) struct Recursion {
     kept: Vec<Value>,
 }
 
-impl crate::evaluate::Interpreter<'_> {
+impl crate::Interpreter<'_> {
     /// Lists a set that may speak of itself. To list it while it is being listed would never end.
     pub(crate) fn listed_once(
         &self,

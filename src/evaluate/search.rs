@@ -5,16 +5,16 @@
 //! Never here: threads, reductions. States are found in a fixed order, so that every figure and the
 //! trace shown depend on the model alone.
 
-use crate::analyse::data_independence::Opaque;
-use crate::base::budget::{Budget, Stop};
-pub use crate::base::finding::FindingKind;
-use crate::base::hash::HashMap;
-use crate::evaluate::operation::Steps;
-use crate::evaluate::setup::Broken;
-use crate::evaluate::{Error, ErrorKind, Interpreter, SOME_STEPS, State, Transition};
-use crate::lang::typed::{Machine, Pred};
-use crate::lang::value::Value;
-use crate::lang::value::digest::SetDigest;
+use crate::operation::Steps;
+use crate::setup::Broken;
+use crate::{Error, ErrorKind, Interpreter, SOME_STEPS, State, Transition};
+use bombus_analyse::data_independence::Opaque;
+use bombus_base::budget::{Budget, Stop};
+pub use bombus_base::finding::FindingKind;
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::{Machine, Pred};
+use bombus_lang::value::Value;
+use bombus_lang::value::digest::SetDigest;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -134,7 +134,7 @@ impl Exploration {
     pub fn trace(&self, machine: &Machine, state: usize) -> Vec<TraceStep> {
         let path = self.path(state);
         let mut steps = Vec::new();
-        let named = |vars: &[crate::lang::typed::VarId], values: &[Value]| -> Vec<(String, String)> {
+        let named = |vars: &[bombus_lang::typed::VarId], values: &[Value]| -> Vec<(String, String)> {
             vars.iter()
                 .zip(values)
                 .map(|(v, x)| {
@@ -574,7 +574,7 @@ impl Search<'_> {
     }
 }
 
-pub(crate) fn kind_of(e: &Error) -> FindingKind {
+pub fn kind_of(e: &Error) -> FindingKind {
     match e.kind() {
         ErrorKind::Precondition => FindingKind::Precondition,
         ErrorKind::Assertion => FindingKind::Assertion,

@@ -3,12 +3,12 @@
 //! In: listed values. Out: listed values, or an error when a value is not the sequence or tree that
 //! the operator is defined on.
 
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::lang::typed::{BinOp, UnOp};
-use crate::lang::value::{Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{BinOp, UnOp};
+use bombus_lang::value::{Symbolic, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Interpreter<'_> {

@@ -4,17 +4,17 @@
 //! in, the clauses a state breaks.
 //! Constants that no property relates are searched for apart, and the solutions multiplied.
 
-use crate::base::Span;
-use crate::base::hash::{HashMap, HashSet};
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
-use crate::evaluate::exec::Outcomes;
-use crate::evaluate::memo::SETUP;
-use crate::evaluate::{Constants, Interpreter, State};
-use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::{Visit, visit_pred};
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Flow, Res};
+use crate::exec::Outcomes;
+use crate::memo::SETUP;
 use crate::solve::plan::{Conjunct, Plan};
+use crate::{Constants, Interpreter, State};
+use bombus_base::Span;
+use bombus_base::hash::{HashMap, HashSet};
+use bombus_lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Visit, visit_pred};
 use std::sync::Arc;
 
 /// Steps of plain enumeration before constants are searched for with propagation.
@@ -262,7 +262,7 @@ impl Interpreter<'_> {
                     None => {
                         let name = &self.machine.var(*v).name;
                         found.note(Error::new(
-                            crate::evaluate::ErrorKind::Uninitialised,
+                            crate::ErrorKind::Uninitialised,
                             self.machine.initialisation.span,
                             format!("INITIALISATION gives {name} no value"),
                         ))?;
@@ -285,7 +285,7 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn is_static(&self, clause: &Clause) -> bool {
-        crate::lang::free::of_pred(&clause.pred).iter().all(|v| !self.machine.variables.contains(v))
+        bombus_lang::free::of_pred(&clause.pred).iter().all(|v| !self.machine.variables.contains(v))
     }
 
     /// Checks the clauses that `wanted` (is it an assertion, the clause) asks for.

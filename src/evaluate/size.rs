@@ -2,13 +2,13 @@
 //!
 //! In: values. Out: cardinalities by formula, lists, canonical forms, the set of a whole type.
 
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::eval::interval_length;
-use crate::lang::typed::{BinOp, FreeId, Type, UnOp};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::eval::interval_length;
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{BinOp, FreeId, Type, UnOp};
+use bombus_lang::value::{Base, Symbolic, Value};
 use dashu_int::IBig;
 use std::sync::Arc;
 
@@ -266,7 +266,7 @@ impl Interpreter<'_> {
     }
 
     /// The elements of a set if it is finite and short enough to list.
-    pub(crate) fn list(&self, env: &mut Env, v: &Value) -> Res<Option<Arc<[Value]>>> {
+    pub fn list(&self, env: &mut Env, v: &Value) -> Res<Option<Arc<[Value]>>> {
         let s = match v {
             Value::Set(elems) => return Ok(Some(elems.clone())),
             Value::Symbolic(s) => s,
@@ -282,7 +282,7 @@ impl Interpreter<'_> {
             });
         }
         if let Symbolic::Closure(c) = &**s {
-            return match self.elements_of(env, c, crate::evaluate::LIST) {
+            return match self.elements_of(env, c, crate::LIST) {
                 Ok(Value::Set(elems)) => Ok(Some(elems)),
                 Ok(_) => Ok(None),
                 Err(e) if e.is_incomplete() => Ok(None),
@@ -291,14 +291,14 @@ impl Interpreter<'_> {
         }
         match self.card(env, v)? {
             Card::Infinite | Card::Huge => return Ok(None),
-            Card::Finite(n) if n > Int::from(crate::evaluate::LIST) => return Ok(None),
+            Card::Finite(n) if n > Int::from(crate::LIST) => return Ok(None),
             _ => {}
         }
         let mut elems = Vec::new();
         let mut too_many = false;
         let listed = self.for_each(env, v, &mut |_, x| {
             elems.push(x);
-            too_many = elems.len() > crate::evaluate::LIST;
+            too_many = elems.len() > crate::LIST;
             Ok(if too_many { Flow::Stop } else { Flow::Go })
         });
         match listed {
@@ -332,7 +332,7 @@ impl Interpreter<'_> {
     }
 
     /// The form in which a value is shown: finite sets that can be listed are listed.
-    pub(crate) fn listed_form(&self, env: &mut Env, v: Value) -> Res<Value> {
+    pub fn listed_form(&self, env: &mut Env, v: Value) -> Res<Value> {
         match &v {
             Value::Symbolic(s) => {
                 // Recursive functions and infinite sets stay; a closure is worth one attempt.
@@ -400,7 +400,7 @@ impl Interpreter<'_> {
     }
 }
 
-fn mentions_free(m: &crate::lang::typed::Machine, t: &Type, id: FreeId, depth: u32) -> bool {
+fn mentions_free(m: &bombus_lang::typed::Machine, t: &Type, id: FreeId, depth: u32) -> bool {
     match t {
         // A free type that leads through many others is taken as recursive.
         _ if depth > 32 => true,

@@ -4,11 +4,11 @@
 //! Binders restore what they overwrite, so an answer leaves the environment as it was; after an error it is made
 //! anew, because nobody relies on the order in which it was left.
 
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::evaluate::operation::Steps;
-use crate::evaluate::{Interpreter, State};
-use crate::lang::typed::Pred;
+use crate::env::Env;
+use crate::error::Res;
+use crate::operation::Steps;
+use crate::{Interpreter, State};
+use bombus_lang::typed::Pred;
 use std::sync::Arc;
 
 /// A state with its environment.

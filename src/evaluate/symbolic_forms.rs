@@ -3,13 +3,13 @@
 //! In: values of which at least one is symbolic. Out: a simpler value that is equal to what the operator would make of
 //! them, or none. Every rule is a law of set theory that is named where it stands; a guess never is.
 
-use crate::base::Span;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, UnOp};
-use crate::lang::value::{Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
 use crate::solve::consequences::merged;
+use bombus_base::Span;
+use bombus_lang::typed::{BinOp, UnOp};
+use bombus_lang::value::{Symbolic, Value};
 
 impl Interpreter<'_> {
     /// The intersection of two sets that are built by the same operator.

@@ -4,10 +4,10 @@
 //! first choice that does. Never here: steps that fail (`substitution`).
 
 use super::Explainer;
-use crate::evaluate::State;
-use crate::evaluate::error::Flow;
-use crate::evaluate::exec::{Outcomes, Writes};
-use crate::lang::typed::VarId;
+use bombus_evaluate::State;
+pub use bombus_evaluate::error::Flow;
+use bombus_evaluate::exec::{Outcomes, Writes};
+use bombus_lang::typed::VarId;
 
 impl Explainer<'_> {
     /// Whether some event chooses values that its parameters do not name.

@@ -5,11 +5,11 @@
 //! Never here: other sizes of sets; whoever loads models tries them.
 
 use super::Explainer;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Flow;
-use crate::lang::free;
-use crate::lang::typed::{Pred, VarId};
-use crate::solve::plan::Plan;
+use bombus_evaluate::env::Env;
+pub use bombus_evaluate::error::Flow;
+use bombus_evaluate::solve::plan::Plan;
+use bombus_lang::free;
+use bombus_lang::typed::{Pred, VarId};
 use std::sync::Arc;
 
 /// Steps that the search for one solution may take.

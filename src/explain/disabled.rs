@@ -4,11 +4,11 @@
 //! Never here: why a step that can happen fails (`substitution`).
 
 use super::{Explainer, Node, Place, Worth};
-use crate::base::Span;
-use crate::evaluate::State;
-use crate::evaluate::env::Env;
-use crate::evaluate::operation::Alternative;
-use crate::lang::typed::Pred;
+use bombus_base::Span;
+use bombus_evaluate::State;
+use bombus_evaluate::env::Env;
+use bombus_evaluate::operation::Alternative;
+use bombus_lang::typed::Pred;
 
 impl Explainer<'_> {
     /// Why an event, by its number, is not enabled in a state; `None` if it is enabled.

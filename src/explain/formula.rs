@@ -5,13 +5,13 @@
 //! element breaks a membership (`membership`).
 
 use super::{Explainer, Formula, Node, Place, Worth};
-use crate::base::Span;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::lang::free;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, VarId};
-use crate::lang::value::Value;
-use crate::solve::plan::Plan;
+use bombus_base::Span;
+use bombus_evaluate::env::Env;
+pub use bombus_evaluate::error::{Error, Flow, Res};
+use bombus_evaluate::solve::plan::Plan;
+use bombus_lang::free;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Deeper parts are not shown.
@@ -461,7 +461,7 @@ pub(super) fn bare(p: &Pred) -> &Pred {
 
 /// The conjuncts of a predicate.
 pub(super) fn conjuncts(p: &Pred) -> Vec<&Pred> {
-    crate::evaluate::inclusion::conjuncts(bare(p)).into_iter().map(bare).collect()
+    bombus_evaluate::inclusion::conjuncts(bare(p)).into_iter().map(bare).collect()
 }
 
 /// Whether an expression is its own value for a reader.
@@ -478,20 +478,20 @@ pub(super) fn is_obvious(e: &Expr) -> bool {
         | ExprKind::TypeSet(_) => true,
         ExprKind::SetExt(es) | ExprKind::SeqExt(es) => es.iter().all(is_obvious),
         ExprKind::Pair(a, b) => is_obvious(a) && is_obvious(b),
-        ExprKind::Binary(crate::lang::typed::BinOp::Interval, a, b) => is_obvious(a) && is_obvious(b),
-        ExprKind::Unary(crate::lang::typed::UnOp::Neg, a) => is_obvious(a),
+        ExprKind::Binary(bombus_lang::typed::BinOp::Interval, a, b) => is_obvious(a) && is_obvious(b),
+        ExprKind::Unary(bombus_lang::typed::UnOp::Neg, a) => is_obvious(a),
         _ => false,
     }
 }
 
 /// Whether an expression is a space of functions, subsets or sequences, which nobody wants listed.
 pub(super) fn is_space(e: &Expr) -> bool {
-    use crate::lang::typed::UnOp::*;
+    use bombus_lang::typed::UnOp::*;
     match &e.kind {
-        ExprKind::Binary(op, ..) => op.arrow().is_some() || *op == crate::lang::typed::BinOp::Cartesian,
+        ExprKind::Binary(op, ..) => op.arrow().is_some() || *op == bombus_lang::typed::BinOp::Cartesian,
         ExprKind::Unary(Pow | Pow1 | Fin | Fin1 | Seq | Seq1 | Iseq | Iseq1 | Perm | Tree | Btree, _) => true,
         ExprKind::StructSet(_) | ExprKind::Compr(..) | ExprKind::Big(..) => true,
         ExprKind::Symbolic(e) => is_space(e),
-        _ => is_obvious(e) && matches!(e.ty, crate::lang::typed::Type::Pow(_)),
+        _ => is_obvious(e) && matches!(e.ty, bombus_lang::typed::Type::Pow(_)),
     }
 }

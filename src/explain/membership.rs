@@ -5,11 +5,11 @@
 
 use super::formula::is_obvious;
 use super::{Explainer, Node, cut};
-use crate::base::Int;
-use crate::evaluate::apply::components;
-use crate::evaluate::env::Env;
-use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp};
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_evaluate::apply::components;
+use bombus_evaluate::env::Env;
+use bombus_lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Elements of a difference that are named.
@@ -112,7 +112,7 @@ impl Explainer<'_> {
         if self.is_in(env, x, set) != Some(false) {
             return false;
         }
-        let text = self.expr_text(set, crate::base::Span::default());
+        let text = self.expr_text(set, bombus_base::Span::default());
         let mut words = format!("{of}{} is not in {text}", self.show(x, ty));
         if !is_obvious(set)
             && !super::formula::is_space(set)
@@ -181,14 +181,14 @@ impl Explainer<'_> {
         if arrow.total
             && let Some(v) = missed(self, env, a, &|v| pairs.iter().any(|(x, _)| *x == v))
         {
-            let of = self.expr_text(a, crate::base::Span::default());
+            let of = self.expr_text(a, bombus_base::Span::default());
             node.notes.push(format!("not total: {} of {of} is mapped to nothing", self.show(&v, s)));
             return true;
         }
         if arrow.onto
             && let Some(v) = missed(self, env, b, &|v| pairs.iter().any(|(_, y)| *y == v))
         {
-            let of = self.expr_text(b, crate::base::Span::default());
+            let of = self.expr_text(b, bombus_base::Span::default());
             node.notes.push(format!("not onto: nothing is mapped to {} of {of}", self.show(&v, t)));
             return true;
         }
@@ -313,7 +313,7 @@ impl Explainer<'_> {
         match self.difference(&only, &[], elem) {
             Some(words) => node
                 .notes
-                .push(format!("not in {}: {words}", self.expr_text(b, crate::base::Span::default()))),
+                .push(format!("not in {}: {words}", self.expr_text(b, bombus_base::Span::default()))),
             None => node.notes.push("both sets are equal".into()),
         }
         true
@@ -332,7 +332,7 @@ impl Explainer<'_> {
         for (i, part) in parts.iter().enumerate() {
             let Some(items) = list(env, part) else { return notes };
             for v in items.iter() {
-                let text = |i: usize| self.expr_text(&parts[i], crate::base::Span::default());
+                let text = |i: usize| self.expr_text(&parts[i], bombus_base::Span::default());
                 if let Some((_, j)) = seen.iter().find(|(w, _)| w == v) {
                     notes.push(format!("{} is in {} and in {}", self.show(v, elem), text(*j), text(i)));
                 }

@@ -5,6 +5,7 @@
 //! deadlock every guard; for contradicting properties a smallest set of them. Terminal, JSON, pages and the animator
 //! show the same tree. Whatever cannot be evaluated in time is left out; an explanation never changes a verdict.
 //! Never here: exploration, packed states, output.
+#![forbid(unsafe_code)]
 
 mod chosen;
 mod contradiction;
@@ -19,16 +20,16 @@ mod undefined;
 pub use spelling::{unwrapped, without_comments};
 pub use tree::{Call, Claim, Explanation, FailingStep, Formula, Node, Place, Worth, bindings, cut};
 
-use crate::base::budget::Budget;
-use crate::base::diagnostic::Sources;
-use crate::base::finding::FindingKind;
-use crate::base::text::one_line;
-use crate::base::{Name, Span};
-use crate::evaluate::env::Env;
-use crate::evaluate::{Interpreter, State};
-use crate::lang::free;
-use crate::lang::typed::{Clause, Machine, Pred, VarId};
-use crate::lang::value::Value;
+use bombus_base::budget::Budget;
+use bombus_base::diagnostic::Sources;
+use bombus_base::finding::FindingKind;
+use bombus_base::text::one_line;
+use bombus_base::{Name, Span};
+use bombus_evaluate::env::Env;
+use bombus_evaluate::{Interpreter, State};
+use bombus_lang::free;
+use bombus_lang::typed::{Clause, Machine, Pred, VarId};
+use bombus_lang::value::Value;
 use std::cell::{Cell, RefCell};
 use substitution::{Fault, Walk};
 
@@ -312,7 +313,7 @@ impl<'a> Explainer<'a> {
     fn named(&self, v: VarId, value: &Value) -> (String, String) {
         let (name, ty) = match self.machine.vars.get(v.0 as usize) {
             Some(decl) => (decl.name.clone(), decl.ty.clone()),
-            None => (Name::from("?"), crate::lang::typed::Type::Any),
+            None => (Name::from("?"), bombus_lang::typed::Type::Any),
         };
         (name.to_string(), value.show(self.machine, &ty))
     }
@@ -322,7 +323,7 @@ impl<'a> Explainer<'a> {
         let (free, old) = match &formula {
             Formula::Pred(p) => (free::of_pred(p), free::reads_old(p, None)),
             Formula::Expr(e) => {
-                let nothing = Pred { kind: crate::lang::typed::PredKind::True, span: e.span };
+                let nothing = Pred { kind: bombus_lang::typed::PredKind::True, span: e.span };
                 (free::of_expr(e), free::reads_old(&nothing, Some(e)))
             }
         };

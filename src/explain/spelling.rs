@@ -5,9 +5,9 @@
 //! Never here: values of formulas.
 
 use super::Explainer;
-use crate::base::Span;
-use crate::base::text::one_line;
-use crate::lang::typed::{
+use bombus_base::Span;
+use bombus_base::text::one_line;
+use bombus_lang::typed::{
     BigOp, BinOp, Expr, ExprKind, FunctionConst, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId,
 };
 
@@ -291,7 +291,7 @@ impl Printer<'_> {
     }
 
     fn type_set(&self, t: &Type) -> String {
-        crate::model::types::show(t, &self.machine.sets, &self.machine.freetypes)
+        bombus_model::types::show(t, &self.machine.sets, &self.machine.freetypes)
     }
 }
 

@@ -5,14 +5,14 @@
 //! The walk goes the same ways as `evaluate::exec`, in the same order. Never here: states, traces.
 
 use super::{Call, Explainer, FailingStep, Node, Place, Worth};
-use crate::base::Span;
-use crate::base::finding::FindingKind;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow};
-use crate::evaluate::exec::{Outcomes, Writes, merge};
-use crate::evaluate::search::kind_of;
-use crate::lang::typed::{Expr, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, VarId, VarKind};
-use crate::lang::value::Value;
+use bombus_base::Span;
+use bombus_base::finding::FindingKind;
+use bombus_evaluate::env::Env;
+pub use bombus_evaluate::error::{Error, Flow};
+use bombus_evaluate::exec::{Outcomes, Writes, merge};
+use bombus_evaluate::search::kind_of;
+use bombus_lang::typed::{Expr, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, VarId, VarKind};
+use bombus_lang::value::Value;
 
 /// A fault on the way through a substitution.
 pub(super) struct Fault {
@@ -108,7 +108,7 @@ impl Explainer<'_> {
         walk: &Walk,
     ) -> Option<Fault> {
         let node = preds.iter().find_map(|p| {
-            let free = crate::lang::free::of_pred(p);
+            let free = bombus_lang::free::of_pred(p);
             let bound = free.iter().all(|v| !vars.contains(v) || env.is_bound(*v));
             bound.then(|| self.undefined_pred(env, p, 0)).flatten()
         });
@@ -118,7 +118,7 @@ impl Explainer<'_> {
 
     /// A fault of which nothing but its words and its place is known.
     fn words_alone(&self, e: &Error) -> Node {
-        let text = crate::base::text::one_line(self.sources.slice(e.span()));
+        let text = bombus_base::text::one_line(self.sources.slice(e.span()));
         let mut node = Node::new(text, Worth::Undefined(e.message().to_string()));
         node.place = Place::of(self.sources, e.span());
         node
@@ -528,7 +528,7 @@ impl Explainer<'_> {
     /// A name and a value for people, if the user gave the variable its name.
     pub(super) fn user_named(&self, v: VarId, value: &Value) -> Option<(String, String)> {
         let decl = self.machine.vars.get(v.0 as usize)?;
-        let own = decl.name.starts_with(crate::lang::typed::OWN) || decl.kind == VarKind::Constant;
+        let own = decl.name.starts_with(bombus_lang::typed::OWN) || decl.kind == VarKind::Constant;
         (!own).then(|| self.named(v, value))
     }
 }

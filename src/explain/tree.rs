@@ -3,10 +3,10 @@
 //! In: built by the other files of this room. Out: read by `report`, the animator and tests.
 //! Never here: evaluation, colours, widths of terminals.
 
-use crate::base::Span;
-use crate::base::diagnostic::Sources;
-use crate::lang::typed::{Expr, Pred, VarId};
-use crate::lang::value::Value;
+use bombus_base::Span;
+use bombus_base::diagnostic::Sources;
+use bombus_lang::typed::{Expr, Pred, VarId};
+use bombus_lang::value::Value;
 
 /// What a formula comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@
 
 use super::formula::{bare, conjuncts};
 use super::{Explainer, Formula, Node, Place, Worth};
-use crate::base::Span;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow};
-use crate::lang::free;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, VarId};
-use crate::lang::value::Value;
+use bombus_base::Span;
+use bombus_evaluate::env::Env;
+pub use bombus_evaluate::error::{Error, Flow};
+use bombus_lang::free;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, VarId};
+use bombus_lang::value::Value;
 
 /// Deeper parts are not followed.
 const DEPTH: usize = 64;
@@ -127,8 +127,8 @@ impl Explainer<'_> {
             return;
         };
         let text = self.expr_text(f, Span::default());
-        let crate::lang::typed::Type::Pow(row) = &f.ty else { return };
-        let crate::lang::typed::Type::Prod(from, to) = &**row else { return };
+        let bombus_lang::typed::Type::Pow(row) = &f.ty else { return };
+        let bombus_lang::typed::Type::Prod(from, to) = &**row else { return };
         let images: Vec<String> = function
             .as_set()
             .unwrap_or_default()
@@ -146,7 +146,7 @@ impl Explainer<'_> {
         } else if let Ok(domain) = self.interpreter.domain(env, &function)
             && let Ok(domain) = self.interpreter.listed_form(env, domain)
         {
-            let domain = self.show(&domain, &crate::lang::typed::Type::pow((**from).clone()));
+            let domain = self.show(&domain, &bombus_lang::typed::Type::pow((**from).clone()));
             node.notes.push(format!("dom({text}) = {domain}"));
         }
     }
@@ -196,7 +196,7 @@ impl Explainer<'_> {
             PredKind::Implies(p, q) => (&**p, Some(&**q)),
             _ => (body, None),
         };
-        let plan = std::sync::Arc::new(crate::solve::plan::Plan::new(vars, &[hypotheses]));
+        let plan = std::sync::Arc::new(bombus_evaluate::solve::plan::Plan::new(vars, &[hypotheses]));
         self.interpreter.kept.borrow_mut().push(plan.clone());
         let run = self.interpreter.run_plan(env, &plan, &mut |env, error| {
             if let Some(e) = error.filter(|e| e.is_stop()) {

@@ -20,12 +20,12 @@ use super::{
     Coverage, InternalError, Mode, Options, Order, Outcome, Purpose, Reason, Shared, conclude, parts,
     prepare_for, run, workers,
 };
-use crate::base::budget::Budget;
-use crate::graph::{Edge, Representatives};
-use crate::system::{EventId, Finding, FindingKind, System};
+use bombus_base::budget::Budget;
+use bombus_graph::{Edge, Representatives};
 use bombus_kernels::Trouble;
 use bombus_kernels::image::Unreadable;
 use bombus_kernels::parents::Level;
+use bombus_system::{EventId, Finding, FindingKind, System};
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::sync::atomic::Ordering;

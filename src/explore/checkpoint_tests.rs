@@ -57,7 +57,7 @@ fn agree(toy: &Toy, options: &Options, every: u64) {
 }
 
 /// Saves a search again and again, goes on from many of the savings, and compares. How often it was saved.
-pub(in crate::explore) fn saved_anywhere<S: System>(toy: &S, options: &Options, every: u64) -> usize {
+pub(crate) fn saved_anywhere<S: System>(toy: &S, options: &Options, every: u64) -> usize {
     let budget = Budget::unlimited();
     let wanted = essence(&explore(toy, options, &budget).unwrap());
     let memory = Memory::new(every);

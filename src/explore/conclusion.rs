@@ -11,9 +11,9 @@ use super::outcome::{Kept, Outcome, Violation};
 use super::reunion::Sums;
 use super::sink::Record;
 use super::{InternalError, Shared, disk, second, trace};
-use crate::graph::Graph;
-use crate::system::{Finding, System};
+use bombus_graph::Graph;
 use bombus_kernels::parents::Level;
+use bombus_system::{Finding, System};
 use std::sync::atomic::Ordering;
 
 /// Findings that get a trace of their own.

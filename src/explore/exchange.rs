@@ -15,13 +15,13 @@ use super::peers::{Mutant, PACKET, Packet};
 use super::sink::{Core, FLUSH, PendingEdge, Source};
 use super::together::Together;
 use super::worker::Worker;
-use crate::explore::Reason;
-use crate::graph::Crossing;
-use crate::system::{EventId, Glossary, System};
+use crate::Reason;
+use bombus_graph::Crossing;
 use bombus_kernels::Trouble;
 use bombus_kernels::distant::upper;
 use bombus_kernels::hash;
 use bombus_kernels::memory::{Meter, prefetch};
+use bombus_system::{EventId, Glossary, System};
 use std::sync::atomic::Ordering;
 
 /// Bytes of the states that a worker remembers to have sent, and how many these are at most and at least.

@@ -4,7 +4,7 @@
 //! counts.
 //! Never here: traces.
 
-use crate::system::{Finding, FindingKind};
+use bombus_system::{Finding, FindingKind};
 use std::collections::BTreeMap;
 
 /// Findings kept with their states; the others are only counted.

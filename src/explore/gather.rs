@@ -12,10 +12,10 @@ use super::exchange::{pack, unpack};
 use super::peers::{PACKET, Packet, Peers};
 use super::together::Together;
 use super::{InternalError, Reason, Shared};
-use crate::base::hash::HashMap;
-use crate::graph::{Csr, Edge, Graph, Log, NodeId};
-use crate::system::{EventId, Glossary, System};
+use bombus_base::hash::HashMap;
+use bombus_graph::{Csr, Edge, Graph, Log, NodeId};
 use bombus_kernels::hash;
+use bombus_system::{EventId, Glossary, System};
 use rayon::prelude::*;
 
 /// What a graph takes that is too large for one machine.

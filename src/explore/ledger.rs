@@ -3,8 +3,8 @@
 //! In: limits reached, interrupts, what a system could not compute. Out: the list that makes a
 //! verdict "incomplete". Never here: the verdict itself.
 
-use crate::base::budget::Stop;
-use crate::system::System;
+use bombus_base::budget::Stop;
+use bombus_system::System;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Reason {
     /// The reason in words, those of the system included.
     pub fn words(self, system: &impl System) -> String {
         match self {
-            Reason::States(n) => format!("the limit of {} was reached", crate::base::text::many(n, "state")),
+            Reason::States(n) => format!("the limit of {} was reached", bombus_base::text::many(n, "state")),
             Reason::Time => Stop::Time.reason().into(),
             Reason::Memory => Stop::Memory.reason().into(),
             Reason::Disk => "a file of the search could not be written or read".into(),

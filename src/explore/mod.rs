@@ -8,6 +8,7 @@
 //! A breadth-first search that ends by itself is the same for any number of workers: the states, the
 //! transitions and their counts by event, the digest, the depth, the findings, their order, and the
 //! trace. The other orders promise this for all but depth and trace when nothing stops them early.
+#![forbid(unsafe_code)]
 
 mod audit;
 mod batch;
@@ -57,13 +58,13 @@ pub use order::Order;
 pub use outcome::{Coverage, Kept, Machine, Outcome, Shares, Violation};
 pub use trace::{Step, Trace};
 
-use crate::base::budget::{Budget, GRACE, Stop, resident_bytes};
-use crate::system::{Finding, FindingKind, System};
 use batch::{Batch, Marks};
+use bombus_base::budget::{Budget, GRACE, Stop, resident_bytes};
 use bombus_kernels::distant::upper;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::{Mode, Shape, Visited};
+use bombus_system::{Finding, FindingKind, System};
 use conclusion::conclude;
 use disk::Disk;
 use ledger::Ledger;

@@ -8,9 +8,9 @@ use super::ledger::Reason;
 use super::peers::Lost;
 use super::reduce::por::Figures;
 use super::trace::Trace;
-use crate::graph::Graph;
-use crate::system::Finding;
+use bombus_graph::Graph;
 use bombus_kernels::visited::Visited;
+use bombus_system::Finding;
 use std::time::Duration;
 
 /// How much of the state space saw an event.

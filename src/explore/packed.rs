@@ -4,8 +4,8 @@
 //! Never here: orbits, the log of edges, provisos: whoever needs ids searches with the other store.
 
 use super::sink::{Core, PendingEdge};
-use crate::system::System;
 use bombus_kernels::{Trouble, hash};
+use bombus_system::System;
 
 impl<S: System> Core<'_, S> {
     /// Looks up the targets of all pending edges.

@@ -19,11 +19,11 @@ use super::reunion::Sums;
 use super::together::Together;
 use super::worker::Worker;
 use super::{Budget, Options, Outcome, Shared, block, conclude, prepare, run, workers};
-use crate::system::{Glossary, System};
 use bombus_kernels::distant::upper;
 use bombus_kernels::hash;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::Seat;
+use bombus_system::{Glossary, System};
 use std::io::{self, Read};
 use std::sync::atomic::Ordering;
 

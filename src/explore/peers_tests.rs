@@ -4,8 +4,8 @@ use super::in_process::InProcess;
 use super::peers::Mutant;
 use super::testing::{Family, Table, Toy};
 use super::*;
-use crate::graph::{Graph, NodeId};
-use crate::system::{EventId, Sink};
+use bombus_graph::{Graph, NodeId};
+use bombus_system::{EventId, Sink};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
@@ -304,7 +304,7 @@ impl System for Interned {
         Some(bombus_kernels::hash::words(&[self.value(state[0])]))
     }
 
-    fn export(&self, state: &[u64], glossary: &mut crate::system::Glossary, out: &mut Vec<u8>) -> bool {
+    fn export(&self, state: &[u64], glossary: &mut bombus_system::Glossary, out: &mut Vec<u8>) -> bool {
         let value = self.value(state[0]);
         let number = glossary.number(state[0] as u32, |bytes| {
             bytes.extend_from_slice(&value.to_le_bytes());

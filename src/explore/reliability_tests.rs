@@ -4,7 +4,7 @@
 
 use super::testing::{Family, Toy};
 use super::*;
-use crate::system::FindingKind;
+use bombus_system::FindingKind;
 
 fn repeats() -> u64 {
     std::env::var("BOMBUS_REPEATS").ok().and_then(|text| text.parse().ok()).unwrap_or(2)

@@ -1,8 +1,8 @@
 //! What a system may say beside transitions and findings: proper ends, failures, states ahead.
 
 use super::{Options, explore};
-use crate::base::budget::Budget;
-use crate::system::{EventId, FindingKind, Sink, Span, System};
+use bombus_base::budget::Budget;
+use bombus_system::{EventId, FindingKind, Sink, Span, System};
 use std::sync::Mutex;
 
 /// 0 → 1 → … → `last`, which is a proper end or not.

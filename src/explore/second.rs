@@ -15,11 +15,11 @@ use super::findings::Place;
 use super::order::Order;
 use super::trace::{self, Path};
 use super::{InternalError, Options, Purpose, Shared, begin, finish, prepare_for, run};
-use crate::base::budget::Budget;
-use crate::system::{Finding, System};
+use bombus_base::budget::Budget;
 use bombus_kernels::packed::{Capacity, Packed};
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::{Mode, Shape, Visited};
+use bombus_system::{Finding, System};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -14,10 +14,10 @@ use super::findings::Findings;
 use super::reduce::por::Figures;
 use super::reduce::symmetry::Identities;
 use super::{Coverage, Shared, Shares};
-use crate::graph::{Crossing, Edge, Representatives};
-use crate::system::{EventId, Finding, Sink, System};
+use bombus_graph::{Crossing, Edge, Representatives};
 use bombus_kernels::Trouble;
 use bombus_kernels::visited::{Key, Seat};
+use bombus_system::{EventId, Finding, Sink, System};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 

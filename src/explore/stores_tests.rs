@@ -2,8 +2,8 @@
 
 use super::testing::{Family, Table, Toy};
 use super::*;
-use crate::system::{EventId, FindingKind};
 use bombus_kernels::random::Random;
+use bombus_system::{EventId, FindingKind};
 
 /// Everything that must not depend on the store, traces included.
 fn essence(outcome: &Outcome) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Never here: assertions.
 
-use crate::system::{EventId, Finding, FindingKind, Sink, System};
+use bombus_system::{EventId, Finding, FindingKind, Sink, System};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 

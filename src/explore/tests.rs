@@ -2,7 +2,7 @@
 
 use super::testing::{Family, Table, Toy};
 use super::*;
-use crate::system::{EventId, FindingKind};
+use bombus_system::{EventId, FindingKind};
 use std::time::Duration;
 
 const GRID: Family = Family::Grid { k: 3, n: 12, cyclic: false };

@@ -8,7 +8,7 @@ use super::checkpoint::{In, Out};
 use super::peers::{Lost, Mutant, Peers};
 use super::reduce::por::Common;
 use super::{Reason, Shared};
-use crate::system::System;
+use bombus_system::System;
 use parking_lot::Mutex;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -5,12 +5,12 @@
 
 use super::InternalError;
 use super::sink::Notes;
-use crate::base::hash::HashSet;
-use crate::system::{EventId, Finding, FindingKind, Precision, Sink, System};
+use bombus_base::hash::HashSet;
 use bombus_kernels::distant::upper;
 use bombus_kernels::hash;
 use bombus_kernels::parents::Level;
 use bombus_kernels::visited::Visited;
+use bombus_system::{EventId, Finding, FindingKind, Precision, Sink, System};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One step of a path: how a state was reached, and the state.

@@ -12,8 +12,8 @@ use super::ledger::Reason;
 use super::order::{Lane, Order, Stage};
 use super::reduce::por::Reducer;
 use super::sink::{Core, FLUSH, Record, Source};
-use crate::system::{Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
 use bombus_kernels::{Trouble, hash};
+use bombus_system::{Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
 use std::sync::atomic::Ordering;
 
 pub struct Worker<'a, S: System> {

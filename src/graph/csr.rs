@@ -9,8 +9,8 @@
 
 use super::instance::{Catalogue, Instance};
 use super::narrow::{Narrow, Width};
-use crate::system::EventId;
 use bombus_kernels::memory::prefetch;
+use bombus_system::EventId;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

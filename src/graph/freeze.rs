@@ -4,11 +4,11 @@
 //! states. Never here: how rows are kept.
 
 use super::csr::{Csr, Edge, NodeId};
-use crate::base::hash::HashMap;
-use crate::system::{EventId, System};
+use bombus_base::hash::HashMap;
 use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::visited::Visited;
+use bombus_system::{EventId, System};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 

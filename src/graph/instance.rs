@@ -6,8 +6,8 @@
 //! Most events have one label or a few; those with many are looked up by hash.
 
 use super::csr::Edge;
-use crate::system::EventId;
 use bombus_kernels::hash;
+use bombus_system::EventId;
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

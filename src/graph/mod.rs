@@ -3,6 +3,7 @@
 //! In: the logs of edges that the explorer's workers wrote, and the visited set. Out: a graph whose
 //! numbering does not depend on who found what when.
 //! Never here: exploration, formulas.
+#![forbid(unsafe_code)]
 
 mod csr;
 mod freeze;

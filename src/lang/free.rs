@@ -3,8 +3,8 @@
 //! Variables are bound at one place only, so the free ones are those that occur minus those that
 //! are bound inside.
 
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, VarId};
-use crate::lang::walk::{Visit, visit_expr, visit_pred};
+use crate::typed::{Expr, ExprKind, Pred, PredKind, VarId};
+use crate::walk::{Visit, visit_expr, visit_pred};
 use std::collections::BTreeSet;
 
 #[derive(Default)]

@@ -2,6 +2,7 @@
 //!
 //! Out: the typed flat machine, walks over its trees, free variables, and values with their order,
 //! bytes and spelling. Never here: evaluation, inference, bits of packed states.
+#![forbid(unsafe_code)]
 
 pub mod free;
 pub mod partiality;

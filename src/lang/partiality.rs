@@ -4,8 +4,8 @@
 //! undefined for some values of its variables. The answer is conservative: "may be undefined" is said of every
 //! operator with a condition, unless a literal operand fulfils the condition. Never here: values and environments.
 
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, External, FunctionConst, Pred, Type, UnOp};
-use crate::lang::walk::{Visit, visit_expr, visit_pred};
+use crate::typed::{BigOp, BinOp, Expr, ExprKind, External, FunctionConst, Pred, Type, UnOp};
+use crate::walk::{Visit, visit_expr, visit_pred};
 
 /// Whether some value of the variables of an expression may leave the expression without a value.
 pub fn may_be_undefined(e: &Expr) -> bool {

@@ -7,9 +7,9 @@
 //! Invariant: every `VarId` is bound at exactly one place (a declaration, a quantifier, a local, a
 //! parameter), so an environment indexed by `VarId` needs no scopes.
 
-use crate::base::data_files::DataFiles;
-use crate::base::diagnostic::Sources;
-use crate::base::{Int, Name, Span};
+use bombus_base::data_files::DataFiles;
+use bombus_base::diagnostic::Sources;
+use bombus_base::{Int, Name, Span};
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -321,8 +321,8 @@ impl BinOp {
     }
 }
 
-pub use crate::syntax::ast::{BigOp, Obligation};
-use crate::syntax::op::BinOp as Written;
+pub use bombus_syntax::ast::{BigOp, Obligation};
+use bombus_syntax::op::BinOp as Written;
 
 /// A function the tool provides (`LibraryStrings.def` and its kin); the name says which.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

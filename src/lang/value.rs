@@ -16,8 +16,8 @@ mod order;
 mod show;
 pub mod symbolic;
 
-use crate::base::{Int, Name};
-use crate::lang::typed::{FreeId, SetId};
+use crate::typed::{FreeId, SetId};
+use bombus_base::{Int, Name};
 use dashu_ratio::RBig;
 use std::sync::Arc;
 pub use symbolic::{Base, Closure, ClosureCode, ClosureKind, Symbolic};

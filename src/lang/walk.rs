@@ -2,7 +2,7 @@
 //!
 //! In: typed trees. Out: calls of the visitor for every expression, target and call.
 
-use crate::lang::typed::{
+use crate::typed::{
     Expr, ExprKind, External, Machine, OpId, Pred, PredKind, Step, Stmt, StmtKind, Target, VarId,
 };
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@
 
 use super::atoms::{AtomId, Meaning, Table, Truth};
 use super::view::{Edge, Graph, State};
-use crate::graph::Narrow;
+use bombus_graph::Narrow;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 

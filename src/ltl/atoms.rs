@@ -9,10 +9,10 @@
 use super::bits::Bits;
 use super::formula::{Atom, Change, Pattern, Text};
 use super::view::{Edge, Graph, State};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::hash::HashMap;
-use crate::base::span::Span;
-use crate::system::EventId;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::hash::HashMap;
+use bombus_base::span::Span;
+use bombus_system::EventId;
 use rayon::prelude::*;
 
 /// Three-valued truth.

@@ -14,7 +14,7 @@ use super::alphabet::Alphabet;
 use super::atoms::Truth;
 use super::bits::Bits;
 use super::normal::{Form, FormId, Normal, both, negated};
-use crate::base::hash::HashMap;
+use bombus_base::hash::HashMap;
 
 /// A transition of the automaton: where it leads and which untils it puts off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

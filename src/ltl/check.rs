@@ -22,7 +22,7 @@ use super::product::Product;
 use super::reach::Layers;
 use super::tableau;
 use super::view::Graph;
-use crate::base::budget::{Budget, Stop};
+use bombus_base::budget::{Budget, Stop};
 
 /// How a formula is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

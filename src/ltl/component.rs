@@ -13,7 +13,7 @@
 
 use super::product::{Active, Cursor, Product};
 use super::view::Graph;
-use crate::base::budget::{Budget, Stop};
+use bombus_base::budget::{Budget, Stop};
 use bombus_kernels::memory::prefetch;
 
 /// A finished node that is in no component with a cycle, or no more.

@@ -9,8 +9,8 @@
 use super::cursor::{Cursor, Parse};
 use super::formula::{Atom, Pattern};
 use super::token::{Logic, Place, Tok};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::span::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::span::Span;
 use std::fmt;
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! CTL: what is read, what is true, and that it agrees with LTL and with a naive fixpoint.
 
 use super::*;
-use crate::base::budget::Budget;
-use crate::ltl::ctl_parse::parse_ctl;
-use crate::ltl::testing::{HERE, Random, World};
+use crate::ctl_parse::parse_ctl;
+use crate::testing::{HERE, Random, World};
+use bombus_base::budget::Budget;
 
 fn read(text: &str) -> String {
     parse_ctl(text, HERE).unwrap_or_else(|f| panic!("{text}: {}", f[0].message)).formula.to_string()

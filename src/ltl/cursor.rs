@@ -4,8 +4,8 @@
 //! precedences.
 
 use super::token::{Logic, Place, Tok, Token, tokens};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::span::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::span::Span;
 
 /// Deeper formulas are refused: every later stage walks the tree recursively.
 pub(super) const MAX_DEPTH: usize = 400;

@@ -8,7 +8,7 @@ use super::parse::parse_ltl;
 use super::path::{End, Path};
 use super::testing::{HERE, Random, World};
 use super::view::{Arc, Edge, Explicit, Graph, State};
-use crate::base::budget::Budget;
+use bombus_base::budget::Budget;
 use parking_lot::Mutex;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -3,7 +3,7 @@
 //! In: built by `parse` and `ctl`. Out: trees with spans; atoms keep the text of their B parts.
 //! Never here: truth values, automata, the graph.
 
-use crate::base::span::Span;
+use bombus_base::span::Span;
 use std::fmt;
 
 /// A piece of B inside a formula: a predicate, an expression or an argument.

@@ -5,8 +5,8 @@
 
 use super::bits::Bits;
 use super::view::{self, Edge, State};
-use crate::graph::{self, NodeId};
-use crate::system::EventId;
+use bombus_graph::{self as graph, NodeId};
+use bombus_system::EventId;
 use std::ops::Range;
 
 /// A graph whose node `n` is the state `n` here.

@@ -6,9 +6,9 @@
 use super::atoms::{AtomId, Bound, Faults, Table};
 use super::formula::{Atom, Binary, Fairness, Formula, Kind, Pattern, Unary};
 use super::view::Graph;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::hash::HashMap;
-use crate::base::span::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::hash::HashMap;
+use bombus_base::span::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);

@@ -15,8 +15,8 @@ use super::product::{Product, Step};
 use super::reach::Layers;
 use super::shorten::{Accepting, shorten};
 use super::view::{Graph, State};
-use crate::base::budget::{Budget, Stop};
-use crate::base::hash::HashMap;
+use bombus_base::budget::{Budget, Stop};
+use bombus_base::hash::HashMap;
 use std::collections::BTreeSet;
 
 /// What the search for a prefix found.

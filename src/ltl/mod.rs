@@ -5,6 +5,7 @@
 //!
 //! Paths are maximal: infinite, or finite and ending in a deadlock. `X f` and `[op]` are false at the
 //! end of a finite path, `Y f` is false at its beginning; nothing stutters.
+#![forbid(unsafe_code)]
 
 mod alphabet;
 pub mod atoms;

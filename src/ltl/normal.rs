@@ -12,7 +12,7 @@
 use super::atoms::{AtomId, Truth};
 use super::formula::{Binary, Unary};
 use super::ground::{Ground, Node, NodeId};
-use crate::base::hash::HashMap;
+use bombus_base::hash::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct FormId(pub u32);

@@ -9,8 +9,8 @@
 use super::cursor::{Cursor, MAX_DEPTH, Parse};
 use super::formula::{Atom, Binary, Fairness, Formula, Kind, Unary};
 use super::token::{Logic, Place, Tok};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::span::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::span::Span;
 
 /// A parsed formula and what the user should know about how it was read.
 #[derive(Clone, Debug)]

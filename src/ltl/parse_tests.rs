@@ -1,10 +1,10 @@
 //! What the LTL parser accepts and refuses, in the words of the reference.
 
 use super::*;
-use crate::base::diagnostic::Sources;
-use crate::base::span::FileId;
-use crate::ltl::formula::Features;
-use crate::ltl::parse_ctl;
+use crate::formula::Features;
+use crate::parse_ctl;
+use bombus_base::diagnostic::Sources;
+use bombus_base::span::FileId;
 
 const HERE: Place = Place { file: FileId(0), offset: 0 };
 

@@ -11,7 +11,7 @@ use super::bits::Bits;
 use super::check::Size;
 use super::product::{Product, Step, Visit};
 use super::view::{Graph, State};
-use crate::base::budget::{Budget, Stop};
+use bombus_base::budget::{Budget, Stop};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -288,7 +288,7 @@ fn constant_sub_formulas_are_simplified_soundly() {
 #[test]
 fn unknown_operations_and_predicates_are_faults_not_verdicts() {
     use super::{Checker, parse_ltl, testing::HERE};
-    use crate::base::budget::Budget;
+    use bombus_base::budget::Budget;
     let world = World::new("0 -Lend-> 0", &[("p", &[0])]);
     let budget = Budget::unlimited();
     let mut checker = Checker::new(&world.graph, &world, &budget);

@@ -14,8 +14,8 @@ use super::lasso::{path_of, round_trip};
 use super::path::{End, Path};
 use super::product::{Product, Step};
 use super::view::Graph;
-use crate::base::budget::{Budget, Stop};
-use crate::base::hash::{HashMap, HashSet};
+use bombus_base::budget::{Budget, Stop};
+use bombus_base::hash::{HashMap, HashSet};
 
 /// So much longer than the best path of the graph may a path of the product be that is tried.
 const ROUNDS: usize = 4;

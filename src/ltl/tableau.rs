@@ -15,9 +15,9 @@ use super::ground::{Assumption, Ground, Node, NodeId, Property, constraint_formu
 use super::lasso::Found;
 use super::path::{End, Path};
 use super::view::{Edge, Graph, State};
-use crate::base::budget::{Budget, Stop};
-use crate::base::hash::HashMap;
-use crate::system::EventId;
+use bombus_base::budget::{Budget, Stop};
+use bombus_base::hash::HashMap;
+use bombus_system::EventId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 

@@ -10,11 +10,11 @@ use super::formula::{Change, Pattern, Text};
 use super::parse::parse_ltl;
 use super::token::Place;
 use super::view::{Arc, Edge, Explicit, Graph, State};
-use crate::base::budget::Budget;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::span::{FileId, Span};
-use crate::system::EventId;
+use bombus_base::budget::Budget;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::span::{FileId, Span};
 pub use bombus_kernels::random::Random;
+use bombus_system::EventId;
 use std::collections::BTreeMap;
 
 pub const HERE: Place = Place { file: FileId(0), offset: 0 };

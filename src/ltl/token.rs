@@ -7,8 +7,8 @@
 //! `AGEF{p}`. At each place the longest word of the language wins.
 
 use super::formula::{Atom, Change, Pattern, Text};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::span::{FileId, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::span::{FileId, Span};
 
 #[derive(Clone, Debug)]
 pub(super) enum Tok {

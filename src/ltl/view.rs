@@ -3,7 +3,7 @@
 //! In: the frozen graph of an exploration, or a graph written by hand. Out: the trait that every
 //! algorithm here runs on. Never here: what a state contains.
 
-use crate::system::EventId;
+use bombus_system::EventId;
 use std::ops::Range;
 
 /// A state, numbered from 0.

@@ -2,10 +2,10 @@
 //!
 //! In: typed operations. Out: messages.
 
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
-use crate::lang::typed::{OpId, Operation, Stmt, StmtKind, Target, VarDecl, VarId, VarKind};
-use crate::lang::walk::{Visit, calls_of, visit_stmt};
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_lang::typed::{OpId, Operation, Stmt, StmtKind, Target, VarDecl, VarId, VarKind};
+use bombus_lang::walk::{Visit, calls_of, visit_stmt};
 use std::collections::BTreeMap;
 
 /// Operations that call themselves, directly or not; one of each circle.

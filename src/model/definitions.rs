@@ -7,9 +7,9 @@
 //! argument. The caller is told which names were captured, so that it can warn.
 
 use super::trees::{Rewrite, names_of, rewrite_expr, rewrite_stmt, visit_calls};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::syntax::ast::{DefBody, Definition, Expr, ExprKind, Ident, Stmt};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_syntax::ast::{DefBody, Definition, Expr, ExprKind, Ident, Stmt};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -166,7 +166,7 @@ pub fn call_statement(expr: &Expr) -> Option<Stmt> {
         _ => return None,
     };
     Some(Stmt {
-        kind: crate::syntax::ast::StmtKind::Call {
+        kind: bombus_syntax::ast::StmtKind::Call {
             results: Vec::new(),
             op: Ident { name, span: expr.span },
             args,

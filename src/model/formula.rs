@@ -6,12 +6,12 @@
 use super::elaborate::Elaborator;
 use super::scope::{Access, Entity, Entry, Scope, ScopeId};
 use super::settle::Settle;
-use crate::base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
-use crate::base::{Int, Name, Span};
-use crate::lang::typed::{Expr, Machine, Pred, Stmt, StmtKind, VarId};
-use crate::lang::walk::{change_expr, change_pred};
-use crate::syntax;
-use crate::syntax::ast::{self, Builtin, Const, ExprKind};
+use bombus_base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
+use bombus_base::{Int, Name, Span};
+use bombus_lang::typed::{Expr, Machine, Pred, Stmt, StmtKind, VarId};
+use bombus_lang::walk::{change_expr, change_pred};
+use bombus_syntax as syntax;
+use bombus_syntax::ast::{self, Builtin, Const, ExprKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl FormulaScope {
         // Elements of deferred sets get names when the set gets its size; the user sees them in traces.
         for (i, set) in machine.sets.iter().enumerate() {
             for (n, name) in set.elems.iter().enumerate() {
-                let entity = Entity::Elem(crate::lang::typed::SetId(i as u32), n as u32);
+                let entity = Entity::Elem(bombus_lang::typed::SetId(i as u32), n as u32);
                 scope.names.entry(name.clone()).or_insert(Entry {
                     entity,
                     access: Access::Read("an element of a set"),

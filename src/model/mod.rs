@@ -2,6 +2,7 @@
 //!
 //! In: trees from `syntax`, of classical B, Event-B or Z. Out: a typed flat `Machine`.
 //! Never here: evaluation, bits, packed states, threads.
+#![forbid(unsafe_code)]
 
 mod checks;
 mod compose;
@@ -27,11 +28,11 @@ pub use elaborate::IMPLEMENTED as EXTERNAL_FUNCTIONS;
 pub use formula::{Formula, FormulaScope, empty_machine};
 pub use settings::LoadOptions;
 
-use crate::base::data_files::DataFiles;
-use crate::base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
-use crate::lang::typed::Machine;
-use crate::source::Reader;
-use crate::syntax::eventb::Proof;
+use bombus_base::data_files::DataFiles;
+use bombus_base::diagnostic::{Diagnostic, Severity, Sources, one_for_each_cause};
+use bombus_lang::typed::Machine;
+use bombus_source::Reader;
+use bombus_syntax::eventb::Proof;
 use compose::{Composed, Composer};
 use project::{Loader, MachineId, Project};
 use refinement::Refinement;

@@ -5,8 +5,8 @@
 //! for `^` and its kin.
 
 use super::types::Unifier;
-use crate::base::{Name, Span};
-use crate::lang::typed::Type;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::Type;
 
 /// What an overloaded operator asks of types.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@
 //! Never here: what the composition means (that is `compose`).
 
 use super::definitions::Definitions;
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Name, Span};
-use crate::source::{Found, Reader, missing};
-use crate::syntax;
-use crate::syntax::ast::{self, ClauseKind, DefItem, Ident, MachineRef, Unit};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Name, Span};
+use bombus_source::{Found, Reader, missing};
+use bombus_syntax as syntax;
+use bombus_syntax::ast::{self, ClauseKind, DefItem, Ident, MachineRef, Unit};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

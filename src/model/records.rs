@@ -5,9 +5,9 @@
 //! bijection is the same up to the names of the elements of `R` as the one in which each element is the tuple that makes
 //! it; nothing is lost. Only for products without end: those with an end are numbered by `sets`, which counts better.
 
-use crate::base::Name;
-use crate::base::diagnostic::Diagnostic;
-use crate::syntax::ast::{BinOp, ClauseKind, Const, Expr, ExprKind, Ident, Machine, SetDecl};
+use bombus_base::Name;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_syntax::ast::{BinOp, ClauseKind, Const, Expr, ExprKind, Ident, Machine, SetDecl};
 
 /// Products nested deeper than this are left alone.
 const DEPTH: u32 = 32;

@@ -5,8 +5,8 @@
 //!
 //! All levels share one table of variables. A variable that two levels declare under one name is one variable.
 
-use crate::base::Name;
-use crate::lang::typed::{Machine, OpId, Pred, Stmt, StmtKind, VarId};
+use bombus_base::Name;
+use bombus_lang::typed::{Machine, OpId, Pred, Stmt, StmtKind, VarId};
 
 /// A machine together with the abstractions it refines.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub fn precondition(body: &Stmt) -> Option<Pred> {
         1 => found.pop(),
         _ => {
             let span = found[0].span;
-            Some(Pred { kind: crate::lang::typed::PredKind::And(found), span })
+            Some(Pred { kind: bombus_lang::typed::PredKind::And(found), span })
         }
     }
 }

@@ -4,10 +4,10 @@
 //! name, or the nearest name for a message. Never here: types.
 
 use super::definitions::Definitions;
-use crate::base::text::distance;
-use crate::base::{Name, Span};
-use crate::lang::typed::{FreeId, OpId, SetId, VarId};
-use crate::syntax::ast;
+use bombus_base::text::distance;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{FreeId, OpId, SetId, VarId};
+use bombus_syntax::ast;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -4,9 +4,9 @@
 //! assertions. The command line beats definitions, which beat the defaults of ProB (2, 3, -1).
 
 use super::definitions::Definitions;
-use crate::base::{Int, Name};
-use crate::lang::typed::TemporalAssertion;
-use crate::syntax::ast::{BinOp, Builtin, Const, DefBody, Expr, ExprKind};
+use bombus_base::{Int, Name};
+use bombus_lang::typed::TemporalAssertion;
+use bombus_syntax::ast::{BinOp, Builtin, Const, DefBody, Expr, ExprKind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 
 use super::elaborate::{Elaborator, OPEN_FIELD};
 use super::types::Unifier;
-use crate::base::Name;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Step, Target, Type, VarDecl};
-use crate::lang::walk::Change;
+use bombus_base::Name;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Step, Target, Type, VarDecl};
+use bombus_lang::walk::Change;
 
 /// Closes trees; run it over each with the walkers of `walk`.
 pub struct Settle<'a> {

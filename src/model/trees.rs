@@ -2,8 +2,8 @@
 //!
 //! In: trees of `syntax`. Out: trees again, or names. Never here: what a name means.
 
-use crate::base::Name;
-use crate::syntax::ast::{DefBody, Expr, ExprKind, Ident, Stmt, StmtKind, TemplatePart};
+use bombus_base::Name;
+use bombus_syntax::ast::{DefBody, Expr, ExprKind, Ident, Stmt, StmtKind, TemplatePart};
 use std::collections::BTreeSet;
 
 /// What a copying walk asks at each name and binder.

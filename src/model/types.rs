@@ -6,8 +6,8 @@
 //! An open type is written as a free type with a number no declaration reaches, so that trees under
 //! construction are ordinary typed trees; `settle` replaces every open type before anyone else sees one.
 
-use crate::base::Span;
-use crate::lang::typed::{FreeId, Freetype, SetDecl, Type};
+use bombus_base::Span;
+use bombus_lang::typed::{FreeId, Freetype, SetDecl, Type};
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -6,9 +6,9 @@
 //! A state is a vector of numbers. A line of a group says for each variable `*` (neither read nor
 //! written) or `a/b` (is `a`, becomes `b`), and then the value of each edge label. Sorts name values.
 
-use crate::base::diagnostic::Diagnostic;
-use crate::base::hash::HashMap;
-use crate::base::span::{FileId, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::hash::HashMap;
+use bombus_base::span::{FileId, Span};
 
 /// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! In: the text of a PNML file (place/transition nets) or of an ETF file (a table of transition
 //! groups). Out: a `System` for the explorer, with propositions and what a reduction may rely on.
 //! Never here: the search, formulas over paths, printing.
+#![forbid(unsafe_code)]
 
 pub mod etf;
 pub mod layout;

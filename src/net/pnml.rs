@@ -6,9 +6,9 @@
 //! Never here: markings other than the initial one.
 
 use super::{Net, Place, Transition};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::hash::HashMap;
-use crate::base::span::{FileId, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::hash::HashMap;
+use bombus_base::span::{FileId, Span};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;
 

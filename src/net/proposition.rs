@@ -4,8 +4,8 @@
 //! that is evaluated on a state, or every fault with its place.
 //! Never here: temporal operators, how numbers are packed.
 
-use crate::base::diagnostic::Diagnostic;
-use crate::base::span::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::span::Span;
 
 /// Deeper nesting is refused, so that no text exhausts the stack.
 const DEPTH: usize = 200;

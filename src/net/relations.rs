@@ -5,8 +5,8 @@
 
 use super::Net;
 use super::proposition::Proposition;
-use crate::base::hash::HashMap;
-use crate::system::{EventId, GuardId, Relations};
+use bombus_base::hash::HashMap;
+use bombus_system::{EventId, GuardId, Relations};
 
 /// The condition that a place has at least so many tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,12 +11,12 @@ use super::Net;
 use super::layout::{Field, Layout, bits};
 use super::proposition::{self, Names, Proposition};
 use super::relations::{self, Threshold};
-use crate::base::hash::HashMap;
-use crate::system::{
+use bombus_base::hash::HashMap;
+use bombus_kernels::hash;
+use bombus_system::{
     Diagnostic, EventId, Finding, FindingKind, GuardId, InstanceId, NO_INITIAL_STATE, PropId, Relations,
     Sink, Span, System,
 };
-use bombus_kernels::hash;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -9,8 +9,8 @@
 use super::etf::{Etf, Line};
 use super::layout::{Layout, bits};
 use super::proposition::{self, Names, Proposition};
-use crate::base::hash::HashMap;
-use crate::system::{
+use bombus_base::hash::HashMap;
+use bombus_system::{
     Diagnostic, EventId, Finding, FindingKind, GuardId, InstanceId, PropId, Relations, Sink, Span, System,
     label_of,
 };

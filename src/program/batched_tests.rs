@@ -8,7 +8,7 @@
 //! does what the chain would do from there: it goes to the code behind the first test that succeeds,
 //! or behind the chain.
 
-use crate::program::ir::{Code, Op, Reg};
+use crate::ir::{Code, Op, Reg};
 use bombus_kernels::bits;
 
 /// Shorter chains are left alone.

@@ -6,11 +6,11 @@
 use super::effects::cells::Cell;
 use super::layout::{Field, Layout};
 use super::state::{Slot, StateLayout};
-use crate::lang::typed::{Machine, SetId};
-use crate::lang::value::Value;
-use crate::program::carrier::Carrier;
-use crate::program::symmetry::types::sets_of;
-use crate::system::BitField;
+use crate::carrier::Carrier;
+use crate::symmetry::types::sets_of;
+use bombus_lang::typed::{Machine, SetId};
+use bombus_lang::value::Value;
+use bombus_system::BitField;
 
 /// A permutation of the elements of one set: `to[n]` is the element that takes the place of element `n`.
 pub struct Moved {

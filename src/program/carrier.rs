@@ -5,9 +5,9 @@
 //! back on exact values. Codes follow the order of values, so the least bit of a set of integers is
 //! its least element; only sets as elements, whose codes are their own bits, have another order.
 
-use crate::base::Int;
-use crate::lang::typed::{SetId, Type};
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_lang::typed::{SetId, Type};
+use bombus_lang::value::Value;
 use std::fmt;
 use std::sync::Arc;
 

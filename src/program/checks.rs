@@ -8,9 +8,9 @@ use super::compile::Compiled;
 use super::exact;
 use super::exec::Exit;
 use super::system::{Program, Worker};
-use crate::evaluate::Error;
-use crate::lang::typed::Pred;
-use crate::system::{EventId, Finding, FindingKind, Sink};
+use bombus_evaluate::Error;
+use bombus_lang::typed::Pred;
+use bombus_system::{EventId, Finding, FindingKind, Sink};
 
 impl<'m> Program<'m> {
     /// Tells what is wrong with a state, and whether it is the goal.

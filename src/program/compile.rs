@@ -10,10 +10,10 @@ use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsuppo
 use super::native::{Native, Wanted};
 use super::pool::Pool;
 use super::state::StateLayout;
-use crate::lang::typed::{Expr, Machine, Pred, VarId};
-use crate::lang::value::Value;
-use crate::program::batched_tests;
-use crate::program::entry_filter::Opening;
+use crate::batched_tests;
+use crate::entry_filter::Opening;
+use bombus_lang::typed::{Expr, Machine, Pred, VarId};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// What one transition packs, ready to run.

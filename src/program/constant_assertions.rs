@@ -5,10 +5,10 @@
 //! does not keep states from being visited. Steps are counted, not time: what is put off is the same in
 //! every run. What was put off and not decided in the end makes the verdict incomplete.
 
-use crate::base::budget::{Budget, Stop};
-use crate::evaluate::{Error, ErrorKind, Interpreter, SOME_STEPS, State};
-use crate::program::system::{Program, Worker};
-use crate::system::{EventId, Finding, FindingKind, Sink, System};
+use crate::system::{Program, Worker};
+use bombus_base::budget::{Budget, Stop};
+use bombus_evaluate::{Error, ErrorKind, Interpreter, SOME_STEPS, State};
+use bombus_system::{EventId, Finding, FindingKind, Sink, System};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps that all of them together may take before the search.

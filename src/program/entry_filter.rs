@@ -3,8 +3,8 @@
 //! In: code and the entry of an event. Out: a test that a few instructions answer, without running any code.
 //! Never here: events whose first operation is no test for equality, or whose test leads to anything but the end.
 
-use crate::program::exec::Regs;
-use crate::program::ir::{Code, Op, Reg};
+use crate::exec::Regs;
+use crate::ir::{Code, Op, Reg};
 
 /// Cells of one word that are compared with values. If all differ, the event has no transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,9 +73,9 @@ fn ends(code: &Code, mut l: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::batched_tests::sieve;
-    use crate::program::exec;
-    use crate::program::exec::{Answer, Exit, FRAME, Frame, Host};
+    use crate::batched_tests::sieve;
+    use crate::exec;
+    use crate::exec::{Answer, Exit, FRAME, Frame, Host};
 
     /// Counts emissions.
     struct Count(usize);

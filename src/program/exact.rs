@@ -4,9 +4,9 @@
 //! use is counted, so that a report can say why a model is slow.
 
 use super::lower::Folder;
-use crate::evaluate::{Constants, Error, Interpreter, Pieces, Wanted};
-use crate::lang::typed::{Expr, Pred, VarId};
-use crate::lang::value::Value;
+use bombus_evaluate::{Constants, Error, Interpreter, Pieces, Wanted};
+use bombus_lang::typed::{Expr, Pred, VarId};
+use bombus_lang::value::Value;
 use std::cell::RefCell;
 
 /// Steps of searches at compile time, for each variable in all valuations together, and in one of them at least.

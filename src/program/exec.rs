@@ -9,8 +9,8 @@
 
 use super::ir::{Code, Op, Reg};
 use super::native;
-use crate::program::wide_ops;
-use crate::program::wide_ops::Step;
+use crate::wide_ops;
+use crate::wide_ops::Step;
 use bombus_kernels::bits;
 
 pub const FRAME: usize = bombus_kernels::native::FRAME;

@@ -17,14 +17,14 @@ use super::ir::Op;
 use super::reduction::{Known, Labels};
 use super::system::{Program, Worker};
 use super::uses::Uses;
-use crate::base::span::Span;
-use crate::evaluate::{Constants, Error, Interpreter, Pieces};
-use crate::lang::typed::{Pred, PredKind, SetId, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::change_pred;
-use crate::program::plan;
-use crate::program::symmetry;
-use crate::system::{
+use crate::plan;
+use crate::symmetry;
+use bombus_base::span::Span;
+use bombus_evaluate::{Constants, Error, Interpreter, Pieces};
+use bombus_lang::typed::{Pred, PredKind, SetId, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::change_pred;
+use bombus_system::{
     Condition, EventId, Exchange, Finding, FindingKind, Footprint, Footprints, InstanceId, Part, Sink,
 };
 use std::collections::BTreeMap;

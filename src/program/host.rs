@@ -10,8 +10,8 @@ use super::lower::General;
 use super::memo::Memo;
 use super::pool::ValueId;
 use super::system::Program;
-use crate::evaluate::{Error, Interpreter, Pieces};
-use crate::lang::value::Value;
+use bombus_evaluate::{Error, Interpreter, Pieces};
+use bombus_lang::value::Value;
 
 /// The transitions of one event, held back.
 #[derive(Default)]

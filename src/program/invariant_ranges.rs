@@ -3,13 +3,13 @@
 //! In: invariant conjuncts, values of the constants. Out: a `Promise` per variable, from which
 //! `state` picks layouts. Nothing relies on a promise being kept.
 
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
-use crate::program::carrier::Carrier;
-use crate::program::layout::Layout;
-use crate::program::lower::Folder;
-use crate::program::plan;
+use crate::carrier::Carrier;
+use crate::layout::Layout;
+use crate::lower::Folder;
+use crate::plan;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// Sets and relations of a state variable with more elements than this are pooled.
@@ -276,7 +276,7 @@ impl Reader<'_> {
     }
 
     fn constant(&self, e: &Expr) -> Option<Value> {
-        let uses = crate::program::uses::Uses::of_expr(e);
+        let uses = crate::uses::Uses::of_expr(e);
         let fixed = uses.olds.is_empty() && uses.reads.iter().all(|v| self.machine.constants.contains(v));
         if fixed { self.folder.value(e) } else { None }
     }
@@ -446,7 +446,7 @@ impl Reader<'_> {
             (Type::Prod(a, b), _) => Carrier::pair(self.nested(a, &Nothing)?, self.nested(b, &Nothing)?),
             _ => self.carrier(ty, promise)?,
         };
-        (c.card() <= crate::program::carrier::MAX_CARD).then_some(c)
+        (c.card() <= crate::carrier::MAX_CARD).then_some(c)
     }
 
     fn carrier(&self, ty: &Type, promise: &Promise) -> Option<Carrier> {
@@ -468,6 +468,6 @@ impl Reader<'_> {
             ),
             _ => Carrier::of_type(ty, &|s| self.machine.set(s).elems.len())?,
         };
-        (c.card() <= crate::program::carrier::MAX_CARD).then_some(c)
+        (c.card() <= crate::carrier::MAX_CARD).then_some(c)
     }
 }

@@ -10,11 +10,11 @@
 //! operation is undefined, or when a loop is at its end.
 
 use super::native::Native;
-use crate::program::batched_tests::Sieve;
+use crate::batched_tests::Sieve;
 use bombus_kernels::bits::cells::Cells;
 use std::fmt;
 
-pub use crate::program::op_effects::Touches;
+pub use crate::op_effects::Touches;
 
 /// A register: an index into the frame. `u16`, so that a frame of 65,536 words needs no bounds check.
 pub type Reg = u16;

@@ -11,7 +11,7 @@ use super::compile::leaves;
 use super::layout::Layout;
 use super::lower::Operand;
 use super::pool::{self, Pool, ValueId};
-use crate::lang::value::Value;
+use bombus_lang::value::Value;
 
 /// The mark of a label that is a hash.
 pub const HASHED: u64 = 1 << 63;

@@ -8,9 +8,9 @@
 
 use super::carrier::Carrier;
 use super::pool::{Pool, ValueId};
-use crate::base::Int;
-use crate::lang::value::Value;
+use bombus_base::Int;
 use bombus_kernels::bits::{self, cells::Cells};
+use bombus_lang::value::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -362,7 +362,7 @@ impl Field {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::typed::SetId;
+    use bombus_lang::typed::SetId;
 
     #[test]
     fn words_and_values_are_inverse() {

@@ -6,6 +6,7 @@
 //! The way of a model: `promise` reads ranges off the invariant, `state` packs the variables, `plan`
 //! orders conjuncts, `lower` makes register code (`ir`), `exec` runs it, as machine code (`native`) if
 //! that is worth it; whatever has no code or no place goes to the interpreter through `exact`.
+#![forbid(unsafe_code)]
 
 mod batched_tests;
 pub mod bits;
@@ -47,13 +48,13 @@ pub use constant_assertions::Late;
 pub use reduction::{Reduction, Wanted};
 pub use system::{Program, Worker};
 
-use crate::analyse::proof_info::ProofInfo;
-use crate::base::budget::{Budget, Stop};
-use crate::base::hash::HashSet;
-use crate::evaluate::{Constants, ErrorKind, Interpreter};
-use crate::lang::typed::{Machine, Pred, SetId, Type, VarId};
-use crate::lang::value::Value;
-use crate::lang::value::identity::Forms;
+use bombus_analyse::proof_info::ProofInfo;
+use bombus_base::budget::{Budget, Stop};
+use bombus_base::hash::HashSet;
+use bombus_evaluate::{Constants, ErrorKind, Interpreter};
+use bombus_lang::typed::{Machine, Pred, SetId, Type, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::value::identity::Forms;
 use carrier::Carrier;
 use effects::Effects;
 use exact::Constant;
@@ -263,7 +264,7 @@ impl Program<'_> {
     }
 
     /// Places of the formulas that are evaluated on values inside compiled code.
-    pub fn on_values(&self) -> Vec<crate::base::Span> {
+    pub fn on_values(&self) -> Vec<bombus_base::Span> {
         let interpreter = Interpreter::new(self.machine, &self.budget);
         if self.valuations.is_empty() {
             return Vec::new();

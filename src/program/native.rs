@@ -14,9 +14,9 @@ mod tests;
 
 use super::exec::{Answer, Exit, Host, Regs};
 use super::ir::{Code, Op, Reg};
-use crate::program::batched_tests::Sieve;
-use crate::program::wide_ops;
-use crate::program::wide_ops::Step;
+use crate::batched_tests::Sieve;
+use crate::wide_ops;
+use crate::wide_ops::Step;
 use bombus_kernels::bits::cells::Cells;
 use bombus_kernels::native::{self, Builder, Condition, GO, JUMP, Label, Routine, TICK, Temp, Word};
 use std::collections::HashMap;

@@ -5,8 +5,8 @@
 
 use super::exec::Exit;
 use super::system::{Program, Worker};
-use crate::evaluate::Error;
-use crate::system::{Finding, FindingKind, Sink};
+use bombus_evaluate::Error;
+use bombus_system::{Finding, FindingKind, Sink};
 
 /// An observed predicate that has to hold in every state.
 #[derive(Clone, Debug)]

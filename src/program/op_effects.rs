@@ -2,7 +2,7 @@
 //!
 //! In: one operation of `ir`. Out: `Touches`, for the validator and for the patching of labels.
 
-use crate::program::ir::{Label, Op, Reg};
+use crate::ir::{Label, Op, Reg};
 use bombus_kernels::bits::cells::Cells;
 
 /// What an operation touches: at most three reads and one write.

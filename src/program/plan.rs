@@ -10,9 +10,9 @@
 //! out the plan sees to that. Deterministic: ties go to the conjunct that stands first.
 
 use super::uses::Uses;
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::collections::BTreeSet;
 
 /// Where the values of a variable come from.
@@ -384,7 +384,7 @@ fn range(v: VarId, conjuncts: &[Pred], infos: &[Conjunct], open: &BTreeSet<VarId
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::Span;
+    use bombus_base::Span;
 
     struct Numbers;
     impl Estimates for Numbers {

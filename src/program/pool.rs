@@ -4,8 +4,8 @@
 //! are never removed: the pool grows with the number of distinct values that a run meets.
 //! Never here: what a value is used for.
 
-use crate::lang::value::encode::HASHED;
-use crate::lang::value::{Value, digest};
+use bombus_lang::value::encode::HASHED;
+use bombus_lang::value::{Value, digest};
 use dashmap::{DashMap, Entry as Place};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

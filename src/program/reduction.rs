@@ -15,11 +15,11 @@ use super::exact::Constant;
 use super::lower::Folder;
 use super::system::{Program, Worker};
 use super::{plan, uses::Uses};
-use crate::evaluate::Interpreter;
-use crate::lang::typed::{Expr, ExprKind, Machine, OpId, Pred, Type, VarId};
-use crate::lang::value::Value;
-use crate::program::refine_relations::{Contents, Trial};
-use crate::system::{EventId, GuardId, InstanceId, Relations};
+use crate::refine_relations::{Contents, Trial};
+use bombus_evaluate::Interpreter;
+use bombus_lang::typed::{Expr, ExprKind, Machine, OpId, Pred, Type, VarId};
+use bombus_lang::value::Value;
+use bombus_system::{EventId, GuardId, InstanceId, Relations};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 

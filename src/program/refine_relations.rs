@@ -9,13 +9,13 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-use crate::base::hash::HashMap;
-use crate::lang::value::Value;
-use crate::program::effects::cells::{Cell, Cells};
-use crate::program::effects::facts::Fact;
-use crate::program::effects::ground::{Grounded, Instance};
-use crate::program::system::{Program, Worker};
-use crate::system::{EventId, Finding, GuardId, InstanceId, Relations, Sink};
+use crate::effects::cells::{Cell, Cells};
+use crate::effects::facts::Fact;
+use crate::effects::ground::{Grounded, Instance};
+use crate::system::{Program, Worker};
+use bombus_base::hash::HashMap;
+use bombus_lang::value::Value;
+use bombus_system::{EventId, Finding, GuardId, InstanceId, Relations, Sink};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -4,7 +4,7 @@
 //! In: a prepared reduction. Out: text. Never here: where it goes.
 
 use super::reduction::Reduction;
-use crate::system::{Relations, Rows};
+use bombus_system::{Relations, Rows};
 use std::fmt::Write;
 
 /// Wider matrices are listed row by row instead.

@@ -8,7 +8,7 @@
 
 use super::Program;
 use super::pool::ValueId;
-use crate::lang::value::Value;
+use bombus_lang::value::Value;
 
 const LISTED: u8 = 0;
 const SYMBOLIC: u8 = 1;

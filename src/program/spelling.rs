@@ -8,8 +8,8 @@ use super::carrier::Carrier;
 use super::layout::Layout;
 use super::pool::{Pool, ValueId};
 use super::state::StateLayout;
-use crate::lang::value::encode::Form;
 use bombus_kernels::bits;
+use bombus_lang::value::encode::Form;
 
 impl StateLayout {
     /// Appends the bytes of all variables.
@@ -115,9 +115,9 @@ impl Carrier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::typed::{SetId, VarId};
-    use crate::lang::value::Value;
-    use crate::program::invariant_ranges::Promise;
+    use crate::invariant_ranges::Promise;
+    use bombus_lang::typed::{SetId, VarId};
+    use bombus_lang::value::Value;
     use std::sync::Arc;
 
     fn layouts() -> Vec<Layout> {
@@ -206,6 +206,6 @@ mod tests {
         assert_ne!(spell(0, &long(5)), spell(0, &long(6)));
         assert!(spell(0, &long(5)).len() < 20);
         // No value that is spelled in full begins like this.
-        assert_eq!(spell(0, &long(5))[0], crate::lang::value::encode::HASHED);
+        assert_eq!(spell(0, &long(5))[0], bombus_lang::value::encode::HASHED);
     }
 }

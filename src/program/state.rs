@@ -8,9 +8,9 @@
 
 use super::layout::{Field, FieldKind, Layout, Place};
 use super::pool::{Pool, ValueId};
-use crate::lang::typed::{Machine, VarId};
-use crate::lang::value::Value;
-use crate::program::invariant_ranges::Promise;
+use crate::invariant_ranges::Promise;
+use bombus_lang::typed::{Machine, VarId};
+use bombus_lang::value::Value;
 use std::fmt::Write;
 use std::sync::Arc;
 

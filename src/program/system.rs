@@ -19,12 +19,12 @@ use super::pool::Pool;
 use super::reduction::Reduction;
 use super::state::StateLayout;
 use super::symmetry::{OrbitWorker, States, Symmetry};
-use crate::base::budget::Budget;
-use crate::evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
-use crate::lang::typed::{Machine, Pred, VarId};
-use crate::lang::value::{Value, digest};
-use crate::program::constant_assertions::{Heard, Statics};
-use crate::system::{
+use crate::constant_assertions::{Heard, Statics};
+use bombus_base::budget::Budget;
+use bombus_evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
+use bombus_lang::typed::{Machine, Pred, VarId};
+use bombus_lang::value::{Value, digest};
+use bombus_system::{
     EventId, Finding, FindingKind, Footprints, Glossary, GuardId, InstanceId, NO_INITIAL_STATE, Orbits,
     Relations, Sink, System,
 };
@@ -684,7 +684,7 @@ impl<'m> System for Program<'m> {
     }
 
     fn property(&self, finding: &Finding) -> String {
-        let clause = |clauses: &[crate::lang::typed::Clause]| {
+        let clause = |clauses: &[bombus_lang::typed::Clause]| {
             clauses.get(finding.property as usize).map(|c| c.text.clone()).unwrap_or_default()
         };
         match finding.kind {

@@ -3,11 +3,11 @@
 //! In: typed trees. Out: `Uses`. Conservative: `partial` says "may be undefined" whenever an operator
 //! with a condition occurs.
 
-use crate::lang::partiality::{is_partial_binary, is_partial_unary};
-use crate::lang::typed::{
+use bombus_lang::partiality::{is_partial_binary, is_partial_unary};
+use bombus_lang::typed::{
     BigOp, Expr, ExprKind, External, Machine, Pred, Step, Stmt, StmtKind, Target, VarId,
 };
-use crate::lang::walk::{Visit, visit_expr, visit_pred};
+use bombus_lang::walk::{Visit, visit_expr, visit_pred};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

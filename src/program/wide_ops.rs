@@ -3,8 +3,8 @@
 //! In: one operation and the registers. Out: the registers it writes, and where control goes on.
 //! Never here: dispatch, the host. Apart from the main loop, whose registers they would take.
 
-use crate::program::exec::{MAX_WORDS, Regs, at, int, slice};
-use crate::program::ir::{Code, DROPPED, NOWHERE, Op, Reg};
+use crate::exec::{MAX_WORDS, Regs, at, int, slice};
+use crate::ir::{Code, DROPPED, NOWHERE, Op, Reg};
 use bombus_kernels::bits::{self, cells, matrix, matrix::Shape};
 
 /// Where control goes after an operation.

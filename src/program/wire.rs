@@ -9,8 +9,8 @@
 use super::Program;
 use super::layout::Layout;
 use super::pool::ValueId;
-use crate::system::Glossary;
 use bombus_kernels::bits;
+use bombus_system::Glossary;
 
 impl Program<'_> {
     pub(super) fn export_state(&self, state: &[u64], glossary: &mut Glossary, out: &mut Vec<u8>) -> bool {

@@ -4,21 +4,21 @@
 //! membership in a set, a bounded interval, and the whole type only as the last resort.
 //! Never here: giving the values (`binding`).
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::index::is_plain;
-use crate::evaluate::operators::row;
-use crate::evaluate::pred::worse;
-use crate::evaluate::size::Card;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
-use crate::lang::value::{Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::index::is_plain;
+use crate::operators::row;
+use crate::pred::worse;
+use crate::size::Card;
 use crate::solve::choice::is_choice;
 use crate::solve::definedness::sequences_among;
 use crate::solve::destructure;
 use crate::solve::order::{Item, Unknown, mentions_any};
 use crate::solve::plan::Conjunct;
 use crate::solve::subsets::Subsets;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
+use bombus_lang::value::{Symbolic, Value};
 use std::sync::Arc;
 
 /// A way to give values to some variables.
@@ -458,7 +458,7 @@ pub(crate) fn is_pass(unknown: &[VarId], item: &Item) -> bool {
 
 pub(crate) fn is_comprehension(e: &Expr) -> bool {
     match &e.kind {
-        ExprKind::Compr(..) | ExprKind::Big(crate::lang::typed::BigOp::Lambda, ..) => true,
+        ExprKind::Compr(..) | ExprKind::Big(bombus_lang::typed::BigOp::Lambda, ..) => true,
         ExprKind::Symbolic(inner) => is_comprehension(inner),
         ExprKind::Binary(BinOp::Union, a, b) => is_comprehension(a) || is_comprehension(b),
         _ => false,

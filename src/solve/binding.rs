@@ -3,17 +3,17 @@
 //! In: a `Binder`, the unknown variables, the open conjuncts. Out: calls of the search for each value.
 //! Never here: which binder is the best (`binder`).
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::memo::SETUP;
-use crate::evaluate::operators::row;
-use crate::evaluate::pred::worse;
-use crate::lang::typed::{ExprKind, PredKind, RelOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::memo::SETUP;
+use crate::operators::row;
+use crate::pred::worse;
 use crate::solve::binder::{Binder, is_comprehension};
 use crate::solve::order::{Item, Sink, items_of};
 use crate::solve::plan::Split;
+use bombus_lang::typed::{ExprKind, PredKind, RelOp, VarId};
+use bombus_lang::value::Value;
 
 impl Interpreter<'_> {
     pub(crate) fn bind_by(

@@ -4,15 +4,15 @@
 //! both sides the interval of its values. A few rounds of interval arithmetic on linear forms; sound
 //! because every rule only removes values that no solution has.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, Expr, ExprKind, FunctionConst, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
 use crate::solve::elimination;
 use crate::solve::inverses::{DEPTH, is_interval, is_invertible};
 use crate::solve::order::Item;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, FunctionConst, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Base, Symbolic, Value};
 
 /// Rounds of propagation; each can only tighten what the one before found.
 const ROUNDS: usize = 3;
@@ -366,7 +366,7 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn is_open(&self, table: &Table, e: &Expr) -> bool {
-        crate::lang::free::mentions(e, &|v| table.unknown.contains(&v))
+        bombus_lang::free::mentions(e, &|v| table.unknown.contains(&v))
     }
 
     pub(super) fn range_of(&self, env: &mut Env, table: &Table, e: &Expr) -> Res<Range> {

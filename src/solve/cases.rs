@@ -3,12 +3,12 @@
 //! In: a conjunct with cases and the variables still unknown. Out: the only case left, if all others
 //! are known to fail; and what it costs to search case by case.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{PredKind, RelOp, VarId};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
 use crate::solve::order::{Item, Unknown, items_of};
 use crate::solve::plan::{Conjunct, Split};
+use bombus_lang::typed::{PredKind, RelOp, VarId};
 
 /// Base-2 logarithms, to be compared with the number of values that another binder would try.
 const CASES_COST: f64 = 6.0;

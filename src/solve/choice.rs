@@ -7,18 +7,18 @@
 //! comprehension is never cut: some values less would change its truth. What `--integers-in-scope` makes of all that
 //! stands in `scope`.
 
-use crate::analyse::data_independence::{Opaque, STAND_FOR_ALL};
-use crate::analyse::effect_free_choice;
-use crate::base::hash::HashSet;
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
-use crate::evaluate::eval::interval;
-use crate::evaluate::memo::SETUP;
-use crate::lang::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Flow, Res};
+use crate::eval::interval;
+use crate::memo::SETUP;
 use crate::solve::order::{Item, Sink};
+use bombus_analyse::data_independence::{Opaque, STAND_FOR_ALL};
+use bombus_analyse::effect_free_choice;
+use bombus_base::hash::HashSet;
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{Machine, Stmt, StmtKind, Type, VarId, VarKind};
+use bombus_lang::value::Value;
 
 /// The place of a conjunct that speaks of a variable, if there is one: a user may look there for what is missing.
 fn place_of(open: &[Item], var: VarId) -> Span {

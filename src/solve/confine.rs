@@ -5,15 +5,15 @@
 //! `max` have no value for infinite sets, `size` only for sequences. Infinite sets are not tried, though they leave
 //! `card` undefined; the empty set is among the candidates, and leaves `min` and `max` undefined.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::eval::interval;
-use crate::evaluate::size::Card;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::eval::interval;
+use crate::size::Card;
 use crate::solve::order::{Item, Sink};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Base, Symbolic, Value};
 use std::ops::RangeInclusive;
 
 /// The longest interval that is listed as the candidates of a set's elements.

@@ -4,10 +4,10 @@
 //! adds them as *derived* conjuncts: they give variables values and are never tested, because what they follow
 //! from is. Each rule says why it holds. Never here: values, environments, the choice of what to bind first.
 
-use crate::lang::free;
-use crate::lang::partiality::{is_infinite, may_be_undefined, pred_may_be_undefined};
-use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use crate::solve::plan::Conjunct;
+use bombus_lang::free;
+use bombus_lang::partiality::{is_infinite, may_be_undefined, pred_may_be_undefined};
+use bombus_lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::sync::Arc;
 
 /// Formulas nested deeper than this are left alone.

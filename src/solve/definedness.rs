@@ -11,16 +11,16 @@
 //! of the next if whoever is told passes over that one.
 //! What either search calls undefined is confirmed by evaluating the conjuncts as they stand.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::pred::worse;
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{BinOp, Expr, ExprKind, FreeId, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::pred::worse;
 use crate::solve::order::{Item, Sink, items_among};
 use crate::solve::plan::{Conjunct, Plan};
+use bombus_base::Int;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, FreeId, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Values tried for a variable of an infinite type that nothing bounds: a few small ones, one beyond most functions.

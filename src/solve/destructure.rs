@@ -5,13 +5,13 @@
 //! variables values. A sequence of n elements falls into two parts in n+1 ways; what is no sequence is the value of
 //! no such expression, because its operators are defined on sequences only.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
 use crate::solve::order::{Item, Sink};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 
 /// A piece of a sequence.
 enum Part<'e> {

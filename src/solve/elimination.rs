@@ -7,8 +7,8 @@
 //! coefficients and its constant, so it is zero wherever they are.
 
 use super::bounds::{Linear, Range};
-use crate::base::Int;
-use crate::lang::typed::VarId;
+use bombus_base::Int;
+use bombus_lang::typed::VarId;
 use std::collections::BTreeMap;
 
 /// More equations are not put into each other.

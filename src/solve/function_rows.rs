@@ -5,16 +5,16 @@
 //! A quantifier counts with those of its instances that speak of the point. A conjunct that needs a row not known
 //! yet is left out: what is found is only ever too much, and the function as a whole is tested in the end.
 
-use crate::base::hash::HashMap;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Flow, Res};
-use crate::evaluate::{FORMULA_VARS, Interpreter};
-use crate::lang::free;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::{Change, Visit, change_pred, visit_pred};
+use crate::env::Env;
+use crate::error::{Flow, Res};
 use crate::solve::functions::settled;
 use crate::solve::plan::{Conjunct, Plan};
+use crate::{FORMULA_VARS, Interpreter};
+use bombus_base::hash::HashMap;
+use bombus_lang::free;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Change, Visit, change_pred, visit_pred};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

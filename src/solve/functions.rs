@@ -4,18 +4,18 @@
 //! that are worth testing, each once. Where the images come from an infinite set, equations and
 //! memberships must give the candidates of every row.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::enumerate::{FunctionSpace, Hooks};
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::lang::free;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{Symbolic, Value};
-use crate::lang::walk::{Visit, visit_expr};
+use crate::Interpreter;
+use crate::enumerate::{FunctionSpace, Hooks};
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
 use crate::solve::binder::applications;
 use crate::solve::order::{Item, Sink};
 use crate::solve::plan::Conjunct;
 use crate::solve::summands::Sums;
+use bombus_lang::free;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Symbolic, Value};
+use bombus_lang::walk::{Visit, visit_expr};
 use std::sync::Arc;
 
 impl Interpreter<'_> {

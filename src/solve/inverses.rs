@@ -5,16 +5,16 @@
 //! `card(1..n) = 5` only 5. Each rule takes away only values for which the operator has a value, and that value
 //! lies outside of the range; where the operator may have no value, `bounds` notes that the step is loose.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
 use crate::solve::bounds::{Linear, Range, Table, both, floor_div};
 use crate::solve::order::Item;
 use crate::solve::products::power_of;
+use bombus_base::Int;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp};
+use bombus_lang::value::Value;
 
 /// Formulas nested deeper than this are not looked into.
 pub(super) const DEPTH: u32 = 32;

@@ -3,11 +3,11 @@
 //! In: an expression with unknown variables and a value. Out: bindings in the environment, and whether
 //! the match says all that the equation says.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 
 impl Interpreter<'_> {
     /// Whether matching this expression against a value would give some unknown variable a value.
@@ -32,7 +32,7 @@ impl Interpreter<'_> {
     }
 
     pub(crate) fn has_unknown(&self, unknown: &[VarId], e: &Expr) -> bool {
-        crate::lang::free::mentions(e, &|v| unknown.contains(&v))
+        bombus_lang::free::mentions(e, &|v| unknown.contains(&v))
     }
 
     /// `f(arg)` with f known and arg not.
@@ -69,7 +69,7 @@ impl Interpreter<'_> {
             return Ok(true);
         }
         let open = |e: &Expr, bound: &[VarId]| {
-            crate::lang::free::mentions(e, &|v| unknown.contains(&v) && !bound.contains(&v))
+            bombus_lang::free::mentions(e, &|v| unknown.contains(&v) && !bound.contains(&v))
         };
         if !open(pattern, bound) {
             let x = self.eval(env, pattern)?;

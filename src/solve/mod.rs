@@ -20,7 +20,7 @@ pub(crate) mod inverses;
 pub(crate) mod matching;
 pub(crate) mod network;
 pub(crate) mod order;
-pub(crate) mod plan;
+pub mod plan;
 pub(crate) mod products;
 pub(crate) mod scope_window;
 pub(crate) mod subsets;

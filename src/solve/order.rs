@@ -6,17 +6,17 @@
 //! give a variable a value is taken (`binder`) and carried out (`binding`). A variable that nothing
 //! bounds is the error `Unbounded`; nothing is ever cut silently.
 
-use crate::base::Span;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::evaluate::pred::worse;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::{Visit, visit_pred};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
+use crate::pred::worse;
 use crate::solve::binder::{Binder, is_pass};
 use crate::solve::cases::Propagation;
 use crate::solve::plan::{Conjunct, Plan};
+use bombus_base::Span;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Visit, visit_pred};
 use std::sync::Arc;
 
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Flow>;
@@ -72,20 +72,20 @@ impl Unknown<'_> {
 
 impl Interpreter<'_> {
     /// All solutions of the predicate of a binder.
-    pub(crate) fn solutions(&self, env: &mut Env, vars: &[VarId], pred: &Pred, sink: Sink) -> Res<Flow> {
+    pub fn solutions(&self, env: &mut Env, vars: &[VarId], pred: &Pred, sink: Sink) -> Res<Flow> {
         let plan = self.plan_of(vars, &[pred]);
         self.run_plan(env, &plan, sink)
     }
 
     /// The same with nothing cut to the scope, for those who need all solutions or the knowledge that some are missing.
-    pub(crate) fn run_plan_exactly(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
+    pub fn run_plan_exactly(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
         let before = std::mem::replace(&mut env.exact, true);
         let result = self.run_plan(env, plan, sink);
         env.exact = before;
         result
     }
 
-    pub(crate) fn run_plan(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
+    pub fn run_plan(&self, env: &mut Env, plan: &Plan, sink: Sink) -> Res<Flow> {
         let saved = env.take(&plan.vars);
         let todo = items(plan);
         let before = std::mem::replace(&mut env.enumerating, false);

@@ -4,38 +4,38 @@
 //! list of conjuncts; negations are pushed inwards and memberships split as far as that is exact.
 //! A *derived* conjunct follows from another one and only serves to bind variables.
 
-use crate::analyse::effect_free_choice;
-use crate::analyse::substitution::contradict;
-use crate::base::Span;
-use crate::evaluate::Interpreter;
-use crate::lang::free;
-use crate::lang::partiality::{may_be_undefined, pred_may_be_undefined};
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::Interpreter;
 use crate::solve::consequences::{common_sequences, consequences, ends_of_relations, restricted_sets};
 use crate::solve::told_functions::told_functions;
+use bombus_analyse::effect_free_choice;
+use bombus_analyse::substitution::contradict;
+use bombus_base::Span;
+use bombus_lang::free;
+use bombus_lang::partiality::{may_be_undefined, pred_may_be_undefined};
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::sync::Arc;
 use std::sync::OnceLock;
 
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// The variables to find values for, those of flattened LETs included.
-    pub(crate) vars: Vec<VarId>,
+    pub vars: Vec<VarId>,
     /// How many of them were asked for; the rest are those of LETs.
     own: usize,
-    pub(crate) conjuncts: Vec<Arc<Conjunct>>,
+    pub conjuncts: Vec<Arc<Conjunct>>,
     /// Numbers of conjuncts at the front that must have a truth value before the others are looked at: the guards
     /// and hypotheses that stand in front of others and may be undefined.
     pub(crate) stages: Vec<usize>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Conjunct {
-    pub(crate) pred: Pred,
+pub struct Conjunct {
+    pub pred: Pred,
     pub(crate) free: Vec<VarId>,
     /// Free variables of the sides of a relation.
     pub(crate) left: Vec<VarId>,
     pub(crate) right: Vec<VarId>,
-    pub(crate) derived: bool,
+    pub derived: bool,
     /// The conjunct may have no truth value; so may the sides of a relation.
     pub(crate) partial: bool,
     pub(crate) left_partial: bool,
@@ -51,9 +51,9 @@ pub(crate) enum Split {
 }
 
 #[derive(Debug)]
-pub(crate) struct ForallPlan {
-    pub(crate) hypotheses: Plan,
-    pub(crate) conclusion: Pred,
+pub struct ForallPlan {
+    pub hypotheses: Plan,
+    pub conclusion: Pred,
     refutations: OnceLock<Option<Vec<Plan>>>,
 }
 
@@ -64,7 +64,7 @@ impl ForallPlan {
 
     /// For each conjunct of the conclusion the search for values that break it: together they decide the quantifier.
     /// Only where every conjunct is defined for all values, because such a search does not meet the others.
-    pub(crate) fn refutations(&self) -> Option<&[Plan]> {
+    pub fn refutations(&self) -> Option<&[Plan]> {
         self.refutations
             .get_or_init(|| {
                 let vars = &self.hypotheses.vars;
@@ -94,7 +94,7 @@ impl ForallPlan {
 }
 
 impl Plan {
-    pub(crate) fn new(vars: &[VarId], preds: &[&Pred]) -> Plan {
+    pub fn new(vars: &[VarId], preds: &[&Pred]) -> Plan {
         let mut plan = Plan::of_conjuncts(vars.to_vec(), Vec::new());
         for p in preds {
             plan.add(p);
@@ -551,7 +551,7 @@ impl Interpreter<'_> {
         Arc::new(Plan::new(vars, preds))
     }
 
-    pub(crate) fn forall_plan(&self, vars: &[VarId], body: &Pred) -> Arc<ForallPlan> {
+    pub fn forall_plan(&self, vars: &[VarId], body: &Pred) -> Arc<ForallPlan> {
         let key = vars.first().copied().filter(|v| self.is_declared(*v));
         if let Some(plan) = key.and_then(|k| self.foralls.borrow().get(&k).cloned()) {
             return plan;

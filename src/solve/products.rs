@@ -4,13 +4,13 @@
 //! in every solution. `x*x = 49` leaves -8..8, `x*y = 6` at most 6 and at least -6 for both, and of a sum of squares each
 //! is at most what the sum leaves.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Type, VarId};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
 use crate::solve::bounds::{Linear, Range, Table, both, floor_div};
 use crate::solve::inverses::number;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Type, VarId};
 
 /// The variable that is multiplied with itself, and how often; `None` if the expression is no such product.
 pub(super) fn power_of(e: &Expr) -> Option<(VarId, u32)> {

@@ -6,19 +6,19 @@
 //! records, sets and functions are made of integers in the window.
 //! Never here: comprehensions, lambdas, sums. They are values, and a value is never cut.
 
-use crate::base::Int;
-use crate::base::hash::HashSet;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, ErrorKind, Flow, Res};
-use crate::evaluate::eval::interval;
-use crate::evaluate::integer_sets::Spans;
-use crate::evaluate::size::Card;
-use crate::lang::typed::{BinOp, ExprKind, Machine, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{Symbolic, Value};
-use crate::lang::walk::{Visit, visit_machine};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind, Flow, Res};
+use crate::eval::interval;
+use crate::integer_sets::Spans;
+use crate::size::Card;
 use crate::solve::choice::is_choice;
 use crate::solve::order::{Item, Sink, mentions_any};
+use bombus_base::Int;
+use bombus_base::hash::HashSet;
+use bombus_lang::typed::{BinOp, ExprKind, Machine, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Symbolic, Value};
+use bombus_lang::walk::{Visit, visit_machine};
 
 /// A part with more values than this is not tried: the choice stays one that nothing bounds.
 const MOST: f64 = 18.0;
@@ -50,11 +50,7 @@ impl Interpreter<'_> {
     }
 
     /// The truth of a quantifier: as it is, if that is decided without the scope, else within the scope.
-    pub(crate) fn within_window(
-        &self,
-        env: &mut Env,
-        decide: &mut dyn FnMut(&mut Env) -> Res<bool>,
-    ) -> Res<bool> {
+    pub fn within_window(&self, env: &mut Env, decide: &mut dyn FnMut(&mut Env) -> Res<bool>) -> Res<bool> {
         if !self.machine.integers_in_scope || env.exact || env.searching {
             return decide(env);
         }

@@ -3,14 +3,14 @@
 //! In: a variable below a known set, and the conjuncts about it. Out: its candidates. Elements that
 //! must or must not belong, bounds on the size, and what is said of domain and range narrow them.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::enumerate::Visit;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Flow, Res};
-use crate::evaluate::size::Card;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::enumerate::Visit;
+use crate::env::Env;
+use crate::error::{Flow, Res};
+use crate::size::Card;
 use crate::solve::order::Item;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
+use bombus_lang::value::Value;
 
 /// The sets between two others, of bounded size.
 #[derive(Debug)]

@@ -6,18 +6,18 @@
 //! of a product that is not zero divides it, and so do all factors that are known together.
 //! A conjunct that applies the function outside of its points has no value: there the step is loose.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Flow, Res};
-use crate::evaluate::eval::interval;
-use crate::lang::free;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Flow, Res};
+use crate::eval::interval;
 use crate::solve::bounds::Range;
 use crate::solve::functions::settled;
 use crate::solve::inverses::quotient;
 use crate::solve::plan::Conjunct;
+use bombus_base::Int;
+use bombus_lang::free;
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Terms of one sum at most.

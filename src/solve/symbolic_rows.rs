@@ -4,12 +4,12 @@
 //! the point or the points with the image, as `%i.(i:INTEGER & #k.(k:0..j & j=i*k) | …)` gives the divisors of j.
 //! Only asked where nothing cheaper binds a variable.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Flow, Res};
-use crate::lang::typed::{ExprKind, PredKind, RelOp, VarId};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Flow, Res};
 use crate::solve::order::{Item, Sink};
+use bombus_lang::typed::{ExprKind, PredKind, RelOp, VarId};
+use bombus_lang::value::Value;
 
 impl Interpreter<'_> {
     /// Goes on with the rows of one conjunct; `None` if no conjunct gives any.

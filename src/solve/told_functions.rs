@@ -4,12 +4,12 @@
 //! `s` that has the value `e` at every point of `s` is just that lambda; and where `f` is the lambda, the quantifier holds,
 //! because `e` has a value everywhere. Only for sets without end: the rows of others are found one by one.
 
-use crate::base::Span;
-use crate::lang::free;
-use crate::lang::partiality::{is_infinite, may_be_undefined};
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, VarId};
-use crate::lang::walk::{Change, change_expr};
 use crate::solve::plan::Conjunct;
+use bombus_base::Span;
+use bombus_lang::free;
+use bombus_lang::partiality::{is_infinite, may_be_undefined};
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, VarId};
+use bombus_lang::walk::{Change, change_expr};
 use std::sync::Arc;
 
 /// Products nested deeper than this are not looked into.

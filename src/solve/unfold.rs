@@ -5,15 +5,15 @@
 //! `f(e)` has a value, and that is what tells of the other variables.
 //! Only arithmetic is copied. Where nothing says that `e` lies in the domain of `f`, the search is loose.
 
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Flow, Res};
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::{ClosureKind, Symbolic, Value};
-use crate::lang::walk::{Change, Visit, change_expr, change_pred, visit_expr};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Flow, Res};
 use crate::solve::functions::settled;
 use crate::solve::order::{Item, items_among};
 use crate::solve::plan::Conjunct;
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{ClosureKind, Symbolic, Value};
+use bombus_lang::walk::{Change, Visit, change_expr, change_pred, visit_expr};
 
 /// The lambda over all integers that a conjunct `f = %x.(x:INTEGER|E)` says a function to be; E may hold unknowns.
 fn equated(item: &Item, f: VarId) -> Option<Lambda> {

@@ -5,13 +5,13 @@
 //! answer found here is final; that none is found says nothing. Tried are MININT..MAXINT, 0, 1, and the numbers
 //! that stand in the body with those around them; all values of small types.
 
-use crate::base::Int;
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Res;
-use crate::lang::typed::{Expr, ExprKind, Pred, Type, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::{Visit, visit_pred};
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::Res;
+use bombus_base::Int;
+use bombus_lang::typed::{Expr, ExprKind, Pred, Type, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Visit, visit_pred};
 use std::collections::BTreeSet;
 
 /// Valuations tried at most, for a quantifier and for one inside it, and values of one variable at most.

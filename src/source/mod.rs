@@ -5,12 +5,13 @@
 //!
 //! Invariant: only regular files below the directory of the main file or below a directory the user
 //! named are opened, wherever a reference, a `..` or a symbolic link points.
+#![forbid(unsafe_code)]
 
 mod library;
 pub mod project;
 
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Span};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Span};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};

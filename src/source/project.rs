@@ -6,8 +6,8 @@
 //! Never here: what the texts mean.
 
 use super::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, decode, reason};
-use crate::base::FileId;
-use crate::base::diagnostic::{Diagnostic, Sources};
+use bombus_base::FileId;
+use bombus_base::diagnostic::{Diagnostic, Sources};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Read};

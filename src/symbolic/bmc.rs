@@ -7,7 +7,7 @@
 
 use super::sat::Lit;
 use super::unroll::{Candidate, Reply, Target, Unrolling};
-use crate::base::budget::Budget;
+use bombus_base::budget::Budget;
 
 /// Candidates of one question that are judged before its targets are dropped.
 const CANDIDATES: usize = 16;

@@ -24,7 +24,7 @@
 //! product of the sums `|a_1| + ... + |a_n|` of these rows, at most n of them, times a subdeterminant of differences,
 //! which is 0, 1 or -1 because each row has at most one 1 and at most one -1.
 
-use crate::symbolic::integer;
+use crate::integer;
 use dashu_int::IBig;
 use dashu_int::ops::Abs;
 use std::collections::BTreeSet;
@@ -103,7 +103,7 @@ pub fn width(comparisons: &[Comparison]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::testing::Random;
+    use crate::testing::Random;
 
     /// The least absolute value of the largest unknown over all solutions of `row . x <= constant` within a box.
     fn least_solution(conjunction: &[(Vec<i64>, i64)], unknowns: usize, size: i64) -> Option<i64> {

@@ -3,7 +3,7 @@
 //! In: clauses and assumptions. Out: as `sat` says. The model and the core are copied after each query, because clauses
 //! may be added before they are read. Never here: proofs, which the library's interface does not give.
 
-use crate::symbolic::sat::{Answer, Limit, Lit, Sat, StopFlag};
+use crate::sat::{Answer, Limit, Lit, Sat, StopFlag};
 
 /// A solver in C++ that is faster on long runs.
 pub struct Cadical {
@@ -114,8 +114,8 @@ impl Sat for Cadical {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::sat::Batsat;
-    use crate::symbolic::testing::{Random, pigeons};
+    use crate::sat::Batsat;
+    use crate::testing::{Random, pigeons};
 
     #[test]
     fn both_solvers_give_the_same_answers_and_cores_that_clash() {

@@ -4,9 +4,9 @@
 //! and negatively). Constants are folded and equal gates are shared, so a gate of constants costs nothing. Never here:
 //! numbers (`integer`), anything about B.
 
-use crate::base::hash::HashMap;
-use crate::symbolic::integer::Limited;
-use crate::symbolic::sat::{Answer, Limit, Lit, Sat};
+use crate::integer::Limited;
+use crate::sat::{Answer, Limit, Lit, Sat};
+use bombus_base::hash::HashMap;
 
 /// A solver with its gates.
 pub struct Gates {
@@ -298,7 +298,7 @@ impl Gates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::sat::Batsat;
+    use crate::sat::Batsat;
 
     /// Builds the gate over every choice of constants and variables for its inputs and compares all valuations.
     fn agrees(inputs: usize, build: impl Fn(&mut Gates, &[Lit]) -> Lit, meaning: impl Fn(&[bool]) -> bool) {

@@ -13,9 +13,9 @@
 //!
 //! Never here: definedness (a division by zero yields some number), anything about B.
 
-use crate::base::hash::HashMap;
-use crate::symbolic::gates::Gates;
-use crate::symbolic::sat::Lit;
+use crate::gates::Gates;
+use crate::sat::Lit;
+use bombus_base::hash::HashMap;
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
 
@@ -436,7 +436,7 @@ impl Gates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::sat::{Answer, Batsat, Limit};
+    use crate::sat::{Answer, Batsat, Limit};
 
     fn gates() -> Gates {
         Gates::new(Box::new(Batsat::new()))

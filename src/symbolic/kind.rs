@@ -9,9 +9,9 @@ use super::encode::EncodeOptions;
 use super::lrat::Proof;
 use super::sat::{Batsat, Lit};
 use super::unroll::{Figures, Reply, Target, Unrolling, Wanted};
-use crate::analyse::proof_info::ProofInfo;
-use crate::base::budget::Budget;
-use crate::lang::typed::Machine;
+use bombus_analyse::proof_info::ProofInfo;
+use bombus_base::budget::Budget;
+use bombus_lang::typed::Machine;
 use std::sync::Arc;
 
 /// How an induction ended.

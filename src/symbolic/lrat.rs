@@ -5,8 +5,8 @@
 //! follow by unit propagation makes the whole log worthless: there is no proof then. Never here: checking a proof, which
 //! `lrat_check` does without sharing anything with this file.
 
-use crate::base::hash::HashMap;
-use crate::symbolic::sat::{Cnf, Lit, Logged};
+use crate::sat::{Cnf, Lit, Logged};
+use bombus_base::hash::HashMap;
 use std::fmt::Write;
 
 /// A CNF and the text of its refutation.
@@ -372,9 +372,9 @@ impl Replay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::lrat_check::check;
-    use crate::symbolic::sat::{Answer, Batsat, Limit, Sat};
-    use crate::symbolic::testing::{Random, pigeons};
+    use crate::lrat_check::check;
+    use crate::sat::{Answer, Batsat, Limit, Sat};
+    use crate::testing::{Random, pigeons};
 
     fn refutation_of_pigeons(count: usize) -> Proof {
         let mut sat = Batsat::logging();

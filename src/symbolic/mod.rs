@@ -15,6 +15,7 @@
 //!
 //! UNSAT is a proof only if no weakening of the wrong direction and no width stands behind it; each file says how it
 //! keeps that.
+#![forbid(unsafe_code)]
 
 pub mod bmc;
 pub mod bound;

@@ -7,10 +7,10 @@ use super::encode::action::Outcome;
 use super::encode::{EncodeOptions, Encoder, Env};
 use super::sat::{Limit, Lit};
 use super::unroll::{Choices, Reply, Wanted, with_constants};
-use crate::analyse::proof_info::{ProofInfo, Source};
-use crate::base::budget::Budget;
-use crate::lang::typed::{Machine, Pred, VarId};
-use crate::lang::value::Value;
+use bombus_analyse::proof_info::{ProofInfo, Source};
+use bombus_base::budget::Budget;
+use bombus_lang::typed::{Machine, Pred, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Conflicts that a query for proof information may cost; a number and not a time, so that runs are alike.

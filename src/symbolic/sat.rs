@@ -150,7 +150,7 @@ pub trait Sat: Send {
 /// The solver for searches: the fastest one that was built in. Proofs are checked again by `Batsat` in any case.
 pub fn searcher() -> Box<dyn Sat> {
     #[cfg(feature = "cadical")]
-    return Box::new(crate::symbolic::cadical::Cadical::new());
+    return Box::new(crate::cadical::Cadical::new());
     #[cfg(not(feature = "cadical"))]
     Box::new(Batsat::new())
 }
@@ -403,7 +403,7 @@ impl<S: Sat> Sat for Recorder<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::testing::pigeons;
+    use crate::testing::pigeons;
 
     #[test]
     fn a_core_names_only_assumptions_that_clash() {

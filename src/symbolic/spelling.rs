@@ -5,7 +5,7 @@
 
 use super::system::{Atom, Cube, Fact};
 use super::translate::Place;
-use crate::lang::typed::{Machine, Type, VarId};
+use bombus_lang::typed::{Machine, Type, VarId};
 
 pub struct Spelling<'a> {
     pub machine: &'a Machine,

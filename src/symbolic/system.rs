@@ -23,10 +23,10 @@
 //!
 //! A weak translation may make `taken`, `bad` and `bad_state` too often true and `property` too often true, never too often false.
 
-use crate::base::hash::HashMap;
-use crate::symbolic::gates::Gates;
-use crate::symbolic::integer::Integer;
-use crate::symbolic::sat::{Lit, Sat};
+use crate::gates::Gates;
+use crate::integer::Integer;
+use crate::sat::{Lit, Sat};
+use bombus_base::hash::HashMap;
 use dashu_int::IBig;
 
 /// A transition system over gates.
@@ -281,7 +281,7 @@ impl System {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbolic::sat::Batsat;
+    use crate::sat::Batsat;
 
     fn at_most(c: i64) -> Fact {
         Fact { atom: Atom::AtMost(0, c.into()), holds: true }

@@ -1,6 +1,6 @@
 //! For the tests of this room: random numbers, the same in every run, and clauses without a model.
 
-use crate::symbolic::sat::{Lit, Sat};
+use crate::sat::{Lit, Sat};
 
 /// A linear congruential generator; the constants are those of Knuth's MMIX.
 pub struct Random(pub u64);

@@ -10,14 +10,14 @@ use super::encode::{EncodeOptions, Encoder, Env};
 use super::lrat::{self, Proof};
 use super::sat::{Answer, Batsat, Limit, Lit, Sat};
 use super::valuations::may_be_undefined;
-use crate::analyse::proof_info::ProofInfo;
-use crate::base::Span;
-use crate::base::budget::Budget;
-use crate::base::finding::FindingKind;
-use crate::evaluate::Constants;
-use crate::lang::partiality::pred_may_be_undefined;
-use crate::lang::typed::{Machine, Pred, VarId};
-use crate::lang::value::Value;
+use bombus_analyse::proof_info::ProofInfo;
+use bombus_base::Span;
+use bombus_base::budget::Budget;
+use bombus_base::finding::FindingKind;
+use bombus_evaluate::Constants;
+use bombus_lang::partiality::pred_may_be_undefined;
+use bombus_lang::typed::{Machine, Pred, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// What is looked for.

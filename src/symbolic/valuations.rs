@@ -8,12 +8,12 @@
 use super::encode::{EncodeOptions, Encoder, Env};
 use super::sat::{Answer, Limit, Lit};
 use super::unroll::Reply;
-use crate::base::budget::Budget;
-use crate::evaluate::{Interpreter, State};
-use crate::lang::free;
-use crate::lang::partiality::pred_may_be_undefined;
-use crate::lang::typed::{Machine, Pred, PredKind, VarId};
-use crate::lang::value::Value;
+use bombus_base::budget::Budget;
+use bombus_evaluate::{Interpreter, State};
+use bombus_lang::free;
+use bombus_lang::partiality::pred_may_be_undefined;
+use bombus_lang::typed::{Machine, Pred, PredKind, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// More valuations of one group than this are not listed.
@@ -162,7 +162,7 @@ pub fn may_be_undefined(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{self, LoadOptions};
+    use bombus_model::{self as model, LoadOptions};
 
     fn machine(constants: &str, properties: &str) -> Machine {
         let folder = std::env::temp_dir().join(format!("bombus-valuations-{}", std::process::id()));

@@ -4,7 +4,7 @@
 //! either; the parsers make sure that each stands only where the grammar wants it.
 //! Event-B formulas use the same tree, so that everything behind the parsers is shared.
 
-use crate::base::{Int, Name, Span};
+use bombus_base::{Int, Name, Span};
 
 #[derive(Clone, Debug)]
 pub struct Ident {

@@ -6,7 +6,7 @@ use super::ast::{BigOp, ExprKind, Ident, Quant};
 use super::parser::{Node, Parse, Parser, Sort};
 use super::precedence::Level;
 use super::token::Tok;
-use crate::base::diagnostic::Diagnostic;
+use bombus_base::diagnostic::Diagnostic;
 
 impl<'t> Parser<'t> {
     /// `not(P)`
@@ -54,7 +54,7 @@ impl<'t> Parser<'t> {
         self.node(ExprKind::Quant(quant, names, Box::new(body.expr)), span, Sort::Predicate, body.depth)
     }
 
-    fn close_body(&mut self) -> Parse<crate::base::Span> {
+    fn close_body(&mut self) -> Parse<bombus_base::Span> {
         if self.peek() != Tok::ParClose {
             return self.unexpected("`)` or an operator");
         }
@@ -132,7 +132,7 @@ impl<'t> Parser<'t> {
         self.node(kind, span, Sort::Expression, below)
     }
 
-    fn close_set(&mut self) -> Parse<crate::base::Span> {
+    fn close_set(&mut self) -> Parse<bombus_base::Span> {
         if self.peek() != Tok::BraceClose {
             return self.unexpected("`}` or an operator");
         }

@@ -4,8 +4,8 @@
 
 use super::ast::{ClauseKind, Machine, MachineKind};
 use super::token::Tok;
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
 
 /// Keywords that mean the same clause are one.
 fn canonical(tok: Tok) -> Tok {

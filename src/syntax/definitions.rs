@@ -8,7 +8,7 @@ use super::parser::{Failed, Node, Parse, Parser, Sort};
 use super::precedence::Level;
 use super::recovery::ends_body;
 use super::token::Tok;
-use crate::base::diagnostic::Diagnostic;
+use bombus_base::diagnostic::Diagnostic;
 
 /// What the bodies of a clause may be.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use super::lexer::unescape;
 use super::parser::{Node, Parse, Parser, Sort};
 use super::precedence::{Infix, Level, infix, operand_levels};
 use super::token::Tok;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
 
 impl<'t> Parser<'t> {
     /// A predicate or an expression whose operators bind at least as tightly as `least`.

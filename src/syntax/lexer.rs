@@ -6,8 +6,8 @@
 
 use super::builtins::contextual_function;
 use super::token::{Tok, Token, keyword, letter, name_length, symbol};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{FileId, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{FileId, Span};
 
 /// A binary file would give a message per byte; nobody reads more than these.
 const MAX_MESSAGES: usize = 40;

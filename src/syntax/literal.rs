@@ -6,8 +6,8 @@ use super::ast::{ExprKind, TemplatePart};
 use super::lexer::unescape;
 use super::parser::{Failed, Node, Parse, Parser, Sort};
 use super::token::Tok;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Int, Name, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Int, Name, Span};
 
 impl<'t> Parser<'t> {
     #[inline(never)]

@@ -12,8 +12,8 @@ use super::parser::{Failed, Parse, Parser};
 use super::precedence::Level;
 use super::recovery::opens_clause;
 use super::token::Tok;
-use crate::base::Name;
-use crate::base::diagnostic::{Diagnostic, Severity};
+use bombus_base::Name;
+use bombus_base::diagnostic::{Diagnostic, Severity};
 
 impl<'t> Parser<'t> {
     /// A whole file.

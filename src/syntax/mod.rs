@@ -1,6 +1,7 @@
 //! Texts to trees: tokens, the tree, parsers, the printer.
 //!
 //! In: texts. Out: trees that mirror the text. Never here: types, name resolution, files.
+#![forbid(unsafe_code)]
 
 pub mod ast;
 mod binder;
@@ -21,9 +22,9 @@ mod substitution;
 pub mod token;
 pub mod z;
 
-use crate::base::FileId;
-use crate::base::diagnostic::{Diagnostic, Severity};
 use ast::{Expr, Stmt, Unit};
+use bombus_base::FileId;
+use bombus_base::diagnostic::{Diagnostic, Severity};
 use parser::{Parse, Parser};
 use token::Tok;
 

@@ -11,9 +11,9 @@ use super::builtins::{contextual_function, yields_predicate};
 use super::lexer::{Lexed, lex, unescape};
 use super::precedence::{Level, level_of};
 use super::token::{Tok, Token};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::text::distance;
-use crate::base::{FileId, Name, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::text::distance;
+use bombus_base::{FileId, Name, Span};
 use std::collections::HashMap;
 
 /// Words that open the clauses of a machine, as they are most often misspelt.

@@ -4,7 +4,7 @@
 
 use super::parser::Parser;
 use super::token::Tok;
-use crate::base::Span;
+use bombus_base::Span;
 
 /// Keywords that open a clause of a machine.
 pub fn opens_clause(tok: Tok) -> bool {

@@ -8,8 +8,8 @@
 use super::ast::{Expr, ExprKind, Ident, Obligation, Stmt, StmtKind};
 use super::parser::{Parse, Parser};
 use super::token::Tok;
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
 
 /// Guards and what they guard.
 type Branches = Vec<(Expr, Stmt)>;

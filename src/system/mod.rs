@@ -4,14 +4,15 @@
 //! consumes it, and neither side knows the other. Hand-written systems of five states implement it
 //! in tests.
 //! Never here: what a word means, who visits a state when.
+#![forbid(unsafe_code)]
 
 mod footprint;
 mod relations;
 mod wire;
 
-pub use crate::base::diagnostic::Diagnostic;
-pub use crate::base::finding::FindingKind;
-pub use crate::base::span::Span;
+pub use bombus_base::diagnostic::Diagnostic;
+pub use bombus_base::finding::FindingKind;
+pub use bombus_base::span::Span;
 pub use footprint::{BitField, Condition, Exchange, Footprint, Footprints, Part};
 pub use relations::{GuardId, InstanceId, Relations, Rows, ones};
 pub use wire::Glossary;

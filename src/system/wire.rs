@@ -7,7 +7,7 @@
 //! The states of one packet share one glossary, so a value that many of them hold travels once, and no packet
 //! depends on another one.
 
-use crate::base::hash::HashMap;
+use bombus_base::hash::HashMap;
 
 /// The values of one packet, on the side that sends it.
 #[derive(Default)]

@@ -28,6 +28,7 @@
 //! Every answer is a function of the question. Now and then a question is asked again, of another process
 //! if there are several; a process that answers otherwise, breaks the format, dies, keeps silent for
 //! longer than the limit or writes unasked ends the check as an error.
+#![forbid(unsafe_code)]
 
 mod command;
 mod frame;

@@ -7,7 +7,7 @@
 //! once, and whatever the process writes meanwhile is read.
 
 use super::frame::{GIVES_UP, Kind, LONGEST, Wrong};
-use crate::base::budget::Budget;
+use bombus_base::budget::Budget;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;

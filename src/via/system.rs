@@ -7,11 +7,11 @@
 
 use super::frame::{Answer, Kind, Question, VERSION, Wrong};
 use super::process::Process;
-use crate::base::hash::HashMap;
-use crate::system::{
+use bombus_base::hash::HashMap;
+use bombus_kernels::hash;
+use bombus_system::{
     Diagnostic, EventId, Finding, FindingKind, NO_INITIAL_STATE, PropId, Sink, Span, System,
 };
-use bombus_kernels::hash;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -3,9 +3,9 @@
 //! In: conjuncts of guards. Out: for each choice an interval that holds all its values, wherever it is made.
 //! The ends are tests like others and cut the integers there, so a region is inside or outside as a whole.
 
-use crate::analyse::data_independence::judge::Known;
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, VarId};
+use crate::data_independence::judge::Known;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, VarId};
 use std::collections::BTreeMap;
 
 /// From `low` to `high`, without end where there is none.

@@ -2,10 +2,10 @@
 //!
 //! In: predicates. Out: cuts where a value is tested against numbers, and seen slots everywhere else.
 
-use crate::analyse::data_independence::Flow;
-use crate::analyse::data_independence::shape::Shape;
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::data_independence::Flow;
+use crate::data_independence::shape::Shape;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::collections::BTreeMap;
 
 /// Constants that a property equates with a number: they are it in every run.

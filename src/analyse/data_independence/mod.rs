@@ -36,7 +36,7 @@ mod shape;
 mod steps;
 mod terms;
 
-use crate::lang::typed::{Machine, Type, VarId};
+use bombus_lang::typed::{Machine, Type, VarId};
 use bounds::Allowed;
 use judge::Known;
 use shape::{Classes, Shape};

@@ -3,9 +3,9 @@
 //! In: types, and what happens to values of them. Out: which slots are opaque, and where tests cut them.
 //! One union-find holds both kinds of nodes: slots of integers, and sets (see `opaque` for exact and loose ones).
 
-use crate::analyse::data_independence::bounds::Bounds;
-use crate::base::Int;
-use crate::lang::typed::Type;
+use crate::data_independence::bounds::Bounds;
+use bombus_base::Int;
+use bombus_lang::typed::Type;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -5,11 +5,11 @@
 //! if it were assigned. That holds once for each choice, where E does not depend on choices that are still open, and
 //! only where the equation is part of the guard that is solved for `v`.
 
-use crate::analyse::data_independence::Flow;
-use crate::analyse::data_independence::bounds::{Allowed, chosen_from};
-use crate::analyse::data_independence::judge::conjuncts;
-use crate::lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, VarId};
-use crate::lang::walk::{Visit, calls_of, visit_expr};
+use crate::data_independence::Flow;
+use crate::data_independence::bounds::{Allowed, chosen_from};
+use crate::data_independence::judge::conjuncts;
+use bombus_lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, VarId};
+use bombus_lang::walk::{Visit, calls_of, visit_expr};
 use std::collections::BTreeSet;
 
 type Vars = BTreeSet<VarId>;
@@ -212,7 +212,7 @@ impl Flow<'_> {
     }
 
     /// A place gets a value. `f(a) := e` is an overriding; what lies deeper is read first.
-    fn write(&mut self, target: &Target, value: &crate::analyse::data_independence::Shape) {
+    fn write(&mut self, target: &Target, value: &crate::data_independence::Shape) {
         let mut place = self.tuple(&[target.var]);
         for (i, step) in target.path.iter().enumerate() {
             match step {
@@ -225,7 +225,7 @@ impl Flow<'_> {
                     place = place.columns().1;
                 }
                 Step::Field(k) => match &place {
-                    crate::analyse::data_independence::Shape::Rec(fields) if *k < fields.len() => {
+                    crate::data_independence::Shape::Rec(fields) if *k < fields.len() => {
                         place = fields[*k].clone()
                     }
                     _ => {

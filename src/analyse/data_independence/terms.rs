@@ -3,9 +3,9 @@
 //! In: an expression. Out: its shape, whose slots are those of the variables it copies; what looks at values on the
 //! way is entered in the classes. Whatever is not listed here sees its operands, and its value counts as seen.
 
-use crate::analyse::data_independence::Flow;
-use crate::analyse::data_independence::shape::Shape;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, UnOp};
+use crate::data_independence::Flow;
+use crate::data_independence::shape::Shape;
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, UnOp};
 
 impl Flow<'_> {
     pub(crate) fn expr(&mut self, e: &Expr) -> Shape {

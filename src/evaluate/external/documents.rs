@@ -6,8 +6,8 @@
 
 use super::Answer;
 use super::typed_text::part;
-use crate::lang::typed::{Machine, Type};
-use crate::lang::value::Value;
+use bombus_lang::typed::{Machine, Type};
+use bombus_lang::value::Value;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ fn described(node: Node<'_, '_>) -> Option<(String, Value)> {
 }
 
 /// The fields of R in the type of sequences of R.
-fn record_of(ty: &Type) -> Option<&[(crate::base::Name, Type)]> {
+fn record_of(ty: &Type) -> Option<&[(bombus_base::Name, Type)]> {
     let Type::Pow(row) = ty else { return None };
     let Type::Prod(_, item) = &**row else { return None };
     match &**item {
@@ -117,7 +117,7 @@ fn record_of(ty: &Type) -> Option<&[(crate::base::Name, Type)]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::Name;
+    use bombus_base::Name;
 
     fn strings() -> Type {
         Type::rel(Type::String, Type::String)

@@ -5,9 +5,9 @@
 
 use super::Answer;
 use super::typed_text::atom;
-use crate::base::data_files::{DataFiles, Kind};
-use crate::lang::typed::{Machine, Type};
-use crate::lang::value::Value;
+use bombus_base::data_files::{DataFiles, Kind};
+use bombus_lang::typed::{Machine, Type};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 pub(super) fn value(machine: &Machine, name: &str, values: &[Value], ty: &Type) -> Option<Answer> {
@@ -85,7 +85,7 @@ impl Reading<'_> {
         if let Type::Struct(fields) = ty {
             let header =
                 header.ok_or("rows that are records need a first line with the names of the fields")?;
-            let field = |(name, ty): &(crate::base::Name, Type)| {
+            let field = |(name, ty): &(bombus_base::Name, Type)| {
                 let column = header.iter().position(|h| *h.trim() == **name);
                 let cell = column.and_then(|n| cells.get(n));
                 atom(self.machine, ty, cell.ok_or_else(|| format!("there is no column `{name}`"))?)

@@ -12,13 +12,13 @@ mod strings;
 mod times;
 mod typed_text;
 
-use crate::base::{Int, Span};
-use crate::evaluate::Interpreter;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::size::Card;
-use crate::lang::typed::{Expr, External, Type, UnOp};
-use crate::lang::value::Value;
+use crate::Interpreter;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::size::Card;
+use bombus_base::{Int, Span};
+use bombus_lang::typed::{Expr, External, Type, UnOp};
+use bombus_lang::value::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -315,7 +315,7 @@ impl Interpreter<'_> {
             _ => {
                 // A predicate may be provided as a function to BOOL.
                 let e = Expr {
-                    kind: crate::lang::typed::ExprKind::External(f.clone(), args.to_vec()),
+                    kind: bombus_lang::typed::ExprKind::External(f.clone(), args.to_vec()),
                     ty: Type::Bool,
                     span,
                 };

@@ -4,8 +4,8 @@
 //! Rounded values of sines, tangents and logarithms are exact: where machine numbers leave a doubt, no value is given.
 
 use super::Answer;
-use crate::base::Int;
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_lang::value::Value;
 use dashu_int::IBig;
 
 pub(super) fn value(name: &str, values: &[Value]) -> Option<Answer> {

@@ -4,8 +4,8 @@
 //! logarithm or a root that is no fraction has no value here, and the verdict is then incomplete.
 
 use super::Answer;
-use crate::base::Int;
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_lang::value::Value;
 use dashu_int::{IBig, UBig};
 use dashu_ratio::RBig;
 
@@ -142,7 +142,7 @@ fn power(x: &RBig, y: &RBig) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::eval::parse_real;
+    use crate::eval::parse_real;
 
     fn of(name: &str, texts: &[&str]) -> Option<Value> {
         let values: Vec<Value> =

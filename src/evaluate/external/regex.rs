@@ -5,7 +5,7 @@
 //! and references back; a match that takes too many steps has no value.
 
 use super::Answer;
-use crate::lang::value::Value;
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// Steps of one match.

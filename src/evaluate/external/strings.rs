@@ -5,9 +5,9 @@
 
 use super::Answer;
 use super::typed_text::integer;
-use crate::base::Int;
-use crate::evaluate::eval::parse_real;
-use crate::lang::value::Value;
+use crate::eval::parse_real;
+use bombus_base::Int;
+use bombus_lang::value::Value;
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 

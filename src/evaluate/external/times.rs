@@ -4,7 +4,7 @@
 //! Never here: a clock.
 
 use super::Answer;
-use crate::lang::value::Value;
+use bombus_lang::value::Value;
 
 const DAY: i64 = 24 * 60 * 60;
 

@@ -2,10 +2,10 @@
 //!
 //! In: a text or a document of JSON, and a type. Out: the value of that type, or why there is none.
 
-use crate::base::Int;
-use crate::evaluate::eval::parse_real;
-use crate::lang::typed::{Machine, Type};
-use crate::lang::value::Value;
+use crate::eval::parse_real;
+use bombus_base::Int;
+use bombus_lang::typed::{Machine, Type};
+use bombus_lang::value::Value;
 use serde_json::Value as Json;
 use std::sync::Arc;
 

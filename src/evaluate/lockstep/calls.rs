@@ -3,13 +3,13 @@
 //! In: a combined state and an event. Out: parameters with the abstract states that allow them; findings where a lower
 //! precondition does not follow from the topmost one.
 
-use crate::base::finding::FindingKind;
-use crate::evaluate::ErrorKind;
-use crate::evaluate::called::{Unsettled, Values};
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::lockstep::{Calls, Going, Search, follow};
-use crate::evaluate::search::kind_of;
-use crate::model::refinement::Followed;
+use crate::ErrorKind;
+use crate::called::{Unsettled, Values};
+use crate::error::{Error, Res};
+use crate::lockstep::{Calls, Going, Search, follow};
+use crate::search::kind_of;
+use bombus_base::finding::FindingKind;
+use bombus_model::refinement::Followed;
 
 /// Guards and preconditions without a truth value.
 #[derive(Default)]

@@ -5,19 +5,19 @@
 //! An abstract state holds the values of the variables of all levels; a level that steps changes its own, and levels
 //! that share a variable must agree on it.
 
-use crate::analyse::effect_free_choice;
-use crate::base::Span;
-use crate::base::hash::HashMap;
-use crate::evaluate::called::{Unsettled, Values, written};
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::exec::{Outcomes, Writes};
-use crate::evaluate::lockstep::Numbered;
-use crate::evaluate::lockstep::words::one_line;
-use crate::evaluate::{ErrorKind, Interpreter};
-use crate::lang::typed::{Clause, Machine, Operation, VarId};
-use crate::lang::value::Value;
-use crate::model::refinement::{Followed, Refined, Refinement};
+use crate::called::{Unsettled, Values, written};
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::exec::{Outcomes, Writes};
+use crate::lockstep::Numbered;
+use crate::lockstep::words::one_line;
+use crate::{ErrorKind, Interpreter};
+use bombus_analyse::effect_free_choice;
+use bombus_base::Span;
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::{Clause, Machine, Operation, VarId};
+use bombus_lang::value::Value;
+use bombus_model::refinement::{Followed, Refined, Refinement};
 use std::rc::Rc;
 
 /// How near the abstraction came to following, in words: 0 no step, 1 other results, 2 other values of shared

@@ -30,18 +30,18 @@ mod follow;
 mod reached;
 mod words;
 
-use crate::base::Span;
-use crate::base::budget::{Budget, Stop};
-use crate::base::finding::FindingKind;
-use crate::base::hash::HashMap;
-use crate::evaluate::called::Values;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::{Error, Res};
-use crate::evaluate::search::{TraceStep, kind_of};
-use crate::evaluate::{Constants, ErrorKind, Interpreter, State};
-use crate::lang::typed::VarId;
-use crate::lang::value::Value;
-use crate::model::refinement::{Followed, Refinement, Role};
+use crate::called::Values;
+use crate::env::Env;
+use crate::error::{Error, Res};
+use crate::search::{TraceStep, kind_of};
+use crate::{Constants, ErrorKind, Interpreter, State};
+use bombus_base::Span;
+use bombus_base::budget::{Budget, Stop};
+use bombus_base::finding::FindingKind;
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::VarId;
+use bombus_lang::value::Value;
+use bombus_model::refinement::{Followed, Refinement, Role};
 use follow::{Abstract, Glue, Near};
 pub use reached::Reached;
 use std::collections::{BTreeMap, BTreeSet};
@@ -270,7 +270,7 @@ impl<'m> Search<'m> {
     fn initialise(&mut self) -> Res<Going> {
         self.seen.clear();
         let mut env = self.empty();
-        let mut out = crate::evaluate::exec::Outcomes::default();
+        let mut out = crate::exec::Outcomes::default();
         self.interpreter.exec(&mut env, &self.chain.machine.initialisation, &mut out)?;
         for e in out.errors.iter().filter(|e| !e.is_finding() && e.kind() != ErrorKind::Represented) {
             self.reason(e.message());
@@ -280,8 +280,7 @@ impl<'m> Search<'m> {
         let mut firsts: Vec<Values> = Vec::new();
         for writes in &out.writes {
             // A variable without a value is a finding of the checked machine alone.
-            let values: Option<Vec<Value>> =
-                own.iter().map(|v| crate::evaluate::called::written(writes, *v)).collect();
+            let values: Option<Vec<Value>> = own.iter().map(|v| crate::called::written(writes, *v)).collect();
             firsts.extend(values.map(Values::from));
         }
         firsts.sort();
@@ -389,7 +388,7 @@ impl<'m> Search<'m> {
     fn judge(
         &mut self,
         env: &mut Env,
-        clause: &crate::lang::typed::Clause,
+        clause: &bombus_lang::typed::Clause,
         kind: FindingKind,
         at: usize,
     ) -> Res<Going> {
@@ -526,11 +525,11 @@ impl<'m> Search<'m> {
             let after: Values = own
                 .iter()
                 .zip(before.iter())
-                .map(|(v, old)| crate::evaluate::called::written(&writes, *v).unwrap_or_else(|| old.clone()))
+                .map(|(v, old)| crate::called::written(&writes, *v).unwrap_or_else(|| old.clone()))
                 .collect();
             outcomes.push((results, self.concretes.number(after)));
         }
-        let crate::evaluate::called::Called { errors, undefined_guards, incomplete, .. } = called;
+        let crate::called::Called { errors, undefined_guards, incomplete, .. } = called;
         let moves = Rc::new(Moves { outcomes, errors, undefined_guards, incomplete });
         self.moves.insert(key, moves.clone());
         Ok(moves)

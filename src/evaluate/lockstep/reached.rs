@@ -3,11 +3,11 @@
 //! In: the combined states and steps of one valuation of the constants. Out: figures like those of a search of the
 //! machine alone, for a machine that alone does what no client can make it do.
 
-use crate::base::hash::HashSet;
-use crate::evaluate::called::Values;
-use crate::evaluate::lockstep::{Search, Step};
-use crate::evaluate::search::Coverage;
-use crate::lang::value::digest::SetDigest;
+use crate::called::Values;
+use crate::lockstep::{Search, Step};
+use crate::search::Coverage;
+use bombus_base::hash::HashSet;
+use bombus_lang::value::digest::SetDigest;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]

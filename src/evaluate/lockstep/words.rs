@@ -2,14 +2,14 @@
 //!
 //! In: a search in lock-step. Out: text.
 
-use crate::base::Span;
-use crate::evaluate::called::Values;
-use crate::evaluate::env::Env;
-use crate::evaluate::lockstep::{Search, Step};
-use crate::evaluate::search::TraceStep;
-use crate::lang::typed::{Pred, PredKind, VarId};
-use crate::lang::value::Value;
-use crate::model::refinement::Followed;
+use crate::called::Values;
+use crate::env::Env;
+use crate::lockstep::{Search, Step};
+use crate::search::TraceStep;
+use bombus_base::Span;
+use bombus_lang::typed::{Pred, PredKind, VarId};
+use bombus_lang::value::Value;
+use bombus_model::refinement::Followed;
 
 /// More abstract states than this hide the point.
 const MAX_STATES: usize = 3;

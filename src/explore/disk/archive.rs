@@ -9,7 +9,7 @@
 //! eight runs of one size are merged into one of the next size.
 
 use super::runs::{Reader, Run, Writer};
-use crate::base::budget::Budget;
+use bombus_base::budget::Budget;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

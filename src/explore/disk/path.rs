@@ -9,8 +9,8 @@ use super::super::sink::Notes;
 use super::super::trace;
 use super::super::{InternalError, Shared, on_threads_do};
 use super::TAKEN;
-use crate::system::{EventId, Finding, Sink, System};
 use bombus_kernels::hash;
+use bombus_system::{EventId, Finding, Sink, System};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -9,7 +9,7 @@
 //! orbit was found first: with exact identities all counts are the same for any number of workers.
 //! Which transitions a reduction follows does depend on the state, so all of them look at the same one.
 
-use crate::system::{Orbits, Precision};
+use bombus_system::{Orbits, Precision};
 
 /// The identities of one batch of states.
 pub struct Identities<'a> {

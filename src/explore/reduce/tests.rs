@@ -1,9 +1,9 @@
 //! Searches up to symmetry on a system whose orbits are counted by hand.
 
-use crate::base::budget::Budget;
-use crate::explore::{Options, Order, Outcome, Reason, Store, explore};
-use crate::system::{EventId, Finding, FindingKind, Orbits, Precision, Sink, System};
+use crate::{Options, Order, Outcome, Reason, Store, explore};
+use bombus_base::budget::Budget;
 use bombus_kernels::hash;
+use bombus_system::{EventId, Finding, FindingKind, Orbits, Precision, Sink, System};
 
 /// Interchangeable counters, one in a word; each step raises one of them below `top`.
 struct Bag {

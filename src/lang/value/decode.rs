@@ -4,9 +4,9 @@
 //! Never here: sets that are not listed (`Symbolic`). Their bytes name formulas of the model, which
 //! bytes alone do not bring back.
 
-use crate::base::{Int, Name};
-use crate::lang::typed::{FreeId, SetId};
-use crate::lang::value::Value;
+use crate::typed::{FreeId, SetId};
+use crate::value::Value;
+use bombus_base::{Int, Name};
 use std::sync::Arc;
 
 /// Deeper values are taken for damage.

@@ -3,9 +3,9 @@
 //! In: values. Out: bytes, self-delimiting, for digests and for comparing symbolic sets.
 //! Never here: decoding.
 
-use crate::base::Int;
-use crate::lang::typed::{SetId, Type};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::typed::{SetId, Type};
+use crate::value::{Base, Symbolic, Value};
+use bombus_base::Int;
 
 /// Begins what stands for a long value: a hash of its bytes. No value's own bytes begin with it.
 pub const HASHED: u8 = 11;

@@ -3,9 +3,9 @@
 //! In: values of states. Out: whether two of them might be one set in two forms, so that a count of states may count a
 //! set twice. Findings do not depend on that: a state that is visited twice is checked twice.
 
-use crate::lang::typed::{BinOp, UnOp};
-use crate::lang::value::Value;
-use crate::lang::value::symbolic::{Base, Symbolic};
+use crate::typed::{BinOp, UnOp};
+use crate::value::Value;
+use crate::value::symbolic::{Base, Symbolic};
 use std::collections::BTreeSet;
 
 /// What a report says where states were told apart by the form of sets.

@@ -4,7 +4,7 @@
 //! of the parts from left to right; sets are compared as sorted lists.
 //! Parts that are shared are not looked into: most comparisons of a search are of a value with itself.
 
-use crate::lang::value::Value;
+use crate::value::Value;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl Hash for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::Int;
+    use bombus_base::Int;
 
     #[test]
     fn values_compare_by_kind_then_from_left_to_right() {

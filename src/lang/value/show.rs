@@ -3,8 +3,8 @@
 //! In: a value, the machine for the names of elements, the type for the names of fields. Out: text
 //! that parses again for every explicit value.
 
-use crate::lang::typed::{BinOp, Machine, Type, UnOp};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::typed::{BinOp, Machine, Type, UnOp};
+use crate::value::{Base, Symbolic, Value};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
 use std::fmt::Write;

@@ -4,9 +4,9 @@
 //! `reference` asks for membership, images, size and, where possible, elements.
 //! Never here: evaluation.
 
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, FreeId, FunctionConst, Pred, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::typed::{BinOp, Expr, FreeId, FunctionConst, Pred, Type, UnOp, VarId};
+use crate::value::Value;
+use bombus_base::Int;
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

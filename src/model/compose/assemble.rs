@@ -4,16 +4,16 @@ use super::bodies::{Renaming, flatten};
 use super::chain::{Kept, in_sequence, strip_loops};
 use super::labels::show_any_values;
 use super::{Composed, Composer, InstanceId};
-use crate::base::Name;
-use crate::base::diagnostic::{Diagnostic, Severity};
-use crate::lang::typed::{
+use crate::checks::{Checks, recursion};
+use crate::project::Relation;
+use crate::settle::Settle;
+use bombus_base::Name;
+use bombus_base::diagnostic::{Diagnostic, Severity};
+use bombus_lang::typed::{
     Clause, External, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, VarId, VarKind,
 };
-use crate::lang::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
-use crate::model::checks::{Checks, recursion};
-use crate::model::project::Relation;
-use crate::model::settle::Settle;
-use crate::syntax::ast::DefBody;
+use bombus_lang::walk::{Change, calls_of, change_expr, change_pred, change_stmt, variables_of_pred};
+use bombus_syntax::ast::DefBody;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

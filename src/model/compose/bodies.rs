@@ -3,12 +3,12 @@
 use super::declare::written_operations;
 use super::outputs::without_typed_outputs;
 use super::{Composer, InstanceId, Instantiated};
-use crate::base::Name;
-use crate::base::diagnostic::Diagnostic;
-use crate::lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
-use crate::lang::walk::{Change, change_pred};
-use crate::model::scope::{Access, Entity, Entry, ScopeId};
-use crate::syntax::ast::{self, ClauseKind};
+use crate::scope::{Access, Entity, Entry, ScopeId};
+use bombus_base::Name;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId, VarKind};
+use bombus_lang::walk::{Change, change_pred};
+use bombus_syntax::ast::{self, ClauseKind};
 use std::collections::HashMap;
 
 impl Composer<'_> {
@@ -209,7 +209,7 @@ impl Composer<'_> {
                 c
             })
             .filter(|c| {
-                crate::lang::walk::variables_of_pred(c)
+                bombus_lang::walk::variables_of_pred(c)
                     .iter()
                     .all(|v| self.elaborator.vars[v.0 as usize].kind != VarKind::Variable || own.contains(v))
             })

@@ -5,12 +5,12 @@
 //! Never here: what lock-step means (`reference::lockstep`), conjuncts (`assemble` sorts them).
 
 use super::{Composer, InstanceId};
-use crate::base::Name;
-use crate::lang::typed::{
+use crate::refinement::{Followed, Level, Refined, Refinement, Role, precondition};
+use bombus_base::Name;
+use bombus_lang::typed::{
     Clause, Expr, ExprKind, Machine, OpId, Operation, Pred, PredKind, Stmt, StmtKind, Target, VarId,
 };
-use crate::lang::walk::{Change, Visit, calls_of, change_stmt, variables_of_pred, visit_stmt};
-use crate::model::refinement::{Followed, Level, Refined, Refinement, Role, precondition};
+use bombus_lang::walk::{Change, Visit, calls_of, change_stmt, variables_of_pred, visit_stmt};
 use std::collections::{BTreeSet, HashMap};
 
 use super::bodies::flatten;

@@ -1,16 +1,16 @@
 //! Declarations: instances, their scopes, and what each sees of the others.
 
 use super::{Bodies, Composer, Instance, InstanceId, Instantiated};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{
+use crate::elaborate::Signature;
+use crate::project::{MachineId, Reference, Relation};
+use crate::scope::{Access, Entity, Entry, Scope, ScopeId};
+use crate::trees::names_of;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{
     FreeId, Freetype, OWN, OpId, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId, VarKind,
 };
-use crate::model::elaborate::Signature;
-use crate::model::project::{MachineId, Reference, Relation};
-use crate::model::scope::{Access, Entity, Entry, Scope, ScopeId};
-use crate::model::trees::names_of;
-use crate::syntax::ast::{self, ClauseKind, DefBody, ExprKind, Ident};
+use bombus_syntax::ast::{self, ClauseKind, DefBody, ExprKind, Ident};
 use std::sync::Arc;
 
 /// The actual parameters of an included machine, and where they are to be read.

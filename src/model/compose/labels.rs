@@ -4,8 +4,8 @@
 //! parameters and its predicate is a guard. That is what the operation means; only labels, and with them the number
 //! of transitions, are others. As in ProB only operations without parameters take part.
 
-use crate::lang::typed::{OpId, Operation, Stmt, StmtKind, VarDecl, VarKind};
-use crate::lang::walk::calls_of;
+use bombus_lang::typed::{OpId, Operation, Stmt, StmtKind, VarDecl, VarKind};
+use bombus_lang::walk::calls_of;
 use std::collections::BTreeSet;
 
 pub(super) fn show_any_values(operations: &mut [Operation], events: &[OpId], vars: &mut [VarDecl]) {

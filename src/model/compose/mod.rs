@@ -20,10 +20,10 @@ use super::project::{MachineId, Project, Relation};
 use super::refinement::Refinement;
 use super::scope::{Entry, ScopeId};
 use super::settings::Settings;
-use crate::base::diagnostic::Sources;
-use crate::base::{Name, Span};
-use crate::lang::typed::{Machine, OpId, Pred, Stmt, VarId};
-use crate::syntax::ast;
+use bombus_base::diagnostic::Sources;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Machine, OpId, Pred, Stmt, VarId};
+use bombus_syntax::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@
 //! operation, so nothing else can be meant by such a conjunct than its type.
 
 use super::bodies::flatten;
-use crate::base::diagnostic::Diagnostic;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Stmt, StmtKind, VarDecl, VarId};
-use crate::lang::walk::variables_of_pred;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Stmt, StmtKind, VarDecl, VarId};
+use bombus_lang::walk::variables_of_pred;
 
 /// The body, with a precondition that speaks of no output.
 pub(super) fn without_typed_outputs(
@@ -58,7 +58,7 @@ fn is_typing(p: &Pred, outputs: &[VarId]) -> bool {
         PredKind::Label(_, p) => is_typing(p, outputs),
         PredKind::Rel(RelOp::In | RelOp::Subset, x, set) => {
             is_outputs(x, outputs)
-                && !crate::lang::walk::variables_of_expr(set).iter().any(|v| outputs.contains(v))
+                && !bombus_lang::walk::variables_of_expr(set).iter().any(|v| outputs.contains(v))
         }
         _ => false,
     }

@@ -2,15 +2,15 @@
 
 use super::names::count;
 use super::{Elaborator, pair_up, product_of};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Int, Name, Span};
-use crate::lang::typed::{
+use crate::overload::Constraint;
+use crate::scope::Access;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Int, Name, Span};
+use bombus_lang::typed::{
     BinOp, Expr, ExprKind, External, FunctionConst, Pred, PredKind, Type, UnOp, VarId, VarKind,
 };
-use crate::model::overload::Constraint;
-use crate::model::scope::Access;
-use crate::syntax::ast::{self, BigOp, Builtin, Const, TemplatePart};
-use crate::syntax::builtins;
+use bombus_syntax::ast::{self, BigOp, Builtin, Const, TemplatePart};
+use bombus_syntax::builtins;
 
 /// Bound variables of quantifiers and their kin cannot be assigned to.
 pub(super) const BOUND: Access = Access::Read("a bound variable");
@@ -378,7 +378,7 @@ impl Elaborator {
             }
         }
         for value in right.iter().flatten() {
-            let used = crate::model::trees::names_of(value);
+            let used = crate::trees::names_of(value);
             if let Some(ident) = ids.iter().find(|i| used.contains(&i.name)) {
                 self.error(
                     Diagnostic::error(

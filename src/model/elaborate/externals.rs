@@ -5,10 +5,10 @@
 //! calls; printing is without effect; for all others the body of the definition stands, with a warning.
 
 use super::{Elaborator, pair_up};
-use crate::base::diagnostic::{Diagnostic, Severity};
-use crate::base::{Name, Span};
-use crate::lang::typed::{Expr, ExprKind, External, Pred, PredKind, RelOp, Stmt, StmtKind, Type, VarKind};
-use crate::syntax::ast::{self, DefBody, Definition};
+use bombus_base::diagnostic::{Diagnostic, Severity};
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, External, Pred, PredKind, RelOp, Stmt, StmtKind, Type, VarKind};
+use bombus_syntax::ast::{self, DefBody, Definition};
 use std::sync::Arc;
 
 /// The functions and predicates that the engines evaluate themselves, sorted by name.

@@ -15,10 +15,10 @@ mod substitutions;
 use super::overload::{self, Constraint, Outcome, Pending};
 use super::scope::{Access, Scope, ScopeId};
 use super::types::{Unifier, show};
-use crate::base::diagnostic::{Diagnostic, Severity};
-use crate::base::{Int, Name, Span};
-use crate::lang::typed::{Expr, ExprKind, Freetype, Pred, PredKind, SetDecl, Type, VarDecl, VarId, VarKind};
-use crate::syntax::ast;
+use bombus_base::diagnostic::{Diagnostic, Severity};
+use bombus_base::{Int, Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, Freetype, Pred, PredKind, SetDecl, Type, VarDecl, VarId, VarKind};
+use bombus_syntax::ast;
 use std::collections::BTreeSet;
 
 pub use expressions::OPEN_FIELD;

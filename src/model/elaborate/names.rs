@@ -1,14 +1,14 @@
 //! Names: what an identifier stands for, and the calls of definitions.
 
 use super::{EXPANSION_DEPTH, Elaborator, pair_up};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::text::distance;
-use crate::base::{Name, Span};
-use crate::lang::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
-use crate::model::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
-use crate::model::scope::Entity;
-use crate::syntax::ast::{self, DefBody, Definition};
-use crate::syntax::builtins;
+use crate::definitions::{Expansion, as_statement, expand_expr, expand_stmt};
+use crate::scope::Entity;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::text::distance;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, Pred, Stmt, Type, VarId};
+use bombus_syntax::ast::{self, DefBody, Definition};
+use bombus_syntax::builtins;
 use std::sync::Arc;
 
 impl Elaborator {

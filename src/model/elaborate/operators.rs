@@ -2,13 +2,13 @@
 
 use super::expressions::{binary, unary};
 use super::{Elaborator, pair_up};
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Type, UnOp};
-use crate::model::overload::Constraint;
-use crate::syntax::ast::{self, Builtin};
-use crate::syntax::builtins;
+use crate::overload::Constraint;
 use ast::BinOp as B;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Type, UnOp};
+use bombus_syntax::ast::{self, Builtin};
+use bombus_syntax::builtins;
 
 /// A tree is a function from paths, which are sequences of numbers, to labels.
 fn tree(label: Type) -> Type {

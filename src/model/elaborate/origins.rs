@@ -5,10 +5,10 @@
 //! Never here: whether types fit.
 
 use super::Elaborator;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{Expr, ExprKind, Type, VarId};
-use crate::lang::walk::variables_of_expr;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, Type, VarId};
+use bombus_lang::walk::variables_of_expr;
 
 impl Elaborator {
     /// The message of a clash between the types of expressions, with what it can be put down to.

@@ -2,11 +2,11 @@
 
 use super::Elaborator;
 use super::expressions::BOUND;
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
-use crate::lang::typed::{Pred, PredKind, RelOp, Type, VarKind};
-use crate::model::overload::Constraint;
-use crate::syntax::ast::{self, BinOp as B, Builtin, Const, Quant};
+use crate::overload::Constraint;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_lang::typed::{Pred, PredKind, RelOp, Type, VarKind};
+use bombus_syntax::ast::{self, BinOp as B, Builtin, Const, Quant};
 
 impl Elaborator {
     pub fn pred(&mut self, e: &ast::Expr) -> Pred {

@@ -3,12 +3,12 @@
 use super::expressions::BOUND;
 use super::names::count;
 use super::{Elaborator, pair_up};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{Expr, ExprKind, Pred, Step, Stmt, StmtKind, Target, Type, VarId, VarKind};
-use crate::model::overload::Constraint;
-use crate::model::scope::{Access, Entity};
-use crate::syntax::ast;
+use crate::overload::Constraint;
+use crate::scope::{Access, Entity};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, Pred, Step, Stmt, StmtKind, Target, Type, VarId, VarKind};
+use bombus_syntax::ast;
 
 impl Elaborator {
     pub fn stmt(&mut self, s: &ast::Stmt) -> Stmt {
@@ -243,7 +243,7 @@ impl Elaborator {
             return self.call_stmt(&def, args, span).unwrap_or(skip);
         }
         let Some(id) = self.scope().operations.get(&op.name).copied() else {
-            let near = crate::model::scope::nearest(&op.name, self.scope().operations.keys()).cloned();
+            let near = crate::scope::nearest(&op.name, self.scope().operations.keys()).cloned();
             let mut d = Diagnostic::error(op.span, format!("unknown operation `{}`", op.name));
             if results.is_empty()
                 && args.is_empty()

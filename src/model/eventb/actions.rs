@@ -6,12 +6,12 @@
 //! Never here: refinement (`lockstep`), types, evaluation.
 
 use super::lockstep::{binary, conjunction, ident, node, stmt};
-use crate::base::{Name, Span};
-use crate::syntax::ast::{
+use bombus_base::{Name, Span};
+use bombus_syntax::ast::{
     BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident, Quant, Stmt, StmtKind,
 };
-use crate::syntax::eventb::Action;
-use crate::syntax::eventb::names::{parts, primed, visit};
+use bombus_syntax::eventb::Action;
+use bombus_syntax::eventb::names::{parts, primed, visit};
 
 /// A predicate that is true of two values of one type, whatever they are.
 const SAME_TYPE: &str = "SAME_TYPE";

@@ -7,9 +7,9 @@
 //! constants are then the elements, there is nothing to choose. With a bijection `f ∈ S ⤖ T` the
 //! carrier set is nothing but another name of `T`: up to isomorphism `S = T` and `f` is the identity.
 
-use crate::base::{Int, Name};
-use crate::syntax::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, SetDecl};
-use crate::syntax::eventb::names::free;
+use bombus_base::{Int, Name};
+use bombus_syntax::ast::{BinOp, Builtin, Const, Expr, ExprKind, Ident, SetDecl};
+use bombus_syntax::eventb::names::free;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]

@@ -5,10 +5,10 @@
 //! used twice are errors, all of them collected.
 
 use super::actions::assigned;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::syntax::ast::{Expr, ExprKind, Ident, StmtKind};
-use crate::syntax::eventb::{Context, Event, INITIALISATION, Machine, Project};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_syntax::ast::{Expr, ExprKind, Ident, StmtKind};
+use bombus_syntax::eventb::{Context, Event, INITIALISATION, Machine, Project};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that is animated together.

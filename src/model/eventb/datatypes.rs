@@ -10,13 +10,13 @@
 //! which forgets what its arguments are.
 
 use super::lockstep::{binary, conjunction, ident, node};
-use crate::base::{Int, Name, Span};
-use crate::lang::typed::OWN;
-use crate::syntax::ast::{
+use bombus_base::{Int, Name, Span};
+use bombus_lang::typed::OWN;
+use bombus_syntax::ast::{
     self, BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident, Quant,
 };
-use crate::syntax::eventb::names::{free, parts, replace};
-use crate::syntax::eventb::{Constructor, Datatype, Operator, Theory};
+use bombus_syntax::eventb::names::{free, parts, replace};
+use bombus_syntax::eventb::{Constructor, Datatype, Operator, Theory};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The datatypes that are not just products (see `theories::record`), by their names.

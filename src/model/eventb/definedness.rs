@@ -11,9 +11,9 @@
 
 use super::chain::{Chain, each_formula};
 use super::lockstep::{binary, ident, node};
-use crate::base::{Int, Name, Span};
-use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident};
-use crate::syntax::eventb::names::parts;
+use bombus_base::{Int, Name, Span};
+use bombus_syntax::ast::{BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident};
+use bombus_syntax::eventb::names::parts;
 use std::collections::{BTreeMap, BTreeSet};
 
 const AS_FUNCTION: &str = "AS_FUNCTION";

@@ -5,9 +5,9 @@
 //! Never here: names, types.
 
 use super::lockstep::node;
-use crate::base::{Int, Name};
-use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind, Quant};
-use crate::syntax::eventb::names::parts;
+use bombus_base::{Int, Name};
+use bombus_syntax::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind, Quant};
+use bombus_syntax::eventb::names::parts;
 
 /// Shortens a formula, innermost parts first.
 pub fn shorten(e: &mut Expr) {
@@ -73,7 +73,7 @@ fn sequences(e: &Expr) -> Option<Expr> {
 }
 
 fn mentions(e: &Expr, name: &Name) -> bool {
-    crate::syntax::eventb::names::free(e).contains(name)
+    bombus_syntax::eventb::names::free(e).contains(name)
 }
 
 /// ℤ, BOOL, and what is made of them: membership there says nothing but the type.

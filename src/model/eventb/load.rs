@@ -4,19 +4,19 @@
 //! Never here: the notations themselves (`syntax::eventb`), the meaning of refinement (`lockstep`).
 
 use super::{Options, flatten};
-use crate::base::diagnostic::{Diagnostic, Severity, Sources};
-use crate::base::{FileId, Name, Span};
-use crate::lang::typed;
-use crate::lang::typed::{OWN, VarKind};
-use crate::lang::walk::{Visit, visit_pred, visit_stmt};
-use crate::model::definitions::Definitions;
-use crate::model::project::{LoadedMachine, MachineId, Project};
-use crate::model::{LoadOptions, Loaded, finish};
-use crate::source::project::{ComponentFile, ProjectFiles, read_project};
-use crate::source::{Found, Reader};
-use crate::syntax::ast::{ClauseKind, DefItem};
-use crate::syntax::eventb::rodin::{self, Component, InternalNames};
-use crate::syntax::eventb::{self, Context, Machine, camille, package, proofs, rodin_theory};
+use crate::definitions::Definitions;
+use crate::project::{LoadedMachine, MachineId, Project};
+use crate::{LoadOptions, Loaded, finish};
+use bombus_base::diagnostic::{Diagnostic, Severity, Sources};
+use bombus_base::{FileId, Name, Span};
+use bombus_lang::typed;
+use bombus_lang::typed::{OWN, VarKind};
+use bombus_lang::walk::{Visit, visit_pred, visit_stmt};
+use bombus_source::project::{ComponentFile, ProjectFiles, read_project};
+use bombus_source::{Found, Reader};
+use bombus_syntax::ast::{ClauseKind, DefItem};
+use bombus_syntax::eventb::rodin::{self, Component, InternalNames};
+use bombus_syntax::eventb::{self, Context, Machine, camille, package, proofs, rodin_theory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;

@@ -16,10 +16,10 @@ use super::actions::{
     whole_value,
 };
 use super::variants::conditions;
-use crate::base::{Name, Span};
-use crate::syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Obligation, Quant, Stmt, StmtKind};
-use crate::syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
-use crate::syntax::eventb::{Action, Event, Formula, INITIALISATION, Machine};
+use bombus_base::{Name, Span};
+use bombus_syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Obligation, Quant, Stmt, StmtKind};
+use bombus_syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
+use bombus_syntax::eventb::{Action, Event, Formula, INITIALISATION, Machine};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -17,11 +17,11 @@ pub mod lockstep;
 mod theories;
 mod variants;
 
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::syntax::ast::{self, BinOp, ClauseKind, Expr, ExprKind, Ident, MachineKind, Stmt, StmtKind};
-use crate::syntax::eventb::names::{for_each_expr, free};
-use crate::syntax::eventb::{Action, Formula, INITIALISATION, Machine, Project};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_syntax::ast::{self, BinOp, ClauseKind, Expr, ExprKind, Ident, MachineKind, Stmt, StmtKind};
+use bombus_syntax::eventb::names::{for_each_expr, free};
+use bombus_syntax::eventb::{Action, Formula, INITIALISATION, Machine, Project};
 use chain::{Chain, each_formula};
 use datatypes::Datatypes;
 use lockstep::{Lockstep, conjunction, node};

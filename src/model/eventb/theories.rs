@@ -12,13 +12,13 @@
 use super::datatypes::{Datatypes, component, everything, function_name, is_predicate, is_record};
 use super::forms::shorten;
 use super::lockstep::{binary, ident, node};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::syntax::ast::{
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_syntax::ast::{
     self, BigOp, BinOp, Builtin, Const, DefBody, DefItem, Definition, Expr, ExprKind, Ident,
 };
-use crate::syntax::eventb::names::free;
-use crate::syntax::eventb::{Datatype, Operator, OperatorDefinition, Theory};
+use bombus_syntax::eventb::names::free;
+use bombus_syntax::eventb::{Datatype, Operator, OperatorDefinition, Theory};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the theories add to the flat machine.
@@ -325,6 +325,6 @@ fn rename(names: &mut [Ident], scope: &mut [&mut Box<Expr>], operator: &Operator
         name.name = new;
     }
     for e in scope {
-        crate::syntax::eventb::names::replace(e, &by);
+        bombus_syntax::eventb::names::replace(e, &by);
     }
 }

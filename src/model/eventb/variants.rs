@@ -5,10 +5,10 @@
 //! must not increase it. Never here: types; whether a variant is a number or a set is read off its form.
 
 use super::lockstep::{binary, node};
-use crate::base::{Int, Name};
-use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind};
-use crate::syntax::eventb::names::visit;
-use crate::syntax::eventb::{Convergence, Machine};
+use bombus_base::{Int, Name};
+use bombus_syntax::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind};
+use bombus_syntax::eventb::names::visit;
+use bombus_syntax::eventb::{Convergence, Machine};
 
 /// The conditions, each with the kind of its proof obligation.
 pub fn conditions(
@@ -70,7 +70,7 @@ fn types_as_set(pred: &Expr, name: &Name) -> bool {
         ExprKind::Binary(BinOp::In, left, set) if is_name(left) => match &set.kind {
             ExprKind::Builtin(Builtin::Pow | Builtin::Pow1, _) => true,
             ExprKind::Binary(op, ..) => {
-                crate::syntax::eventb::operators::level(*op) == crate::syntax::eventb::operators::Level::Arrow
+                bombus_syntax::eventb::operators::level(*op) == bombus_syntax::eventb::operators::Level::Arrow
             }
             _ => false,
         },

@@ -1,8 +1,8 @@
 //! What PROPERTIES say about the size of a deferred set and about constants in it.
 
 use super::least::least_size;
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What PROPERTIES say about one set.

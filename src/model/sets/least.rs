@@ -6,8 +6,8 @@
 //! domain of a function that is onto at least as many as its range.
 
 use super::facts::{known_size, largest_clique, ordered};
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, Type, UnOp, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Partitions of partitions are followed this deep.

@@ -14,12 +14,12 @@ mod symmetry;
 use super::refinement::Refinement;
 use super::scope::Entity;
 use super::settings::Settings;
-use crate::analyse::distinguishable::shown_sets;
-use crate::base::Name;
-use crate::lang::typed::{
+use bombus_analyse::distinguishable::shown_sets;
+use bombus_base::Name;
+use bombus_lang::typed::{
     Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetDecl, SetId, SetKind, SizeOrigin, Type, VarId,
 };
-use crate::lang::walk::{Change, change_machine, change_pred, change_stmt};
+use bombus_lang::walk::{Change, change_machine, change_pred, change_stmt};
 use facts::{Facts, facts_about, known_numbers, largest_clique};
 use std::collections::{BTreeMap, HashMap};
 use symmetry::{fix_bijections, has_bijection, order_constants, order_partition};

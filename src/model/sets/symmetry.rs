@@ -4,9 +4,9 @@
 //! properties that exactly one valuation of each orbit satisfies; ProB breaks the same symmetries.
 
 use super::facts::{known_size, number_of, partition_of};
-use crate::analyse::distinguishable::sets_of;
-use crate::base::Int;
-use crate::lang::typed::{
+use bombus_analyse::distinguishable::sets_of;
+use bombus_base::Int;
+use bombus_lang::typed::{
     BinOp, Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetId, SetKind, Type, VarId,
 };
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Composition: what is visible, what runs, what is shared.
 
 use super::{events, machine, names, rejected};
-use crate::lang::typed::{StmtKind, VarKind};
+use bombus_lang::typed::{StmtKind, VarKind};
 
 const COUNTER: (&str, &str) = (
     "N.mch",

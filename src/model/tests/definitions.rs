@@ -1,8 +1,8 @@
 //! DEFINITIONS: expansion, capture, limits, names with a meaning of their own.
 
 use super::{events, load_files, machine, one, rejected_one};
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, PredKind};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind};
 
 /// The right side of the only property `c = E`.
 fn value(text: &str) -> Expr {
@@ -42,7 +42,7 @@ fn a_bound_variable_of_the_body_captures_the_argument_with_a_warning_333() {
     assert!(loaded.messages().contains("is captured by a bound variable of the definition `egt`"));
     let m = loaded.model.expect("a model").machine;
     // `y+1 < y` speaks of the bound y alone.
-    let speaks = crate::lang::walk::variables_of_pred(&m.invariant[1].pred);
+    let speaks = bombus_lang::walk::variables_of_pred(&m.invariant[1].pred);
     assert!(!speaks.contains(&m.variables[0]));
 }
 

@@ -1,7 +1,7 @@
 //! Files: what is read, and what never is.
 
 use super::{load_with, rejected};
-use crate::model::{LoadOptions, load};
+use crate::{LoadOptions, load};
 use std::fs;
 
 const MAIN: &str = "MACHINE M DEFINITIONS \"../outside.def\" CONSTANTS c PROPERTIES c = A END";

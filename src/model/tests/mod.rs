@@ -10,7 +10,7 @@ mod sets;
 mod typing;
 
 use super::{LoadOptions, Loaded, load};
-use crate::lang::typed::Machine;
+use bombus_lang::typed::Machine;
 use std::fs;
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn events(m: &Machine) -> Vec<String> {
     m.events.iter().map(|e| m.op(*e).name.to_string()).collect()
 }
 
-fn names(m: &Machine, vars: &[crate::lang::typed::VarId]) -> Vec<String> {
+fn names(m: &Machine, vars: &[bombus_lang::typed::VarId]) -> Vec<String> {
     vars.iter().map(|v| m.var(*v).name.to_string()).collect()
 }
 

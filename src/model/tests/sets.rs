@@ -1,8 +1,8 @@
 //! Sizes of deferred sets, and constants that are elements.
 
 use super::{load_with, names, one};
-use crate::lang::typed::{Machine, SizeOrigin};
-use crate::model::LoadOptions;
+use crate::LoadOptions;
+use bombus_lang::typed::{Machine, SizeOrigin};
 
 fn elements(m: &Machine) -> Vec<String> {
     m.sets[0].elems.iter().map(|e| e.to_string()).collect()

@@ -1,10 +1,10 @@
 //! Types: what is inferred, what clashes.
 
 use super::{one, rejected_one, type_of};
-use crate::base::Int;
-use crate::base::diagnostic::Sources;
-use crate::lang::typed::{BinOp, ExprKind, Type};
-use crate::model::{Formula, FormulaScope, empty_machine};
+use crate::{Formula, FormulaScope, empty_machine};
+use bombus_base::Int;
+use bombus_base::diagnostic::Sources;
+use bombus_lang::typed::{BinOp, ExprKind, Type};
 
 fn formula(text: &str) -> Result<Formula, String> {
     let (maxint, minint) = (Int::from(3i64), Int::from(-1i64));

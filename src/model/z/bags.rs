@@ -3,9 +3,9 @@
 //! In: typed operands. Out: typed trees; a bag is a partial function to numbers above 0.
 
 use super::elaborate::{Elaboration, binary, conjunction, exists, node, number, pair, relation, unary};
-use crate::base::Span;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
-use crate::syntax::z::tree::Ident;
+use bombus_base::Span;
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
+use bombus_syntax::z::tree::Ident;
 
 impl Elaboration<'_> {
     /// The entries of a function on numbers, in order and without gaps.

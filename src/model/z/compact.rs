@@ -3,7 +3,7 @@
 //! In: a machine whose declarations hold those of every copy ever made. Out: the same machine, variables numbered
 //! without gaps.
 
-use crate::lang::typed::{
+use bombus_lang::typed::{
     Clause, Expr, ExprKind, Machine, Pred, PredKind, Stmt, StmtKind, Target, VarDecl, VarId,
 };
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 //! In: a tree and what some variables stand for. Out: the tree with these in place. A schema is used in many places, and
 //! each place takes a copy; because all bound variables of a copy are new, nothing is ever captured.
 
-use crate::base::Span;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, Type, VarDecl, VarId};
+use bombus_base::Span;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, Type, VarDecl, VarId};
 use std::collections::HashMap;
 
 /// What variables become.

@@ -6,15 +6,15 @@
 use super::copy::{Copy, Replacement};
 use super::schema::Schema;
 use super::types::{TypeNames, element};
-use crate::base::diagnostic::{Diagnostic, Severity};
-use crate::base::{Int, Name, Span};
-use crate::lang::typed::{
+use crate::scope::nearest;
+use crate::types::Unifier;
+use bombus_base::diagnostic::{Diagnostic, Severity};
+use bombus_base::{Int, Name, Span};
+use bombus_lang::typed::{
     BinOp, Expr, ExprKind, FreeId, Freetype, Pred, PredKind, RelOp, SetDecl, SetId, Type, UnOp, VarDecl,
     VarId, VarKind,
 };
-use crate::model::scope::nearest;
-use crate::model::types::Unifier;
-use crate::syntax::z::tree::{self, Ident, SchemaText};
+use bombus_syntax::z::tree::{self, Ident, SchemaText};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many nodes the copies of schemas and abbreviations may have: more is a bomb.

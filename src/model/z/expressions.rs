@@ -6,11 +6,11 @@ use super::elaborate::{
 };
 use super::schema::{Place, Schema, decorated};
 use super::types::{binding, components, fields, tuple};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{BigOp, Expr, ExprKind, External, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::walk::variables_of_expr;
-use crate::syntax::z::tree::{
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{BigOp, Expr, ExprKind, External, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::walk::variables_of_expr;
+use bombus_syntax::z::tree::{
     Expr as Tree, ExprKind as Kind, Ident, Logic, LogicKind, SchemaRef, SchemaText,
 };
 
@@ -309,7 +309,7 @@ impl<'s> Elaboration<'s> {
                 None => set,
                 Some(left) => {
                     let ty = Type::pow(tuple_prefix(&types[..=i]));
-                    super::elaborate::binary(crate::lang::typed::BinOp::Cartesian, left, set, ty)
+                    super::elaborate::binary(bombus_lang::typed::BinOp::Cartesian, left, set, ty)
                 }
             });
         }

@@ -7,8 +7,8 @@
 use super::elaborate::{conjunction, node, relation};
 use super::steps::plain;
 use super::types::element;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
-use crate::lang::walk::{variables_of_expr, variables_of_pred};
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::walk::{variables_of_expr, variables_of_pred};
 
 pub(super) fn equations(properties: Vec<Pred>, constants: &[VarId]) -> Vec<Pred> {
     let mut all = properties;

@@ -4,11 +4,11 @@ use super::elaborate::{
     Elaboration, Global, binary, conjunction, node, number, pair, relation, tuple_of, unary, whole,
 };
 use super::types::is_finite;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
-use crate::syntax::z::operators::{Fixity, Operators};
-use crate::syntax::z::tree::{Ident, NEGATION};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, RelOp, Type, UnOp};
+use bombus_syntax::z::operators::{Fixity, Operators};
+use bombus_syntax::z::tree::{Ident, NEGATION};
 
 /// Functions that are applied by juxtaposition.
 const FUNCTIONS: &[&str] = &[

@@ -12,16 +12,16 @@ use super::references::references;
 use super::schema::{Schema, decorated};
 use super::steps::{Alternative, alternatives, mentions, plain, test_members};
 use super::types::Close;
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{Name, Span};
-use crate::lang::typed::{
+use crate::formula::empty_machine;
+use crate::settings::Settings;
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{
     Clause, Expr, ExprKind, Machine, OpId, Operation, Pred, PredKind, RelOp, Stmt, StmtKind, Target, VarId,
     VarKind,
 };
-use crate::lang::walk::{change_expr, change_pred};
-use crate::model::formula::empty_machine;
-use crate::model::settings::Settings;
-use crate::syntax::z::tree::{Connective, Decl, Ident, Logic, LogicKind, ParagraphKind, SchemaRef, Spec};
+use bombus_lang::walk::{change_expr, change_pred};
+use bombus_syntax::z::tree::{Connective, Decl, Ident, Logic, LogicKind, ParagraphKind, SchemaRef, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that ProZ gives a meaning of their own.
@@ -265,7 +265,7 @@ impl<'s> Lowering<'_, 's> {
         Some(schema)
     }
 
-    fn freetypes(&self) -> Vec<crate::lang::typed::Freetype> {
+    fn freetypes(&self) -> Vec<bombus_lang::typed::Freetype> {
         let mut close = Close(&self.elaboration.unifier);
         let mut all = self.elaboration.freetypes.clone();
         for free in &mut all {

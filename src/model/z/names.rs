@@ -2,10 +2,10 @@
 
 use super::elaborate::{Elaboration, Global, ValueDef, node, whole};
 use super::types::formal_type;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{Expr, ExprKind, FreeId, Type, VarKind};
-use crate::syntax::z::tree::{Expr as Tree, Ident};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, FreeId, Type, VarKind};
+use bombus_syntax::z::tree::{Expr as Tree, Ident};
 
 impl<'s> Elaboration<'s> {
     /// A name that stands for a value, with actual parameters if some are given.

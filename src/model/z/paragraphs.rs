@@ -5,10 +5,10 @@
 
 use super::elaborate::{Elaboration, Global, SchemaDef, ValueDef};
 use super::predicates::flat;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{FreeId, Freetype, Pred, SetDecl, SetId, SetKind, SizeOrigin};
-use crate::syntax::z::tree::{
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{FreeId, Freetype, Pred, SetDecl, SetId, SetKind, SizeOrigin};
+use bombus_syntax::z::tree::{
     Decl, Expr, ExprKind, Ident, Logic, LogicKind, ParagraphKind, SchemaText, Spec,
 };
 
@@ -70,7 +70,7 @@ fn generic_definitions<'s>(
 
 fn flatten<'s>(l: &'s Logic, out: &mut Vec<&'s Logic>) {
     match &l.kind {
-        LogicKind::Binary(crate::syntax::z::tree::Connective::And, a, b) => {
+        LogicKind::Binary(bombus_syntax::z::tree::Connective::And, a, b) => {
             flatten(a, out);
             flatten(b, out);
         }

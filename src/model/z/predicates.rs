@@ -1,9 +1,9 @@
 //! Predicates: connectives, quantifiers, relations, and schemas in the place of predicates.
 
 use super::elaborate::{Elaboration, Global, conjunction, exists, negation, tuple_of};
-use crate::base::Span;
-use crate::lang::typed::{Expr, Pred, PredKind};
-use crate::syntax::z::tree::{Connective, Expr as Tree, Ident, Logic, LogicKind, Quantifier, SchemaText};
+use bombus_base::Span;
+use bombus_lang::typed::{Expr, Pred, PredKind};
+use bombus_syntax::z::tree::{Connective, Expr as Tree, Ident, Logic, LogicKind, Quantifier, SchemaText};
 
 impl<'s> Elaboration<'s> {
     pub fn pred(&mut self, l: &'s Logic) -> Pred {

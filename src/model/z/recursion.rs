@@ -11,8 +11,8 @@ use super::elaborate::{conjunction, node, number, relation, unary};
 use super::functions::factors;
 use super::steps::plain;
 use super::types::element;
-use crate::base::{Int, Name, Span};
-use crate::lang::typed::{
+use bombus_base::{Int, Name, Span};
+use bombus_lang::typed::{
     BigOp, BinOp, Expr, ExprKind, FreeId, Freetype, Pred, PredKind, RelOp, SetDecl, SetId, Type, UnOp,
     VarDecl, VarId, VarKind,
 };

@@ -1,7 +1,7 @@
 //! Which schemas a tree refers to.
 
-use crate::base::Name;
-use crate::syntax::z::tree::{Decl, Expr, ExprKind, Logic, LogicKind, SchemaRef, SchemaText};
+use bombus_base::Name;
+use bombus_syntax::z::tree::{Decl, Expr, ExprKind, Logic, LogicKind, SchemaRef, SchemaText};
 use std::collections::BTreeSet;
 
 /// Names of all schemas that a schema expression refers to, in any way.
@@ -17,7 +17,7 @@ impl Found {
     fn reference(&mut self, r: &SchemaRef) {
         self.0.insert(r.name.base.clone());
         if let Some(frame) = r.frame {
-            let sign = if frame == crate::syntax::z::tree::Frame::Delta { "\\Delta" } else { "\\Xi" };
+            let sign = if frame == bombus_syntax::z::tree::Frame::Delta { "\\Delta" } else { "\\Xi" };
             self.0.insert(format!("{sign} {}", r.name.base).into());
         }
         self.exprs(&r.actuals);

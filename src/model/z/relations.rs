@@ -3,10 +3,10 @@
 //! In: typed operands. Out: predicates; the operands are typed against each other, and messages show both sides.
 
 use super::elaborate::{Elaboration, binary, conjunction, exists, negation, node, number, relation, unary};
-use crate::base::Span;
-use crate::base::diagnostic::Diagnostic;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
-use crate::syntax::z::tree::Ident;
+use bombus_base::Span;
+use bombus_base::diagnostic::Diagnostic;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp};
+use bombus_syntax::z::tree::Ident;
 
 impl Elaboration<'_> {
     /// `\disjoint F`: no two sets of the family share an element.

@@ -5,10 +5,10 @@
 
 use super::copy::Replacement;
 use super::elaborate::{Elaboration, conjunction, exists, negation, relation};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
-use crate::syntax::z::tree::{
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use bombus_syntax::z::tree::{
     Connective, Decl, Expr as Tree, Frame, Logic, LogicKind, Quantifier, SchemaRef, SchemaText,
 };
 

@@ -8,8 +8,8 @@
 use super::copy::{Copy, Replacement, normal_form};
 use super::elaborate::{negation, relation};
 use super::types::is_finite;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarDecl, VarId};
-use crate::lang::walk::{Visit, variables_of_expr, visit_pred};
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, UnOp, VarDecl, VarId};
+use bombus_lang::walk::{Visit, variables_of_expr, visit_pred};
 use std::collections::BTreeSet;
 
 /// More alternatives are not made; what is left of a disjunction is a test.
@@ -82,7 +82,7 @@ fn flatten(p: Pred, into: &mut Alternative, vars: &mut Vec<VarDecl>) {
 }
 
 /// Equations of bindings and pairs become equations of their parts.
-fn equation(a: Expr, b: Expr, span: crate::base::Span, into: &mut Alternative, vars: &mut Vec<VarDecl>) {
+fn equation(a: Expr, b: Expr, span: bombus_base::Span, into: &mut Alternative, vars: &mut Vec<VarDecl>) {
     match (a.kind, b.kind) {
         (ExprKind::Rec(xs), ExprKind::Rec(ys)) => {
             xs.into_iter().zip(ys).for_each(|(x, y)| equation(x, y, span, into, vars));
@@ -104,7 +104,7 @@ fn equation(a: Expr, b: Expr, span: crate::base::Span, into: &mut Alternative, v
 fn fields(
     values: Vec<Expr>,
     of: Expr,
-    span: crate::base::Span,
+    span: bombus_base::Span,
     into: &mut Alternative,
     vars: &mut Vec<VarDecl>,
 ) {
@@ -241,18 +241,18 @@ pub(super) fn remove_repeated(conjuncts: &mut Vec<Pred>) {
 pub(super) fn plain(p: &Pred) -> Pred {
     let mut normal = normal_form(p);
     struct Places;
-    impl crate::lang::walk::Change for Places {
+    impl bombus_lang::walk::Change for Places {
         fn expr(&mut self, e: &mut Expr) {
-            e.span = crate::base::Span::default();
+            e.span = bombus_base::Span::default();
         }
     }
-    crate::lang::walk::change_pred(&mut normal, &mut Places);
+    bombus_lang::walk::change_pred(&mut normal, &mut Places);
     strip(&mut normal);
     normal
 }
 
 fn strip(p: &mut Pred) {
-    p.span = crate::base::Span::default();
+    p.span = bombus_base::Span::default();
     match &mut p.kind {
         PredKind::And(ps) | PredKind::Or(ps) => ps.iter_mut().for_each(strip),
         PredKind::Not(p) | PredKind::Label(_, p) | PredKind::Forall(_, p) | PredKind::Exists(_, p) => {

@@ -5,10 +5,10 @@
 //! the unifier of classical B serves for both languages. `plain` turns tuples into left-nested products; nothing
 //! behind `model::z` sees a tuple.
 
-use crate::base::Name;
-use crate::lang::typed::{Expr, ExprKind, FreeId, Freetype, SetDecl, Type};
-use crate::lang::walk::Change;
-use crate::model::types::{Unifier, open_number};
+use crate::types::{Unifier, open_number};
+use bombus_base::Name;
+use bombus_lang::typed::{Expr, ExprKind, FreeId, Freetype, SetDecl, Type};
+use bombus_lang::walk::Change;
 use std::sync::Arc;
 
 /// Begins the names of the fields of a tuple.

@@ -7,11 +7,11 @@
 //! `f(x) := E`, `f := f <+ {x|->E}`, `s := s \/ {x}`, `s := s - {x}`, `f := {x} <<| f` and their likes
 //! write one row or element if `x` is known; `f(x)`, `x : s`, `x : dom(f)`, `r[{x}]` read one.
 
-use crate::base::Int;
-use crate::lang::typed::{
+use bombus_base::Int;
+use bombus_lang::typed::{
     BinOp, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, Type, UnOp, VarId,
 };
-use crate::lang::value::Value;
+use bombus_lang::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A variable, a row of it (an argument of a function, an element of a set), or one pair of it.

@@ -4,9 +4,9 @@
 //! can make one true or false. Never here: conjuncts about several cells; they have no fact.
 
 use super::cells::{Cell, Cells, Content, Tracer, Writes};
-use crate::base::Int;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp};
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp};
+use bombus_lang::value::Value;
 use std::collections::BTreeSet;
 
 /// A conjunct that holds if and only if the cell has an allowed content (and one at all).
@@ -64,7 +64,7 @@ impl Fact {
                 return Some(Fact { cell: tracer.element(v, x), allowed });
             }
             let cell = content_of(a, tracer)?;
-            if let ExprKind::Binary(crate::lang::typed::BinOp::Interval, lo, hi) = &b.kind
+            if let ExprKind::Binary(bombus_lang::typed::BinOp::Interval, lo, hi) = &b.kind
                 && positive
             {
                 return Some(Fact {

@@ -7,16 +7,16 @@
 use super::cells::{Cell, Cells, Touch, Tracer};
 use super::facts::Fact;
 use super::prove::Prover;
-use crate::base::Span;
-use crate::lang::typed::{
+use crate::carrier::Carrier;
+use crate::lower::{Alternative, alternatives};
+use crate::uses::Uses;
+use bombus_base::Span;
+use bombus_lang::typed::{
     BinOp, Expr, ExprKind, Machine, Operation, Pred, PredKind, RelOp, SetId, Stmt, StmtKind, Type, UnOp,
     VarId,
 };
-use crate::lang::value::Value;
-use crate::lang::walk::{Change, change_pred, change_stmt};
-use crate::program::carrier::Carrier;
-use crate::program::lower::{Alternative, alternatives};
-use crate::program::uses::Uses;
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Change, change_pred, change_stmt};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instances of one event, and of all.

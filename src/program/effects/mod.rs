@@ -12,8 +12,8 @@ pub mod repair;
 pub mod split;
 
 use super::uses::Uses;
-use crate::analyse::proof_info::ProofInfo;
-use crate::lang::typed::{Clause, Machine, VarId};
+use bombus_analyse::proof_info::ProofInfo;
+use bombus_lang::typed::{Clause, Machine, VarId};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]

@@ -5,16 +5,16 @@
 //! need (`x : S`, `s <: S`, `f : A --> B`) and gives up on the rest: "no" means "not proven".
 
 use super::cells::Tracer;
-use crate::base::Int;
-use crate::lang::typed::{
+use crate::lower::alternatives;
+use crate::plan;
+use crate::uses::Uses;
+use bombus_base::Int;
+use bombus_lang::typed::{
     BinOp, Expr, ExprKind, FunctionConst, Machine, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, Type,
     UnOp, VarId,
 };
-use crate::lang::value::Value;
-use crate::lang::walk::{Visit, visit_stmt};
-use crate::program::lower::alternatives;
-use crate::program::plan;
-use crate::program::uses::Uses;
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Visit, visit_stmt};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -414,8 +414,8 @@ impl Prover<'_> {
         if let Some(v) = (self.tracer.fold)(x) {
             return has(&v);
         }
-        let sizes = |s: crate::lang::typed::SetId| self.machine.set(s).elems.len();
-        match crate::program::carrier::Carrier::of_type(&x.ty, &sizes) {
+        let sizes = |s: bombus_lang::typed::SetId| self.machine.set(s).elems.len();
+        match crate::carrier::Carrier::of_type(&x.ty, &sizes) {
             Some(c) if c.is_whole_type() => (0..c.card()).all(|code| has(&c.value(code))),
             _ => false,
         }

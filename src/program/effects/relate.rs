@@ -4,7 +4,7 @@
 
 use super::cells::{Content, touches};
 use super::ground::{Grounded, Guard, Instance};
-use crate::system::{EventId, GuardId, Relations};
+use bombus_system::{EventId, GuardId, Relations};
 
 pub fn relate(grounded: &Grounded) -> Relations {
     let all = &grounded.instances;

@@ -10,10 +10,10 @@
 use super::cells::{Cell, Content, Tracer, touches};
 use super::facts::Allowed;
 use super::ground::{Guard, Instance, literal};
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp};
-use crate::lang::value::Value;
-use crate::lang::walk::{Change, change_pred};
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp};
+use bombus_lang::value::Value;
+use bombus_lang::walk::{Change, change_pred};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cells, contents of one cell, and pairs of before and after that are looked at.
@@ -162,7 +162,7 @@ impl Settle<'_, '_> {
 
     fn value(&self, e: &Expr) -> Option<Value> {
         let mut e = e.clone();
-        crate::lang::walk::change_expr(&mut e, &mut Put(self));
+        bombus_lang::walk::change_expr(&mut e, &mut Put(self));
         (self.tracer.fold)(&e)
             .filter(|v| matches!(v, Value::Int(Int::Small(_)) | Value::Bool(_) | Value::Elem(..)))
     }

@@ -5,10 +5,10 @@
 
 use super::ground::{Domains, Put, product};
 use super::repair::settled;
-use crate::lang::typed::{ExprKind, Pred, PredKind, RelOp, VarId};
-use crate::lang::value::Value;
-use crate::lang::walk::change_pred;
-use crate::program::plan;
+use crate::plan;
+use bombus_lang::typed::{ExprKind, Pred, PredKind, RelOp, VarId};
+use bombus_lang::value::Value;
+use bombus_lang::walk::change_pred;
 use std::collections::BTreeMap;
 
 /// How far a condition is taken apart.

@@ -4,10 +4,10 @@
 //! same function. Whatever is no function, or not total where a total one is kept, is a misfit.
 
 use super::*;
-use crate::lang::typed::Arrow;
-use crate::program::carrier::MAX_CARD;
-use crate::program::layout::Array;
+use crate::carrier::MAX_CARD;
+use crate::layout::Array;
 use bombus_kernels::bits::cells::Cells;
+use bombus_lang::typed::Arrow;
 use std::sync::Arc;
 
 impl Operand {

@@ -1,9 +1,9 @@
 //! Comprehensions, lambdas, sums, and quantified unions.
 
 use super::*;
-use crate::lang::typed::{BigOp, PredKind, RelOp};
-use crate::program::carrier::MAX_CARD;
-use crate::program::plan;
+use crate::carrier::MAX_CARD;
+use crate::plan;
+use bombus_lang::typed::{BigOp, PredKind, RelOp};
 
 impl Lower<'_> {
     /// A carrier that has room for `{vars|p}` or `%vars.(p|body)`, found without emitting code.
@@ -110,7 +110,7 @@ impl Lower<'_> {
         p: &Pred,
         body: &Expr,
         env: &Env,
-        a: &std::sync::Arc<crate::program::layout::Array>,
+        a: &std::sync::Arc<crate::layout::Array>,
     ) -> Low<Operand> {
         let d = self.empty_array(a)?;
         let misfit = self.misfit;

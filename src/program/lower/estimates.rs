@@ -1,7 +1,7 @@
 //! What the planner asks: about how large sets and types are.
 
 use super::*;
-use crate::program::plan::Estimates;
+use crate::plan::Estimates;
 
 impl Estimates for Lower<'_> {
     fn size(&self, set: &Expr) -> f64 {

@@ -4,8 +4,8 @@
 //! subexpression that lacks one.
 
 use super::*;
-use crate::lang::typed::{BigOp, FunctionConst};
-use crate::program::uses::Uses;
+use crate::uses::Uses;
+use bombus_lang::typed::{BigOp, FunctionConst};
 
 impl Lower<'_> {
     /// The value of `e`, in the layout `want` if given, else in one that suits it.
@@ -139,9 +139,7 @@ impl Lower<'_> {
     /// The layout that `e` would get as a bit-set.
     pub(super) fn bits_hint(&self, e: &Expr, env: &Env) -> Option<Layout> {
         self.hint(e, env).map(|l| match l {
-            Layout::Array(a) if a.matrix().card() <= crate::program::carrier::MAX_CARD => {
-                Layout::Bits(a.matrix())
-            }
+            Layout::Array(a) if a.matrix().card() <= crate::carrier::MAX_CARD => Layout::Bits(a.matrix()),
             l => l,
         })
     }

@@ -8,9 +8,9 @@
 
 use super::guard::Alternative;
 use super::*;
-use crate::lang::typed::{PredKind, RelOp};
-use crate::program::plan::Estimates;
-use crate::program::uses::Uses;
+use crate::plan::Estimates;
+use crate::uses::Uses;
+use bombus_lang::typed::{PredKind, RelOp};
 
 /// Searches in place of one at most.
 const MAX_GIVEN: usize = 64;

@@ -6,10 +6,10 @@
 
 use super::stmt::Writes;
 use super::*;
-use crate::analyse::substitution::contradict;
-use crate::lang::typed::{OpId, PredKind, Stmt, StmtKind};
-use crate::program::plan::{self, PlanStep};
-use crate::program::uses::Uses;
+use crate::plan::{self, PlanStep};
+use crate::uses::Uses;
+use bombus_analyse::substitution::contradict;
+use bombus_lang::typed::{OpId, PredKind, Stmt, StmtKind};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -329,7 +329,7 @@ impl Lower<'_> {
     /// The layout in which a parameter or result is hashed: a function of its type alone, so that
     /// both ways of evaluation give equal labels.
     pub fn label_layout(&self, v: VarId) -> Layout {
-        crate::program::label_layout(self.w.machine, &self.w.machine.var(v).ty)
+        crate::label_layout(self.w.machine, &self.w.machine.var(v).ty)
     }
 }
 

@@ -7,9 +7,9 @@
 //! conjuncts are; where one of them has no value, or takes long to find, the plan stays as it was.
 
 use super::*;
-use crate::program::carrier::MAX_CARD;
-use crate::program::plan::{Plan, PlanStep, Source};
-use crate::program::uses::Uses;
+use crate::carrier::MAX_CARD;
+use crate::plan::{Plan, PlanStep, Source};
+use crate::uses::Uses;
 
 /// Rows of a table at most, and its registers.
 const MAX_ROWS: usize = 512;
@@ -63,7 +63,7 @@ impl<'w> Lower<'w> {
     }
 
     pub(super) fn is_endless(&self, ty: &Type) -> bool {
-        !crate::program::plan::Estimates::type_size(self, ty).is_finite()
+        !crate::plan::Estimates::type_size(self, ty).is_finite()
     }
 
     /// The values that the conjuncts over `v` and constants leave it.
@@ -171,8 +171,7 @@ impl<'w> Lower<'w> {
         };
         let table = self.rows_of_values(values, &layout)?;
         // A name for a transition is a number in the pool, if the type alone gives no words.
-        let named =
-            crate::program::label_layout(self.w.machine, ty) == Layout::Pool && layout != Layout::Pool;
+        let named = crate::label_layout(self.w.machine, ty) == Layout::Pool && layout != Layout::Pool;
         let names = if named { Some(self.rows_of_values(values, &Layout::Pool)?) } else { None };
         let (lo, hi) = (self.integer(0)?, self.integer(values.len() as i64 - 1)?);
         let (cursor, head, exit) = self.integer_loop(&lo, &hi)?;

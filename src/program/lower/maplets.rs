@@ -4,9 +4,9 @@
 //! disagree on a key, make a relation that is no function: those are left to the interpreter at run time.
 
 use super::*;
-use crate::lang::typed::Arrow;
-use crate::program::carrier::MAX_CARD;
-use crate::program::uses::Uses;
+use crate::carrier::MAX_CARD;
+use crate::uses::Uses;
+use bombus_lang::typed::Arrow;
 use std::sync::Arc;
 
 /// More maplets than this are compared with each other by the interpreter.

@@ -1,9 +1,9 @@
 //! Membership and inclusion, by the form of the set: most sets in typing predicates are never built.
 
 use super::*;
-use crate::lang::typed::{Arrow, RelOp};
-use crate::program::layout::Array;
-use crate::program::uses::Uses;
+use crate::layout::Array;
+use crate::uses::Uses;
+use bombus_lang::typed::{Arrow, RelOp};
 
 impl Lower<'_> {
     /// Goes to `l` when the truth of `a : set` is `when`.

@@ -30,10 +30,10 @@ use super::carrier::Carrier;
 use super::ir::{Code, DROPPED, GeneralTouch, Label, NOWHERE, Op, Reg};
 use super::layout::Layout;
 use super::pool::Pool;
-use crate::base::Int;
-use crate::base::hash::HashMap;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
-use crate::lang::value::Value;
+use bombus_base::Int;
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Machine, Pred, SetId, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// No lowering exists; in words, for people who look at why a model is slow.

@@ -4,7 +4,7 @@
 //! one, each in the layout of its type. A set that is not listed, or an element that does not fit, is a misfit.
 
 use super::*;
-use crate::program::uses::Uses;
+use crate::uses::Uses;
 
 impl Lower<'_> {
     /// Starts a loop over a set in the pool: the element, where the next round begins, where the loop ends.

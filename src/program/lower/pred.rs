@@ -5,9 +5,9 @@
 //! from left to right and hand undefinedness on.
 
 use super::*;
-use crate::lang::typed::{PredKind, RelOp};
-use crate::program::plan;
-use crate::program::uses::Uses;
+use crate::plan;
+use crate::uses::Uses;
+use bombus_lang::typed::{PredKind, RelOp};
 use std::sync::Arc;
 
 impl Lower<'_> {

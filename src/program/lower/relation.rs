@@ -338,7 +338,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn mask_words(&self, s: &Expr, c: &Carrier) -> Option<Vec<u64>> {
-        let uses = crate::program::uses::Uses::of_expr(s);
+        let uses = crate::uses::Uses::of_expr(s);
         // A set that is undefined at some point has no elements, whatever points are asked for.
         if !self.is_constant(&uses) || uses.partial && self.w.folder.value(s).is_none() {
             return None;
@@ -418,7 +418,7 @@ impl Lower<'_> {
     /// `r[S]`; one row when S is a single element.
     fn image(&mut self, r: &Expr, s: &Expr, env: &Env) -> Low<Operand> {
         if let ExprKind::Unary(UnOp::Inverse, f) = &r.kind
-            && !self.is_constant(&crate::program::uses::Uses::of_expr(f))
+            && !self.is_constant(&crate::uses::Uses::of_expr(f))
         {
             let x = self.expr(f, env, None)?;
             if x.array().is_some() {

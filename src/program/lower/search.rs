@@ -4,9 +4,9 @@
 //! the innermost part, is where the search goes on.
 
 use super::*;
-use crate::lang::typed::PredKind;
-use crate::program::plan::{self, Plan, PlanStep, Source};
-use crate::program::uses::Uses;
+use crate::plan::{self, Plan, PlanStep, Source};
+use crate::uses::Uses;
+use bombus_lang::typed::PredKind;
 
 /// Copies of a loop's body at most, of nested loops at most, and operations beyond which none are made.
 const MAX_ROUNDS: usize = 16;

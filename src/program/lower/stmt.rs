@@ -5,9 +5,9 @@
 //! nothing has to be undone between outcomes, and `||` reads the old values without copying.
 
 use super::*;
-use crate::lang::typed::{Step, Stmt, StmtKind, Target};
-use crate::program::plan::{self, Source};
-use crate::program::uses::Uses;
+use crate::plan::{self, Source};
+use crate::uses::Uses;
+use bombus_lang::typed::{Step, Stmt, StmtKind, Target};
 
 /// Where variables stand that were written on the way.
 pub(super) type Writes = BTreeMap<VarId, Operand>;

@@ -191,7 +191,7 @@ fn a_sieve_goes_the_same_way_in_machine_code() {
             }
             ops.push(Op::Halt);
             let mut code = Code { ops, registers: 4, ..Code::default() };
-            crate::program::batched_tests::sieve(&mut code);
+            crate::batched_tests::sieve(&mut code);
             for _ in 0..40 {
                 let mut word = random.next();
                 for cell in 0..cells {

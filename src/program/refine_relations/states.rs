@@ -4,11 +4,11 @@
 //! a state is the first one with the words of some variables changed.
 //! Never here: what is tried in them.
 
-use crate::lang::typed::{Type, VarId};
-use crate::lang::value::Value;
-use crate::program::effects::cells::{Cell, Cells};
-use crate::program::effects::facts::Fact;
-use crate::program::refine_relations::{STATES, Trial};
+use crate::effects::cells::{Cell, Cells};
+use crate::effects::facts::Fact;
+use crate::refine_relations::{STATES, Trial};
+use bombus_lang::typed::{Type, VarId};
+use bombus_lang::value::Value;
 
 impl Trial<'_, '_> {
     /// All states over some cells in which these facts hold; `None` if they are too many or not known.

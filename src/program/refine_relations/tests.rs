@@ -1,11 +1,11 @@
 //! States for trials against those made of values, and the facts that leave some of them out.
 
-use crate::base::budget::Budget;
-use crate::evaluate::Interpreter;
-use crate::model::{LoadOptions, load};
-use crate::program::reduction::Reduction;
-use crate::program::refine_relations::*;
-use crate::program::{Options, Wanted, compile};
+use crate::reduction::Reduction;
+use crate::refine_relations::*;
+use crate::{Options, Wanted, compile};
+use bombus_base::budget::Budget;
+use bombus_evaluate::Interpreter;
+use bombus_model::{LoadOptions, load};
 
 /// Numbers, rows of functions, elements of sets, a set as a whole, and a row that need not be there.
 const MACHINE: &str = "MACHINE M SETS P = {p, q, r}

@@ -11,8 +11,8 @@
 use super::structure::{mix, word};
 use super::types::{Group, sets_of};
 use super::values::fixed_hash;
-use crate::lang::typed::{Machine, Type};
-use crate::lang::value::Value;
+use bombus_lang::typed::{Machine, Type};
+use bombus_lang::value::Value;
 
 /// The marker of a state, given by its numbered values.
 pub fn marker(group: &Group, state: &[(usize, &Value)]) -> u128 {

@@ -7,13 +7,13 @@ use super::canon::{Canoniser, Writer, least_of_all};
 use super::structure::{Structure, mix, word};
 use super::types::{Group, Standing, told_apart_by};
 use super::{Mode, classic, values};
-use crate::analyse::distinguishable::Apart;
-use crate::base::budget::{Budget, Stop};
-use crate::base::hash::HashSet;
-use crate::evaluate::Constants;
-use crate::lang::typed::{Machine, SetId};
-use crate::lang::value::{Symbolic, Value};
-use crate::lang::walk::{visit_expr, visit_pred};
+use bombus_analyse::distinguishable::Apart;
+use bombus_base::budget::{Budget, Stop};
+use bombus_base::hash::HashSet;
+use bombus_evaluate::Constants;
+use bombus_lang::typed::{Machine, SetId};
+use bombus_lang::value::{Symbolic, Value};
+use bombus_lang::walk::{visit_expr, visit_pred};
 use std::sync::Arc;
 
 /// A valuation with what it says of elements.

@@ -24,8 +24,8 @@ pub mod values;
 
 use super::pool::Pool;
 use super::state::StateLayout;
-use crate::evaluate::Constants;
-use crate::lang::typed::{Machine, Pred};
+use bombus_evaluate::Constants;
+use bombus_lang::typed::{Machine, Pred};
 use constants::Fixed;
 pub use constants::one_of_each_orbit;
 pub use orbits::OrbitWorker;

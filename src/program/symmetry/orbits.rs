@@ -11,10 +11,10 @@ use super::canon::{Canoniser, Failed, Writer, least_of_all};
 use super::represent::Representer;
 use super::structure::Structure;
 use super::{Fixed, Mode, States, Symmetry, classic, values};
-use crate::lang::value::{Value, digest};
-use crate::program::pool::{Fold, ValueId};
-use crate::system::{Orbits, Precision};
+use crate::pool::{Fold, ValueId};
 use bombus_kernels::hash;
+use bombus_lang::value::{Value, digest};
+use bombus_system::{Orbits, Precision};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 

@@ -9,12 +9,12 @@
 use super::structure::{Structure, mix};
 use super::types::{Group, Permutation, sets_of};
 use super::values;
-use crate::lang::typed::{Machine, Type};
-use crate::program::carrier::Carrier;
-use crate::program::layout::{Field, Layout};
-use crate::program::pool::{Pool, ValueId};
-use crate::program::state::StateLayout;
+use crate::carrier::Carrier;
+use crate::layout::{Field, Layout};
+use crate::pool::{Pool, ValueId};
+use crate::state::StateLayout;
 use bombus_kernels::bits::{self, cells::Cells};
+use bombus_lang::typed::{Machine, Type};
 
 /// Codes of a carrier, each taken apart into interchangeable elements and the rest.
 struct Coder {

@@ -10,9 +10,9 @@
 //! would let equal atoms cancel.
 
 use super::types::Group;
-use crate::lang::typed::SetId;
-use crate::lang::value::Value;
 use bombus_kernels::hash;
+use bombus_lang::typed::SetId;
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// A hash of two numbers that is the same in every run.

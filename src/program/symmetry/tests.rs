@@ -5,10 +5,10 @@ use super::canon::{Canoniser, Failed, Writer, least_of_all};
 use super::structure::Structure;
 use super::types::{Group, Standing};
 use super::{classic, values};
-use crate::lang::typed::SetId;
-use crate::lang::value::Value;
 use bombus_kernels::hash;
 use bombus_kernels::random::Random;
+use bombus_lang::typed::SetId;
+use bombus_lang::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

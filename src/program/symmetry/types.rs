@@ -10,10 +10,10 @@
 //! PROPERTIES do not matter: constants are part of the permuted state, so whatever distinguishes
 //! elements by way of a constant distinguishes them in the state.
 
-use crate::analyse::distinguishable::Apart;
-pub use crate::analyse::distinguishable::sets_of;
-use crate::lang::typed::{External, Machine, Pred, SetId, SetKind, SizeOrigin, Type};
-use crate::lang::walk::{visit_expr, visit_pred, visit_stmt};
+use bombus_analyse::distinguishable::Apart;
+pub use bombus_analyse::distinguishable::sets_of;
+use bombus_lang::typed::{External, Machine, Pred, SetId, SetKind, SizeOrigin, Type};
+use bombus_lang::walk::{visit_expr, visit_pred, visit_stmt};
 use std::collections::BTreeSet;
 
 /// What a set is to a symmetry.

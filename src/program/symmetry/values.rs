@@ -11,7 +11,7 @@
 
 use super::structure::{Structure, mix, word};
 use super::types::{Group, Permutation};
-use crate::lang::value::{Symbolic, Value, digest};
+use bombus_lang::value::{Symbolic, Value, digest};
 
 /// Elements in the order in which they stand in a tuple.
 type Places = Vec<u16>;

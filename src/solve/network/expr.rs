@@ -4,14 +4,14 @@
 //! and literals that must all be true for the expression to have a value. What reads no unknown is
 //! evaluated by the interpreter; what is not understood here is `Opaque`.
 
-use crate::evaluate::env::Env;
-use crate::lang::free;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, UnOp, VarId};
-use crate::lang::value::Value;
+use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Lit};
 use crate::solve::network::instances::Instance;
 use crate::solve::network::term::{ELEMENTS, Func, Lin, Row, Term, fold_pair};
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_lang::free;
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::rc::Rc;
 
 impl Builder<'_, '_> {

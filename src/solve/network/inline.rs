@@ -3,12 +3,12 @@
 //! In: the application of a function that is kept as a comprehension. Out: the term of the body, and the literal of the
 //! lambda's predicate, outside of which the application has no value.
 
-use crate::evaluate::env::Env;
-use crate::lang::typed::{Expr, ExprKind};
-use crate::lang::value::{Closure, ClosureKind, Symbolic, Value};
+use crate::env::Env;
 use crate::solve::finite_domains::Lit;
 use crate::solve::network::term::Term;
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_lang::typed::{Expr, ExprKind};
+use bombus_lang::value::{Closure, ClosureKind, Symbolic, Value};
 
 /// Functions that apply themselves are followed no deeper than this.
 const DEPTH: usize = 6;

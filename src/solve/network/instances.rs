@@ -4,15 +4,15 @@
 //! with the conjuncts that are left. Where an unknown set gives the bindings, its possible elements do,
 //! each with the literal of its membership.
 
-use crate::base::hash::HashSet;
-use crate::evaluate::env::Env;
-use crate::evaluate::error::Flow;
-use crate::lang::typed::{ExprKind, PredKind, RelOp, VarId};
-use crate::lang::value::Value;
+use crate::env::Env;
+use crate::error::Flow;
 use crate::solve::finite_domains::Lit;
 use crate::solve::network::term::Term;
 use crate::solve::network::{Builder, Built, Halt};
 use crate::solve::plan::{Conjunct, Plan};
+use bombus_base::hash::HashSet;
+use bombus_lang::typed::{ExprKind, PredKind, RelOp, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// More bindings than this are left to the interpreter.

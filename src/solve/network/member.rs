@@ -2,15 +2,15 @@
 //!
 //! In: a term and a set, as a value or as an expression. Out: a literal.
 
-use crate::evaluate::enumerate::FunctionSpace;
-use crate::evaluate::env::Env;
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{BinOp, Expr, ExprKind, UnOp};
-use crate::lang::value::{Base, Symbolic, Value};
+use crate::enumerate::FunctionSpace;
+use crate::env::Env;
 use crate::solve::finite_domains::Lit;
 use crate::solve::network::expr::split;
 use crate::solve::network::term::{Elems, Term};
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, UnOp};
+use bombus_lang::value::{Base, Symbolic, Value};
 
 /// Rows that are compared pair by pair.
 const PAIRWISE: usize = 1 << 8;

@@ -6,14 +6,14 @@
 //! asserted without losing a solution, nor a valuation for which the predicate has no value and which
 //! somebody wants to hear of; what is not understood is the literal `TRUE`.
 
-use crate::evaluate::env::Env;
-use crate::lang::free;
-use crate::lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use crate::env::Env;
 use crate::solve::finite_domains::Lit;
 use crate::solve::network::instances::Instance;
 use crate::solve::network::term::Lin;
 use crate::solve::network::{Builder, Built, Halt};
 use crate::solve::plan::Conjunct;
+use bombus_lang::free;
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

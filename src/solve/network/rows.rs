@@ -3,14 +3,14 @@
 //! In: a function and its argument, either of them unknown. Out: a term for the image, and the literals that
 //! must be true for the function to have one there.
 
-use crate::base::hash::HashMap;
-use crate::evaluate::env::Env;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Type, UnOp};
-use crate::lang::value::Value;
+use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Fd, Lit};
 use crate::solve::network::table::ROWS;
 use crate::solve::network::term::{Func, Lin, Term};
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Type, UnOp};
+use bombus_lang::value::Value;
 
 impl Builder<'_, '_> {
     pub(crate) fn application(

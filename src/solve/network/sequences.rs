@@ -3,13 +3,13 @@
 //! In: terms of functions, sets of sequences. Out: terms of their ends, pieces and joins, literals for membership in
 //! `seq(S)` and its kinds, and terms for unknown sequences. A row behind the end of a sequence is not there.
 
-use crate::evaluate::env::Env;
-use crate::lang::typed::{Type, UnOp, VarId};
-use crate::lang::value::{Symbolic, Value};
+use crate::env::Env;
 use crate::solve::finite_domains::Lit;
 use crate::solve::network::term::{Func, Lin, Row, Term};
 use crate::solve::network::{Builder, Built, Halt};
 use crate::solve::order::Item;
+use bombus_lang::typed::{Type, UnOp, VarId};
+use bombus_lang::value::{Symbolic, Value};
 use std::rc::Rc;
 
 /// Longer sequences are not made row by row.

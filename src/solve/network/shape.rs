@@ -3,13 +3,13 @@
 //! In: a set of possible values: an interval, a list, the parts of a set, functions between sets. Out: a
 //! term made of new variables, which range over exactly those values.
 
-use crate::evaluate::enumerate::FunctionSpace;
-use crate::evaluate::env::Env;
-use crate::lang::typed::{BinOp, Type, UnOp};
-use crate::lang::value::{Symbolic, Value};
+use crate::enumerate::FunctionSpace;
+use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Fd, Lit};
 use crate::solve::network::term::{ELEMENTS, Func, Lin, Row, Term, fold_pair};
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_lang::typed::{BinOp, Type, UnOp};
+use bombus_lang::value::{Symbolic, Value};
 use std::rc::Rc;
 
 /// More variables than this are not made.

@@ -3,14 +3,14 @@
 //! In: an expression or predicate. Out: a term or literal tied to its unknowns by a table. The
 //! interpreter computes each row, so everything that it understands is understood here.
 
-use crate::evaluate::env::Env;
-use crate::lang::free;
-use crate::lang::typed::{Expr, ExprKind, Pred, VarId};
-use crate::lang::value::Value;
+use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Fd, Lit};
 use crate::solve::network::pred::Sense;
 use crate::solve::network::term::{Lin, Term};
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_lang::free;
+use bombus_lang::typed::{Expr, ExprKind, Pred, VarId};
+use bombus_lang::value::Value;
 
 /// Tables have at most so many rows.
 pub(crate) const ROWS: u64 = 1 << 12;
@@ -132,9 +132,7 @@ impl Builder<'_, '_> {
         let mut parts = Vec::new();
         let mut part = |this: &mut Self, env: &mut Env, e: &Expr| -> Built<Box<Expr>> {
             let t = this.term(env, e, guards)?;
-            let v = VarId(
-                (this.interp.machine.vars.len() + crate::evaluate::FORMULA_VARS + 64 + parts.len()) as u32,
-            );
+            let v = VarId((this.interp.machine.vars.len() + crate::FORMULA_VARS + 64 + parts.len()) as u32);
             parts.push((v, t));
             Ok(Box::new(Expr { kind: ExprKind::Var(v), ty: e.ty.clone(), span: e.span }))
         };
@@ -190,7 +188,7 @@ impl Builder<'_, '_> {
             }
         }
         self.net.add(Constraint::Table { vars: vars.into(), rows: rows.into() });
-        Ok(if e.ty == crate::lang::typed::Type::Integer {
+        Ok(if e.ty == bombus_lang::typed::Type::Integer {
             Term::Num(Lin::of(y))
         } else {
             Term::Code(y, e.ty.clone())

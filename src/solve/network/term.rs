@@ -4,13 +4,13 @@
 //! inclusion. A set is a list of elements, each with a literal that says whether it belongs; the same
 //! element may stand there twice.
 
-use crate::base::Int;
-use crate::base::hash::HashMap;
-use crate::evaluate::env::Env;
-use crate::lang::typed::Type;
-use crate::lang::value::Value;
+use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Fd, Lit, Sum};
 use crate::solve::network::{Builder, Built, Halt};
+use bombus_base::Int;
+use bombus_base::hash::HashMap;
+use bombus_lang::typed::Type;
+use bombus_lang::value::Value;
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]

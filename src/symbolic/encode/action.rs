@@ -7,11 +7,11 @@
 
 use super::term::Term;
 use super::{Encoder, Env, Slot};
-use crate::base::Span;
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{Expr, Machine, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
-use crate::lang::walk::{Visit, visit_stmt};
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Span;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{Expr, Machine, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
+use bombus_lang::walk::{Visit, visit_stmt};
 use std::collections::BTreeSet;
 
 /// What happened on the way through a substitution.
@@ -311,7 +311,7 @@ impl Encoder<'_> {
                     value.clone()
                 } else {
                     if let Term::Images(images) = whole {
-                        let (inner, there) = self.image_at(images, &at, &crate::lang::typed::Type::Any)?;
+                        let (inner, there) = self.image_at(images, &at, &bombus_lang::typed::Type::Any)?;
                         let (new, e) = self.updated(env, &inner, rest, value)?;
                         let fine = self.g.and_all(&[d, there, e]);
                         return Some((self.overridden(whole, &at, &new)?, fine));

@@ -7,12 +7,12 @@
 use super::pred::conjuncts;
 use super::term::{LISTED, Term};
 use super::{Encoder, Env};
-use crate::base::Int;
-use crate::lang::free;
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::free;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 
 /// More instances of one quantifier than this are not made.
 const INSTANCES: usize = 1 << 13;

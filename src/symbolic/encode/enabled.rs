@@ -6,8 +6,8 @@
 
 use super::action::collect_guards;
 use super::{Encoder, Env, Slot};
-use crate::lang::typed::{BinOp, Expr, ExprKind, OpId, Pred, PredKind, Stmt, StmtKind, VarId};
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, OpId, Pred, PredKind, Stmt, StmtKind, VarId};
 
 impl Encoder<'_> {
     /// Where this holds, the event is enabled in the state, or something goes wrong in it.

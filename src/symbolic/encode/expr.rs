@@ -6,10 +6,10 @@
 
 use super::term::{LISTED, ROWS, Rows, Term};
 use super::{Encoder, Env};
-use crate::base::Int;
-use crate::lang::typed::{BigOp, BinOp, Expr, ExprKind, FunctionConst, Pred, Type, UnOp, VarId};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, FunctionConst, Pred, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 
 /// A term with the literal of its being defined; `None` if the expression is not understood.
 pub(super) type Built = Option<(Term, Lit)>;

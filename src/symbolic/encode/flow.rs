@@ -7,9 +7,9 @@
 use super::action::{Notes, written_by};
 use super::term::Term;
 use super::{Encoder, Env};
-use crate::base::Int;
-use crate::lang::typed::{Expr, OpId, Pred, Stmt, Target, VarId};
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::typed::{Expr, OpId, Pred, Stmt, Target, VarId};
 
 /// Rounds of a loop that are made; what comes after them is an unknown.
 const ROUNDS: usize = 24;

@@ -8,9 +8,9 @@
 use super::expr::Built;
 use super::term::{Rows, Term};
 use super::{Encoder, Env};
-use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

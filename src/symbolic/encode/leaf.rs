@@ -9,11 +9,11 @@ use super::images::{ARGUMENTS, Images};
 use super::pred::conjuncts;
 use super::term::{ROWS, Rows, Term};
 use super::{Encoder, Env};
-use crate::base::Int;
-use crate::lang::free;
-use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::free;
+use bombus_lang::typed::{Arrow, BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 use std::sync::Arc;
 
 /// What is known of an unknown beside its type.

@@ -5,11 +5,11 @@
 
 use super::term::{Rows, Term};
 use super::{Encoder, Env, Slot, Truth};
-use crate::base::Int;
-use crate::lang::partiality::may_be_undefined;
-use crate::lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{Arrow, BinOp, Expr, ExprKind, Type, UnOp};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 impl Encoder<'_> {

@@ -27,13 +27,13 @@ mod relation;
 mod sequence;
 pub mod term;
 
-use crate::base::budget::Budget;
-use crate::base::hash::HashMap;
-use crate::evaluate::Constants;
-use crate::lang::typed::{Expr, Machine, Pred, VarId};
-use crate::lang::{free, partiality};
-use crate::symbolic::gates::Gates;
-use crate::symbolic::sat::{Batsat, Lit, Sat};
+use crate::gates::Gates;
+use crate::sat::{Batsat, Lit, Sat};
+use bombus_base::budget::Budget;
+use bombus_base::hash::HashMap;
+use bombus_evaluate::Constants;
+use bombus_lang::typed::{Expr, Machine, Pred, VarId};
+use bombus_lang::{free, partiality};
 use number::Atoms;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -216,8 +216,8 @@ impl<'m> Encoder<'m> {
         (term, defined)
     }
 
-    fn type_word(&self, ty: &crate::lang::typed::Type) -> String {
-        use crate::lang::typed::Type;
+    fn type_word(&self, ty: &bombus_lang::typed::Type) -> String {
+        use bombus_lang::typed::Type;
         match ty {
             Type::Integer => "INTEGER".into(),
             Type::Bool => "BOOL".into(),

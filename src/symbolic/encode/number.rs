@@ -10,10 +10,10 @@
 //! A product of two limited numbers has no linear form: then there is no bound. Never here: definedness.
 
 use super::Encoder;
-use crate::base::Int;
-use crate::symbolic::bound::{self, Comparison};
-use crate::symbolic::integer::Integer;
-use crate::symbolic::sat::Lit;
+use crate::bound::{self, Comparison};
+use crate::integer::Integer;
+use crate::sat::Lit;
+use bombus_base::Int;
 use dashu_int::IBig;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

@@ -6,9 +6,9 @@
 
 use super::term::{Rows, Term};
 use super::{Encoder, Env, Slot, Truth};
-use crate::lang::partiality::pred_may_be_undefined;
-use crate::lang::typed::{Expr, Pred, PredKind, RelOp, Type, VarId};
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_lang::partiality::pred_may_be_undefined;
+use bombus_lang::typed::{Expr, Pred, PredKind, RelOp, Type, VarId};
 
 impl Encoder<'_> {
     /// A predicate; one that is not understood is an unknown truth.
@@ -191,7 +191,7 @@ impl Encoder<'_> {
     fn inclusion(&mut self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr) -> Option<Truth> {
         let strict = matches!(op, RelOp::StrictSubset | RelOp::NotStrictSubset);
         let negated = matches!(op, RelOp::NotSubset | RelOp::NotStrictSubset);
-        let may_fail = strict || crate::lang::partiality::may_be_undefined(b);
+        let may_fail = strict || bombus_lang::partiality::may_be_undefined(b);
         if !may_fail && let Some(images) = self.range_of(env, a) {
             let d = self.is_defined(env, a);
             let holds = self.images_within(env, &images, false, b)?;

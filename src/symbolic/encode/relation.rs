@@ -6,9 +6,9 @@
 use super::Encoder;
 use super::expr::Built;
 use super::term::{ROWS, Rows, Term};
-use crate::lang::typed::{BinOp, Expr, UnOp};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_lang::typed::{BinOp, Expr, UnOp};
+use bombus_lang::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Elements of a closure beyond which it is not computed.
@@ -34,8 +34,8 @@ impl Encoder<'_> {
             UnOp::Closure1 => (Term::set(self.closure(rows)?), d),
             UnOp::Closure => {
                 let mut out = self.closure(rows)?;
-                let crate::lang::typed::Type::Pow(pair) = &of.ty else { return None };
-                let crate::lang::typed::Type::Prod(from, _) = &**pair else { return None };
+                let bombus_lang::typed::Type::Pow(pair) = &of.ty else { return None };
+                let bombus_lang::typed::Type::Prod(from, _) = &**pair else { return None };
                 for v in self.values_of_type(from, CLOSED)? {
                     out.insert(Value::pair(v.clone(), v), Lit::TRUE);
                 }

@@ -6,10 +6,10 @@
 use super::Encoder;
 use super::expr::Built;
 use super::term::{ROWS, Rows, Term};
-use crate::base::Int;
-use crate::lang::typed::{BinOp, Type, UnOp};
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::typed::{BinOp, Type, UnOp};
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// A relation looked at as a sequence.

@@ -7,10 +7,10 @@
 use super::Encoder;
 use super::images::Images;
 use super::number::Num;
-use crate::base::Int;
-use crate::lang::typed::Type;
-use crate::lang::value::Value;
-use crate::symbolic::sat::Lit;
+use crate::sat::Lit;
+use bombus_base::Int;
+use bombus_lang::typed::Type;
+use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -7,9 +7,9 @@
 //! Consecution, for each event: from F the event is no finding and ends in F. Safety: no state of F is a finding. An UNSAT
 //! that rests on the range of limited integers counts only if the width of the system is at least the bound of the query.
 
-use crate::symbolic::lrat::{self, Proof};
-use crate::symbolic::sat::{Answer, Batsat, Limit, Lit};
-use crate::symbolic::system::{Cube, Moment, Part, System, Translation};
+use crate::lrat::{self, Proof};
+use crate::sat::{Answer, Batsat, Limit, Lit};
+use crate::system::{Cube, Moment, Part, System, Translation};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recheck {

@@ -9,9 +9,9 @@
 //! integers is no step here, so that the search is one of a finite system and each path that comes out is real; the
 //! check of the invariant knows no such cut.
 
-use crate::symbolic::integer::Integer;
-use crate::symbolic::sat::{self, Answer, Limit, Lit};
-use crate::symbolic::system::{Cell, Cube, Fact, Moment, System, Translation, lies_in};
+use crate::integer::Integer;
+use crate::sat::{self, Answer, Limit, Lit};
+use crate::system::{Cell, Cube, Fact, Moment, System, Translation, lies_in};
 
 /// A query was stopped: nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 //! result is taken, bounds on a tie.
 
 use super::frames::{Frames, Stopped};
-use crate::symbolic::system::{Atom, Cube, Fact};
+use crate::system::{Atom, Cube, Fact};
 use dashu_int::IBig;
 
 /// A cube that contains `cube` and is not reached from below `level`; `part` are facts of `cube` that suffice for that.

@@ -12,8 +12,8 @@ pub mod certificate;
 mod frames;
 mod generalise;
 
-use crate::symbolic::sat::{Batsat, Limit};
-use crate::symbolic::system::{Cube, Part, Translation};
+use crate::sat::{Batsat, Limit};
+use crate::system::{Cube, Part, Translation};
 use certificate::Recheck;
 pub use frames::Finding;
 use frames::{Frames, Reached, Stopped};

@@ -4,12 +4,12 @@
 
 use super::certificate::{self, Recheck};
 use super::{Finding, Options, Outcome, prove};
-use crate::symbolic::gates::Gates;
-use crate::symbolic::integer::Integer;
-use crate::symbolic::lrat_check;
-use crate::symbolic::sat::{Batsat, Limit, Lit, Sat};
-use crate::symbolic::system::{Cell, Cube, Part, Step, System, Translation};
-use crate::symbolic::testing::Random;
+use crate::gates::Gates;
+use crate::integer::Integer;
+use crate::lrat_check;
+use crate::sat::{Batsat, Limit, Lit, Sat};
+use crate::system::{Cell, Cube, Part, Step, System, Translation};
+use crate::testing::Random;
 use dashu_int::IBig;
 use std::collections::BTreeMap;
 

@@ -2,11 +2,11 @@
 //!
 //! In: sums and comparisons. Out: a `Translation` whose bound comes from `bound`, and the states that are reached.
 
-use crate::symbolic::bound::{self, Comparison};
-use crate::symbolic::gates::Gates;
-use crate::symbolic::integer::Integer;
-use crate::symbolic::sat::{Lit, Sat};
-use crate::symbolic::system::{Atom, Cell, Cube, Part, Step, System, Translation};
+use crate::bound::{self, Comparison};
+use crate::gates::Gates;
+use crate::integer::Integer;
+use crate::sat::{Lit, Sat};
+use crate::system::{Atom, Cell, Cube, Part, Step, System, Translation};
 use dashu_int::IBig;
 use std::collections::BTreeSet;
 

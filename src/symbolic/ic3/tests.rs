@@ -6,10 +6,10 @@
 use super::certificate::{self, Recheck};
 use super::testing::{Compare, Event, Linear, at_least, at_most, differs, sum};
 use super::{Finding, Options, Outcome, Why, prove};
-use crate::symbolic::lrat_check;
-use crate::symbolic::sat::{Batsat, Limit, Sat};
-use crate::symbolic::system::{Atom, Cube, Fact, Part, System, Translation};
-use crate::symbolic::testing::Random;
+use crate::lrat_check;
+use crate::sat::{Batsat, Limit, Sat};
+use crate::system::{Atom, Cube, Fact, Part, System, Translation};
+use crate::testing::Random;
 use dashu_int::IBig;
 
 fn options(first_width: usize, max_width: usize, frames: usize) -> Options {

@@ -16,9 +16,9 @@
 
 use super::printer::place_name;
 use super::{Action, Context, Convergence, Event, Formula, INITIALISATION, Machine, Project, formula};
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Name, Span};
-use crate::syntax::ast::{Expr, Ident};
+use crate::ast::{Expr, Ident};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Name, Span};
 
 const KEYWORDS: &[&str] = &[
     "machine",

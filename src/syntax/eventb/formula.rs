@@ -8,9 +8,9 @@ use super::lexer::{Spanned, Token, tokens};
 use super::names::{for_each_expr, free_in_order, primed, settle_bound_primes};
 use super::operators::{self, Level, tighter};
 use super::raw::comprehension;
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{FileId, Span};
-use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use crate::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{FileId, Span};
 
 /// Deeper formulas are refused.
 const MAX_DEPTH: usize = 250;

@@ -2,9 +2,9 @@
 //!
 //! In: the text of one formula. Out: its tokens with their bytes. Never here: precedence.
 
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{FileId, Int, Name, Span};
-use crate::syntax::ast::{BinOp, Builtin, Const};
+use crate::ast::{BinOp, Builtin, Const};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{FileId, Int, Name, Span};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {

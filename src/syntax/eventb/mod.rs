@@ -20,7 +20,7 @@ pub mod rodin_theory;
 pub mod term;
 
 use super::ast::{Expr, Ident, Stmt};
-use crate::base::{Name, Span};
+use bombus_base::{Name, Span};
 
 /// A chain of refinements with everything it sees.
 #[derive(Clone, Debug, Default)]

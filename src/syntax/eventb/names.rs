@@ -3,8 +3,8 @@
 //! In: formula trees of Event-B. Out: sets of names, changed trees.
 //! Never here: what a name means.
 
-use crate::base::Name;
-use crate::syntax::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
+use crate::ast::{Expr, ExprKind, Ident, Stmt, StmtKind};
+use bombus_base::Name;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Calls `note` for every free `x` and `x'`; it may replace the node.

@@ -3,8 +3,8 @@
 //! In: operators, whose spelling and levels stand in the table of `syntax/op.rs`. Out: what the parser and the printer of
 //! Event-B ask, so that what is printed can be read back.
 
-use crate::syntax::op::BinOp;
-pub use crate::syntax::op::RodinLevel as Level;
+use crate::op::BinOp;
+pub use crate::op::RodinLevel as Level;
 
 pub fn level(op: BinOp) -> Level {
     op.rodin().map_or(Level::Atom, |row| row.level)

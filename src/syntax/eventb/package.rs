@@ -14,9 +14,9 @@ use super::{
     Action, Constructor, Context, Convergence, Datatype, Event, Formula, Machine, Operator,
     OperatorDefinition, Project, Proof, ProofStatus, Theory,
 };
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Name, Span};
-use crate::syntax::ast::Ident;
+use crate::ast::Ident;
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Name, Span};
 
 /// Reads the package `file` of `sources`.
 pub fn read(sources: &mut Sources, file: FileId) -> Result<Project, Vec<Diagnostic>> {

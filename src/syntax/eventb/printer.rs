@@ -4,9 +4,9 @@
 //! trees with spans into it. Never here: whole components.
 
 use super::operators::{self, Level, tighter};
-use crate::base::diagnostic::Sources;
-use crate::base::{FileId, Name, Span};
-use crate::syntax::ast::{BigOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use crate::ast::{BigOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use bombus_base::diagnostic::Sources;
+use bombus_base::{FileId, Name, Span};
 
 /// Prints a predicate or expression into a text of its own called `name`, and sets its spans.
 pub fn place_expr(sources: &mut Sources, name: &str, expr: &mut Expr) {

@@ -5,8 +5,8 @@
 
 use super::rodin::{attribute, document};
 use super::{Proof, ProofStatus};
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Name};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Name};
 use std::collections::BTreeMap;
 
 /// Confidence from which Rodin calls an obligation discharged, and reviewed.

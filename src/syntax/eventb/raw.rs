@@ -5,9 +5,9 @@
 
 use super::names::{for_each_expr, primed, settle_bound_primes};
 use super::term::{Term, TermKind};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
-use crate::syntax::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use crate::ast::{BigOp, BinOp, Builtin, Const, Expr, ExprKind, Ident, Quant, Stmt, StmtKind};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
 
 fn expr_of(kind: ExprKind) -> Expr {
     Expr { kind, span: Span::default() }

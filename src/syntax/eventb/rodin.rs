@@ -8,9 +8,9 @@
 use super::formula;
 use super::printer::place_name;
 use super::{Action, Context, Convergence, Event, Formula, INITIALISATION, Machine};
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Name, Span};
-use crate::syntax::ast::{Expr, Ident};
+use crate::ast::{Expr, Ident};
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Name, Span};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;
 

@@ -8,9 +8,9 @@
 use super::printer::place_name;
 use super::rodin::{document, handle_file, span_of};
 use super::{Constructor, Datatype, Operator, OperatorDefinition, Theory, formula};
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::{FileId, Name};
-use crate::syntax::ast::Expr;
+use crate::ast::Expr;
+use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::{FileId, Name};
 use roxmltree::Node;
 
 /// Reads the theory called `name`.

@@ -6,8 +6,8 @@
 //! Only the part of Prolog that exporters write is read: atoms (plain, quoted, symbolic), numbers,
 //! strings, variables, lists, compound terms, comments, and infix operators on one level.
 
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{FileId, Int, Name, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{FileId, Int, Name, Span};
 use std::collections::HashMap;
 
 /// Deeper terms are refused; the deepest package known to us nests 65 levels.

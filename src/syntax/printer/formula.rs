@@ -4,9 +4,9 @@
 //! looser than its place. Never here: substitutions.
 
 use super::Printer;
-use crate::syntax::ast::{BigOp, BinOp, Expr, ExprKind, Ident, Quant, TemplatePart};
-use crate::syntax::builtins::{spelling, value_spelling};
-use crate::syntax::precedence::{Level, level_of, operand_levels};
+use crate::ast::{BigOp, BinOp, Expr, ExprKind, Ident, Quant, TemplatePart};
+use crate::builtins::{spelling, value_spelling};
+use crate::precedence::{Level, level_of, operand_levels};
 use std::fmt::Write;
 
 impl Printer {

@@ -3,12 +3,12 @@
 //! In: units. Out: text, one clause after the other as in the tree.
 
 use super::Printer;
-use crate::syntax::ast::{
+use crate::ast::{
     Clause, ClauseKind, DefBody, DefItem, Definition, Expr, Freetype, Ident, Machine, MachineKind,
     MachineRef, Operation, SetDecl, Unit,
 };
-use crate::syntax::parser::{Sort, sort_of};
-use crate::syntax::precedence::Level;
+use crate::parser::{Sort, sort_of};
+use crate::precedence::Level;
 
 impl Printer {
     pub fn unit(&mut self, unit: &Unit) {

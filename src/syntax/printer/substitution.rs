@@ -4,8 +4,8 @@
 //! none, since it demands BEGIN … END there.
 
 use super::Printer;
-use crate::syntax::ast::{Expr, Stmt, StmtKind};
-use crate::syntax::precedence::Level;
+use crate::ast::{Expr, Stmt, StmtKind};
+use crate::precedence::Level;
 
 impl Printer {
     pub fn statement(&mut self, stmt: &Stmt) {

@@ -4,7 +4,7 @@ use super::operators::Fixity;
 use super::parser::{Parse, Parser};
 use super::token::Tok;
 use super::tree::{Expr, ExprKind, Ident, Logic, LogicKind, NEGATION};
-use crate::base::Span;
+use bombus_base::Span;
 
 fn node(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }

@@ -5,8 +5,8 @@
 
 use super::operators::Operators;
 use super::token::{Tok, Token, drop_line_breaks, symbol, usual};
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{FileId, Int, Name, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{FileId, Int, Name, Span};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::operators::Fixity;
 use super::parser::{Parse, Parser};
 use super::token::Tok;
 use super::tree::{Connective, Expr, Ident, Logic, LogicKind, Quantifier};
-use crate::base::{Name, Span};
+use bombus_base::{Name, Span};
 
 fn node(kind: LogicKind, span: Span) -> Logic {
     Logic { kind, span }

@@ -11,8 +11,8 @@ mod token;
 pub mod tree;
 
 use super::Parsed;
-use crate::base::FileId;
-use crate::base::diagnostic::Severity;
+use bombus_base::FileId;
+use bombus_base::diagnostic::Severity;
 use tree::Spec;
 
 /// Parses a whole file; every paragraph that is wrong gives a message of its own.

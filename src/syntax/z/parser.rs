@@ -8,8 +8,8 @@ use super::token::{Tok, Token};
 use super::tree::{
     Decl, Frame, Ident, Logic, LogicKind, Paragraph, ParagraphKind, SchemaRef, SchemaText, Spec,
 };
-use crate::base::diagnostic::Diagnostic;
-use crate::base::{Name, Span};
+use bombus_base::diagnostic::Diagnostic;
+use bombus_base::{Name, Span};
 use std::collections::BTreeSet;
 
 pub(super) type Parse<T> = Result<T, Box<Diagnostic>>;

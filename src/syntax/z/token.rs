@@ -1,7 +1,7 @@
 //! Tokens of Z in LaTeX, and which of them a line may break at.
 
 use super::operators::{Fixity, Operators};
-use crate::base::{Int, Name, Span};
+use bombus_base::{Int, Name, Span};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tok {

@@ -3,7 +3,7 @@
 //! In: built by the parser. Out: read by `model::z`. Predicates and schema expressions share one grammar and one kind
 //! of node, `Logic`; only the place where a node stands tells which of the two is meant.
 
-use crate::base::{Int, Name, Span};
+use bombus_base::{Int, Name, Span};
 
 /// A word with its decoration: `x`, `x'`, `in?`, `S_1`.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! going through the set.
 
 use super::stubborn::{Chooser, size};
-use crate::system::ones;
+use bombus_system::ones;
 
 impl Chooser<'_> {
     pub(super) fn first_ample(&mut self, enabled: &[u64]) -> bool {

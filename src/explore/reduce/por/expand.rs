@@ -6,13 +6,13 @@
 
 use super::proviso::{Round, Vertex};
 use super::{Chooser, Common, Figures, Preserve, Proviso};
-use crate::explore::sink::{Notes, Source};
-use crate::explore::worker::Worker;
-use crate::system::{EventId, Finding, Sink, System};
+use crate::sink::{Notes, Source};
+use crate::worker::Worker;
 use bombus_kernels::memory::Meter;
+use bombus_system::{EventId, Finding, Sink, System};
 
 /// What a worker of a reduced search needs.
-pub(in crate::explore) struct Reducer<'a> {
+pub(crate) struct Reducer<'a> {
     common: &'a Common<'a>,
     chooser: Chooser<'a>,
     held: Held,
@@ -130,7 +130,7 @@ enum Part {
 impl<S: System> Worker<'_, S> {
     /// Expands a state as far as the reduction asks; `again` if the proviso wants what was left out
     /// the first time. Gives the number of its transitions; what was noted is in the core's notes.
-    pub(in crate::explore) fn expand_reduced(&mut self, state: &[u64], again: bool) -> usize {
+    pub(crate) fn expand_reduced(&mut self, state: &[u64], again: bool) -> usize {
         let Some(mut reducer) = self.reducer.take() else { return 0 };
         let total = self.reduce(&mut reducer, state, again);
         self.reducer = Some(reducer);

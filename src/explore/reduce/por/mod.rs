@@ -15,16 +15,16 @@ mod saved;
 mod stubborn;
 
 #[cfg(test)]
-pub(in crate::explore) mod tests;
+pub(crate) mod tests;
 
 pub use proviso::{Round, Vertex};
 pub use stubborn::Chooser;
 
-pub(in crate::explore) use expand::Reducer;
-pub(in crate::explore) use saved::kind;
+pub(crate) use expand::Reducer;
+pub(crate) use saved::kind;
 
-use crate::system::Relations;
 use bombus_kernels::memory::Meter;
+use bombus_system::Relations;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -124,7 +124,7 @@ const TRIAL: u64 = 20_000;
 const WORTH: u64 = 100;
 
 /// What the workers of a reduced search share.
-pub(in crate::explore) struct Common<'a> {
+pub(crate) struct Common<'a> {
     pub por: Por,
     pub relations: &'a Relations,
     /// The reduced states and their edges since the last round of the topological proviso.

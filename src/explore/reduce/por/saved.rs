@@ -7,15 +7,15 @@
 //! search goes on only with the relations it was saved with.
 
 use super::{Common, Figures, Por, Round, Vertex};
-use crate::explore::checkpoint::{In, Out, Refusal};
-use crate::system::{Relations, Rows};
+use crate::checkpoint::{In, Out, Refusal};
 use bombus_kernels::hash;
 use bombus_kernels::memory::Meter;
+use bombus_system::{Relations, Rows};
 use std::io;
 use std::sync::atomic::Ordering;
 
 /// A number that stands for the kind of a reduction and for all that its choices depend on.
-pub(in crate::explore) fn kind(por: Por, r: &Relations) -> u64 {
+pub(crate) fn kind(por: Por, r: &Relations) -> u64 {
     let Relations {
         events,
         dependent,
@@ -49,7 +49,7 @@ pub(in crate::explore) fn kind(por: Por, r: &Relations) -> u64 {
 
 impl Common<'_> {
     /// Writes what the workers share; all of them have handed in what they gathered.
-    pub(in crate::explore) fn save(&self, out: &mut Out) -> io::Result<()> {
+    pub(crate) fn save(&self, out: &mut Out) -> io::Result<()> {
         for counter in [&self.rounds, &self.looked_at, &self.reduced, &self.given_up_after, &self.repeated] {
             out.u64(counter.load(Ordering::Relaxed))?;
         }
@@ -70,12 +70,7 @@ impl Common<'_> {
     }
 
     /// Takes over what `save` wrote, of a search with ids below `bound`.
-    pub(in crate::explore) fn restore(
-        &self,
-        from: &mut In,
-        bound: u32,
-        meter: &Meter,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn restore(&self, from: &mut In, bound: u32, meter: &Meter) -> Result<(), Refusal> {
         for counter in [&self.rounds, &self.looked_at, &self.reduced, &self.given_up_after, &self.repeated] {
             counter.store(from.u64()?, Ordering::Relaxed);
         }
@@ -97,7 +92,7 @@ impl Common<'_> {
 
 impl Figures {
     /// Writes what workers counted.
-    pub(in crate::explore) fn save(&self, out: &mut Out) -> io::Result<()> {
+    pub(crate) fn save(&self, out: &mut Out) -> io::Result<()> {
         let Figures {
             reduced,
             no_smaller,
@@ -111,7 +106,7 @@ impl Figures {
         [reduced, no_smaller, by_proviso, unknown, single, left_out].into_iter().try_for_each(|n| out.u64(*n))
     }
 
-    pub(in crate::explore) fn restored(from: &mut In) -> io::Result<Figures> {
+    pub(crate) fn restored(from: &mut In) -> io::Result<Figures> {
         Ok(Figures {
             reduced: from.u64()?,
             no_smaller: from.u64()?,

@@ -10,7 +10,7 @@
 //! such a set; the one with the fewest enabled members wins, the least seed among equals.
 
 use super::{Method, Preserve};
-use crate::system::{GuardId, Relations};
+use bombus_system::{GuardId, Relations};
 
 /// More seeds than this are not tried in one state.
 const SEEDS: usize = 64;

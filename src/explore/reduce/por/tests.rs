@@ -11,8 +11,8 @@ mod random;
 mod saved;
 
 use super::{Method, Por, Preserve, Proviso};
-use crate::base::budget::Budget;
-use crate::explore::{Options, Outcome, explore};
+use crate::{Options, Outcome, explore};
+use bombus_base::budget::Budget;
 use full::Full;
 use random::{Fault, Guarded};
 

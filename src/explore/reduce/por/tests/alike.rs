@@ -8,8 +8,8 @@ use super::super::{Method, Por, Preserve, Proviso};
 use super::full::Full;
 use super::random::{Fault, Guarded, Instance, Update};
 use super::{reduction, search, systems};
-use crate::system::{Orbits, Precision};
 use bombus_kernels::hash;
+use bombus_system::{Orbits, Precision};
 use std::collections::BTreeSet;
 
 /// Processes that are alike: the cells of each lie side by side above the shared ones.

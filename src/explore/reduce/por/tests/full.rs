@@ -2,7 +2,7 @@
 
 use super::super::{Chooser, Method, Preserve};
 use super::random::Guarded;
-use crate::graph::{Graph, NodeId};
+use bombus_graph::{Graph, NodeId};
 use std::collections::BTreeMap;
 
 /// Successors of each reachable state.
@@ -145,14 +145,14 @@ pub fn algorithm_5(system: &Guarded) -> bool {
         for (i, _) in system.instances.iter().enumerate().filter(|(_, i)| i.enabled(s)) {
             enabled[i / 64] |= 1 << (i % 64);
         }
-        let mut holds = |g: crate::system::GuardId| {
-            use crate::system::System;
+        let mut holds = |g: bombus_system::GuardId| {
+            use bombus_system::System;
             system.guard(&mut (), &[s], g)
         };
         let chosen = chooser.choose(&enabled, &mut holds).map(<[u64]>::to_vec);
         // The stutter condition of the paper: no member is visible.
-        let chosen = chosen.filter(|set| crate::system::ones(set).all(|i| !r.is_visible(i)));
-        let mut follow: Vec<usize> = crate::system::ones(chosen.as_ref().unwrap_or(&enabled)).collect();
+        let chosen = chosen.filter(|set| bombus_system::ones(set).all(|i| !r.is_visible(i)));
+        let mut follow: Vec<usize> = bombus_system::ones(chosen.as_ref().unwrap_or(&enabled)).collect();
         let closes = |i: &usize| {
             system.instances[*i]
                 .targets(s)
@@ -160,7 +160,7 @@ pub fn algorithm_5(system: &Guarded) -> bool {
                 .any(|t| number.get(t).is_some_and(|n| number[&s] >= *n && !queue.contains(t)))
         };
         if chosen.is_some() && follow.iter().any(closes) {
-            follow = crate::system::ones(&enabled).collect();
+            follow = bombus_system::ones(&enabled).collect();
         }
         for i in follow {
             for t in system.instances[i].targets(s) {

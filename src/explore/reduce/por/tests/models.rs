@@ -146,8 +146,8 @@ fn a_guard_that_cannot_be_asked_for_counts_as_false_when_the_others_hold() {
 
 #[test]
 fn figures_are_the_same_for_any_number_of_workers_and_with_hashes_the_level_rule_is_used() {
-    use crate::base::budget::Budget;
-    use crate::explore::{Options, Store, explore};
+    use crate::{Options, Store, explore};
+    use bombus_base::budget::Budget;
     let s = toggle(Fault::None);
     for store in [Store::Exact, Store::Hash] {
         let run = |workers| {

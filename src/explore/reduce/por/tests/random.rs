@@ -4,11 +4,11 @@
 //! instance one or two outcomes. Never here: what is compared.
 
 use super::alike::{Alike, Sorted};
-use crate::explore::reduce::por::Preserve;
-use crate::system::{
+use crate::reduce::por::Preserve;
+use bombus_kernels::hash;
+use bombus_system::{
     EventId, Finding, FindingKind, GuardId, InstanceId, Orbits, Relations, Rows, Sink, System,
 };
-use bombus_kernels::hash;
 
 pub const CELLS: usize = 5;
 

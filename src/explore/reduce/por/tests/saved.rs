@@ -3,9 +3,9 @@
 use super::super::{Method, Por, Preserve, Proviso};
 use super::random::{Fault, Guarded};
 use super::{alike, search};
-use crate::base::budget::Budget;
-use crate::explore::checkpoint_tests::saved_anywhere;
-use crate::explore::{Keeper, Options, explore, resume};
+use crate::checkpoint_tests::saved_anywhere;
+use crate::{Keeper, Options, explore, resume};
+use bombus_base::budget::Budget;
 use parking_lot::Mutex;
 use std::io::{self, Write};
 use std::sync::Arc;
