@@ -1,6 +1,9 @@
 //! Bombus: a parallel model checker for B-family specifications.
 //!
-//! Data flows one way, and a module names only what stands upstream of it; `tests/cli/tidy.rs` checks the order.
+//! Data flows one way, and a module names only what stands upstream of it. Each folder of `src` is a crate that this one
+//! gathers under the folder's name, so that the compiler holds the order and a change builds only what stands on it;
+//! `evaluate` and `solve`, which ask each other, are one crate. What composes the line (`driver`, `report`, `cli`, `runs`,
+//! `serve`, `api`, `pins`) is this crate itself, and `tests/cli/tidy.rs` checks the order in it.
 //!
 //! ```text
 //! text → source → syntax → model → program ─┐                        ┌→ report
