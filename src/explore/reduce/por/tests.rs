@@ -76,26 +76,27 @@ fn lost(seed: u64, fault: Fault) -> Option<&'static str> {
     }
 }
 
+/// How many random systems a reduction must lose nothing of; `BOMBUS_POR_SYSTEMS` asks for more.
 pub(super) fn systems() -> u64 {
-    std::env::var("BOMBUS_POR_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(20_000)
+    std::env::var("BOMBUS_POR_SYSTEMS").ok().and_then(|n| n.parse().ok()).unwrap_or(5_000)
 }
+
+/// Among so many random systems every fault that is made on purpose shows; the search for one ends at the first.
+const WITH_FAULTS: u64 = 20_000;
 
 #[test]
 fn no_deadlock_no_violation_and_no_path_is_lost_on_random_systems() {
-    let mut reduced = 0;
     for seed in 0..systems() {
         if let Some(what) = lost(seed, Fault::None) {
             panic!("system {seed} lost {what}");
         }
-        reduced += 1;
     }
-    assert_eq!(reduced, systems());
 }
 
 #[test]
 fn row_51_parallel_searches_with_and_without_reduction_have_the_same_paths() {
     // Both provisos, by turns with 2, 5 and 8 workers; the figures are those of one worker.
-    for seed in 0..5_000u64 {
+    for seed in 0..systems() / 4 {
         let proviso = if seed.is_multiple_of(2) { Proviso::Topological } else { Proviso::Level };
         let por = Some(Por { method: Method::Stubborn, preserve: Preserve::Paths, proviso });
         let workers = [2, 5, 8][seed as usize % 3];
@@ -134,13 +135,13 @@ fn random_systems_are_reduced_at_all() {
 #[test]
 fn a_step_that_is_proven_to_keep_the_invariant_may_not_count_as_invisible() {
     // docs/algorithms.md, F2: it may repair what another one broke.
-    assert!((0..systems()).any(|seed| lost(seed, Fault::ProvenIsInvisible) == Some("a violation")));
+    assert!((0..WITH_FAULTS).any(|seed| lost(seed, Fault::ProvenIsInvisible) == Some("a violation")));
 }
 
 #[test]
 fn dependence_of_whole_events_may_not_be_decided_by_their_whole_guards() {
     // docs/algorithms.md, F3: one instance is lost, or made, while the event stays enabled.
-    assert!((0..systems()).any(|seed| lost(seed, Fault::WholeEvents).is_some()));
+    assert!((0..WITH_FAULTS).any(|seed| lost(seed, Fault::WholeEvents).is_some()));
 }
 
 #[test]
