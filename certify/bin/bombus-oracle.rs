@@ -1,6 +1,6 @@
 //! The command line: explore a machine, judge a trace, check a certificate. Prints; everything else is in the libraries.
 
-use bombus_certify::certificate::Unread;
+use bombus_certify::certificate::{Unread, is_of};
 use bombus_certify::proof;
 use bombus_certify::run::{self, check};
 use bombus_certify::trace::{params, trace_of};
@@ -18,7 +18,7 @@ const HELP: &str = "\
 bombus-oracle explore FILE.core [--json] [--max-states N] [--steps N] [--strict-wd]
 bombus-oracle judge FILE.core TRACE.json [--steps N] [--strict-wd]
 bombus-oracle print FILE.core
-bombus-oracle check DIR [--jobs N] [--sample N] [--shard I/N] [--log FILE] [--steps N] [--nodes N] [--json]
+bombus-oracle check DIR [--core FILE] [--jobs N] [--sample N] [--shard I/N] [--log FILE] [--steps N] [--nodes N] [--json]
 bombus-oracle trust
 
 explore visits all states of a machine in the core language; judge executes a trace again and answers
@@ -28,6 +28,7 @@ Exit status: 0 verified or confirmed, 1 violated or refuted, 2 rejected, 3 incom
 
 check examines a certificate that `bombus check --certificate DIR` wrote: constants, initial states, successors of every
 state, properties, counts. --sample looks at N states that the root of the certificate chooses, --shard at one part of N.
+--core rejects a certificate of another model than the one in FILE, which `bombus info --core MODEL` prints.
 --log enters every block that is right, and leaves those that earlier runs entered; it may be given for several files, the
 first one is written. --nodes limits the product with the automaton of a formula. Of a proof by k-induction or IC3 every
 refutation is checked, and the model is explored up to 10000 states or --sample N: a finding rejects, and if these are
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
 fn run(args: &[String]) -> Result<u8, String> {
     let mut options = Options::default();
     let mut checking = run::Options::default();
-    let (mut files, mut as_json, mut rest) = (Vec::new(), false, args.iter());
+    let (mut files, mut core, mut as_json, mut rest) = (Vec::new(), None, false, args.iter());
     while let Some(a) = rest.next() {
         let mut number = || rest.next().and_then(|n| n.parse().ok()).ok_or(format!("{a} needs a number"));
         match a.as_str() {
@@ -66,6 +67,7 @@ fn run(args: &[String]) -> Result<u8, String> {
             "--sample" => checking.sample = Some(number()?),
             "--nodes" => checking.nodes = number()? as usize,
             "--log" => checking.logs.push(rest.next().ok_or("--log needs a file")?.into()),
+            "--core" => core = Some(rest.next().ok_or("--core needs a file")?),
             "--shard" => checking.shard = Some(shard(rest.next())?),
             a if a.starts_with('-') => return Err(format!("unknown option {a}; --help lists all")),
             a => files.push(a),
@@ -94,18 +96,23 @@ fn run(args: &[String]) -> Result<u8, String> {
         }
         ["print", file] => (machine(file)?.write(), 0),
         ["trust"] => (trust::text(), 0),
-        ["check", dir] if proof::is_one(Path::new(dir)) => match proof::check(Path::new(dir), &checking) {
-            Ok(report) if as_json => (format!("{:#}", report.json()), report.status()),
-            Ok(report) => (report.text(), report.status()),
-            Err(Unread::Damaged(why)) => (format!("REJECTED    {why}"), 1),
-            Err(Unread::Missing(why)) => return Err(why),
-        },
-        ["check", dir] => match check(Path::new(dir), &checking) {
-            Ok(report) if as_json => (format!("{:#}", report.json()), report.status()),
-            Ok(report) => (report.text(), report.status()),
-            Err(Unread::Damaged(why)) => (format!("REJECTED    {why}"), 1),
-            Err(Unread::Missing(why)) => return Err(why),
-        },
+        ["check", dir] => {
+            let dir = Path::new(dir);
+            let core = core.map(|file| load(file)).transpose()?;
+            let answer = is_of(dir, core.as_deref()).and_then(|()| match proof::is_one(dir) {
+                true => proof::check(dir, &checking).map(|r| (r.text(), r.json(), r.status())),
+                false => check(dir, &checking).map(|r| (r.text(), r.json(), r.status())),
+            });
+            match answer {
+                Ok((_, json, status)) if as_json => (format!("{json:#}"), status),
+                Ok((text, _, status)) => (text, status),
+                Err(Unread::Damaged(why)) if as_json => {
+                    (format!("{:#}", json!({"result": "rejected", "rejected": why, "open": []})), 1)
+                }
+                Err(Unread::Damaged(why)) => (format!("REJECTED    {why}"), 1),
+                Err(Unread::Missing(why)) => return Err(why),
+            }
+        }
         _ => return Err(format!("a command is expected\n{HELP}")),
     };
     println!("{text}");

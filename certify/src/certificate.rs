@@ -13,8 +13,10 @@ use std::path::Path;
 
 /// How `constants.bin` begins: name and version of the format.
 pub const MAGIC: &[u8; 12] = b"BombusCons\x01\n";
-/// The most bytes of a manifest, a model or a trace.
-const MOST: u64 = 1 << 30;
+/// The most bytes of a manifest or a model, of a trace, and of constants. Text takes up to a hundred times its size when it is a tree.
+pub(crate) const MOST_TEXT: u64 = 1 << 24;
+const MOST_TRACE: u64 = 1 << 27;
+const MOST_CONSTANTS: u64 = 1 << 30;
 
 /// Why there is nothing to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Certificate {
     /// Reads all files and compares their hashes with the manifest.
     pub fn load(dir: &Path) -> Result<Certificate, Unread> {
         let text = |name: &str| {
-            let bytes = bytes_of(dir, name, MOST)?;
+            let bytes = bytes_of(dir, name, if name == "trace.json" { MOST_TRACE } else { MOST_TEXT })?;
             String::from_utf8(bytes).map_err(|_| Unread::Damaged(format!("{name}: it is no text")))
         };
         let damaged = |name: &str, why: String| Unread::Damaged(format!("{name}: {why}"));
@@ -74,7 +76,7 @@ impl Certificate {
         if manifest.unlisted.is_some() {
             return Ok(certificate);
         }
-        let constants = bytes_of(dir, "constants.bin", MOST)?;
+        let constants = bytes_of(dir, "constants.bin", MOST_CONSTANTS)?;
         same("constants.bin", sha256(&constants))?;
         let machine = &certificate.machine;
         certificate.constants =
@@ -83,6 +85,15 @@ impl Certificate {
         certificate.states = States::read(states).map_err(|e| damaged("states.bin", e))?;
         same("states.bin", certificate.states.root)?;
         Ok(certificate)
+    }
+}
+
+/// Whether a certificate is about the model of this text, if there is one.
+pub fn is_of(dir: &Path, core: Option<&str>) -> Result<(), Unread> {
+    let Some(core) = core else { return Ok(()) };
+    match bytes_of(dir, "model.core", MOST_TEXT)?.trim_ascii() == core.trim().as_bytes() {
+        true => Ok(()),
+        false => Err(Unread::Damaged("model.core: it is another model than the one that was given".into())),
     }
 }
 

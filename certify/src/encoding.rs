@@ -307,7 +307,7 @@ mod tests {
     fn a_second_spelling_of_a_value_is_refused() {
         let machine = Machine::default();
         let read = |bytes: &[u8], t: &Type| Reader::new(&machine, bytes).value(t);
-        let ints = Type::pow(Type::Integer);
+        let ints = Type::Pow(Box::new(Type::Integer));
         assert_eq!(read(&[0x82, 0x81, 0x82], &ints), Ok(Value::set(vec![Value::int(1), Value::int(2)])));
         // Another order, an element twice, a number with a leading zero, a long form of a short number.
         for wrong in [&[0x82u8, 0x82, 0x81][..], &[0x82, 0x81, 0x81], &[0x81, 0xc1, 0, 100], &[0x81, 0xc0, 5]]

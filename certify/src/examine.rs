@@ -10,8 +10,8 @@ use crate::members::{Members, valuation};
 use crate::memo::{Answers, Values, is_too_much};
 use crate::reads::variables;
 use crate::report::Open;
-use crate::start::shown;
-use bombus_oracle::eval::{Oracle, Slot};
+use crate::start::{patient, shown};
+use bombus_oracle::eval::{Env, Oracle, Slot};
 use bombus_oracle::exec::Kind;
 use bombus_oracle::search::{Look, State};
 use bombus_oracle::text::Core;
@@ -65,6 +65,8 @@ pub struct Examiner<'a> {
     /// The numbers of the values of the state under examination, and of a successor.
     ids: Vec<u32>,
     next: Vec<u32>,
+    /// The names of the machine with their values in that state, once a question was asked.
+    env: Option<Env>,
     bytes: Vec<u8>,
     weight: usize,
     pub counted: Counted,
@@ -128,7 +130,7 @@ impl<'a> Examiner<'a> {
         Examiner {
             c,
             machine,
-            oracle: Oracle::new(machine, steps),
+            oracle: patient(machine, steps),
             members,
             slots,
             values: machine.variables.iter().map(|_| Values::default()).collect(),
@@ -138,6 +140,7 @@ impl<'a> Examiner<'a> {
             atoms: Vec::new(),
             ids: Vec::new(),
             next: Vec::new(),
+            env: None,
             bytes: Vec::new(),
             weight: 0,
             open: Open::default(),
@@ -180,7 +183,8 @@ impl<'a> Examiner<'a> {
             let known = self.atoms[a].1.find(k, &self.ids);
             let answer = known.unwrap_or_else(|| {
                 self.oracle.restart();
-                let holds = self.oracle.holds(&self.environment(k), &self.atoms[a].0);
+                let env = self.environment(k);
+                let holds = self.oracle.holds(&env, &self.atoms[a].0);
                 let holds = holds.map_err(|stop| crate::start::words(&stop));
                 self.atoms[a].1.add(holds, 32, &mut self.weight)
             });
@@ -202,6 +206,7 @@ impl<'a> Examiner<'a> {
         let mut reader = Reader::new(self.machine, bytes);
         let k = valuation(self.c, &mut reader)?;
         self.ids.clear();
+        self.env = None;
         for (i, (name, t)) in self.machine.variables.iter().enumerate() {
             let start = reader.at;
             reader.skip(t).map_err(|why| format!("{name}: {why}"))?;
@@ -228,9 +233,15 @@ impl<'a> Examiner<'a> {
         shown(self.c, &self.state_values())
     }
 
-    fn environment(&self, k: usize) -> bombus_oracle::eval::Env {
+    /// The names of the machine in the state under examination; they are shared by all questions about it.
+    fn environment(&mut self, k: usize) -> Env {
+        if let Some(env) = &self.env {
+            return env.clone();
+        }
         let slots = self.slots[k].as_deref().unwrap_or_default();
-        self.oracle.environment(slots, Some(&self.state_values()))
+        let env = self.oracle.environment(slots, Some(&self.state_values()));
+        self.env = Some(env.clone());
+        env
     }
 
     fn property(&mut self, p: usize, k: usize) -> Arc<Truth> {

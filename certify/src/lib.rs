@@ -8,7 +8,8 @@
 //! constants and initial states, `examine` those of every state, with `reads` and `memo` to ask nothing twice and
 //! `members` to know what is listed; `orbit` renames elements. `trace` replays; `temporal` has
 //! formulas, which `product` decides on all paths and `word` along one. `run` is
-//! the whole, `proof` checks refutations (`lrat`) instead of states, `unlisted` explores where no states are listed, `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
+//! the whole, `proof` checks refutations (`lrat`) instead of states, `unlisted` explores where no states are listed, `reduced`
+//! examines a list that is not closed, `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
 
 pub mod certificate;
 pub mod encoding;
@@ -23,6 +24,7 @@ pub mod orbit;
 pub mod product;
 pub mod proof;
 pub mod reads;
+pub mod reduced;
 pub mod report;
 pub mod run;
 pub mod start;

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-/// Numbers of variables beyond this are refused: no clauses of ours have so many.
-const MOST_VARIABLES: i64 = 1 << 28;
+/// A text may speak of so many variables, or of as many as it has bytes if these are more.
+const FEW_VARIABLES: usize = 1 << 20;
 
 /// Clauses by their numbers, and the literals that are assumed at the moment.
 struct Checker {
@@ -15,17 +15,22 @@ struct Checker {
     /// By variable: the round in which the variable was set, and its value.
     assigned: Vec<(u64, bool)>,
     round: u64,
+    /// How many variables there are.
+    variables: u64,
 }
 
 /// Checks a refutation and gives the number of its lemmas.
 pub fn check(cnf: &str, proof: &str) -> Result<usize, String> {
-    let mut checker = Checker { clauses: HashMap::new(), assigned: Vec::new(), round: 0 };
+    let mut checker = Checker { clauses: HashMap::new(), assigned: Vec::new(), round: 0, variables: 0 };
     let mut last = checker.read(cnf)?;
-    let mut lemmas = 0;
+    let (mut lemmas, mut is_refuted) = (0, false);
     for (index, line) in proof.lines().enumerate() {
         let at = |why: String| format!("line {}: {why}", index + 1);
         let mut words = line.split_ascii_whitespace();
         let Some(first) = words.next().filter(|w| *w != "c") else { continue };
+        if is_refuted {
+            return Err(at("there is a line behind the empty clause".into()));
+        }
         let number: u64 = first.parse().map_err(|_| at(format!("`{first}` is no number")))?;
         let rest: Vec<&str> = words.collect();
         if rest.first() == Some(&"d") {
@@ -36,15 +41,14 @@ pub fn check(cnf: &str, proof: &str) -> Result<usize, String> {
             return Err(at("the numbers of lemmas do not rise".into()));
         }
         let (clause, hints) = parts(&rest).map_err(at)?;
+        checker.known(&clause).map_err(at)?;
         checker.follows(&clause, &hints).map_err(at)?;
         lemmas += 1;
-        if clause.is_empty() {
-            return Ok(lemmas);
-        }
+        is_refuted = clause.is_empty();
         checker.clauses.insert(number, clause.into());
         last = number;
     }
-    Err("the empty clause is not derived".into())
+    if is_refuted { Ok(lemmas) } else { Err("the empty clause is not derived".into()) }
 }
 
 /// The literals of a lemma and the clauses that it follows from, each list with its closing 0.
@@ -62,7 +66,7 @@ fn parts(words: &[&str]) -> Result<(Vec<i32>, Vec<u64>), String> {
 fn literal(word: &str) -> Result<i32, String> {
     let number: i64 = word.parse().map_err(|_| format!("`{word}` is no literal"))?;
     match i32::try_from(number) {
-        Ok(small) if number != 0 && number.abs() <= MOST_VARIABLES => Ok(small),
+        Ok(small) if number != 0 && small != i32::MIN => Ok(small),
         _ => Err(format!("`{word}` is no literal")),
     }
 }
@@ -74,23 +78,32 @@ impl Checker {
         let head: Vec<&str> = lines.next().unwrap_or("").split_ascii_whitespace().collect();
         let ["p", "cnf", variables, count] = head[..] else { return Err("the CNF has no header".into()) };
         let number = |w: &str| w.parse::<u64>().map_err(|_| format!("the header of the CNF has `{w}`"));
-        let (variables, count) = (number(variables)?, number(count)?);
+        let count = number(count)?;
+        self.variables = number(variables)?;
+        if self.variables > text.len().max(FEW_VARIABLES) as u64 {
+            return Err("the CNF counts more variables than it can have".into());
+        }
         let (mut clause, mut last) = (Vec::new(), 0);
         for word in lines.flat_map(str::split_ascii_whitespace) {
             if word == "0" {
+                self.known(&clause)?;
                 last += 1;
                 self.clauses.insert(last, std::mem::take(&mut clause).into());
                 continue;
             }
-            let lit = literal(word)?;
-            if u64::from(lit.unsigned_abs()) > variables {
-                return Err(format!("the CNF has no variable {lit}"));
-            }
-            clause.push(lit);
+            clause.push(literal(word)?);
         }
         match clause.is_empty() && last == count {
             true => Ok(last),
             false => Err("the header of the CNF counts other clauses".into()),
+        }
+    }
+
+    /// All literals are of variables that there are.
+    fn known(&self, clause: &[i32]) -> Result<(), String> {
+        match clause.iter().find(|lit| u64::from(lit.unsigned_abs()) > self.variables) {
+            Some(lit) => Err(format!("there is no variable {lit}")),
+            None => Ok(()),
         }
     }
 
@@ -191,6 +204,7 @@ mod tests {
             "p cnf 99999999999999999999 1\n1 0\n",
             "p cnf 1 4000000000\n1 0\n",
             "p cnf 1 1\n2 0\n",
+            "p cnf 2000000000 1\n2000000000 0\n",
         ] {
             assert!(check(cnf, PROOF).is_err(), "{cnf}");
         }
@@ -201,6 +215,8 @@ mod tests {
             "5",
             "99999999999999999999 0 1 0\n",
             "5 -2147483648 0 1 0",
+            "5 3 0 1 2 0\n",
+            "5 1 0 1 2 0\n7 0 5 3 4 0\n8 2 0 1 3 0\n",
         ] {
             assert!(check(CNF, proof).is_err(), "{proof}");
         }

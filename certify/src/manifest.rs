@@ -4,13 +4,14 @@
 //! opened: the files of a certificate have fixed names.
 //! Never here: whether a claim is right.
 
+use crate::states::{hex, sha256};
 use bombus_oracle::tree::Name;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// The name and the version of the format.
 pub const FORMAT: &str = "bombus-certificate";
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The claims of a certificate.
 #[derive(Clone, Debug)]
@@ -69,6 +70,24 @@ pub struct Counts {
 }
 
 impl Manifest {
+    /// Whether the states of the search can be counted again: not if it ended at a finding, and not if it counted orbits
+    /// and kept no list of them.
+    pub fn is_counted(&self) -> bool {
+        self.verified && !(self.unlisted.is_some() && !self.symmetry.is_empty())
+    }
+
+    /// What cannot be checked may not be claimed.
+    fn claims_too_much(&self) -> Option<&'static str> {
+        let counts = &self.counts;
+        if !self.is_counted() && *counts != Counts::default() {
+            Some("counts of a search that ended early, or of orbits that are not listed, cannot be checked")
+        } else if self.reduced && (counts.transitions > 0 || !counts.events.is_empty()) {
+            Some("transitions of a search that left steps out cannot be checked")
+        } else {
+            None
+        }
+    }
+
     /// Reads the text of a manifest.
     pub fn read(text: &str) -> Result<Manifest, String> {
         let json: Json = serde_json::from_str(text).map_err(|e| e.to_string())?;
@@ -86,6 +105,7 @@ impl Manifest {
             Some("violated") => false,
             _ => return Err("\"verdict\" is neither \"verified\" nor \"violated\"".into()),
         };
+        is_sealed(&json)?;
         let counts = &json["counts"];
         let mut events = BTreeMap::new();
         for e in list(counts, "events")? {
@@ -96,7 +116,7 @@ impl Manifest {
         }
         let hash = |(name, h): (&String, &Json)| Some((name.clone(), h.as_str()?.to_string()));
         let hashes = json["hashes"].as_object().ok_or("\"hashes\" is missing")?;
-        Ok(Manifest {
+        let manifest = Manifest {
             verified,
             asked: Asked::read(&json["asked"])?,
             counts: Counts {
@@ -114,7 +134,21 @@ impl Manifest {
             not_certified: texts(&json, "not_certified")?,
             about: serde_json::json!({"model": json["model"], "build": json["build"], "scope": json["scope"],
                 "sources": json["sources"]}),
-        })
+        };
+        manifest.claims_too_much().map_or(Ok(()), |why| Err(why.to_string()))?;
+        Ok(manifest)
+    }
+}
+
+/// Whether a manifest is the one that its producer wrote: it holds its own hash, taken without the hash. Who alters a
+/// manifest on purpose can compute that again; an accident, or a change by hand, cannot.
+pub fn is_sealed(json: &Json) -> Result<(), String> {
+    let mut rest = json.clone();
+    let seal = rest.as_object_mut().and_then(|keys| keys.shift_remove("seal"));
+    match seal.as_ref().and_then(Json::as_str) {
+        Some(seal) if seal == hex(&sha256(rest.to_string().as_bytes())) => Ok(()),
+        Some(_) => Err("it was altered: its seal is not the hash of the rest".into()),
+        None => Err(missing("seal")),
     }
 }
 

@@ -5,9 +5,9 @@
 //! that wrote them knows, so the oracle explores `model.core` as well: where that comes to an end the clauses need not
 //! be believed, and a finding rejects whatever the clauses say. Never here: how refutations are checked.
 
-use crate::certificate::{Unread, bytes_of};
+use crate::certificate::{MOST_TEXT, Unread, bytes_of};
 use crate::lrat;
-use crate::manifest::Asked;
+use crate::manifest::{Asked, is_sealed};
 use crate::run::Options;
 use crate::states::{hex, sha256};
 use crate::unlisted::{Seen, explore};
@@ -20,8 +20,8 @@ use std::time::Duration;
 
 /// The name and the version of the format.
 pub const FORMAT: &str = "bombus-proof";
-pub const VERSION: u64 = 1;
-/// The most bytes of a file.
+pub const VERSION: u64 = 2;
+/// The most bytes of clauses or of a refutation.
 const MOST: u64 = 1 << 30;
 /// How many states of the model are explored unless the user says otherwise, and how long.
 const STATES: u64 = 10_000;
@@ -47,7 +47,7 @@ pub struct Proved {
 
 /// Whether the directory holds a proof and not a list of states.
 pub fn is_one(dir: &Path) -> bool {
-    let manifest = bytes_of(dir, "manifest.json", MOST).ok();
+    let manifest = bytes_of(dir, "manifest.json", MOST_TEXT).ok();
     let json: Option<Json> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     json.is_some_and(|json| json["format"] == FORMAT)
 }
@@ -56,13 +56,15 @@ pub fn is_one(dir: &Path) -> bool {
 pub fn check(dir: &Path, options: &Options) -> Result<Proved, Unread> {
     let damaged = |name: &str, why: &str| Unread::Damaged(format!("{name}: {why}"));
     let text = |name: &str| {
-        String::from_utf8(bytes_of(dir, name, MOST)?).map_err(|_| damaged(name, "it is no text"))
+        let most = if name.ends_with(".cnf") || name.ends_with(".lrat") { MOST } else { MOST_TEXT };
+        String::from_utf8(bytes_of(dir, name, most)?).map_err(|_| damaged(name, "it is no text"))
     };
     let wrong = |why: &str| damaged("manifest.json", why);
     let json: Json = serde_json::from_str(&text("manifest.json")?).map_err(|e| wrong(&e.to_string()))?;
     if json["format"] != FORMAT || json["version"] != VERSION || json["verdict"] != "verified" {
         return Err(wrong("it is no proof of this version"));
     }
+    is_sealed(&json).map_err(|why| wrong(&why))?;
     let hashes: BTreeMap<String, String> = serde_json::from_value(json["hashes"].clone())
         .map_err(|_| wrong("\"hashes\" is missing or of another type"))?;
     let own = |name: &str| -> Result<String, Unread> {

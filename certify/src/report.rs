@@ -31,6 +31,12 @@ impl Open {
         }
     }
 
+    /// Whether the oracle met a tree that breaks the rules of types: no model is like that.
+    pub fn ill_typed(&self) -> Option<String> {
+        let words = self.0.keys().find(|words| words.contains("ill-typed tree"))?;
+        Some(format!("model.core is no model: {words}"))
+    }
+
     /// How many obligations are open.
     pub fn total(&self) -> u64 {
         self.0.values().map(|e| e.0).sum()

@@ -11,19 +11,32 @@ use crate::report::Open;
 use bombus_oracle::eval::{Oracle, Slot, Stop};
 use bombus_oracle::exec::{Kind, Run, Writes};
 use bombus_oracle::search::{State, Valuation};
+use bombus_oracle::tree::Machine;
 use std::collections::BTreeSet;
 
-/// Steps of evaluation for all valuations together are so many times those for one question.
-const TOGETHER: u64 = 10;
+/// Steps of evaluation for one question unless the user states a number, and how many more questions share that need them.
+pub const STEPS: u64 = 2_000_000;
+const RESERVE: u64 = 250_000_000;
+
+/// The steps that long questions share; none where the user has stated how many a question may take.
+pub fn reserve(steps: u64) -> u64 {
+    if steps == STEPS { RESERVE } else { 0 }
+}
+
+/// An oracle that has more steps for a few questions than for each.
+pub fn patient(machine: &Machine, steps: u64) -> Oracle<'_> {
+    Oracle::with_reserve(machine, steps, reserve(steps))
+}
 
 /// What is known when all initial states were looked at.
 #[derive(Default)]
 pub struct Start {
     /// For each valuation what the constants stand for; nothing if that could not be told.
     pub slots: Vec<Option<Valuation>>,
-    pub initial: u64,
     /// The initial states of each valuation.
     pub states: Vec<(usize, State)>,
+    /// The numbers of the listed states that they are, or can be renamed into.
+    pub members: BTreeSet<u64>,
     pub open: Open,
 }
 
@@ -39,7 +52,7 @@ pub fn start(c: &Certificate, members: &Members, group: &Group, steps: u64) -> R
     }
     let machine = &c.machine;
     for (k, constants) in c.constants.iter().enumerate() {
-        let oracle = Oracle::new(machine, steps);
+        let oracle = patient(machine, steps);
         let slots = one_valuation(c, &oracle, k, constants, &mut start.open)?;
         if let Some(slots) = &slots {
             oracle.restart();
@@ -114,20 +127,19 @@ fn initial_states(
         distinct.insert(state);
     }
     for state in distinct {
-        match members.has(c, k, &state) {
-            Some(true) => {}
-            Some(false) => return Err(format!("the initial state {} is missing", shown(c, &state))),
+        match members.find(c, k, &state) {
+            Some(Some(number)) => _ = start.members.insert(number),
+            Some(None) => return Err(format!("the initial state {} is missing", shown(c, &state))),
             None => start.open.enter("an initial state has too many renamings", || shown(c, &state)),
         }
         start.states.push((k, state));
-        start.initial += 1;
     }
     Ok(())
 }
 
 /// Every valuation that satisfies the properties is listed, up to a renaming of elements that nobody names.
 fn complete(c: &Certificate, group: &Group, steps: u64, open: &mut Open) -> Result<(), String> {
-    let oracle = Oracle::new(&c.machine, steps.saturating_mul(TOGETHER));
+    let oracle = patient(&c.machine, steps);
     let (all, undefined) = match oracle.valuations(&Writes::new()) {
         Ok(all) => all,
         Err(stop) => {

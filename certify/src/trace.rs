@@ -6,6 +6,7 @@
 
 use crate::certificate::Certificate;
 use crate::report::Open;
+use crate::start::reserve;
 use bombus_oracle::eval::Oracle;
 use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::judge::{Claim, Verdict, judge};
@@ -34,7 +35,7 @@ pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String
     if !asked {
         return Err(format!("a finding of kind {} was not asked for", claim.kind.word()));
     }
-    match judge(&c.machine, &trace, &claim, steps) {
+    match judge(&c.machine, &trace, &claim, steps.saturating_add(reserve(steps))) {
         Verdict::Confirmed => Ok(()),
         Verdict::Refuted(why) => Err(why),
         Verdict::TooBig(why) => {
@@ -54,7 +55,15 @@ pub fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String
     let oracle = Oracle::new(machine, 1_000_000);
     let kind = json["kind"].as_str().and_then(Kind::named).ok_or("\"kind\" is missing or unknown")?;
     let event = match json["while"]["name"].as_str() {
-        None => None,
+        None if json["while"].is_null() => None,
+        None => return Err("\"while\" names no event".into()),
+        Some(n) if !machine.operation(n).is_some_and(|o| o.event) => {
+            return Err(format!("{n} is no event"));
+        }
+        // What is wrong in a state is wrong whatever happens next.
+        Some(_) if matches!(kind, Kind::Invariant | Kind::Goal | Kind::Deadlock | Kind::Properties) => {
+            return Err(format!("a finding of kind {} has no event", kind.word()));
+        }
         Some(n) if json["while"]["params"].is_null() => Some((Name::from(n), None)),
         Some(n) => {
             let values = all(&oracle, params(machine.operation(n)), &json["while"]["params"])?;

@@ -16,7 +16,8 @@ const READING: Files = files!("../../oracle/src/": "tree.rs", "text.rs");
 const MEANING: Files = files!("../../oracle/src/": "value.rs", "sets.rs", "eval.rs", "operators.rs", "pred.rs",
     "enumerate.rs", "grow.rs", "exec.rs", "search.rs", "judge.rs");
 const CHECKING: Files = files!("": "encoding.rs", "states.rs", "manifest.rs", "certificate.rs", "start.rs", "members.rs",
-    "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs");
+    "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs",
+    "reduced.rs");
 const SYMMETRY: Files = files!("": "orbit.rs");
 const PROOFS: Files = files!("": "proof.rs", "lrat.rs");
 const FORMULAS: Files = files!("": "temporal.rs", "formula.rs", "product.rs", "word.rs");

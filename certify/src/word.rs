@@ -10,8 +10,8 @@ use crate::certificate::Certificate;
 use crate::formula::{Formula, Op, Truth};
 use crate::report::Open;
 use crate::run::events;
+use crate::start::patient;
 use crate::trace::steps_of;
-use bombus_oracle::eval::Oracle;
 use bombus_oracle::exec::Kind;
 use bombus_oracle::judge::{Claim, Verdict, judge};
 use bombus_oracle::search::{Look, Trace};
@@ -83,7 +83,7 @@ fn atoms(
     steps: u64,
 ) -> Result<Vec<Vec<Truth>>, String> {
     let machine = Machine { scope: None, ..c.machine.clone() };
-    let oracle = Oracle::new(&machine, steps);
+    let oracle = patient(&machine, steps);
     let all = oracle.valuations(&trace.constants).map_err(|s| crate::start::words(&s))?.0;
     let [valuation] = &all[..] else { return Err("the constants of the trace are not the only ones".into()) };
     let positions = trace.steps.len() - usize::from(matches!(end, End::Loop(_)));

@@ -79,3 +79,26 @@ fn a_directory_without_a_certificate_and_a_wrong_shard_are_rejected() {
         assert_eq!(oracle(&["check", ".", "--shard", shard]).0, Some(2), "{shard}");
     }
 }
+
+#[test]
+fn damage_is_json_where_json_is_asked_for() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("manifest.json"), "{}").expect("written");
+    let (status, text) = oracle(&["check", dir.path().to_str().expect("a plain path"), "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((status, &json["result"]), (Some(1), &"rejected".into()));
+}
+
+#[test]
+fn a_certificate_of_another_model_than_the_given_one_is_rejected() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let core = file("given.core", "(machine M)\n");
+    for (own, about_it) in [("(machine M)", true), ("(machine N)", false)] {
+        std::fs::write(dir.path().join("model.core"), own).expect("written");
+        let (dir, core) = (dir.path().to_str().expect("plain"), core.to_str().expect("plain"));
+        let (status, text) = oracle(&["check", dir, "--core", core]);
+        // There is no manifest, so nothing more is to be read.
+        assert_eq!(status, Some(if about_it { 2 } else { 1 }), "{text}");
+        assert_eq!(text.contains("another model"), !about_it, "{text}");
+    }
+}

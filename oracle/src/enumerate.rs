@@ -11,6 +11,7 @@
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, Val};
 use crate::pred::{Conjunct, conjuncts, located, worse};
 use crate::sets::{Set, sides};
+use crate::text::Core;
 use crate::tree::{Expr, Name, Pred, RelOp, Type, Var};
 use crate::value::Value;
 use std::sync::Arc;
@@ -18,10 +19,14 @@ use std::sync::Arc;
 /// Called with the environment of each binding, and whether the predicate is true or undefined there.
 pub(crate) type Found<'a> = &'a mut dyn FnMut(&Env, Result<(), Undefined>) -> Res<()>;
 
+/// Conjuncts that are not known to be true, and why some conjunct before them has no truth.
+type Pending<'a> = (&'a [Conjunct<'a>], Option<Stop>);
+/// A variable by its place with its range, if there is one; and one whose range is undefined.
+type Choice = (Option<(usize, Range)>, Option<usize>);
+
 /// The values that a variable runs through.
 enum Range {
-    /// One value; the flag says that the conjunct is `x = E` and thereby true.
-    Equal(Slot, bool),
+    Equal(Slot),
     Members(Set),
 }
 
@@ -32,18 +37,12 @@ impl Oracle<'_> {
         conjuncts(p, "", &mut pending);
         let mut env = env.clone();
         vars.iter().for_each(|(n, _)| env.push(n, Slot::Unbound));
-        self.level(&mut env, &vars.iter().collect::<Vec<_>>(), &pending, None, found)
+        self.level(&mut env, &vars.iter().collect::<Vec<_>>(), (&pending, None), found)
     }
 
-    fn level(
-        &self,
-        env: &mut Env,
-        left: &[&Var],
-        pending: &[Conjunct],
-        mut trouble: Option<Stop>,
-        found: Found,
-    ) -> Res<()> {
+    fn level(&self, env: &mut Env, left: &[&Var], pending: Pending, found: Found) -> Res<()> {
         self.tick()?;
+        let (pending, mut trouble) = pending;
         let mut open = Vec::new();
         for (label, p) in pending {
             match self.holds(env, p).map_err(|s| located(s, label)) {
@@ -62,30 +61,35 @@ impl Oracle<'_> {
             };
         }
         let (choice, undefined) = self.choose(env, left, &mut open);
-        // If a name further out has no value yet, what bounds the variable may not be seen yet either.
-        let early = env.unbound() > left.len();
-        let unlistable = if early { Stop::Unbound } else { Stop::Unlistable };
-        let (mut seen, mut sampled) = (false, false);
-        let finite = left.iter().position(|v| self.finite_type(&v.1, &mut Vec::new()));
-        let hopeless = undefined.or(matches!(trouble, Some(Stop::Undefined(_))).then_some(0));
-        let (at, range) = match (choice, finite, hopeless) {
-            (Some(choice), ..) => choice,
-            (None, _, None) if early => return Err(unlistable),
-            (None, Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
-            // A conjunct is undefined already, or the set `S` of a conjunct `x:S` is. So no binding makes the predicate
-            // true, and one binding that does not make it false makes it undefined: a few values are tried.
-            (None, None, Some(at)) if left[at].1 == Type::Integer => {
-                sampled = true;
-                (at, Range::Members(Set::Interval((-2).into(), 8.into())))
+        let (mut seen, mut sampled) = (false, None);
+        let (at, range) = match choice {
+            Some(choice) => choice,
+            None => {
+                // If a name further out has no value yet, what bounds the variable may not be seen yet either.
+                let text = || open.iter().map(|(_, p)| p.write() + " ").collect::<String>();
+                let early = env.awaits(text, &left.iter().map(|v| &v.0).collect::<Vec<_>>());
+                let unlistable = if early { Stop::Unbound } else { Stop::Unlistable };
+                let finite = left.iter().position(|v| self.finite_type(&v.1, &mut Vec::new()));
+                let hopeless = undefined.or(matches!(trouble, Some(Stop::Undefined(_))).then_some(0));
+                match (finite, hopeless) {
+                    (_, None) if early => return Err(unlistable),
+                    (Some(at), _) => (at, Range::Members(Set::All(left[at].1.clone()))),
+                    // A conjunct is undefined already, or the set `S` of a conjunct `x:S` is. So no binding makes the
+                    // predicate true, and one binding that does not make it false makes it undefined: a few are tried.
+                    (None, Some(at)) if left[at].1 == Type::Integer => {
+                        sampled = Some(unlistable);
+                        (at, Range::Members(Set::Interval((-2).into(), 8.into())))
+                    }
+                    _ => return Err(unlistable),
+                }
             }
-            _ => return Err(unlistable),
         };
         let (name, rest) = (&left[at].0, [&left[..at], &left[at + 1..]].concat());
         let growing = matches!(&range, Range::Members(Set::Arrows(arrow, ..)) if arrow.functional);
         let around = if growing { env.clone() } else { Env::default() };
         let mut with = |slot: Slot| {
             env.fill(name, slot);
-            let done = self.level(env, &rest, &open, trouble.clone(), &mut |env, truth| {
+            let done = self.level(env, &rest, (&open, trouble.clone()), &mut |env, truth| {
                 seen = true;
                 found(env, truth)
             });
@@ -93,30 +97,25 @@ impl Oracle<'_> {
             done
         };
         match range {
-            Range::Equal(slot, _) => with(slot)?,
+            Range::Equal(slot) => with(slot)?,
             Range::Members(Set::Arrows(arrow, a, b)) if growing => {
                 self.grow(&around, name, (arrow, &a, &b), &open, &mut |v| with(Slot::Value(v)))?
             }
             Range::Members(set) => self.each(&set, &mut |v| with(Slot::Value(v)))?,
         }
-        if sampled && !seen { Err(unlistable) } else { Ok(()) }
+        sampled.filter(|_| !seen).map_or(Ok(()), Err)
     }
 
-    /// The first variable with an equation, else the first one with another obvious range. An equation that gives the
-    /// value is removed. The second answer is a variable whose range is undefined.
-    fn choose(
-        &self,
-        env: &Env,
-        left: &[&Var],
-        open: &mut Vec<Conjunct>,
-    ) -> (Option<(usize, Range)>, Option<usize>) {
+    /// The first variable with an equation, else the first one with another obvious range. A conjunct that is true for the
+    /// whole range is removed. The second answer is a variable whose range is undefined.
+    fn choose(&self, env: &Env, left: &[&Var], open: &mut Vec<Conjunct>) -> Choice {
         let mut undefined = None;
         for equations in [true, false] {
             for (at, var) in left.iter().enumerate() {
                 for k in 0..open.len() {
                     match self.range(env, &var.0, open[k].1, equations) {
-                        Ok(Some(range)) => {
-                            if let Range::Equal(_, true) = range {
+                        Ok(Some((range, is_exact))) => {
+                            if is_exact {
                                 open.remove(k);
                             }
                             return (Some((at, range)), undefined);
@@ -133,8 +132,8 @@ impl Oracle<'_> {
         (None, undefined)
     }
 
-    /// The range that one conjunct gives to a variable.
-    fn range(&self, env: &Env, name: &Name, p: &Pred, equations: bool) -> Res<Option<Range>> {
+    /// The range that one conjunct gives to a variable, and whether the conjunct says no more than that.
+    fn range(&self, env: &Env, name: &Name, p: &Pred, equations: bool) -> Res<Option<(Range, bool)>> {
         let Pred::Rel(op, a, b) = p else { return Ok(None) };
         let set = match op {
             RelOp::Equal if equations => {
@@ -144,9 +143,9 @@ impl Oracle<'_> {
                 };
                 return Ok(Some(match self.val(env, e)? {
                     Val::Many(s) if path.is_empty() && !self.listable(&s)? => {
-                        Range::Equal(Slot::Rule(Arc::new(s)), true)
+                        (Range::Equal(Slot::Rule(Arc::new(s))), true)
                     }
-                    v => Range::Equal(Slot::Value(part(&self.value_of(v)?, &path)?), path.is_empty()),
+                    v => (Range::Equal(Slot::Value(part(&self.value_of(v)?, &path)?)), path.is_empty()),
                 }));
             }
             RelOp::In if !equations => match path(a, name) {
@@ -159,7 +158,10 @@ impl Oracle<'_> {
             _ => None,
         };
         match set {
-            Some(set) if self.listable(&set)? => Ok(Some(Range::Members(set))),
+            Some(set) if self.listable(&set)? => {
+                let is_exact = *op != RelOp::StrictSubset && matches!(a, Expr::Var(_));
+                Ok(Some((Range::Members(set), is_exact)))
+            }
             _ => Ok(None),
         }
     }

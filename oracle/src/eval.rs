@@ -7,6 +7,7 @@
 use crate::grow::Grown;
 use crate::pred::unlisted;
 use crate::sets::{Closure, Set, sides};
+use crate::text::{Core, mentions};
 use crate::tree::{BigOp, BinOp, Expr, Machine, Name, Pred, RelOp, Type, UnOp, Var};
 use crate::value::Value;
 use std::cell::Cell;
@@ -69,9 +70,10 @@ impl Slot {
     }
 }
 
-/// The values of the names in scope; the innermost binding of a name wins.
+/// The values of the names in scope; the innermost binding of a name wins. Names of the machine stand outside all others.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
+    machine: Arc<Vec<(Name, Slot)>>,
     slots: Vec<(Name, Slot)>,
     before: Arc<Vec<(Name, Slot)>>,
 }
@@ -84,23 +86,36 @@ impl Env {
     pub(crate) fn push(&mut self, name: &Name, slot: Slot) {
         self.slots.push((name.clone(), slot));
     }
-    /// Only the outermost bindings.
-    pub(crate) fn outermost(&self, n: usize) -> Env {
-        Env { slots: self.slots[..n].to_vec(), before: self.before.clone() }
+    /// The environment of a machine.
+    pub(crate) fn of_machine(slots: Vec<(Name, Slot)>) -> Env {
+        Env { machine: Arc::new(slots), ..Env::default() }
+    }
+    /// Only the names of the machine.
+    pub(crate) fn outermost(&self) -> Env {
+        Env { slots: Vec::new(), ..self.clone() }
     }
     pub(crate) fn names(&self) -> Vec<Name> {
-        self.slots.iter().map(|s| s.0.clone()).collect()
+        self.machine.iter().chain(&self.slots).map(|s| s.0.clone()).collect()
     }
     /// The innermost binding of a name.
     pub fn get(&self, name: &str) -> Option<&Slot> {
-        self.slots.iter().rev().find(|(n, _)| &**n == name).map(|(_, s)| s)
+        let mut all = self.slots.iter().rev().chain(self.machine.iter());
+        all.find(|(n, _)| &**n == name).map(|(_, s)| s)
     }
     /// Changes what the innermost binding of a name stands for.
     pub(crate) fn fill(&mut self, name: &str, slot: Slot) {
         *self.slot(name).expect("the variable stands in the environment") = slot;
     }
     pub(crate) fn slot(&mut self, name: &str) -> Option<&mut Slot> {
-        self.slots.iter_mut().rev().find(|(n, _)| &**n == name).map(|(_, s)| s)
+        if let Some(at) = self.slots.iter().rposition(|(n, _)| &**n == name) {
+            return Some(&mut self.slots[at].1);
+        }
+        let at = self.machine.iter().position(|(n, _)| &**n == name)?;
+        Some(&mut Arc::make_mut(&mut self.machine)[at].1)
+    }
+    /// From now on `x$0` means the present value of each name of the machine.
+    pub(crate) fn remember_machine(&mut self) {
+        self.before = self.machine.clone();
     }
     /// From now on `x$0` means the present value of each of these names.
     pub(crate) fn remember(&mut self, names: Vec<Name>) {
@@ -119,9 +134,11 @@ impl Env {
     pub(crate) fn is_growing(&self) -> bool {
         self.slots.iter().any(|(_, s)| matches!(s, Slot::Grown(_)))
     }
-    /// How many names wait for a value.
-    pub(crate) fn unbound(&self) -> usize {
-        self.slots.iter().filter(|(_, s)| matches!(s, Slot::Unbound | Slot::Grown(_))).count()
+    /// Whether a tree with this text may read a name that waits for a value; names that are bound inside do not count.
+    pub(crate) fn awaits(&self, text: impl FnOnce() -> String, inside: &[&Name]) -> bool {
+        let waits = |(n, s): &&(Name, Slot)| matches!(s, Slot::Unbound) && !inside.contains(&n);
+        let waiting: Vec<_> = self.slots.iter().filter(waits).collect();
+        self.is_growing() || !waiting.is_empty() && mentions(&text(), waiting.iter().map(|w| &*w.0))
     }
 }
 
@@ -155,12 +172,18 @@ pub struct Oracle<'m> {
     pub(crate) machine: &'m Machine,
     budget: u64,
     steps: Cell<u64>,
+    /// Steps for questions that need more than the budget; what one takes is gone.
+    reserve: Cell<u64>,
 }
 
 impl<'m> Oracle<'m> {
     /// An oracle that gives up after so many steps; see `restart`.
     pub fn new(machine: &'m Machine, budget: u64) -> Oracle<'m> {
-        Oracle { machine, budget, steps: Cell::new(budget) }
+        Oracle { machine, budget, steps: Cell::new(budget), reserve: Cell::new(0) }
+    }
+    /// An oracle with so many steps more for all questions together.
+    pub fn with_reserve(machine: &'m Machine, budget: u64, reserve: u64) -> Oracle<'m> {
+        Oracle { reserve: Cell::new(reserve), ..Oracle::new(machine, budget) }
     }
     /// Grants the whole budget again, for the next question.
     pub fn restart(&self) {
@@ -171,9 +194,13 @@ impl<'m> Oracle<'m> {
     }
     /// Counts work on so many elements.
     fn charge(&self, elements: u64) -> Res<()> {
-        let left = self.steps.get().checked_sub(elements);
-        self.steps.set(left.unwrap_or(0));
-        left.map(|_| ()).ok_or_else(|| Stop::TooBig(format!("more than {} steps", self.budget)))
+        let (own, reserve) = (self.steps.get(), self.reserve.get());
+        self.steps.set(own.saturating_sub(elements));
+        if elements > own {
+            self.reserve.set(reserve.saturating_sub(elements - own));
+        }
+        let too_big = || Stop::TooBig(format!("more than {} steps", self.budget));
+        if elements <= own.saturating_add(reserve) { Ok(()) } else { Err(too_big()) }
     }
 
     /// The value of an expression.
@@ -311,10 +338,13 @@ impl<'m> Oracle<'m> {
                 Some(e) => Value::pair(bound, self.eval(env, e)?),
             })
         });
+        let text = || p.write() + " " + &e.map_or(String::new(), Expr::write);
         match listed {
-            Err(Stop::Unlistable) if env.unbound() > 0 => return Err(Stop::Unbound),
             Err(Stop::Unlistable) => {}
             listed => return Ok(Value::set(listed?).into()),
+        }
+        if env.awaits(text, &vars.iter().map(|v| &v.0).collect::<Vec<_>>()) {
+            return Err(Stop::Unbound);
         }
         let closure = Arc::new(Closure { env: env.clone(), vars: vars.to_vec(), pred: p.clone() });
         Ok(Val::Many(match e {
@@ -362,10 +392,18 @@ impl<'m> Oracle<'m> {
         }
         let f = self.set(env, f)?;
         let x = self.eval(env, x)?;
+        // The pairs are sorted by their first sides.
         if whole && !matches!(f, Set::Lambda(..)) {
-            // The pairs are sorted by their first sides.
-            if let Some(two) = self.pairs(&f)?.windows(2).find(|two| two[0].0 == two[1].0) {
-                return Stop::undefined(format!("the relation has two images of {}", two[0].0));
+            let pairs = self.list(&f)?;
+            let mut firsts = pairs.windows(2).map(|two| (two[0].sides(), two[1].sides()));
+            if let Some((Some(one), _)) = firsts.find(|(a, b)| a.map(|a| a.0) == b.map(|b| b.0)) {
+                return Stop::undefined(format!("the relation has two images of {}", one.0));
+            }
+        }
+        if let Set::Listed(pairs) = &f {
+            let mut own = from(pairs, &x).filter_map(Value::sides).take_while(|p| *p.0 == x);
+            if let (Some((_, y)), None) = (own.next(), own.next()) {
+                return Ok(y.clone());
             }
         }
         let mut images = self.images(&f, &x)?;
@@ -396,14 +434,17 @@ impl<'m> Oracle<'m> {
                 Ok(self.list(&Set::of(both))?.to_vec())
             }
             other => {
-                // Pairs are sorted by their first sides, so those of one value stand together.
                 let pairs = self.list(other)?;
-                let start = pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y < x));
-                let own = pairs[start..].iter().map(sides).take_while(|p| !matches!(p, Ok(p) if p.0 != x));
+                let own = from(&pairs, x).map(sides).take_while(|p| !matches!(p, Ok(p) if p.0 != x));
                 own.map(|p| self.tick().and(p).map(|p| p.1.clone())).collect()
             }
         }
     }
+}
+
+/// The pairs from those of one value on: they are sorted by their first sides, so those of one value stand together.
+pub(crate) fn from<'p>(pairs: &'p [Value], x: &Value) -> std::slice::Iter<'p, Value> {
+    pairs[pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y < x))..].iter()
 }
 
 /// What is known of a function that is being chosen, if the expression is its name.

@@ -6,9 +6,10 @@
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
 use crate::pred::unlisted;
-use crate::sets::Set;
-use crate::tree::{BinOp, Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
+use crate::sets::{Set, listed};
+use crate::tree::{Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
 use crate::value::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The variables that a substitution has written.
@@ -61,6 +62,8 @@ impl Place {
 /// Operations may call each other so deeply; no machine of B calls an operation from within itself.
 const CALLS: usize = 100;
 
+/// The labels of a branch of a CASE, and what it does.
+type Case = (Vec<Expr>, Subst);
 /// The outcomes of a substitution.
 type Outcomes = Res<Vec<Writes>>;
 /// The transitions of an operation.
@@ -91,7 +94,7 @@ impl<'a> Run<'a> {
     /// The transitions of an operation; with `params`, only those with these parameters.
     pub fn operation(&mut self, env: &Env, op: &Operation, params: Option<&[Value]>) -> Steps {
         let mut env = env.clone();
-        env.remember(self.oracle.machine.variables.iter().map(|v| v.0.clone()).collect());
+        env.remember_machine();
         op.results.iter().for_each(|(r, _)| env.push(r, Slot::Unassigned));
         params.into_iter().flatten().zip(&op.params).for_each(|(v, (p, _))| env.bind(p, v.clone()));
         let open = if params.is_some() { &[] } else { &op.params[..] };
@@ -105,19 +108,19 @@ impl<'a> Run<'a> {
     fn guarded(&mut self, env: &Env, op: &Operation, vars: &[Var], s: &Subst, at: Place) -> Steps {
         let (oracle, mut out) = (self.oracle, Vec::new());
         let behind = Place::BehindGuard;
-        let branches: Vec<(Vec<Var>, &Pred, &Subst, Place)> = match s {
-            Subst::Pre(p, s) if at == Place::Outermost => vec![(vars.to_vec(), p, s, at)],
-            Subst::Any(xs, p, s) => vec![([vars, xs].concat(), p, s, behind)],
-            Subst::Select(branches, None) => {
-                branches.iter().map(|(p, s)| (vars.to_vec(), p, s, behind)).collect()
-            }
+        let own = || Cow::Borrowed(vars);
+        let branches: Vec<(Cow<[Var]>, &Pred, &Subst, Place)> = match s {
+            Subst::Pre(p, s) if at == Place::Outermost => vec![(own(), p, s, at)],
+            Subst::Any(xs, p, s) if vars.is_empty() => vec![(Cow::Borrowed(xs), p, s, behind)],
+            Subst::Any(xs, p, s) => vec![([vars, xs].concat().into(), p, s, behind)],
+            Subst::Select(branches, None) => branches.iter().map(|(p, s)| (own(), p, s, behind)).collect(),
             Subst::Choice(branches) => {
                 for s in branches {
                     out.extend(self.guarded(env, op, vars, s, behind)?);
                 }
                 return Ok(out);
             }
-            s => vec![(vars.to_vec(), &Pred::True, s, at)],
+            s => vec![(own(), &Pred::True, s, at)],
         };
         for (vars, guard, s, at) in branches {
             let visited = oracle.bindings(env, &vars, guard, &mut |env, truth| {
@@ -317,7 +320,9 @@ impl<'a> Run<'a> {
                 let old = self.oracle.eval(env, &Expr::Var(target.var.clone()))?;
                 self.replaced(env, old, &target.path, v)?
             };
-            writes = disjoint(writes, Writes::from([(target.var.clone(), new)]))?;
+            if writes.insert(target.var.clone(), new).is_some() {
+                return Err(Stop::ill("a variable that is written once"));
+            }
         }
         Ok(writes)
     }
@@ -343,8 +348,8 @@ impl<'a> Run<'a> {
                         self.replaced(env, inner, rest, v)?
                     }
                 };
-                let one = Value::set(vec![Value::pair(i, new)]);
-                self.oracle.eval(env, &Expr::Binary(BinOp::Override, at(&old), at(&one)))
+                let kept = listed(&old)?.iter().filter(|p| p.sides().is_none_or(|(x, _)| *x != i)).cloned();
+                Ok(Value::set(kept.chain([Value::pair(i.clone(), new)]).collect()))
             }
         }
     }
@@ -389,13 +394,7 @@ impl<'a> Run<'a> {
         visited.map_err(|stop| unlisted(stop, ":(P)", vars)).map(|()| out)
     }
 
-    fn case(
-        &mut self,
-        env: &Env,
-        e: &Expr,
-        all: &[(Vec<Expr>, Subst)],
-        otherwise: Option<&Subst>,
-    ) -> Outcomes {
+    fn case(&mut self, env: &Env, e: &Expr, all: &[Case], otherwise: Option<&Subst>) -> Outcomes {
         let chosen = self.oracle.eval(env, e).and_then(|v| {
             for (l, s) in all.iter().flat_map(|(labels, s)| labels.iter().map(move |l| (l, s))) {
                 if self.oracle.eval(env, l)? == v {
@@ -445,7 +444,7 @@ impl<'a> Run<'a> {
         if args.len() != op.params.len() || targets.len() != op.results.len() {
             return Err(Stop::ill("another number of arguments or results"));
         }
-        let mut inside = env.outermost(machine.constants.len() + machine.variables.len());
+        let mut inside = env.outermost();
         op.params.iter().zip(args).for_each(|((p, _), v)| inside.bind(p, v));
         op.results.iter().for_each(|(r, _)| inside.push(r, Slot::Unassigned));
         self.calls += 1;

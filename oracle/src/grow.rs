@@ -32,6 +32,10 @@ impl Grown {
 /// Asked after each choice whether a function that begins like this may be one of those that are wanted.
 type Keep<'a> = &'a mut dyn FnMut(&[Option<Value>]) -> bool;
 
+/// The images that are chosen, in the order of the domain; nothing where there is none.
+type Images = Vec<Option<Value>>;
+/// What a function must be, from which set, into which set.
+type Shape<'a> = (Arrow, &'a Set, &'a Set);
 /// The functions that are wanted: what they must be, their domain, their targets.
 pub(crate) type Wanted<'a> = (Arrow, &'a [Value], &'a [Value]);
 
@@ -40,7 +44,7 @@ impl Oracle<'_> {
     pub(crate) fn each_function(
         &self,
         wanted: Wanted,
-        images: &mut Vec<Option<Value>>,
+        images: &mut Images,
         keep: Keep,
         visit: Visit,
     ) -> Res<()> {
@@ -68,14 +72,8 @@ impl Oracle<'_> {
     }
 
     /// Visits the functions that a variable may be, as far as no conjunct is false for their beginnings.
-    pub(crate) fn grow(
-        &self,
-        env: &Env,
-        name: &Name,
-        (arrow, a, b): (Arrow, &Set, &Set),
-        open: &[Conjunct],
-        visit: Visit,
-    ) -> Res<()> {
+    pub(crate) fn grow(&self, env: &Env, name: &Name, f: Shape, open: &[Conjunct], visit: Visit) -> Res<()> {
+        let (arrow, a, b) = f;
         let (domain, targets, mut env) = (self.list(a)?, self.list(b)?, env.clone());
         let mut keep = |images: &[Option<Value>]| {
             let grown = Grown { domain: domain.clone(), images: images.to_vec() };

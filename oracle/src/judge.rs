@@ -31,10 +31,7 @@ pub enum Verdict {
 
 impl From<Stop> for Verdict {
     fn from(stop: Stop) -> Verdict {
-        match stop {
-            Stop::TooBig(why) => Verdict::TooBig(why),
-            other => Verdict::TooBig(format!("{other:?}")),
-        }
+        Verdict::TooBig(if let Stop::TooBig(why) = stop { why } else { format!("{stop:?}") })
     }
 }
 

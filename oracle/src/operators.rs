@@ -3,7 +3,7 @@
 //! In: operands that are defined. Out: the result, or why there is none.
 //! Never here: names, environments, predicates.
 
-use crate::eval::{Oracle, Res, Stop, Val, function_on};
+use crate::eval::{Oracle, Res, Stop, Val, from, function_on};
 use crate::sets::{Sequences, Set, listed, sides};
 use crate::tree::{Arrow, BinOp, Expr, Type, UnOp};
 use crate::value::Value;
@@ -24,13 +24,7 @@ impl Oracle<'_> {
             Neg | Floor | Ceiling | ToReal => one_number(op, self.value_of(a)?)?.into(),
             Pow | Fin => Val::Many(Set::Subsets(Arc::new(a.set()?), false)),
             Pow1 | Fin1 => Val::Many(Set::Subsets(Arc::new(a.set()?), true)),
-            Card => {
-                let s = a.set()?;
-                if self.finite(&s)? == Some(false) {
-                    return Stop::undefined("card of an infinite set");
-                }
-                Value::int(self.list(&s)?.len()).into()
-            }
+            Card => Value::int(self.whole(&a.set()?, "card")?.len()).into(),
             Choose => {
                 let least = self.list(&a.set()?)?.first().cloned();
                 least.map_or_else(|| Stop::undefined("there is nothing to choose from"), Ok)?.into()
@@ -68,11 +62,8 @@ impl Oracle<'_> {
             Iseq1 => sequences(true, true, a.set()?),
             Perm => {
                 let s = a.set()?;
-                if self.finite(&s)? == Some(false) {
-                    return Stop::undefined("perm of an infinite set");
-                }
                 // A permutation is a bijection from its places.
-                let places = Set::Interval(1.into(), self.list(&s)?.len().into());
+                let places = Set::Interval(1.into(), self.whole(&s, "perm")?.len().into());
                 let bijection = Arrow { functional: true, total: true, onto: true, injective: true };
                 Val::Many(Set::Arrows(bijection, Arc::new(places), Arc::new(s)))
             }
@@ -121,12 +112,14 @@ impl Oracle<'_> {
             DomRestrict | DomSubtract | RanRestrict | RanSubtract => {
                 let left = matches!(op, DomRestrict | DomSubtract);
                 let (r, s) = if left { (b, a) } else { (a, b) };
-                for (x, y) in self.pairs(&r)? {
-                    if self.member(if left { &x } else { &y }, &s)? == matches!(op, DomRestrict | RanRestrict)
-                    {
-                        out.push((x, y));
+                let (inside, mut kept) = (matches!(op, DomRestrict | RanRestrict), Vec::new());
+                for p in self.list(&r)?.iter() {
+                    let (x, y) = sides(p)?;
+                    if self.member(if left { x } else { y }, &s)? == inside {
+                        kept.push(p.clone());
                     }
                 }
+                return Ok(Value::set(kept));
             }
             Compose => {
                 for (x, y) in self.pairs(&a)? {
@@ -149,10 +142,11 @@ impl Oracle<'_> {
                 }
             }
             Override => {
-                let right = self.pairs(&b)?;
-                out = self.pairs(&a)?;
-                out.retain(|(x, _)| !right.iter().any(|(y, _)| x == y));
-                out.extend(right);
+                let (left, right) = (self.list(&a)?, self.list(&b)?);
+                let first = |p: &Value| p.sides().map(|p| p.0.clone());
+                let is_kept =
+                    |p: &&Value| first(p).is_some_and(|x| from(&right, &x).next().and_then(first) != Some(x));
+                return Ok(Value::set(left.iter().filter(is_kept).chain(right.iter()).cloned().collect()));
             }
             _ => return Err(Stop::ill("an operator on relations")),
         }
@@ -162,6 +156,14 @@ impl Oracle<'_> {
     pub(crate) fn pairs(&self, r: &Set) -> Res<Pairs> {
         let elements = self.list(r)?;
         elements.iter().map(|p| sides(p).map(|(x, y)| (x.clone(), y.clone()))).collect()
+    }
+
+    /// The elements of a set that may not be infinite.
+    fn whole(&self, s: &Set, what: &str) -> Res<Arc<Vec<Value>>> {
+        if self.finite(s)? == Some(false) {
+            return Stop::undefined(format!("{what} of an infinite set"));
+        }
+        self.list(s)
     }
 
     fn extreme(&self, max: bool, s: Set) -> Res<Value> {
@@ -259,10 +261,7 @@ fn exponent(n: &IBig, bits: usize) -> Res<usize> {
 }
 
 fn int(v: Value) -> Res<IBig> {
-    match v {
-        Value::Int(n) => Ok(n),
-        _ => Err(Stop::ill("an integer")),
-    }
+    if let Value::Int(n) = v { Ok(n) } else { Err(Stop::ill("an integer")) }
 }
 
 fn relation(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {

@@ -63,17 +63,21 @@ impl Oracle<'_> {
     }
 
     fn all_hold(&self, env: &Env, p: &Pred) -> Res<bool> {
-        let mut parts = Vec::new();
-        conjuncts(p, "", &mut parts);
         let mut trouble = None;
-        for (label, p) in parts {
-            match self.holds(env, p).map_err(|s| located(s, label)) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(s) => trouble = Some(worse(trouble, s)),
-            }
+        let none_fails = self.none_fails(env, p, "", &mut trouble);
+        trouble.filter(|_| none_fails).map_or(Ok(none_fails), Err)
+    }
+
+    /// Whether no conjunct is false; what has no truth is noted.
+    fn none_fails(&self, env: &Env, p: &Pred, label: &str, trouble: &mut Option<Stop>) -> bool {
+        match p {
+            Pred::And(ps) => ps.iter().all(|p| self.none_fails(env, p, label, trouble)),
+            Pred::At(label, p) => self.none_fails(env, p, label, trouble),
+            p => self.holds(env, p).unwrap_or_else(|stop| {
+                *trouble = Some(worse(trouble.take(), located(stop, label)));
+                true
+            }),
         }
-        trouble.map_or(Ok(true), Err)
     }
 
     /// Whether some binding with the condition true passes the test.

@@ -6,7 +6,7 @@
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
 use crate::exec::{Finding, Kind, Run, Transition, Writes};
 use crate::pred::conjuncts;
-use crate::text::Core;
+use crate::text::{Core, mentions};
 use crate::tree::{Clause, Expr, Machine, Name, Pred, RelOp, Type, Var};
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -213,12 +213,10 @@ impl Oracle<'_> {
 
     /// The environment of a state; without a state the variables have no value.
     pub fn environment(&self, valuation: &[Slot], state: Option<&[Value]>) -> Env {
-        let mut env = Env::default();
-        self.machine.constants.iter().zip(valuation).for_each(|(c, s)| env.push(&c.0, s.clone()));
-        for (i, (n, _)) in self.machine.variables.iter().enumerate() {
-            env.push(n, state.map_or(Slot::Unassigned, |s| Slot::Value(s[i].clone())));
-        }
-        env
+        let constants = self.machine.constants.iter().zip(valuation).map(|(c, s)| (c.0.clone(), s.clone()));
+        let value = |i: usize| state.map_or(Slot::Unassigned, |s| Slot::Value(s[i].clone()));
+        let variables = self.machine.variables.iter().enumerate().map(|(i, v)| (v.0.clone(), value(i)));
+        Env::of_machine(constants.chain(variables).collect())
     }
 
     /// The state after some writes; `None` if a variable has no value yet.
@@ -236,7 +234,7 @@ fn searched_for<'a>(open: &'a [Var], properties: &Pred) -> Vec<&'a Name> {
     conjuncts(properties, "", &mut all);
     let gives = |p: &Pred, c: &Name, searched: &[&Name]| match p {
         Pred::Rel(RelOp::Equal, Expr::Var(n), e) | Pred::Rel(RelOp::Equal, e, Expr::Var(n)) if n == c => {
-            !searched.iter().any(|s| mentions(e, s))
+            !mentions(&e.write(), searched.iter().map(|s| &***s))
         }
         _ => false,
     };
@@ -244,11 +242,6 @@ fn searched_for<'a>(open: &'a [Var], properties: &Pred) -> Vec<&'a Name> {
         searched.remove(at);
     }
     searched
-}
-
-/// Whether a name occurs in an expression, bound or free.
-fn mentions(e: &Expr, name: &Name) -> bool {
-    e.write().split(|c: char| c.is_whitespace() || "()`".contains(c)).any(|word| word == &**name)
 }
 
 struct Node {

@@ -64,8 +64,8 @@ impl Oracle<'_> {
         match set {
             Set::Listed(e) => Ok(e.binary_search(v).is_ok()),
             Set::All(_) => Ok(true),
-            Set::From(low) => Ok(v >= &Value::Int(low.clone())),
-            Set::Interval(a, b) => Ok(v >= &Value::Int(a.clone()) && v <= &Value::Int(b.clone())),
+            Set::From(low) => Ok(matches!(v, Value::Int(n) if n >= low)),
+            Set::Interval(a, b) => Ok(matches!(v, Value::Int(n) if n >= a && n <= b)),
             Set::Subsets(s, nonempty) => {
                 let e = listed(v)?;
                 Ok(!(*nonempty && e.is_empty()) && self.subset(&Set::Listed(e.clone()), s)?)
@@ -230,7 +230,7 @@ impl Oracle<'_> {
     fn each_of_type(&self, t: &Type, visit: Visit) -> Res<()> {
         let all = |t: &Type| Arc::new(Set::All(t.clone()));
         match t {
-            Type::Bool => [false, true].into_iter().try_for_each(|b| visit(b.into())),
+            Type::Bool => [false, true].into_iter().try_for_each(|b| visit(Value::Bool(b))),
             Type::Given(n) => {
                 let set = self.machine.sets.iter().find(|s| &s.name == n);
                 let mut elements = set.into_iter().flat_map(|s| &s.elements).enumerate();
@@ -301,13 +301,7 @@ impl Oracle<'_> {
     }
 
     /// Injective sequences only: of others there are infinitely many, or just the empty one.
-    fn each_sequence(
-        &self,
-        kind: Sequences,
-        from: &[Value],
-        chosen: &mut Vec<Value>,
-        visit: Visit,
-    ) -> Res<()> {
+    fn each_sequence(&self, kind: Sequences, from: &[Value], chosen: Made, visit: Visit) -> Res<()> {
         self.tick()?;
         if !(kind.nonempty && chosen.is_empty()) {
             visit(Value::seq(chosen.iter().cloned()))?;
@@ -323,6 +317,8 @@ impl Oracle<'_> {
     }
 }
 
+/// What is chosen so far.
+type Made<'a> = &'a mut Vec<Value>;
 type Choice<'a> = &'a mut dyn FnMut(&[Value]) -> Res<()>;
 
 /// Whether a visit went to the end.

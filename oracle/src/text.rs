@@ -7,6 +7,7 @@ use crate::tree::*;
 use crate::value::{Value, quoted};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
+use std::collections::BTreeSet;
 
 /// Expressions may be nested so deeply.
 pub const DEPTH: usize = 400;
@@ -137,6 +138,13 @@ impl Node {
         }
         T::read(&items[i + 1])
     }
+}
+
+/// Whether one of some names occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
+pub(crate) fn mentions<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
+    let odd = text.contains(['"', '\\']);
+    let words: BTreeSet<&str> = text.split(|c: char| c.is_whitespace() || "()`".contains(c)).collect();
+    names.any(|n| if odd || n.contains([' ', '`']) { text.contains(n) } else { words.contains(n) })
 }
 
 fn form(word: &str, parts: Vec<String>) -> String {

@@ -26,22 +26,6 @@ pub enum Type {
     Record(Vec<(Name, Type)>),
 }
 
-impl Type {
-    /// `POW(t)`
-    pub fn pow(t: Type) -> Type {
-        Type::Pow(Box::new(t))
-    }
-    /// `a * b`
-    pub fn prod(a: Type, b: Type) -> Type {
-        Type::Prod(Box::new(a), Box::new(b))
-    }
-    /// `struct(…)`, the fields in any order.
-    pub fn record(mut fields: Vec<(Name, Type)>) -> Type {
-        fields.sort_by(|a, b| a.0.cmp(&b.0));
-        Type::Record(fields)
-    }
-}
-
 /// A declared or bound variable with its type.
 pub type Var = (Name, Type);
 

@@ -66,17 +66,11 @@ impl Value {
     }
     /// The elements of a set.
     pub fn elements(&self) -> Option<&Arc<Vec<Value>>> {
-        match self {
-            Value::Set(e) => Some(e),
-            _ => None,
-        }
+        if let Value::Set(e) = self { Some(e) } else { None }
     }
     /// The two sides of a pair.
     pub fn sides(&self) -> Option<(&Value, &Value)> {
-        match self {
-            Value::Pair(p) => Some((&p.0, &p.1)),
-            _ => None,
-        }
+        if let Value::Pair(p) = self { Some((&p.0, &p.1)) } else { None }
     }
     /// The elements of a sequence in order, if the value is a sequence.
     pub fn as_seq(&self) -> Option<Vec<Value>> {
@@ -102,12 +96,6 @@ impl Value {
     /// The left-nested pair of some values.
     pub fn join(parts: impl IntoIterator<Item = Value>) -> Option<Value> {
         parts.into_iter().reduce(Value::pair)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(b: bool) -> Value {
-        Value::Bool(b)
     }
 }
 

@@ -31,6 +31,8 @@ use std::sync::Arc;
 
 /// How `constants.bin` begins: name and version of the format.
 const MAGIC: &[u8; 12] = b"BombusCons\x01\n";
+/// The version of the format, of lists of states and of proofs.
+const VERSION: u64 = 2;
 /// The files of a certificate.
 const FILES: [&str; 5] = ["manifest.json", "model.core", "constants.bin", "states.bin", "trace.json"];
 /// States that one thread spells at a time, and at how many the sorter takes what was spelled.
@@ -166,6 +168,7 @@ impl Certificate {
                 if draft.unlisted.is_some() {
                     let _ = std::fs::remove_file(dir.join("states.bin"));
                     draft.symmetry = outcome.reductions.symmetric_sets.clone();
+                    draft.reduced = outcome.reductions.por_details.as_ref().is_some_and(|d| d.reduced > 0);
                     let decided = outcome.temporal.iter().filter(|_| draft.formulas.is_empty());
                     draft.not_certified.extend(decided.map(|t| format!("temporal formula {}", t.formula)));
                 }
@@ -235,23 +238,19 @@ fn manifest(
 ) -> Result<String, String> {
     let unknown = |what: String| format!("the core language does not have {what}");
     let (core, events) = judge::core_with_events(machine).map_err(unknown)?;
-    let event = |(name, e): (&String, &crate::report::EventCoverage)| json!({"name": name, "states": e.states, "transitions": e.transitions});
     let mut hashes: serde_json::Map<String, Json> = serde_json::Map::new();
     hashes.insert("model.core".into(), json!(sha256(core.as_bytes())));
     hashes.extend(parts.hashes.iter().map(|(name, hash)| (name.to_string(), json!(hash))));
-    let valuations = if machine.constants.is_empty() { 1 } else { outcome.counts.constants };
     let json = json!({
         "format": "bombus-certificate",
-        "version": 1,
+        "version": VERSION,
         "verdict": if outcome.violation.is_some() { "violated" } else { "verified" },
         "model": {"machine": &*machine.name, "file": outcome.file},
         "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), own_hash()),
         "sources": hashed(sources),
         "scope": scope(outcome),
         "asked": asked(machine, options),
-        "counts": {"valuations": valuations, "initial": outcome.counts.initial, "states": outcome.counts.states,
-            "transitions": outcome.counts.transitions,
-            "events": events.iter().zip(&outcome.events).map(event).collect::<Vec<_>>()},
+        "counts": counts(draft, machine, &events, outcome),
         "symmetry": draft.symmetry,
         "reduced": draft.reduced,
         "unlisted": draft.unlisted,
@@ -265,7 +264,7 @@ fn manifest(
     };
     write("model.core", core.as_bytes())?;
     parts.files.iter().try_for_each(|(name, bytes)| write(name, bytes))?;
-    write("manifest.json", format!("{json:#}\n").as_bytes())?;
+    write("manifest.json", sealed(json).as_bytes())?;
     Ok(match &draft.states {
         Some(w) if w.states > 0 => {
             format!("{} states, {:.1} bytes each", w.states, w.bytes as f64 / w.states as f64)
@@ -273,6 +272,25 @@ fn manifest(
         _ if draft.unlisted.is_some() => "no states: the checker has to find them".into(),
         _ => "a trace".into(),
     })
+}
+
+/// What a checker can count again: nothing behind a trace or of orbits that are not listed, and no transitions where
+/// steps were left out.
+fn counts(draft: &Draft, machine: &Machine, events: &[String], outcome: &Outcome) -> Json {
+    if outcome.violation.is_some() || draft.unlisted.is_some() && !draft.symmetry.is_empty() {
+        return json!({"valuations": 0, "initial": 0, "states": 0, "transitions": 0, "events": []});
+    }
+    let valuations = if machine.constants.is_empty() { 1 } else { outcome.counts.constants };
+    let event = |(name, e): (&String, &crate::report::EventCoverage)| json!({"name": name, "states": e.states, "transitions": e.transitions});
+    let each = events.iter().zip(&outcome.events).filter(|_| !draft.reduced).map(event);
+    json!({"valuations": valuations, "initial": outcome.counts.initial, "states": outcome.counts.states,
+        "transitions": if draft.reduced { 0 } else { outcome.counts.transitions }, "events": each.collect::<Vec<_>>()})
+}
+
+/// The text of a manifest with the hash of all that stands in it.
+fn sealed(mut json: Json) -> String {
+    json["seal"] = json!(sha256(json.to_string().as_bytes()));
+    format!("{json:#}\n")
 }
 
 /// Why a search that ended has no list of its states.

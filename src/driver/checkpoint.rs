@@ -88,6 +88,12 @@ impl Checkpoint {
         }
     }
 
+    /// Whether what shall go on was saved by several machines.
+    pub fn is_of_several(&self) -> bool {
+        let names = self.resume.as_ref().and_then(|dir| std::fs::read_dir(dir).ok());
+        names.into_iter().flatten().flatten().any(|f| f.file_name().to_string_lossy().ends_with(PART))
+    }
+
     /// Whether a search is saved or goes on from where it was saved.
     pub fn is_used(&self) -> bool {
         self.save.is_some() || self.resume.is_some()

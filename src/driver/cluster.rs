@@ -25,6 +25,14 @@ pub struct Cluster {
     pub timeout: Duration,
 }
 
+impl Cluster {
+    /// This machine and no other; nothing is listened to.
+    fn of_one() -> Cluster {
+        let here = Host { address: "127.0.0.1:0".into(), weight: 1 };
+        Cluster { hosts: vec![here], rank: 0, secret: Vec::new(), timeout: Duration::from_secs(60) }
+    }
+}
+
 fn rejected(message: impl Into<String>) -> Failure {
     Failure::Rejected(Rejected { sources: Sources::default(), diagnostics: vec![Diagnostic::plain(message)] })
 }
@@ -60,7 +68,13 @@ pub(super) fn join(
     budget: &Budget,
     facts: impl FnOnce() -> Vec<Fact>,
 ) -> Result<Option<Result<Membership, String>>, Failure> {
-    let Some(cluster) = &options.cluster else { return Ok(None) };
+    let alone = Cluster::of_one();
+    let cluster = match &options.cluster {
+        Some(cluster) => cluster,
+        // What several machines saved goes on as the search of one that might have had others.
+        None if options.checkpoint.is_of_several() => &alone,
+        None => return Ok(None),
+    };
     if let Some(why) = refusal(options, formulas) {
         return Err(rejected(why));
     }

@@ -90,7 +90,10 @@ pub fn finding_json(machine: &Machine, path: &[Stop], finding: &Finding) -> Resu
     let mut json = path_json(machine, path)?;
     json["kind"] = json!(claim.kind.word());
     json["place"] = json!(claim.place);
-    json["while"] = json!(claim.event.map(|(name, _)| json!({"name": &*name})));
+    // What is wrong in a state is wrong whatever happens next.
+    let in_state = matches!(claim.kind, Kind::Invariant | Kind::Goal | Kind::Deadlock | Kind::Properties);
+    let event = claim.event.filter(|_| !in_state);
+    json["while"] = json!(event.map(|(name, _)| json!({"name": &*name})));
     Ok(json)
 }
 

@@ -36,6 +36,7 @@ mod refine_relations;
 pub mod relation_text;
 mod saved;
 mod spelling;
+mod spoiled;
 pub mod state;
 pub mod symmetry;
 pub mod system;

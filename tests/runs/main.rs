@@ -9,3 +9,4 @@ mod checkpoint;
 mod cluster;
 mod proof_certificate;
 mod scale;
+mod seeded_faults;

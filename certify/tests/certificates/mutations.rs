@@ -38,7 +38,7 @@ const GENERAL: &[Mutation] = &[
     ("a valuation stands twice", |d| d.constants.push(d.constants[0].clone())),
     ("there is no valuation", |d| d.constants.clear()),
     ("there is no state", |d| d.states.clear()),
-    ("the format has another version", |d| d.manifest["version"] = json!(2)),
+    ("the format has another version", |d| d.manifest["version"] = json!(1)),
     ("the verdict is another one", |d| d.manifest["verdict"] = json!("violated")),
     ("nobody says what was asked for", |d| d.manifest["asked"] = json!({})),
     ("a property that does not hold is claimed", |d| {
@@ -217,7 +217,7 @@ fn violated() -> Draft {
     draft.core = draft.core.replace("(.. low high)", "(.. low 2)");
     let state = |x: i64| json!({"x": x.to_string(), "up": "TRUE"});
     let step = |event: &str, x: i64| json!({"event": event, "params": {}, "results": {}, "state": state(x)});
-    draft.manifest["verdict"] = json!("violated");
+    draft.claim_violated();
     draft.trace = Some(
         json!({"kind": "invariant", "place": "in", "while": null, "constants": {"low": "1", "high": "70"},
         "trace": [step("INITIALISATION", 1), step("step", 2), step("rest", 2), step("step", 3)]}),
@@ -263,7 +263,7 @@ fn a_lasso_with_any_fault_is_rejected() {
     let state = |x: i64| json!({"x": x.to_string(), "up": "TRUE"});
     let step = |event: &str, x: i64| json!({"event": event, "params": {}, "results": {}, "state": state(x)});
     let mut right = verified(COUNTER);
-    right.manifest["verdict"] = json!("violated");
+    right.claim_violated();
     right.manifest["formulas"] = json!([{"text": "F {x = high}", "formula": formula}]);
     right.trace = Some(json!({"formula": formula, "end": 1, "constants": {"low": "1", "high": "70"},
         "trace": [step("INITIALISATION", 1), step("step", 2), step("rest", 2)]}));
@@ -306,5 +306,84 @@ fn formulas_that_hold_are_accepted_and_others_are_not() {
         let report = answer(&draft).expect("a certificate");
         assert_eq!(report.rejected.is_none(), holds, "{formula}: {}", report.text());
         assert_eq!(report.open.total(), 0, "{}", report.text());
+    }
+}
+
+#[test]
+fn a_manifest_that_was_altered_is_rejected_whatever_was_altered() {
+    let alterations: [fn(&mut serde_json::Value); 4] = [
+        |m| m["model"] = json!("another"),
+        |m| m["asked"]["invariant"] = json!(false),
+        |m| m["sources"] = json!([]),
+        |m| _ = m.as_object_mut().and_then(|keys| keys.shift_remove("seal")),
+    ];
+    for alter in alterations {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (name, mut bytes) in verified(LOCK).files() {
+            if name == "manifest.json" {
+                let mut json = serde_json::from_slice(&bytes).expect("a manifest");
+                alter(&mut json);
+                bytes = json.to_string().into_bytes();
+            }
+            std::fs::write(dir.path().join(name), bytes).expect("the directory can be written");
+        }
+        let answer = bombus_certify::run::check(dir.path(), &Options::default());
+        assert!(format!("{:?}", answer.err()).contains("seal"));
+    }
+}
+
+#[test]
+fn counts_of_a_machine_that_is_explored_are_compared() {
+    let mut right = verified(LOCK);
+    right.manifest["unlisted"] = json!("nobody wrote them down");
+    for word in ["valuations", "initial", "states", "transitions"] {
+        let mut wrong = right.clone();
+        add(&mut wrong, word);
+        assert!(refusal(&wrong).is_some(), "{word}");
+    }
+    for word in ["states", "transitions"] {
+        let mut wrong = right.clone();
+        let n = wrong.manifest["counts"]["events"][1][word].as_u64().expect("a count");
+        wrong.manifest["counts"]["events"][1][word] = json!(n + 1);
+        assert!(refusal(&wrong).is_some(), "{word} of an event");
+    }
+    right.manifest["symmetry"] = json!(["P"]);
+    assert!(refusal(&right).expect("rejected").contains("cannot be checked"), "orbits without a list");
+}
+
+#[test]
+fn what_a_reduced_search_lists_is_examined_too() {
+    let mut right = verified(LOCK);
+    right.manifest["reduced"] = json!(true);
+    assert!(refusal(&right).expect("rejected").contains("cannot be checked"), "transitions are claimed");
+    right.manifest["counts"]["transitions"] = json!(0);
+    right.manifest["counts"]["events"] = json!([]);
+    let report = answer(&right).expect("a certificate");
+    assert_eq!(report.status(), 0, "{}", report.text());
+    let with_states = |keep: &dyn Fn(usize) -> bool| {
+        let mut wrong = right.clone();
+        let kept = right.states.iter().enumerate().filter(|(i, _)| keep(*i)).map(|(_, s)| s.clone());
+        wrong.states = kept.collect();
+        wrong.manifest["counts"]["states"] = json!(wrong.states.len());
+        wrong
+    };
+    // The first state is the initial one; nobody wants the lock there.
+    assert!(refusal(&with_states(&|i| i > 0)).expect("rejected").contains("initial state"));
+    assert!(refusal(&with_states(&|i| i == 0)).expect("rejected").contains("none of them is listed"));
+    // One process that wants, and all states in which two do are gone: the others are not reached any more.
+    let two = |s: &[u8]| s[1] == 0x82;
+    assert!(refusal(&with_states(&|i| !two(&right.states[i]))).is_some());
+    let mut wrong = right.clone();
+    add(&mut wrong, "states");
+    assert!(refusal(&wrong).is_some(), "a state is missing");
+}
+
+#[test]
+fn a_model_that_breaks_the_rules_of_types_is_rejected() {
+    for (right, wrong) in [("(: x wants)", "(: y wants)"), ("(<= (card holds) 1)", "(<= holds 1)")] {
+        let mut draft = verified(LOCK);
+        assert!(draft.core.contains(right));
+        draft.core = draft.core.replace(right, wrong);
+        assert!(refusal(&draft).expect("rejected").contains("no model"), "{wrong}");
     }
 }

@@ -86,7 +86,7 @@ pub fn verified(core: &str) -> Draft {
     states.sort();
     let transitions: u64 = events.values().map(|e| e.1).sum();
     let events = events.iter().map(|(n, (s, t))| json!({"name": n, "states": s, "transitions": t}));
-    let manifest = json!({"format": "bombus-certificate", "version": 1, "verdict": "verified",
+    let manifest = json!({"format": "bombus-certificate", "version": 2, "verdict": "verified",
         "asked": {"invariant": true, "assertions": true, "deadlock": true, "goal": false, "strict_guards": false},
         "counts": {"valuations": valuations.len(), "initial": initial, "states": states.len(),
             "transitions": transitions, "events": events.collect::<Vec<_>>()},
@@ -115,8 +115,16 @@ impl Draft {
             }
             None => files.extend([("constants.bin", constants), ("states.bin", states)]),
         }
+        manifest["seal"] = json!(hex(&sha256(manifest.to_string().as_bytes())));
         files.push(("manifest.json", manifest.to_string().into_bytes()));
         files
+    }
+
+    /// Claims a violation, and no counts: a trace shows none.
+    pub fn claim_violated(&mut self) {
+        self.manifest["verdict"] = json!("violated");
+        self.manifest["counts"] =
+            json!({"valuations": 0, "initial": 0, "states": 0, "transitions": 0, "events": []});
     }
 
     /// Writes the certificate to a directory.

@@ -3,7 +3,7 @@
 //! In: a proof of an engine that asks a solver. Out: the files `invariant.b`, a CNF in DIMACS with its LRAT refutation for
 //! each query, and a manifest that says what each of them claims and what is believed. Never here: the search for the proof.
 
-use super::{asked, hashed, own_hash, scope, sha256};
+use super::{VERSION, asked, hashed, own_hash, scope, sealed, sha256};
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::diagnostic::Sources;
 use crate::driver::{CheckOptions, judge};
@@ -135,10 +135,24 @@ impl Certified<'_> {
     }
 }
 
+/// A refutation up to its empty clause: what a solver writes behind it, such as deletions, shows nothing.
+fn to_the_end(lrat: &str) -> String {
+    let is_empty = |line: &str| line.split_ascii_whitespace().nth(1) == Some("0");
+    let mut out = String::new();
+    for line in lrat.lines() {
+        out += line;
+        out.push('\n');
+        if is_empty(line) {
+            break;
+        }
+    }
+    out
+}
+
 impl ProofFiles {
     fn enter(&mut self, name: String, words: String, proof: &Proof) {
         self.files.push((format!("{name}.cnf"), proof.cnf.dimacs().into_bytes()));
-        self.files.push((format!("{name}.lrat"), proof.lrat.clone().into_bytes()));
+        self.files.push((format!("{name}.lrat"), to_the_end(&proof.lrat).into_bytes()));
         self.obligations.push((name, words));
     }
 
@@ -166,7 +180,7 @@ impl ProofFiles {
         let open: Vec<&String> = self.open.iter().chain(not_certified).collect();
         let json = json!({
             "format": "bombus-proof",
-            "version": 1,
+            "version": VERSION,
             "verdict": "verified",
             "method": self.method,
             "model": {"machine": &*machine.name, "file": outcome.file},
@@ -180,7 +194,7 @@ impl ProofFiles {
             "hashes": hashes,
         });
         files.iter().try_for_each(|(name, bytes)| write(name, bytes))?;
-        write("manifest.json", format!("{json:#}\n").as_bytes())?;
+        write("manifest.json", sealed(json).as_bytes())?;
         let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
         Ok(format!("{}: {} refutations, {bytes} bytes", self.method, self.obligations.len()))
     }

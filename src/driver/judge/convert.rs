@@ -194,14 +194,14 @@ impl<'m> Converter<'m> {
             typed::Type::Real => Type::Real,
             typed::Type::Set(s) => Type::Given(Name::from(&*self.machine.set(*s).name)),
             typed::Type::Free(f) => Type::Free(Name::from(&*self.machine.freetypes[f.0 as usize].name)),
-            typed::Type::Pow(t) => Type::pow(self.ty(t)?),
-            typed::Type::Prod(a, b) => Type::prod(self.ty(a)?, self.ty(b)?),
-            typed::Type::Struct(fields) => Type::record(
-                fields
-                    .iter()
-                    .map(|(n, t)| Ok((Name::from(&**n), self.ty(t)?)))
-                    .collect::<Result<_, Unknown>>()?,
-            ),
+            typed::Type::Pow(t) => Type::Pow(Box::new(self.ty(t)?)),
+            typed::Type::Prod(a, b) => Type::Prod(Box::new(self.ty(a)?), Box::new(self.ty(b)?)),
+            typed::Type::Struct(fields) => {
+                let fields = fields.iter().map(|(n, t)| Ok((Name::from(&**n), self.ty(t)?)));
+                let mut fields = fields.collect::<Result<Vec<_>, Unknown>>()?;
+                fields.sort_by(|a, b| a.0.cmp(&b.0));
+                Type::Record(fields)
+            }
             typed::Type::Any => return Err("a variable whose type nothing fixes".into()),
         })
     }
@@ -262,12 +262,20 @@ impl<'m> Converter<'m> {
             },
             ExprKind::Field(r, n) => Expr::Field(self.boxed(r)?, self.field(&r.ty, *n)?),
             ExprKind::Unary(op, a) => self.unary(*op, a, &e.ty)?,
-            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, &e.ty)?,
+            ExprKind::Binary(op, a, b) => match asked_for(a, "AS_NATURAL") {
+                Some(base) if *op == BinOp::Power => {
+                    Expr::Binary(tree::BinOp::PowerWhole, self.boxed(base)?, self.boxed(b)?)
+                }
+                _ => self.binary(*op, a, b, &e.ty)?,
+            },
             ExprKind::Apply(f, x) => match &f.kind {
                 ExprKind::Destructor(free, n) => {
                     Expr::Destruct(self.constructor(*free, *n).0, self.boxed(x)?)
                 }
-                _ => Expr::Apply(self.boxed(f)?, self.boxed(x)?),
+                _ => match asked_for(f, "AS_FUNCTION") {
+                    Some(relation) => Expr::ApplyWhole(self.boxed(relation)?, self.boxed(x)?),
+                    None => Expr::Apply(self.boxed(f)?, self.boxed(x)?),
+                },
             },
             ExprKind::BoolOf(p) => Expr::Truth(Box::new(self.pred(p)?)),
             ExprKind::Compr(vars, p) => Expr::Compr(self.vars(vars)?, Box::new(self.pred(p)?)),
@@ -292,6 +300,8 @@ impl<'m> Converter<'m> {
         Ok(match (name, args) {
             ("CHOOSE", [set]) => Expr::Unary(tree::UnOp::Choose, self.boxed(set)?),
             ("CLOSURE1", [r]) => Expr::Unary(tree::UnOp::Closure1, self.boxed(r)?),
+            ("STRING_LENGTH", [s]) => Expr::Unary(tree::UnOp::Size, self.boxed(s)?),
+            ("STRING_APPEND", [s, t]) => Expr::Binary(tree::BinOp::Concat, self.boxed(s)?, self.boxed(t)?),
             // One image of TRUE in {TRUE} * S is the only element of S.
             ("MU", [set]) => {
                 let truth = || Expr::Const(Plain::Bool(true));
@@ -556,6 +566,14 @@ impl<'m> Converter<'m> {
 
     fn substs(&self, list: &[typed::Stmt]) -> Result<Vec<Subst>, Unknown> {
         list.iter().map(|s| self.subst(s)).collect()
+    }
+}
+
+/// The expression of which this question of Event-B is asked, if the question stands around it.
+fn asked_for<'e>(e: &'e typed::Expr, question: &str) -> Option<&'e typed::Expr> {
+    match &e.kind {
+        ExprKind::External(f, args) if &*f.name == question => args.first(),
+        _ => None,
     }
 }
 
