@@ -83,13 +83,16 @@ impl<'a> Reader<'a> {
             self.fault(second, "a second net: one file is one model here");
         }
         let kind = first.attribute("type").unwrap_or("");
-        if !(kind.ends_with("/ptnet") || kind.eq_ignore_ascii_case("ptnet") || kind.contains("P/T")) {
+        // The last word of the type tells; editors of before the standard wrote `ptNetb`.
+        let word = kind.rsplit(['/', '#']).next().unwrap_or("").to_ascii_lowercase();
+        if !(matches!(word.as_str(), "ptnet" | "ptnetb") || kind.contains("P/T")) {
             let message = format!("a net of type `{kind}`: only place/transition nets (ptnet) can be read");
             self.fault(first, message);
             return None;
         }
         let mut net = Net { name: first.attribute("id").unwrap_or("net").to_string(), ..Net::default() };
         self.pages(first, &mut net);
+        self.references();
         self.connect(&mut net);
         Some(net)
     }
@@ -180,20 +183,45 @@ impl<'a> Reader<'a> {
             self.fault(arc, format!("an arc without `{attribute}`"));
             return None;
         };
-        let mut id = written.to_string();
+        if !self.nodes.contains_key(written) {
+            self.fault(arc, format!("there is no place and no transition `{written}`"));
+        }
+        // What is wrong with a reference was told where the reference stands.
+        self.followed(written).ok()
+    }
+
+    /// The place or transition that an identifier stands for in the end, or what is wrong with it.
+    fn followed(&self, written: &str) -> Result<Meaning, String> {
+        let mut id = written;
         // A chain of references that is longer than there are nodes goes round.
         for _ in 0..=self.nodes.len() {
-            match self.nodes.get(id.as_str()) {
-                None => {
-                    self.fault(arc, format!("there is no place and no transition `{id}`"));
-                    return None;
-                }
-                Some((Meaning::Reference(to), _)) => id = to.clone(),
-                Some((meaning, _)) => return Some(meaning.clone()),
+            match self.nodes.get(id) {
+                None => return Err(format!("there is no place and no transition `{id}`")),
+                Some((Meaning::Reference(to), _)) => id = to,
+                Some((meaning, _)) => return Ok(meaning.clone()),
             }
         }
-        self.fault(arc, format!("the references from `{written}` go round in a circle"));
-        None
+        Err(format!("the references from `{written}` go round in a circle"))
+    }
+
+    /// A reference to a place leads to a place, one to a transition to a transition.
+    fn references(&mut self) {
+        let mut all: Vec<(&str, Node)> = Vec::new();
+        for (id, (meaning, node)) in &self.nodes {
+            if matches!(meaning, Meaning::Reference(_)) {
+                all.push((*id, *node));
+            }
+        }
+        all.sort_by_key(|(_, node)| node.range().start);
+        for (id, node) in all {
+            let place = node.tag_name().name() == "referencePlace";
+            match self.followed(id) {
+                Ok(Meaning::Place(_)) if place => {}
+                Ok(Meaning::Transition(_)) if !place => {}
+                Ok(_) => self.fault(node, format!("`{id}` refers to a node of the other kind")),
+                Err(wrong) => self.fault(node, wrong),
+            }
+        }
     }
 
     /// Puts the arcs into the transitions. Arcs between the same nodes add up.

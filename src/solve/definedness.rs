@@ -19,7 +19,7 @@ use crate::solve::order::{Item, Sink, items_among};
 use crate::solve::plan::{Conjunct, Plan};
 use bombus_base::Int;
 use bombus_lang::partiality::may_be_undefined;
-use bombus_lang::typed::{BinOp, Expr, ExprKind, FreeId, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, Type, UnOp, VarId};
 use bombus_lang::value::Value;
 use std::sync::Arc;
 
@@ -185,8 +185,13 @@ impl Interpreter<'_> {
                     && self.has_value(env, unknown, sequences, b)?)
             }
             ExprKind::Unary(UnOp::Neg | UnOp::Inverse, a) => self.has_value(env, unknown, sequences, a),
-            ExprKind::Construct(id, c, Some(a)) if self.takes_everything(*id, *c) => {
-                self.has_value(env, unknown, sequences, a)
+            ExprKind::Construct(id, c, Some(a)) => {
+                let freetype = &self.machine.freetypes[id.0 as usize];
+                match freetype.domains.get(*c as usize) {
+                    _ if self.is_generic(*id, *c) => self.has_value(env, unknown, sequences, a),
+                    Some(Some(domain)) => self.lies_in(env, unknown, sequences, a, domain),
+                    _ => Ok(false),
+                }
             }
             ExprKind::Rec(es) | ExprKind::SeqExt(es) | ExprKind::SetExt(es) => {
                 for e in es {
@@ -214,11 +219,35 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Whether a constructor takes every argument of its type.
-    fn takes_everything(&self, id: FreeId, c: u32) -> bool {
-        let freetype = &self.machine.freetypes[id.0 as usize];
-        self.is_generic(id, c)
-            || matches!(freetype.domains.get(c as usize), Some(Some(domain)) if is_whole_type(domain))
+    /// Whether an argument has a value in the domain of a constructor whatever its unknown variables are.
+    fn lies_in(
+        &self,
+        env: &mut Env,
+        unknown: &[VarId],
+        sequences: &[VarId],
+        e: &Expr,
+        domain: &Expr,
+    ) -> Res<bool> {
+        if is_whole_type(domain) {
+            return self.has_value(env, unknown, sequences, e);
+        }
+        match (&e.kind, &domain.kind) {
+            (ExprKind::Pair(a, b), ExprKind::Binary(BinOp::Cartesian, x, y)) => Ok(self
+                .lies_in(env, unknown, sequences, a, x)?
+                && self.lies_in(env, unknown, sequences, b, y)?),
+            _ if !self.has_unknown(unknown, e) => {
+                let inside = |env: &mut Env| {
+                    let value = self.eval(env, e)?;
+                    let domain = self.eval_lazy(env, domain)?;
+                    self.member(env, &value, &domain)
+                };
+                match inside(env) {
+                    Err(e) if e.is_stop() => Err(e),
+                    found => Ok(found.unwrap_or(false)),
+                }
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Whether a relation has a truth value whatever the unknown variables are.

@@ -9,6 +9,7 @@
 use super::frame::{GIVES_UP, Kind, LONGEST, Wrong};
 use bombus_base::budget::Budget;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -139,6 +140,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        // Whatever the process started itself is in its group and ends with it.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

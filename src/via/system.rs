@@ -255,6 +255,11 @@ fn greeted(command: &[String], limit: Duration) -> Result<(Process, Hello), Wron
         events.push(answer.text()?.to_string());
     }
     answer.end()?;
+    let mut sorted: Vec<&String> = events.iter().collect();
+    sorted.sort_unstable();
+    if let Some(same) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("two events are called `{}`", same[0]));
+    }
     Ok((process, Hello { name, bytes: bytes as usize, events }))
 }
 

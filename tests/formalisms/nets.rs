@@ -401,6 +401,34 @@ fn arc_of(kind: &str) -> String {
     )
 }
 
+/// A net with a place and a reference of this kind that nothing uses.
+fn referring(kind: &str, to: &str) -> String {
+    format!(
+        "<pnml><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><place id=\"p\"/>
+         <{kind} id=\"r\" ref=\"{to}\"/></net></pnml>"
+    )
+}
+
+#[test]
+fn the_contest_and_a_net_have_the_same_four_figures() {
+    // Markings, firings, most tokens in a place, most tokens in a marking: as the contest of 2023 prints them.
+    for (file, [states, transitions, place, marking]) in [
+        ("referendum.pnml", [59_050, 393_661, 1, 10]),
+        ("philosophers.pnml", [59_049, 459_270, 1, 20]),
+        ("swimming_pool.pnml", [89_621, 450_003, 20, 45]),
+    ] {
+        let result = json(&["check", &model(file), "--no-deadlock", "--workers", "2"]);
+        let figures = &result["figures"];
+        assert_eq!(
+            (&result["states"], &result["transitions"]),
+            (&states.into(), &transitions.into()),
+            "{file}"
+        );
+        let most = (&figures["max_token_in_place"], &figures["max_token_per_marking"]);
+        assert_eq!(most, (&place.into(), &marking.into()), "{file}");
+    }
+}
+
 #[test]
 fn an_arc_that_says_that_it_is_plain_is_plain() {
     let dir = tempfile::tempdir().unwrap();
@@ -419,6 +447,8 @@ fn a_text_that_is_no_net_is_rejected_with_its_place() {
         ("c.etf", "begin state\nx:byte\nend state\nbegin init\n1 2\nend init\n", "2 initial values"),
         ("d.pnml", "\u{0}\u{1}", "well-formed"),
         ("e.pnml", arc_of("inhibitor").as_str(), "type `inhibitor`"),
+        ("f.pnml", referring("referencePlace", "nothing").as_str(), "no place and no transition `nothing`"),
+        ("g.pnml", referring("referenceTransition", "p").as_str(), "of the other kind"),
     ] {
         let file = dir.path().join(name);
         std::fs::write(&file, text).unwrap();

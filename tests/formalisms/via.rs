@@ -130,6 +130,7 @@ fn a_process_that_lies_ends_the_check_as_an_error() {
             "version 2",
         ),
         ("struct.pack(\"<II\", K, K)", "struct.pack(\"<II\", 0, K)", "a state of 0 bytes"),
+        ("text(f\"raise{i}\")", "text(\"raise\")", "two events are called `raise`"),
         ("return answer(steps)", "sys.exit(3)", "output has ended"),
         ("return answer(steps)", "return b'\\1\\2\\3'", "answer is"),
         ("len(out) + 1, kind", "len(out) + 1, kind % 3 + 9", "an answer of kind"),
@@ -148,6 +149,8 @@ fn a_process_that_is_no_client_is_refused() {
         ("yes", ""),
         ("sleep 60", "no answer within"),
         ("sh -c 'while :; do :; done'", "no answer within"),
+        // What the process started holds our stderr: this would wait for it if it did not end with the process.
+        ("sh -c 'sleep 100000 & wait'", "no answer within"),
         ("false", ""),
         ("echo hello", ""),
         ("this-program-does-not-exist", "cannot start"),

@@ -153,3 +153,35 @@ fn options_of_other_languages_are_refused() {
     assert_eq!(run("check", "spec.tex", &text, &["--operation", "Nothing"]).0, 2);
     assert_eq!(run("check", "M.mch", "MACHINE M END", &["--operation", "Op"]).0, 2);
 }
+
+#[test]
+fn what_has_no_name_or_no_beginning_is_told_with_its_place() {
+    let nameless = rejected("\\begin{schema}{}\n x : \\nat\n\\end{schema}");
+    assert!(nameless.contains("the name of the schema is missing"), "{nameless}");
+    assert!(nameless.contains("spec.tex:1:16"), "{nameless}");
+    complains(r"Op \defs [x, x' : \nat | x' = x + 1]", "there is no schema `Init`");
+    complains(r"two[X, X] == X", "the formal parameter `X` stands here twice");
+}
+
+#[test]
+fn formal_text_in_an_unknown_environment_is_not_passed_over() {
+    let text = "\\begin{machine}\n S \\defs [n : \\nat]\n\\end{machine}";
+    assert!(rejected(text).contains("unknown environment `machine`"));
+    let quoted = "\\begin{verbatim}\n S \\defs [n : \\nat]\n\\end{verbatim}";
+    assert!(!rejected(quoted).contains("unknown environment"));
+}
+
+#[test]
+fn a_generic_definition_point_by_point_must_cover_what_is_declared() {
+    let state = r"\begin{zed} S \defs [n : 0 \upto 1] \\ Init \defs [S' | n' = 0] \end{zed}";
+    for (declared, defined) in [
+        (r"f : X \pfun X", r"\forall x : X @ f~x = x"),
+        (r"f : X \cross X \fun X", r"\forall x : X; y : \nat @ f(x, y) = x"),
+        (r"f : \power (X \cross X)", r"\forall x : X; y : \nat @ (x, y) \in f \iff y = 1"),
+        (r"f : X \fun X", r"\forall x : X @ f~x = f~x"),
+    ] {
+        let text = format!(r"\begin{{gendef}}[X] {declared} \where {defined} \end{{gendef}} {state}");
+        let messages = rejected(&text);
+        assert!(messages.contains("spec.tex:1:"), "{declared}: {messages}");
+    }
+}

@@ -289,3 +289,54 @@ fn partial_order_reduction_sees_what_an_operation_leaves_alone() {
     let reduced: serde_json::Value = serde_json::from_str(&reduced).expect(&messages);
     assert!(reduced["states"].as_u64().is_some_and(|n| n < 64), "{reduced}");
 }
+
+#[test]
+fn relations_may_be_iterated_in_three_notations() {
+    for square in ["^{2}", "^2", r" \bsup 1 + 1 \esup"] {
+        assert!(holds(&format!(r"\{{1 \mapsto 2, 2 \mapsto 3\}}{square} = \{{1 \mapsto 3\}}")), "{square}");
+    }
+}
+
+#[test]
+fn a_relation_that_an_axiom_defines_by_an_equivalence_is_known() {
+    let text = r"%%inrel \below
+%%prerel \even
+\begin{axdef} \_ \below \_ : \nat \rel \nat; \even \_ : \power \num; far : \power (\num \cross \num) \where
+ \forall x, y : \nat @ x \below y \iff x < y \\ \forall x : \num @ \even x \iff x \mod 2 = 0
+ \\ \forall x, y : \num @ (x, y) \in far \iff x - y > 10 \end{axdef}";
+    assert!(holds_with(text, r"3 \below 400 \land \lnot (3 \below 3) \land (-1, 2) \notin (\_ \below \_)"));
+    assert!(holds_with(text, r"\even 4 \land \lnot (\even 7) \land \even (-2)"));
+    assert!(holds_with(text, r"(20, 5) \in far \land (5, 20) \notin far"));
+    // A relation that its equivalence does not tell everywhere stays a choice.
+    let part = r"\begin{axdef} some : \power (0 \upto 2) \where \forall x : 0 \upto 1 @ x \in some \iff x = 1 \end{axdef}";
+    let items = zed(r"S \defs [n : 0 \upto 2] \\ Init \defs [S' | n' \in some]");
+    let result = check("p.tex", &format!("{part}{items}"), &[]);
+    assert_eq!((&result["constants"], &result["initial"]), (&2.into(), &3.into()));
+}
+
+#[test]
+fn a_generic_definition_may_go_point_by_point() {
+    let text = r"%%inrel \begins
+%%inop \only 4
+\begin{gendef}[X, Y] swap : X \cross Y \fun Y \cross X; \_ \only \_ : (X \rel Y) \cross \power Y \fun (X \rel Y)
+\where \forall x : X; y : Y @ swap(x, y) = (y, x)
+ \\ (\_ \only \_) = (\lambda r : X \rel Y; s : \power Y @ \{ x : X; y : Y | (x, y) \in r \land y \in s \}) \end{gendef}
+\begin{gendef}[X] \_ \begins \_ : \seq X \rel \seq X \where
+ \forall s, t : \seq X @ s \begins t \iff (\exists u : \seq X @ s \cat u = t) \end{gendef}";
+    assert!(holds_with(text, r"swap(1, \{2\}) = (\{2\}, 1) \land swap[\nat, \nat](1, 2) = (2, 1)"));
+    assert!(holds_with(
+        text,
+        r"\langle 1 \rangle \begins \langle 1, 2 \rangle \land \lnot (\langle 2 \rangle \begins \langle 1, 2 \rangle)"
+    ));
+    // An operator with two formal parameters is applied to its operands; they are no actual parameters.
+    assert!(holds_with(text, r"\{1 \mapsto 2, 2 \mapsto 3\} \only \{3\} = \{2 \mapsto 3\}"));
+}
+
+#[test]
+fn a_constructor_takes_apart_what_it_has_built() {
+    // Two values, at most two of them on the stack: 1 + 2 + 4 states, as many steps down as up.
+    let items = r"LIST ::= nil | cons \ldata (0 \upto 1) \cross LIST \rdata \\ S \defs [l : LIST; k : 0 \upto 2]
+        \\ Init \defs [S' | l' = nil \land k' = 0] \\ Push \defs [\Delta S; x? : 0 \upto 1 | l' = cons(x?, l) \land k' = k + 1]
+        \\ Pop \defs [\Delta S; x! : 0 \upto 1 | cons(x!, l') = l \land k' = k - 1]";
+    assert_eq!(counts(&check_zed(items, &[])), (7, 12));
+}

@@ -67,6 +67,7 @@ fn deep_nesting_is_an_error_and_not_a_crash() {
         assert!(found.iter().any(|m| m.contains("nested too deeply")), "{open} {found:?}");
     }
     refused(&format!("{}x = 1{}", "\\lnot (".repeat(100_000), ")".repeat(100_000)));
+    refused(&format!("x = {}1", "-".repeat(100_000)));
     for chain in [" + 1", "~1", "\\inv", ".a", " \\cross 1", " \\mapsto 1", " \\limg 1 \\rimg"] {
         refused(&format!("x = 1{}", chain.repeat(100_000)));
     }

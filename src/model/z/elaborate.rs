@@ -39,10 +39,19 @@ pub(super) enum Global<'s> {
     Value(&'s ValueDef<'s>),
 }
 
+/// What a definition says that its name is.
+pub(super) enum Meaning<'s> {
+    Value(&'s tree::Expr),
+    /// `\forall D @ f(D) = e`
+    Function(&'s SchemaText, &'s tree::Expr),
+    /// `\forall D @ D \in R \iff P`
+    Relation(&'s SchemaText, &'s tree::Logic),
+}
+
 pub(super) struct ValueDef<'s> {
     pub name: &'s Ident,
     pub formals: &'s [Ident],
-    pub value: &'s tree::Expr,
+    pub meaning: Meaning<'s>,
     /// The set that a generic definition says the value is a member of.
     pub set: Option<&'s tree::Expr>,
 }

@@ -69,6 +69,10 @@ impl<'s> Elaboration<'s> {
                 let (a, b) = (self.expr(a), self.expr(b));
                 self.infix(op, a, b, span)
             }
+            Kind::Generic(op, a, b) => {
+                let (a, b) = (self.expr(a), self.expr(b));
+                self.infix_generic(op, a, b, span)
+            }
             Kind::Prefix(op, a) => {
                 let a = self.expr(a);
                 self.prefix(op, a, span)
@@ -171,7 +175,20 @@ impl<'s> Elaboration<'s> {
         tuple_of(items.collect())
     }
 
-    fn lambda(&mut self, text: &'s SchemaText, value: &'s Tree, span: Span) -> Expr {
+    /// `\{ D | P \}` for declarations of variables alone and a predicate that stands elsewhere.
+    pub fn points(&mut self, text: &'s SchemaText, when: &'s Logic, span: Span) -> Expr {
+        let (schema, when) = self.text(text, |this, schema, _| {
+            let when = this.pred(when);
+            (std::mem::take(schema), when)
+        });
+        let ty = tuple(schema.components.iter().map(|c| c.ty.clone()).collect());
+        let vars = schema.vars();
+        let mut preds = schema.preds;
+        preds.push(when);
+        node(ExprKind::Compr(vars, Box::new(conjunction(preds, span))), Type::pow(ty), span)
+    }
+
+    pub fn lambda(&mut self, text: &'s SchemaText, value: &'s Tree, span: Span) -> Expr {
         let (schema, places, value) = self.text(text, |this, schema, places| {
             let value = this.expr(value);
             (std::mem::take(schema), places, value)

@@ -201,18 +201,26 @@ impl<'s> Elaboration<'s> {
     // ----- infix -----
 
     pub fn infix(&mut self, sign: &Ident, a: Expr, b: Expr, span: Span) -> Expr {
-        let name = sign.full();
-        match self.globals.get(&name).cloned() {
-            Some((Global::Value(def), _)) if def.formals.len() == 2 => {
-                return self.value_of(def, Some(vec![a, b]), span);
-            }
-            Some(_) => {
-                let f = self.name(sign, None, sign.span);
-                return self.apply(f, tuple_of(vec![a, b]), span);
-            }
-            None => {}
+        if self.globals.contains_key(&sign.full()) {
+            let f = self.name(sign, None, sign.span);
+            return self.apply(f, tuple_of(vec![a, b]), span);
         }
         match self.library_infix(sign, a, b, span) {
+            Some(e) => Expr { span, ..e },
+            None => {
+                self.unknown(&sign.full(), sign.span);
+                self.poison(span)
+            }
+        }
+    }
+
+    /// `X \fun Y` and its kin: both sides are actual parameters.
+    pub fn infix_generic(&mut self, sign: &Ident, a: Expr, b: Expr, span: Span) -> Expr {
+        let name = sign.full();
+        if let Some((Global::Value(def), _)) = self.globals.get(&name).cloned() {
+            return self.value_of(def, Some(vec![a, b]), span);
+        }
+        match self.functions(&name, a, b) {
             Some(e) => Expr { span, ..e },
             None => {
                 self.unknown(&name, sign.span);
@@ -295,7 +303,7 @@ impl<'s> Elaboration<'s> {
             "\\uplus" | "\\uminus" | "\\otimes" | "\\bcount" => {
                 return Some(self.bag_operator(sign, a, b, span));
             }
-            _ => return self.functions(&name, a, b),
+            _ => return None,
         })
     }
 

@@ -126,7 +126,10 @@ impl<'s> Lowering<'_, 's> {
         let init = schemas.iter().find(|(n, ..)| &**n == INIT);
         let init = init.or_else(|| schemas.iter().find(|(n, _, _, plain)| *plain && n.starts_with(INIT)));
         let Some((init, ident, body, _)) = init else {
-            let d = Diagnostic::plain("the specification has no initial state: there is no schema `Init`");
+            let text = "the specification has no initial state: there is no schema `Init`";
+            let place = schemas.first().map(|(_, ident, ..)| ident.span);
+            let place = place.or_else(|| self.spec.paragraphs.first().map(|p| p.span));
+            let d = place.map_or_else(|| Diagnostic::plain(text), |span| Diagnostic::error(span, text));
             self.elaboration.error(
                 d.help("define `Init \\defs [State' | …]`, or a schema whose name begins with `Init`"),
             );

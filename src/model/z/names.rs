@@ -1,10 +1,12 @@
 //! What names stand for: bound variables, what paragraphs define, the library.
 
-use super::elaborate::{Elaboration, Global, ValueDef, node, whole};
-use super::types::formal_type;
+use super::elaborate::{Elaboration, Global, Meaning, ValueDef, node, whole};
+use super::functions::{is_function_on, is_relation_on};
+use super::types::{Close, formal_type};
 use bombus_base::diagnostic::Diagnostic;
 use bombus_base::{Name, Span};
 use bombus_lang::typed::{Expr, ExprKind, FreeId, Type, VarKind};
+use bombus_lang::walk::change_expr;
 use bombus_syntax::z::tree::{Expr as Tree, Ident};
 
 impl<'s> Elaboration<'s> {
@@ -109,11 +111,16 @@ impl<'s> Elaboration<'s> {
         }
         let names = def.formals.iter().map(Ident::full).zip(actuals).collect();
         let value = self.defining(&name, span, names, |this| {
-            let value = this.expr(def.value);
+            let value = match &def.meaning {
+                Meaning::Value(value) => this.expr(value),
+                Meaning::Function(text, value) => this.lambda(text, value, span),
+                Meaning::Relation(text, when) => this.points(text, when, span),
+            };
             if let Some(set) = def.set {
                 let set = this.expr(set);
                 let ty = this.element_type(&set, "what a name is declared with");
                 this.expect(&value, &ty, &format!("the value of `{}`", def.name.full()));
+                this.check_points(def, &value, &set);
             }
             value
         });
@@ -124,6 +131,29 @@ impl<'s> Elaboration<'s> {
         }
         value.span = span;
         value
+    }
+
+    /// A definition point by point must speak of all points that the declaration of its name allows, and of no other.
+    fn check_points(&mut self, def: &ValueDef<'s>, value: &Expr, set: &Expr) {
+        if self.has_errors() {
+            return;
+        }
+        let (mut value, mut set) = (value.clone(), set.clone());
+        let mut close = Close(&self.unifier);
+        change_expr(&mut value, &mut close);
+        change_expr(&mut set, &mut close);
+        let fits = match (&def.meaning, &value.kind) {
+            (Meaning::Value(_), _) => true,
+            (Meaning::Function(..), ExprKind::Big(_, vars, typing, _)) => is_function_on(&set, vars, typing),
+            (Meaning::Relation(..), ExprKind::Compr(vars, both)) => is_relation_on(&set, vars, both),
+            _ => false,
+        };
+        if !fits {
+            let text = format!("`{}` is defined for other points than it is declared for", def.name.full());
+            let help =
+                "declare a total function or a relation between the sets that the quantifier ranges over";
+            self.error(Diagnostic::error(def.name.span, text).help(help));
+        }
     }
 
     /// Types the arms of a free type, once.

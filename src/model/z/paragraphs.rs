@@ -3,13 +3,13 @@
 //! In: the tree of a specification. Out: an `Elaboration` in which all schemas have their meaning, and the conjuncts
 //! that hold of the constants.
 
-use super::elaborate::{Elaboration, Global, SchemaDef, ValueDef};
+use super::elaborate::{Elaboration, Global, Meaning, SchemaDef, ValueDef};
 use super::predicates::flat;
 use bombus_base::diagnostic::Diagnostic;
 use bombus_base::{Name, Span};
 use bombus_lang::typed::{FreeId, Freetype, Pred, SetDecl, SetId, SetKind, SizeOrigin};
 use bombus_syntax::z::tree::{
-    Decl, Expr, ExprKind, Ident, Logic, LogicKind, ParagraphKind, SchemaText, Spec,
+    Connective, Decl, Expr, ExprKind, Ident, Logic, LogicKind, ParagraphKind, Quantifier, SchemaText, Spec,
 };
 
 /// The generic definitions and abbreviations of a specification, which `Elaboration` refers to.
@@ -18,7 +18,7 @@ pub(super) fn value_definitions<'s>(spec: &'s Spec, diagnostics: &mut Vec<Diagno
     for paragraph in &spec.paragraphs {
         match &paragraph.kind {
             ParagraphKind::Abbreviation { name, formals, value } => {
-                all.push(ValueDef { name, formals, value, set: None });
+                all.push(ValueDef { name, formals, meaning: Meaning::Value(value), set: None });
             }
             ParagraphKind::Axiomatic { formals, text } if !formals.is_empty() => {
                 generic_definitions(formals, text, paragraph.span, &mut all, diagnostics);
@@ -29,7 +29,7 @@ pub(super) fn value_definitions<'s>(spec: &'s Spec, diagnostics: &mut Vec<Diagno
     all
 }
 
-/// A generic definition must say what its names are by equations `name = e`.
+/// A generic definition must say what its names are: by an equation `name = e`, or point by point.
 fn generic_definitions<'s>(
     formals: &'s [Ident],
     text: &'s SchemaText,
@@ -47,30 +47,33 @@ fn generic_definitions<'s>(
             continue;
         };
         for name in names {
-            let found = conjuncts.iter().position(|c| equation(c, name).is_some());
-            match found.and_then(|i| equation(conjuncts[i], name).map(|value| (i, value))) {
-                Some((i, value)) => {
+            let found = conjuncts.iter().enumerate().find_map(|(i, c)| Some((i, meaning(c, name)?)));
+            match found {
+                Some((i, meaning)) => {
                     used[i] = true;
-                    all.push(ValueDef { name, formals, value, set: Some(set) });
+                    all.push(ValueDef { name, formals, meaning, set: Some(set) });
                 }
                 None => {
                     let text =
                         format!("the generic constant `{}` is not defined by an equation", name.full());
-                    let help = format!("write `{} = e` in the predicate part", name.full());
+                    let help = format!(
+                        "write `{} = e` in the predicate part, or one equation for all points",
+                        name.full()
+                    );
                     diagnostics.push(Diagnostic::error(name.span, text).help(help));
                 }
             }
         }
     }
     for (conjunct, _) in conjuncts.iter().zip(used).filter(|(_, used)| !used) {
-        let text = "a generic definition can only hold equations `name = e`";
+        let text = "a generic definition can only hold one equation for each of its names";
         diagnostics.push(Diagnostic::error(conjunct.span, text));
     }
 }
 
 fn flatten<'s>(l: &'s Logic, out: &mut Vec<&'s Logic>) {
     match &l.kind {
-        LogicKind::Binary(bombus_syntax::z::tree::Connective::And, a, b) => {
+        LogicKind::Binary(Connective::And, a, b) => {
             flatten(a, out);
             flatten(b, out);
         }
@@ -78,12 +81,89 @@ fn flatten<'s>(l: &'s Logic, out: &mut Vec<&'s Logic>) {
     }
 }
 
-/// The right side of `name = e`.
-fn equation<'s>(l: &'s Logic, name: &Ident) -> Option<&'s Expr> {
-    let LogicKind::Chain(first, links) = &l.kind else { return None };
-    let [(sign, value)] = links.as_slice() else { return None };
-    let ExprKind::Name(left, None) = &first.kind else { return None };
-    (&*sign.full() == "=" && left.full() == name.full()).then_some(value)
+/// What a conjunct says that a name is, if it defines the name.
+fn meaning<'s>(l: &'s Logic, name: &Ident) -> Option<Meaning<'s>> {
+    match &l.kind {
+        LogicKind::Chain(first, links) => {
+            let [(sign, value)] = links.as_slice() else { return None };
+            (&*sign.full() == "=" && is_name(first, name)).then_some(Meaning::Value(value))
+        }
+        LogicKind::Quantified(Quantifier::Forall, text, body) => {
+            let point = declared(text)?;
+            let equal = |arguments: Option<Vec<Name>>| arguments.is_some_and(|names| names == point);
+            match &body.kind {
+                LogicKind::Chain(first, links) => {
+                    let [(sign, value)] = links.as_slice() else { return None };
+                    let defines = &*sign.full() == "=" && equal(arguments(first, name));
+                    defines.then_some(Meaning::Function(text, value))
+                }
+                LogicKind::Binary(Connective::Iff, inside, when) => {
+                    equal(point_inside(inside, name)).then_some(Meaning::Relation(text, when))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_name(e: &Expr, name: &Ident) -> bool {
+    matches!(&e.kind, ExprKind::Name(n, None) if n.full() == name.full())
+}
+
+/// The names that a text declares, if it does nothing else.
+fn declared(text: &SchemaText) -> Option<Vec<Name>> {
+    let mut all = Vec::new();
+    for decl in &text.decls {
+        let Decl::Names(names, _) = decl else { return None };
+        all.extend(names.iter().map(Ident::full));
+    }
+    text.preds.is_empty().then_some(all)
+}
+
+/// The names that a tuple consists of.
+fn tuple_of_names(e: &Expr) -> Option<Vec<Name>> {
+    match &e.kind {
+        ExprKind::Name(n, None) => Some(vec![n.full()]),
+        ExprKind::Tuple(items) => {
+            let one = |e: &Expr| match &e.kind {
+                ExprKind::Name(n, None) => Some(n.full()),
+                _ => None,
+            };
+            items.iter().map(one).collect()
+        }
+        _ => None,
+    }
+}
+
+fn two_names(a: &Expr, b: &Expr) -> Option<Vec<Name>> {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Name(a, None), ExprKind::Name(b, None)) => Some(vec![a.full(), b.full()]),
+        _ => None,
+    }
+}
+
+/// The arguments of an application of the function, which may be an operator.
+fn arguments(e: &Expr, f: &Ident) -> Option<Vec<Name>> {
+    match &e.kind {
+        ExprKind::Apply(g, x) if is_name(g, f) => tuple_of_names(x),
+        ExprKind::Infix(g, a, b) if g.full() == f.full() => two_names(a, b),
+        ExprKind::Postfix(g, x) if g.full() == f.full() => tuple_of_names(x),
+        _ => None,
+    }
+}
+
+/// The point that a predicate says to be in the relation, which may be an operator.
+fn point_inside(l: &Logic, r: &Ident) -> Option<Vec<Name>> {
+    match &l.kind {
+        LogicKind::PrefixRelation(sign, x) if sign.full() == r.full() => tuple_of_names(x),
+        LogicKind::Chain(a, links) => match links.as_slice() {
+            [(sign, b)] if sign.full() == r.full() => two_names(a, b),
+            [(sign, set)] if &*sign.full() == "\\in" && is_name(set, r) => tuple_of_names(a),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 impl<'s> Elaboration<'s> {

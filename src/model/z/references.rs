@@ -102,6 +102,7 @@ impl Found {
             }
             ExprKind::Apply(a, b)
             | ExprKind::Infix(_, a, b)
+            | ExprKind::Generic(_, a, b)
             | ExprKind::Image(a, b)
             | ExprKind::Iterate(a, b) => {
                 self.expr(a);

@@ -50,6 +50,9 @@ impl Schema {
     }
 }
 
+/// Marks the components between two schemas that are composed or piped.
+const HIDDEN: char = '·';
+
 pub(super) fn decorated(name: &Name, decor: &str) -> Name {
     if decor.is_empty() { name.clone() } else { format!("{name}{decor}").into() }
 }
@@ -82,7 +85,9 @@ impl<'s> Elaboration<'s> {
         if let Some(old) = into.get(name).cloned() {
             if !self.unifier.unify(&old.ty, &ty) {
                 let (first, second) = (self.show(&old.ty), self.show(&ty));
-                let text = format!("type clash: the component `{name}` has two types");
+                // What composition and piping hide has the name of a component and a mark behind it.
+                let text =
+                    format!("type clash: the component `{}` has two types", name.trim_end_matches(HIDDEN));
                 let d = Diagnostic::error(at, text).label(old.span, format!("of type `{first}` here"));
                 self.error(d.label(span, format!("of type `{second}` here")));
             }
@@ -350,7 +355,7 @@ impl<'s> Elaboration<'s> {
             .filter_map(|c| plain(&c.name, out))
             .filter(|n| b.get(&decorated(n, into)).is_some())
             .collect();
-        let middle = |n: &Name| -> Name { format!("{n}·").into() };
+        let middle = |n: &Name| -> Name { format!("{n}{HIDDEN}").into() };
         let first = |n: &Name| match plain(n, out) {
             Some(base) if links.contains(&base) => middle(&base),
             _ => n.clone(),
@@ -361,7 +366,7 @@ impl<'s> Elaboration<'s> {
         };
         let mut both = self.instance(&a, first, span);
         self.include(&mut both, &b, second, span);
-        hide(both, |n| n.ends_with('·'), span)
+        hide(both, |n| n.ends_with(HIDDEN), span)
     }
 
     /// The predicate of a schema for the variables of the same names in scope.

@@ -60,7 +60,7 @@ impl Parser<'_> {
         let operator = self.word()?;
         let right = self.nested(Self::generic)?;
         let span = left.span.to(right.span);
-        Ok(node(ExprKind::Infix(operator, Box::new(left), Box::new(right)), span))
+        Ok(node(ExprKind::Generic(operator, Box::new(left), Box::new(right)), span))
     }
 
     fn product(&mut self) -> Parse<Expr> {
@@ -150,7 +150,7 @@ impl Parser<'_> {
     fn postfixed(&mut self) -> Parse<Expr> {
         let mut e = self.atomic()?;
         loop {
-            if self.is(".") || self.is("^") || self.fixity() == Some(Fixity::Postfix) {
+            if self.is(".") || self.is("^") || self.is("\\bsup") || self.fixity() == Some(Fixity::Postfix) {
                 self.link()?;
             }
             if self.accept(".") {
@@ -170,15 +170,30 @@ impl Parser<'_> {
                 let operator = self.word()?;
                 let span = e.span.to(operator.span);
                 e = node(ExprKind::Postfix(operator, Box::new(e)), span);
-            } else if self.accept("^") {
-                self.expect("{")?;
-                let times = self.expression()?;
-                let span = e.span.to(self.expect("}")?);
+            } else if self.is("^") || self.is("\\bsup") {
+                let (times, end) = self.iterations()?;
+                let span = e.span.to(end);
                 e = node(ExprKind::Iterate(Box::new(e), Box::new(times)), span);
             } else {
                 return Ok(e);
             }
         }
+    }
+
+    /// `^{k}`, `^2`, `\bsup k \esup`: the number of iterations, and where it ends.
+    fn iterations(&mut self) -> Parse<(Expr, Span)> {
+        let close = if self.accept("\\bsup") { "\\esup" } else { "}" };
+        if close == "}" {
+            self.expect("^")?;
+            if matches!(self.peek(), Tok::Number(_) | Tok::Word(..)) {
+                let times = self.atomic()?;
+                let end = times.span;
+                return Ok((times, end));
+            }
+            self.expect("{")?;
+        }
+        let times = self.expression()?;
+        Ok((times, self.expect(close)?))
     }
 
     fn atomic(&mut self) -> Parse<Expr> {

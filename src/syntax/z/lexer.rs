@@ -176,11 +176,18 @@ impl<'t> Lexer<'t> {
     fn suspicious(&mut self, name: &str, begin: Span) {
         /// How much of an environment is looked at.
         const LOOK: usize = 20_000;
+        /// Signs that stand in formal text alone, and environments that quote any text.
+        const SIGNS: &[&str] = &["\\where", "\\defs", "::="];
+        const QUOTING: &[&str] = &["verbatim", "verbatim*", "lstlisting", "comment", "alltt"];
+        if QUOTING.contains(&name) {
+            return;
+        }
         let end = format!("\\end{{{name}}}");
         let rest: String = self.rest().chars().take(LOOK).collect();
         let body = rest.split(end.as_str()).next().unwrap_or("");
         let formal = |text: &str| {
-            text.lines().any(|line| line.split('%').next().is_some_and(|code| code.contains("\\where")))
+            let mut code = text.lines().filter_map(|line| line.split('%').next());
+            code.any(|code| SIGNS.iter().any(|sign| code.contains(sign)))
         };
         let whole = rest.contains(&end);
         let nested = body.contains("\\begin{");
@@ -209,7 +216,11 @@ impl<'t> Lexer<'t> {
                     let bare = inner.split('[').next().unwrap_or("");
                     let words: Vec<&str> = bare.split_whitespace().collect();
                     let plain = words.join(" ").replace("\\_", "_");
-                    name = Some((plain.into(), Span::new(self.file, start, start + bare.len())));
+                    let at = Span::new(self.file, start, start + bare.len());
+                    if plain.is_empty() {
+                        self.error(at, "the name of the schema is missing: `\\begin{schema}{Name}`");
+                    }
+                    name = Some((plain.into(), at));
                     self.at = start + bare.len();
                     while self.at < end - 1 {
                         self.token(&mut tokens);
@@ -331,9 +342,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn run(&mut self) -> Tok {
-        let rest = self.rest();
-        let run = &rest[..rest.find(|c| !"+-*.=<>".contains(c)).unwrap_or(rest.len())];
-        let word = self.operators.split_run(run);
+        let word = self.operators.leading_run(self.rest());
         self.at += word.len();
         if word == "." && self.ends_part() {
             return Tok::NewLine;

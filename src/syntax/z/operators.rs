@@ -52,6 +52,8 @@ const POSTFIX: &[&str] = &["\\plus", "\\star", "\\inv"];
 #[derive(Clone, Debug)]
 pub struct Operators {
     table: BTreeMap<String, Fixity>,
+    /// The number of bytes of the longest operator.
+    longest: usize,
     pub ignored: BTreeSet<String>,
 }
 
@@ -71,7 +73,8 @@ impl Default for Operators {
         put(PREFIX_GENERICS, Fixity::PrefixGeneric);
         put(POSTFIX, Fixity::Postfix);
         put(&["\\disjoint"], Fixity::PrefixRelation);
-        Operators { table, ignored: BTreeSet::new() }
+        let longest = table.keys().map(String::len).max().unwrap_or(0);
+        Operators { table, longest, ignored: BTreeSet::new() }
     }
 }
 
@@ -106,14 +109,22 @@ impl Operators {
             _ => return Ok(false),
         };
         for word in rest {
+            self.longest = self.longest.max(word.len());
             self.table.insert(word.to_owned(), fixity);
         }
         Ok(true)
     }
 
-    /// The longest operator that a run of `+ - * . = < >` begins with; the whole run if none does.
-    pub fn split_run<'t>(&self, run: &'t str) -> &'t str {
+    /// The longest operator that the run of `+ - * . = < >` at the beginning of a text begins with; the whole run if
+    /// none does. A run is looked at no further than operators are long.
+    pub fn leading_run<'t>(&self, text: &'t str) -> &'t str {
+        let run = |most: usize| {
+            let length = text.bytes().take(most).take_while(|b| b"+-*.=<>".contains(b)).count();
+            &text[..length]
+        };
         let known = |word: &str| word == "==" || word == "." || self.table.contains_key(word);
-        (1..=run.len()).rev().map(|n| &run[..n]).find(|word| known(word)).unwrap_or(run)
+        let start = run(self.longest.max(2));
+        let found = (1..=start.len()).rev().map(|n| &start[..n]).find(|word| known(word));
+        found.unwrap_or_else(|| run(usize::MAX))
     }
 }

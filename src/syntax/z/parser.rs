@@ -243,6 +243,12 @@ impl Parser<'_> {
         }
         let names = self.comma_list(Self::name)?;
         self.expect("]")?;
+        for (i, name) in names.iter().enumerate() {
+            if let Some(first) = names[..i].iter().find(|n| n.full() == name.full()) {
+                let text = format!("the formal parameter `{}` stands here twice", name.full());
+                return Err(Box::new(Diagnostic::error(name.span, text).label(first.span, "here first")));
+            }
+        }
         Ok(names)
     }
 

@@ -37,6 +37,8 @@ const SYMBOLS: &[&str] = &[
     "\\rdata",
     "\\lblot",
     "\\rblot",
+    "\\bsup",
+    "\\esup",
     "\\defs",
     "\\where",
     "\\land",

@@ -148,8 +148,10 @@ pub enum ExprKind {
     Let(Vec<(Ident, Expr)>, Box<Expr>),
     If(Box<Logic>, Box<Expr>, Box<Expr>),
     Apply(Box<Expr>, Box<Expr>),
-    /// An infix operator, or an infix generic such as `\fun`.
+    /// An infix operator: a function of both operands.
     Infix(Ident, Box<Expr>, Box<Expr>),
+    /// An infix generic such as `\fun`: the operands are its actual parameters.
+    Generic(Ident, Box<Expr>, Box<Expr>),
     /// `\power`, `\seq` and other prefix generics.
     Prefix(Ident, Box<Expr>),
     Postfix(Ident, Box<Expr>),
