@@ -204,7 +204,9 @@ fn explore_pair(
     let checked =
         threads.run(|| deciding::check(system, &found, formulas, &mut out.ledger, system.budget))?;
     out.seconds.temporal = deciding.elapsed().as_secs_f64();
-    out.violation = out.violation.or(checked.violation);
+    let mut all = out.violation.take().into_iter().chain(checked.violations);
+    out.violation = all.next();
+    out.others.extend(all.map(|v| (v, Default::default())));
     out.temporal = checked.verdicts;
     fill(system, &found, &mut out);
     out.reductions.store = options.store.word();
