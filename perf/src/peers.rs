@@ -7,6 +7,7 @@ use crate::manifest::{self, Row, home};
 use crate::models::{Subject, time};
 use crate::record::{Record, said};
 use crate::{children_seconds, median, option, switch, values, words};
+use bombus::base::text::many;
 use bombus::runs::scale::tables::columns;
 use bombus::runs::units;
 use serde::Deserialize;
@@ -66,6 +67,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         [] => vec![1, 2],
         all => all.iter().filter_map(|w| w.parse().ok()).collect(),
     };
+    if counts.is_empty() {
+        return Err("--workers: numbers are wanted, separated by commas".into());
+    }
     let repeat: u32 = option(arguments, "--repeat", 3);
     let limit: f64 = option(arguments, "--time-limit", 600.0);
     let jar = values(arguments, "--tla-jar").map(PathBuf::from);
@@ -82,7 +86,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
 
     let mut header = vec!["model".to_string(), "states".to_string()];
     header.extend(counts.iter().map(|w| format!("bombus {w}")));
-    header.extend(["spin", "spin/bombus 1", "by processor", "(cc)", "TLC"].map(String::from));
+    header.extend(
+        ["spin", "spin/bombus 1", "by processor", "(cc)", "TLC", "its processor", "and ours"]
+            .map(String::from),
+    );
     let mut table = vec![header];
     let mut wrong = Vec::new();
     for (peer, row) in &peers {
@@ -111,6 +118,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
                 }
             }
         }
+        let processor = |all: &[Spent]| median(all.iter().map(|s| s.cpu).collect());
         let clock = |all: &[Spent]| median(all.iter().map(|s| s.seconds).collect());
         for all in &ours {
             let seconds = all.as_ref().map(|a| clock(a)).map_err(String::clone);
@@ -135,11 +143,16 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
             Ok(Some(pan)) => units::seconds(pan.before),
             _ => "–".into(),
         });
-        line.push(match (&jar, &peer.tla) {
-            (Some(jar), Some(tla)) => {
-                cell(side.tlc(jar, tla, &counts, &mut record), &mut wrong, &format!("TLC {}", row.name))
+        let tlc = jar.as_ref().zip(peer.tla.as_ref());
+        let tlc = tlc.map(|(jar, tla)| side.tlc(jar, tla, counts[0], &mut record));
+        line.extend(match (tlc, &ours[..]) {
+            (Some(Ok(theirs)), [Ok(ours), ..]) => {
+                [clock(&theirs), processor(&theirs), processor(ours)].map(units::seconds)
             }
-            _ => "–".into(),
+            (Some(Err(e)), _) => {
+                [cell(Err(e), &mut wrong, &format!("TLC {}", row.name)), "–".into(), "–".into()]
+            }
+            _ => ["–", "–", "–"].map(String::from),
         });
         eprintln!("{}", line.join("  "));
         table.push(line);
@@ -151,8 +164,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let mut text = format!(
         "median of {repeat} runs, seconds of exploration; 'spin/bombus 1' above 1 means that one worker of ours is faster than {spin};\n\
          'by processor' is the same ratio in processor time of the whole processes, loading included\n\
-         (spin: safety, no reduction, gcc -O2, whose time is in the column cc; its clock has steps of 10 ms; TLC with {} workers)\n",
-        counts.last().copied().unwrap_or(1)
+         (spin: safety, no reduction, gcc -O2, whose time is in the column cc; its clock has steps of 10 ms; TLC with {}: the whole \
+         program by the clock and by the processor, beside ours by the processor)\n",
+        many(u64::from(counts[0]), "worker")
     );
     text.push_str(&columns(&table));
     for w in &wrong {
@@ -263,7 +277,7 @@ impl Side<'_> {
         Ok(Spent { seconds: said.seconds, cpu })
     }
 
-    fn tlc(&self, jar: &Path, tla: &Tla, counts: &[u32], record: &mut Record) -> Result<f64, String> {
+    fn tlc(&self, jar: &Path, tla: &Tla, workers: u32, record: &mut Record) -> Result<Vec<Spent>, String> {
         let scratch = Scratch::new()?;
         let module = format!("{}.tla", tla.module);
         std::fs::copy(self.folder.join("tla").join(&module), scratch.0.join(&module))
@@ -271,7 +285,6 @@ impl Side<'_> {
         let constants: String = tla.constants.iter().map(|(k, v)| format!("CONSTANT {k} = {v}\n")).collect();
         let config = format!("INIT Init\nNEXT Next\nINVARIANT Inv\n{constants}");
         std::fs::write(scratch.0.join("model.cfg"), config).map_err(|e| e.to_string())?;
-        let workers = counts.last().copied().unwrap_or(1);
         let mut all = Vec::new();
         for repeat in 1..=self.repeat {
             let mut java = Command::new("java");
@@ -282,20 +295,20 @@ impl Side<'_> {
                 "-workers",
             ]);
             java.arg(workers.to_string()).arg(&module).current_dir(&scratch.0);
-            let begun = Instant::now();
+            let (begun, before) = (Instant::now(), children_seconds());
             let text = done(&mut java)?;
-            let seconds = begun.elapsed().as_secs_f64();
+            let (seconds, cpu) = (begun.elapsed().as_secs_f64(), children_seconds() - before);
             let line = text.lines().rfind(|l| l.contains("distinct states found")).ok_or("no count")?;
             let words: Vec<String> = line.split_whitespace().map(|w| w.replace(',', "")).collect();
             let at = words.iter().position(|w| w == "distinct").ok_or("no count")?;
             let states: u64 = words.get(at.wrapping_sub(1)).and_then(|w| w.parse().ok()).ok_or("no count")?;
             record
                 .raw(&json!({"checker": "tlc", "model": self.row.name, "workers": workers, "repeat": repeat,
-                "seconds": seconds, "states": states}));
+                "seconds": seconds, "cpu": cpu, "states": states}));
             self.agrees(states)?;
-            all.push(seconds);
+            all.push(Spent { seconds, cpu });
         }
-        Ok(median(all))
+        Ok(all)
     }
 
     fn agrees(&self, states: u64) -> Result<(), String> {

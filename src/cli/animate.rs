@@ -9,7 +9,7 @@ use super::{outputs, status};
 use crate::base::budget::Budget;
 use crate::base::text::many;
 use crate::driver::{self, Animation, Replayed};
-use crate::report::{TraceStep, text, trace_file, trace_read};
+use crate::report::{TraceStep, text, trace_read};
 use clap::Args;
 use serde_json::json;
 use std::io::{BufRead, IsTerminal};
@@ -19,8 +19,9 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(
     after_help = "Commands: a number does that step, and so does its name with values, such as ask(p2) or ask x=p2;\n\
-list, state, undo, redo, goto N, random N, why OPERATION, history, eval FORMULA, save FILE, all (list everything),\n\
-help, quit. Empty lines and lines that begin with # are skipped.\n\
+list, state, undo N, redo N, goto N, random N, why OPERATION or why OPERATION(VALUES), history, eval FORMULA,\n\
+save FILE, all (list everything), help, quit. A step by its name begins the machine first, if there is one way to begin.\n\
+Empty lines and lines that begin with # are skipped.\n\
 Exit status: 0, or 1 if stdin is no terminal and a command failed; 2 the model was rejected."
 )]
 pub struct Animate {
@@ -84,11 +85,7 @@ pub fn replay(args: &Replay) -> u8 {
         return args.log.as_ref().map_or(status::REJECTED, |log| super::logs::run(args, log));
     };
     for file in &args.write {
-        let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-        let unknown = (!trace_file::EXTENSIONS.contains(&extension)).then(|| {
-            format!("--trace {}: use one of .{}", file.display(), trace_file::EXTENSIONS.join(", ."))
-        });
-        if let Some(message) = unknown.or_else(|| outputs::refused("--trace", file)) {
+        if let Some(message) = outputs::refused_trace(file) {
             complain(&format!("error: {message}"));
             return status::REJECTED;
         }
@@ -132,7 +129,7 @@ fn replay_text(r: &Replayed) -> String {
         (None, Some(why)) => {
             lines.push(format!("INCOMPLETE  {}   step {} of {}: {why}", r.machine, r.made, r.steps));
         }
-        (None, None) => lines.push(format!("REPLAYED    {}   {} steps", r.machine, r.steps)),
+        (None, None) => lines.push(format!("REPLAYED    {}   {}", r.machine, many(r.steps as u64, "step"))),
     }
     lines.extend(r.notes.iter().map(|note| format!("  {note}")));
     lines.join("\n")
@@ -280,23 +277,23 @@ fn command(animation: &mut Animation, dice: &mut Dice, line: &str) -> Done {
         "list" | "l" => Done::Said(choices(animation, SHOWN)),
         "all" => Done::Said(choices(animation, usize::MAX)),
         "state" | "s" => Done::Said(state(animation)),
-        "undo" | "u" => {
-            if animation.undo() {
+        "undo" | "u" => match times(rest) {
+            None => Done::Failed("undo wants a number of steps".into()),
+            Some(n) if (0..n).take_while(|_| animation.undo()).count() > 0 => {
                 Done::Said(format!("undone\n{}", choices(animation, SHOWN)))
-            } else {
-                Done::Failed("nothing was done yet".into())
             }
-        }
-        "redo" | "r" => {
-            if animation.redo() {
+            Some(_) => Done::Failed("nothing was done yet".into()),
+        },
+        "redo" | "r" => match times(rest) {
+            None => Done::Failed("redo wants a number of steps".into()),
+            Some(n) if (0..n).take_while(|_| animation.redo()).count() > 0 => {
                 Done::Said(format!("{}{}", after(animation), choices(animation, SHOWN)))
-            } else {
-                Done::Failed("nothing was taken back".into())
             }
-        }
+            Some(_) => Done::Failed("nothing was taken back".into()),
+        },
         "goto" | "g" => match rest.parse::<usize>() {
             Ok(n) if animation.go_to(n) => {
-                Done::Said(format!("after {n} steps\n{}", choices(animation, SHOWN)))
+                Done::Said(format!("after {}\n{}", many(n as u64, "step"), choices(animation, SHOWN)))
             }
             Ok(_) => Done::Failed("the path is not that long".into()),
             Err(_) => Done::Failed("goto wants a number of steps".into()),
@@ -304,8 +301,8 @@ fn command(animation: &mut Animation, dice: &mut Dice, line: &str) -> Done {
         "random" => random(animation, dice, rest),
         "why" | "w" if rest.is_empty() => Done::Failed("why wants the name of an operation".into()),
         "why" | "w" => {
-            let name = rest.strip_prefix("not ").unwrap_or(rest).trim();
-            match animation.why_not(name) {
+            let (name, values) = called(rest.strip_prefix("not ").unwrap_or(rest).trim());
+            match animation.why_not(name, &values) {
                 Ok(lines) => Done::Said(lines.join("\n")),
                 Err(message) => Done::Failed(message),
             }
@@ -325,8 +322,8 @@ fn command(animation: &mut Animation, dice: &mut Dice, line: &str) -> Done {
         "save" => save(animation, Path::new(rest)),
         "help" | "?" => Done::Said(
             "NUMBER  do that step      list, l  what can be done     all  without a limit\n\
-             NAME(VALUES)  that step   why, w NAME  why it cannot be done\n\
-             undo, u the last step     redo, r what was undone       goto, g N  after N steps\n\
+             NAME(VALUES)  that step   why, w NAME  why it cannot be done; NAME(VALUES) with these values\n\
+             undo, u N last steps      redo, r N what was undone     goto, g N  after N steps\n\
              random N  N steps         state, s the present state    history, h the path so far\n\
              eval, e FORMULA           save FILE (.prob2trace .json .txt .html)    quit, q"
                 .into(),
@@ -336,13 +333,18 @@ fn command(animation: &mut Animation, dice: &mut Dice, line: &str) -> Done {
     }
 }
 
-/// `event`, `event(v, w)`, `event x=v`.
-fn by_name(animation: &mut Animation, line: &str) -> Done {
+/// How often, as a command asks for it: once unless it says more.
+fn times(rest: &str) -> Option<usize> {
+    if rest.is_empty() { Some(1) } else { rest.parse().ok() }
+}
+
+/// Values of parameters, in their order or by name.
+type Values = Vec<(Option<String>, String)>;
+
+/// An event with values of some of its parameters: `event`, `event(v, w)`, `event x=v`.
+fn called(line: &str) -> (&str, Values) {
     let end = line.find(|c: char| c == '(' || c.is_whitespace()).unwrap_or(line.len());
     let (name, rest) = line.split_at(end);
-    if !animation.has_event(name) {
-        return Done::Failed(format!("unknown command {name}; `help` lists them"));
-    }
     let rest = rest.trim();
     let inner = rest.strip_prefix('(').and_then(|r| r.strip_suffix(')')).unwrap_or(rest);
     let named = |text: &str| match text.split_once('=') {
@@ -351,9 +353,30 @@ fn by_name(animation: &mut Animation, line: &str) -> Done {
         }
         _ => (None, text.trim().to_string()),
     };
-    let values: Vec<_> = arguments(inner).into_iter().map(named).collect();
-    match animation.choose_named(name, &values) {
-        Ok(()) => Done::Said(format!("{}{}", after(animation), choices(animation, SHOWN))),
+    (name, arguments(inner).into_iter().map(named).collect())
+}
+
+/// Does the step that a line names.
+fn by_name(animation: &mut Animation, line: &str) -> Done {
+    let (name, values) = called(line);
+    let first = match name {
+        "INITIALISATION" | "INITIALIZATION" | "SETUP_CONSTANTS" => true,
+        _ if animation.has_event(name) => false,
+        _ => return Done::Failed(format!("unknown command {name}; `help` lists them")),
+    };
+    let mut words = String::new();
+    while !animation.has_begun() && animation.choices().len() == 1 {
+        animation.choose(0);
+        words.push_str(&after(animation));
+    }
+    let done = match (first, words.is_empty()) {
+        (true, false) => Ok(()),
+        (true, true) if animation.has_begun() => Err("the machine has begun; `undo` takes steps back".into()),
+        (true, true) => Err("there are several ways to begin: choose one by its number".into()),
+        (false, _) => animation.choose_named(name, &values).map(|()| words.push_str(&after(animation))),
+    };
+    match done {
+        Ok(()) => Done::Said(format!("{words}{}", choices(animation, SHOWN))),
         Err(message) => Done::Failed(message),
     }
 }
@@ -393,6 +416,9 @@ fn random(animation: &mut Animation, dice: &mut Dice, rest: &str) -> Done {
 
 fn save(animation: &Animation, path: &Path) -> Done {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if let Some(message) = outputs::refused("save", path).filter(|_| path.exists()) {
+        return Done::Failed(message);
+    }
     let saved = animation
         .file(extension)
         .and_then(|content| std::fs::write(path, content).map_err(|e| format!("{}: {e}", path.display())));

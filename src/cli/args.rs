@@ -367,8 +367,8 @@ pub struct Eval {
     /// Names of this model may be used; its variables have the values of the first initial state
     #[arg(long, value_name = "MODEL")]
     pub model: Option<PathBuf>,
-    /// With --model: in the last state of this trace instead of the first initial state
-    #[arg(long, value_name = "TRACE", requires = "model")]
+    /// In the last state of this trace instead of the first initial state; without --model, of the model beside it
+    #[arg(long, value_name = "TRACE")]
     pub at: Option<PathBuf>,
     /// Give up after so many seconds
     #[arg(long, value_name = "S", value_parser = parse_seconds)]

@@ -1,6 +1,6 @@
 //! `bombus batch`: many checks from a jobs file, with results that survive a kill.
 
-use super::status;
+use super::{outputs, status};
 use crate::runs::batch::live::{Board, Lines, Table};
 use crate::runs::batch::schedule::Budget;
 use crate::runs::batch::{Finished, Settings, Trouble, jobs, page, report, run as run_batch, summary};
@@ -61,20 +61,28 @@ pub struct Batch {
 
 pub fn run(args: &Batch) -> u8 {
     if let Some(parent) = args.follow {
-        eprintln!("bombus: {}", child::follow(parent, &args.line));
+        eprintln!("error: {}", child::follow(parent, &args.line));
         return status::INTERNAL;
     }
     let Some(path) = &args.jobs else { return status::REJECTED };
+    let files = [("--json", &args.json), ("--junit", &args.junit), ("--html", &args.html)];
+    for (option, file) in files.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))) {
+        let own = (file == path).then(|| format!("{option} {}: this is the jobs file", file.display()));
+        if let Some(message) = own.or_else(|| outputs::refused(option, file)) {
+            eprintln!("error: {message}");
+            return status::REJECTED;
+        }
+    }
     match start(args, path) {
         Ok(finished) => finish(args, &finished),
         Err(Trouble::Jobs(messages)) => {
             for m in messages {
-                eprintln!("bombus: {}: {m}", path.display());
+                eprintln!("error: {}: {m}", path.display());
             }
             status::REJECTED
         }
         Err(Trouble::System(message)) => {
-            eprintln!("bombus: {message}");
+            eprintln!("error: {message}");
             status::INTERNAL
         }
     }
@@ -139,7 +147,7 @@ fn finish(args: &Batch, finished: &Finished) -> u8 {
         if let Some(path) = path
             && let Err(e) = write_whole(path, &render())
         {
-            eprintln!("bombus: cannot write {}: {e}", path.display());
+            eprintln!("error: cannot write {}: {e}", path.display());
             written = false;
         }
     }

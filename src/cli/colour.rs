@@ -27,13 +27,17 @@ impl Colour {
     }
 
     fn style(self, terminal: bool) -> Style {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty());
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|v| v == "dumb");
+        self.rule(terminal, no_colour || dumb)
+    }
+
+    /// The usual rule: what is asked for counts most, then what the environment forbids, then where the output goes.
+    fn rule(self, terminal: bool, forbidden: bool) -> Style {
         match self {
             Colour::Always => Style::Colour,
-            Colour::Never => Style::Plain,
-            Colour::Auto if terminal && !set("NO_COLOR") && !dumb => Style::Colour,
-            Colour::Auto => Style::Plain,
+            Colour::Auto if terminal && !forbidden => Style::Colour,
+            Colour::Auto | Colour::Never => Style::Plain,
         }
     }
 }
@@ -62,4 +66,18 @@ pub fn messages(text: &str, style: Style) -> String {
         }
     };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_unless_the_environment_forbids_them_and_options_count_more() {
+        assert_eq!(Colour::Auto.rule(true, false), Style::Colour);
+        assert_eq!(Colour::Auto.rule(true, true), Style::Plain, "NO_COLOR");
+        assert_eq!(Colour::Auto.rule(false, false), Style::Plain, "a pipe");
+        assert_eq!(Colour::Always.rule(false, true), Style::Colour);
+        assert_eq!(Colour::Never.rule(true, false), Style::Plain);
+    }
 }

@@ -5,6 +5,7 @@ use super::meaning::loading;
 use super::run::{complain, rejected, say, watch_signals};
 use super::status;
 use crate::base::budget::Budget;
+use crate::base::text::{grouped, many};
 use crate::driver::{self, Followed};
 use serde_json::json;
 use std::fs::File;
@@ -48,10 +49,16 @@ pub fn run(args: &Replay, log: &Path) -> u8 {
 
 fn in_words(f: &Followed) -> String {
     match (&f.unexplained, &f.incomplete) {
-        (_, Some(why)) => format!("INCOMPLETE  {}   after {} lines: {why}", f.machine, f.explained),
+        (_, Some(why)) => {
+            format!("INCOMPLETE  {}   after {}: {why}", f.machine, many(f.explained as u64, "line"))
+        }
         (None, None) => format!(
-            "EXPLAINED   {}   {} lines; {} states fit at the end, at most {} on the way",
-            f.machine, f.lines, f.states, f.most_states
+            "EXPLAINED   {}   {}; {} {} at the end, at most {} on the way",
+            f.machine,
+            many(f.lines as u64, "line"),
+            many(f.states as u64, "state"),
+            if f.states == 1 { "fits" } else { "fit" },
+            grouped(f.most_states as u64)
         ),
         (Some((line, text, why)), None) => {
             let mut lines = vec![format!("UNEXPLAINED {}   line {line}: {text}", f.machine)];

@@ -101,7 +101,7 @@ const EXAMPLES: &str = "Examples:
   bombus check Lock.mch                         check a model
   bombus check Lock.mch -s PID=3 --maxint 10    for other sizes
   bombus check models/                          every model of a folder
-  bombus check Lock.mch -k -t all.html          every property that fails; the first trace as a page
+  bombus check Lock.mch -k -t all.html          every property that fails, on one page
   bombus check Lock.mch --ltl 'G ([ask] => F [enter])'
   bombus check Lock.mch --goal 'card(inside)=2' look for a state
 

@@ -7,7 +7,7 @@ use super::models::is_source;
 use super::run::{complain, say};
 use crate::base::text::shell_word;
 use crate::driver::Rejected;
-use crate::report::diagnostics;
+use crate::report::{diagnostics, trace_file};
 use std::fs::OpenOptions;
 use std::path::Path;
 
@@ -16,6 +16,12 @@ pub fn refused(option: &str, path: &Path) -> Option<String> {
     if is_source(path) {
         return Some(format!(
             "{option} {}: this would be written over a model; name another file",
+            path.display()
+        ));
+    }
+    if is_drawing(path) {
+        return Some(format!(
+            "{option} {}: this would be written over a drawing of a model; name another file",
             path.display()
         ));
     }
@@ -29,6 +35,22 @@ pub fn refused(option: &str, path: &Path) -> Option<String> {
         }
         Err(e) => Some(format!("{option} {}: cannot be written: {e}", path.display())),
     }
+}
+
+/// Whether a file is an SVG with expressions of a model in it.
+fn is_drawing(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "svg")
+        && std::fs::read_to_string(path).is_ok_and(|text| text.contains("data-b-"))
+}
+
+/// Why a trace cannot be written to a file: its kind is not known, or it cannot be written at all.
+pub fn refused_trace(path: &Path) -> Option<String> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if !is_source(path) && !trace_file::EXTENSIONS.contains(&extension) {
+        let known = trace_file::EXTENSIONS.join(", .");
+        return Some(format!("--trace {}: use one of .{known}", path.display()));
+    }
+    refused("--trace", path)
 }
 
 /// Writes a file; a failure is told and makes the answer false.

@@ -62,7 +62,7 @@ pub fn main() -> u8 {
 /// The command line with the settings beside its model; `check` reads them for each model by itself.
 fn with_settings(cli: Cli) -> Result<Cli, String> {
     let found = match &cli.command {
-        Command::Eval(args) => args.model.clone(),
+        Command::Eval(args) => model_of_eval(args),
         Command::Info(args) => Some(args.model.clone()),
         Command::Scale(args) => Some(args.model.clone()),
         Command::Animate(args) => Some(args.model.clone()),
@@ -312,12 +312,13 @@ fn check_one(args: args::Check) -> u8 {
     if let Some(message) = refusals::not_available(&args) {
         return reject(&message);
     }
-    for trace in &args.trace {
-        let extension = trace.extension().and_then(|e| e.to_str()).unwrap_or("");
-        if !trace_file::EXTENSIONS.contains(&extension) {
-            let known = trace_file::EXTENSIONS.join(", .");
-            return reject(&format!("--trace {}: use one of .{known}", trace.display()));
-        }
+    if let Some(message) = args.trace.iter().find_map(|trace| outputs::refused_trace(trace)) {
+        return reject(&message);
+    }
+    if let (Some(project), Some(model)) = (&args.pictures.project, &args.model)
+        && let Err(r) = driver::refused_projection(model, &loading(&args.loading), project)
+    {
+        return rejected(&r);
     }
     let options = match meaning::options(&args) {
         Ok(options) => options,
@@ -457,11 +458,23 @@ fn drawings(model: &Path, given: &args::Loading, outcome: &Outcome) -> Vec<Strin
     driver::drawings_of_trace(model, &loading(given), steps, &budget)
 }
 
+/// The model that names of a formula belong to: the one that is given, or the one of the trace that is given.
+fn model_of_eval(args: &args::Eval) -> Option<std::path::PathBuf> {
+    args.model.clone().or_else(|| driver::model_of_trace(args.at.as_deref()?))
+}
+
 fn eval(args: &args::Eval) -> u8 {
+    let model = model_of_eval(args);
+    if let Some(trace) = args.at.as_ref().filter(|_| model.is_none()) {
+        return reject(&format!(
+            "--at {}: no trace, or its model is not beside it; name it: --model MODEL",
+            trace.display()
+        ));
+    }
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     watch_signals(&budget);
-    if let Some(model) = args.model.as_deref().filter(|m| driver::is_csp(m)) {
+    if let Some(model) = model.as_deref().filter(|m| driver::is_csp(m)) {
         return match driver::eval_csp(&args.formula, model) {
             Ok(value) if said(&value) => status::OK,
             Ok(_) => status::INTERNAL,
@@ -469,14 +482,17 @@ fn eval(args: &args::Eval) -> u8 {
         };
     }
     let at = args.at.as_deref();
-    match driver::eval(&args.formula, args.model.as_deref(), at, &loading(&args.loading), &budget) {
+    match driver::eval(&args.formula, model.as_deref(), at, &loading(&args.loading), &budget) {
         Ok(Ok(evaluated)) => {
             let words = if args.json { evaluated.json(&args.formula).to_string() } else { evaluated.text() };
             if said(&words) { status::OK } else { status::INTERNAL }
         }
         Ok(Err(message)) => {
             if args.json {
-                say(&serde_json::json!({"formula": args.formula, "error": message}).to_string());
+                let version = env!("CARGO_PKG_VERSION");
+                let object =
+                    serde_json::json!({"bombus": version, "formula": args.formula, "error": message});
+                say(&object.to_string());
             }
             complain(&format!("error: {message}"));
             1

@@ -2,7 +2,7 @@
 
 use super::args::Loading;
 use super::batch::write_whole;
-use super::status;
+use super::{outputs, status};
 use crate::runs::child::{Checker, Limits};
 use crate::runs::scale::{Plan, figure, measure, tables};
 use crate::runs::units;
@@ -59,20 +59,26 @@ pub struct Scale {
 }
 
 pub fn run(args: &Scale) -> u8 {
+    let files = [("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)];
+    let mut given = files.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?)));
+    if let Some(message) = given.find_map(|(option, file)| outputs::refused(option, file)) {
+        eprintln!("error: {message}");
+        return status::REJECTED;
+    }
     let cores =
         args.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get() as u32));
     let mut workers = if args.workers.is_empty() { powers_up_to(cores) } else { distinct(&args.workers) };
     let mut each = None;
     if !args.machines.is_empty() {
         if args.workers.len() > 1 {
-            eprintln!("bombus: with --machines, --workers is one number: the workers of each machine");
+            eprintln!("error: with --machines, --workers is one number: the workers of each machine");
             return status::REJECTED;
         }
         each = Some(args.workers.first().copied().unwrap_or(1));
         workers = distinct(&args.machines);
     }
     if args.time_limit.is_some_and(|s| !(s > 0.0 && s < 1e9)) {
-        eprintln!("bombus: --time-limit needs a positive number of seconds");
+        eprintln!("error: --time-limit needs a positive number of seconds");
         return status::REJECTED;
     }
     for option in &args.options {
@@ -81,7 +87,7 @@ pub fn run(args: &Scale) -> u8 {
             .iter()
             .any(|o| text == *o || text.starts_with(&format!("{o}=")))
         {
-            eprintln!("bombus: {text} is set by scale itself");
+            eprintln!("error: {text} is set by scale itself");
             return status::REJECTED;
         }
     }
@@ -89,7 +95,7 @@ pub fn run(args: &Scale) -> u8 {
         workers.iter().filter(|w| **w * each.unwrap_or(1) > cores).map(u32::to_string).collect();
     if !beyond.is_empty() {
         let unit = if each.is_some() { "machines" } else { "workers" };
-        eprintln!("bombus: warning: {} {unit} on {cores} cores will share them", beyond.join(", "));
+        eprintln!("warning: {} {unit} on {cores} cores will share them", beyond.join(", "));
     }
     let checker = match &args.checker {
         Some(program) => Checker::other(program.clone()),
@@ -98,7 +104,7 @@ pub fn run(args: &Scale) -> u8 {
     let checker = match checker {
         Ok(c) => c,
         Err(e) => {
-            eprintln!("bombus: cannot find this program itself: {e}");
+            eprintln!("error: cannot find this program itself: {e}");
             return status::INTERNAL;
         }
     };
@@ -116,7 +122,7 @@ pub fn run(args: &Scale) -> u8 {
     let measured = match measured {
         Ok(m) => m,
         Err(message) => {
-            eprintln!("bombus: {message}");
+            eprintln!("error: {message}");
             return status::INTERNAL;
         }
     };
@@ -131,7 +137,7 @@ pub fn run(args: &Scale) -> u8 {
         if let Some(path) = path
             && let Err(e) = write_whole(path, &render())
         {
-            eprintln!("bombus: cannot write {}: {e}", path.display());
+            eprintln!("error: cannot write {}: {e}", path.display());
             return status::INTERNAL;
         }
     }

@@ -51,9 +51,9 @@ pub struct Simulate {
     /// Print one JSON object on stdout (text goes to stderr), or write it to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub json: Option<Option<PathBuf>>,
-    /// Write the walk that found something: .prob2trace, .json, .txt or .html by extension
+    /// Write the walk that found something: .prob2trace, .json, .txt, .html, .mmd or .svg by extension (repeatable)
     #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
+    pub trace: Vec<PathBuf>,
     /// Print the verdict alone
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -65,6 +65,11 @@ pub struct Simulate {
 }
 
 pub fn run(args: &Simulate) -> u8 {
+    let json = args.json.iter().flatten().find_map(|file| outputs::refused("--json", file));
+    if let Some(message) = json.or_else(|| args.trace.iter().find_map(|file| outputs::refused_trace(file))) {
+        complain(&format!("error: {message}"));
+        return status::REJECTED;
+    }
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     watch_signals(&budget);
@@ -102,7 +107,7 @@ fn show(args: &Simulate, outcome: &Outcome) -> u8 {
         }
         Some(Some(file)) => said(&words) & outputs::write(file, &outputs::pretty(&result)),
     };
-    if let Some(file) = args.trace.as_ref().filter(|_| outcome.violation.is_some()) {
+    for file in args.trace.iter().filter(|_| outcome.violation.is_some()) {
         let extension = file.extension().and_then(|e| e.to_str()).unwrap_or("");
         written &= match trace_file::render(outcome, extension, &outputs::command_line(), Vec::new()) {
             Ok(content) => outputs::write(file, &content),

@@ -5,6 +5,7 @@ use super::meaning::loading;
 use super::run::{complain, rejected, said, watch_signals};
 use super::{outputs, status};
 use crate::base::budget::Budget;
+use crate::base::text::many;
 use crate::driver::{self, Goals, TestTraces};
 use clap::Args;
 use serde_json::json;
@@ -50,6 +51,12 @@ pub struct Tests {
 }
 
 pub fn run(args: &Tests) -> u8 {
+    if let Some(folder) = &args.out
+        && let Err(e) = std::fs::create_dir_all(folder)
+    {
+        complain(&format!("error: cannot make {}: {e}", folder.display()));
+        return status::REJECTED;
+    }
     let mut budget = Budget::unlimited();
     budget.time_limit = args.time_limit.map(Duration::from_secs_f64);
     watch_signals(&budget);
@@ -65,10 +72,6 @@ pub fn run(args: &Tests) -> u8 {
     };
     let mut files = Vec::new();
     if let Some(folder) = &args.out {
-        if let Err(e) = std::fs::create_dir_all(folder) {
-            complain(&format!("error: cannot make {}: {e}", folder.display()));
-            return status::REJECTED;
-        }
         for (n, trace) in traces.traces.iter().enumerate() {
             let file = folder.join(format!("test{}.{}", n + 1, args.kind));
             if !outputs::write(&file, &traces.render(trace, &args.kind).unwrap_or_default()) {
@@ -88,10 +91,11 @@ pub fn run(args: &Tests) -> u8 {
 }
 
 fn in_words(traces: &TestTraces, files: &[String]) -> String {
-    let mut lines = vec![format!("{}: {} traces", traces.machine, traces.traces.len())];
+    let mut lines = vec![format!("{}: {}", traces.machine, many(traces.traces.len() as u64, "trace"))];
     for (n, trace) in traces.traces.iter().enumerate() {
         let name = files.get(n).cloned().unwrap_or_else(|| format!("test{}", n + 1));
-        lines.push(format!("  {name}  {} steps  {}", trace.steps.len(), trace.reaches.join(", ")));
+        let steps = many(trace.steps.len() as u64, "step");
+        lines.push(format!("  {name}  {steps}  {}", trace.reaches.join(", ")));
     }
     let word = if traces.complete { "out of reach" } else { "not reached" };
     lines.extend(traces.unreached.iter().map(|goal| format!("  {word}  {goal}")));

@@ -239,12 +239,37 @@ impl<'m> Animation<'m> {
         Ok(explainer.why_disabled(state, event))
     }
 
-    /// The same as lines of text.
-    pub fn why_not(&self, name: &str) -> Result<Vec<String>, String> {
-        Ok(match self.why_disabled(name)? {
+    /// The same as lines of text, for values of some parameters, in their order or by name.
+    pub fn why_not(&self, name: &str, values: &[(Option<String>, String)]) -> Result<Vec<String>, String> {
+        let Some(event) = self.event(name).filter(|_| !values.is_empty()) else {
+            return Ok(match self.why_disabled(name)? {
+                Some(node) => node.lines(LONGEST),
+                None => vec![format!("{name} is possible here")],
+            });
+        };
+        let state = self.last().and_then(Choice::state).ok_or("nothing is initialised yet")?;
+        let machine = self.interpreter.machine();
+        let op = machine.op(machine.events[event]);
+        let mut given = Vec::new();
+        for (i, (by_name, text)) in values.iter().enumerate() {
+            let var = match by_name {
+                Some(by_name) => op.params.iter().copied().find(|v| *machine.var(*v).name == **by_name),
+                None => op.params.get(i).copied(),
+            };
+            let var = var.ok_or_else(|| format!("{name} has no such parameter: {text}"))?;
+            let value = values::value_of(self.model, self.sources, var, text, &self.budget)?;
+            given.push((var, value));
+        }
+        let explainer = Explainer::new(machine, self.sources, &Budget::moment());
+        Ok(match explainer.why_disabled_with(state, event, &given) {
             Some(node) => node.lines(LONGEST),
-            None => vec![format!("{name} is possible here")],
+            None => vec![format!("{name} is possible here with these values")],
         })
+    }
+
+    /// Whether the variables have values.
+    pub fn has_begun(&self) -> bool {
+        self.last().and_then(Choice::state).is_some()
     }
 
     /// Takes the last step back; false at the beginning.

@@ -234,7 +234,8 @@ impl Concluding<'_, '_> {
             temporal::decided_by_sets(program, own.0, &found.decided, words, &mut ledger, own.1)
         })?;
         let temporal_seconds = started.elapsed().as_secs_f64();
-        violation = violation.or(checked.violation);
+        let mut all = violation.into_iter().chain(checked.violations);
+        let (violation, others) = (all.next(), all.collect());
         notes.extend(program.tells_sets_apart_by_form().then(|| BY_FORM.to_string()));
         let mut warnings: Vec<String> = program.footprints().map(|f| f.notes.clone()).unwrap_or_default();
         for event in &found.undefined {
@@ -254,6 +255,7 @@ impl Concluding<'_, '_> {
             workers: options.workers,
             ledger,
             violation,
+            others,
             found: FindingKind::ALL
                 .iter()
                 .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)

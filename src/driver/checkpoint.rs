@@ -194,32 +194,68 @@ pub(super) fn facts_of(options: &CheckOptions, model: String, layout: String) ->
         env!("CARGO_PKG_VERSION"),
         hash::HASH_VERSION
     );
-    let l = &options.loading;
-    let settings = [
-        format!("order {:?}, store {:?}", options.order, options.store),
-        format!(
-            "unchecked: deadlock {}, invariant {}, assertions {}, goal {}",
-            options.no_deadlock, options.no_invariant, options.no_assertions, options.no_goal
-        ),
-        format!("strict-wd {}, keep-going {}", options.strict_wd, options.keep_going),
-        format!("goal {:?}", options.goal),
-        format!("sets {:?}, set-size {:?}", l.set_sizes, l.default_set_size),
-        format!("maxint {:?}, minint {:?}", l.maxint, l.minint),
-        format!("machine {:?}, abstract-levels {:?}, variants {}", l.machine, l.abstract_levels, l.variants),
-        format!("operations {:?}", l.operations),
-        format!("temporal {:?}", options.temporal),
-        format!("symmetry {:?}", options.symmetry),
-        format!(
-            "partial order reduction {:?}, level rule {}, deadlocks alone {}",
-            options.por, options.level_proviso, options.deadlock_only
-        ),
-    ];
+    let settings: Vec<String> =
+        settings(options).iter().map(|(name, value)| format!("{name} {value}")).collect();
     vec![
         ("the version of Bombus".into(), version),
-        ("the options".into(), settings.join("; ")),
+        (OPTIONS.into(), settings.join("\n")),
         ("the model".into(), model),
         ("the layout of states".into(), layout),
     ]
+}
+
+/// What the options of a saved search are called where they differ.
+const OPTIONS: &str = "the options";
+
+/// The options that a saved search depends on, by their names on the command line; what is not given is empty.
+fn settings(options: &CheckOptions) -> Vec<(&'static str, String)> {
+    fn number<T: ToString>(n: &Option<T>) -> String {
+        n.as_ref().map(T::to_string).unwrap_or_default()
+    }
+    let list = |all: &[String]| match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        several => format!("{several:?}"),
+    };
+    let switch = |on: bool| if on { "given".to_string() } else { String::new() };
+    let word = |choice: &dyn std::fmt::Debug| {
+        let word = format!("{choice:?}").to_lowercase();
+        word.strip_prefix("some(").and_then(|w| w.strip_suffix(')')).unwrap_or(&word).replace("none", "")
+    };
+    let l = &options.loading;
+    let t = &options.temporal;
+    let sizes: Vec<String> = l.set_sizes.iter().map(|(name, n)| format!("{name}={n}")).collect();
+    let file = t.ltl_file.as_ref();
+    let file = file.map(|(name, text)| format!("{name} (its text is {:032x})", hash::bytes(text.as_bytes())));
+    let all = [
+        ("--order", word(&options.order)),
+        ("--store", word(&options.store)),
+        ("--no-deadlock", switch(options.no_deadlock)),
+        ("--no-invariant", switch(options.no_invariant)),
+        ("--no-assertions", switch(options.no_assertions)),
+        ("--no-goal", switch(options.no_goal)),
+        ("--strict-wd", switch(options.strict_wd)),
+        ("--keep-going", switch(options.keep_going)),
+        ("--goal", options.goal.clone().unwrap_or_default()),
+        ("--set", sizes.join(" ")),
+        ("--set-size", number(&l.default_set_size)),
+        ("--maxint", number(&l.maxint)),
+        ("--minint", number(&l.minint)),
+        ("--machine", number(&l.machine)),
+        ("--abstract-levels", number(&l.abstract_levels)),
+        ("--variants", switch(l.variants)),
+        ("--operation", list(&l.operations)),
+        ("--ltl", list(&t.ltl)),
+        ("--ltl-file", file.unwrap_or_default()),
+        ("--ltl-assertions", switch(t.assertions)),
+        ("--ctl", list(&t.ctl)),
+        ("--ltl-engine", word(&t.engine)),
+        ("--symmetry", word(&options.symmetry)),
+        ("--por", word(&options.por)),
+        ("--proviso", if options.level_proviso { "level".into() } else { String::new() }),
+        ("--only-deadlock", switch(options.deadlock_only)),
+    ];
+    all.into_iter().map(|(name, value)| (name, value.replace('\n', "\\n"))).collect()
 }
 
 /// The layout of states that a search was saved with, if one is saved there and can be read.
@@ -240,15 +276,22 @@ fn model(machine: &Machine, sources: &Sources) -> String {
     format!("{:032x}", hash::bytes(&all))
 }
 
-/// The parts of a list of settings that changed, in words.
-fn changed(before: &str, now: &str) -> String {
-    let plain = |text: &str| text.replace("Some(", "").replace("None", "not given").replace([')', '"'], "");
-    let (then, since): (Vec<&str>, Vec<&str>) = (before.split("; ").collect(), now.split("; ").collect());
-    if then.len() != since.len() {
-        return format!("\n  then: {before}\n  now:  {now}");
+/// What changed, in words: of the options those that differ, of everything else both values if they are short.
+fn changed(what: &str, before: &str, now: &str) -> String {
+    if what != OPTIONS {
+        let short = now.len() < 600 && before.len() < 600;
+        return if short { format!("\n  then: {before}\n  now:  {now}") } else { String::new() };
     }
-    let differ = then.iter().zip(&since).filter(|(a, b)| a != b);
-    differ.map(|(a, b)| format!("\n  then: {}\n  now:  {}", plain(a), plain(b))).collect()
+    let parts =
+        |line: &'_ str| line.split_once(' ').map(|(a, b)| (a.to_string(), b.to_string())).unwrap_or_default();
+    let worth = |value: String| if value.is_empty() { "not given".to_string() } else { value };
+    let differ = before.lines().zip(now.lines()).filter(|(a, b)| a != b);
+    differ
+        .map(|(then, now)| {
+            let ((name, then), (_, now)) = (parts(then), parts(now));
+            format!("\n  {name}: {} then, {} now", worth(then), worth(now))
+        })
+        .collect()
 }
 
 /// Opens a saved search and compares what it depends on; `None` if there is none and `may_lack` it.
@@ -266,8 +309,7 @@ fn open(dir: &Path, facts: &[Fact], may_lack: bool) -> Result<Option<(PathBuf, U
     for (what, now) in facts {
         let before = read_text(&mut from).map_err(|e| format!("{}: {e}", path.display()))?;
         if before != *now {
-            let values =
-                if now.len() < 600 && before.len() < 600 { changed(&before, now) } else { String::new() };
+            let values = changed(what, &before, now);
             return Err(format!(
                 "{}: {what} changed since this search was saved, so it cannot go on{values}",
                 path.display()

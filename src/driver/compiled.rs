@@ -339,12 +339,14 @@ impl Run<'_> {
             proven: None,
             notes: settled.notes,
         };
+        let judged_findings = judged.violation.into_iter().chain(judged.others);
+        let mut findings = judged_findings.chain(checked.violations);
         Explored {
             engine: "explicit",
             workers: options.workers,
             ledger: judged.ledger,
-            violation: judged.violation.or(checked.violation),
-            others: judged.others,
+            violation: findings.next(),
+            others: findings.collect(),
             found: FindingKind::ALL
                 .iter()
                 .filter(|k| k.is_of_b() && **k != FindingKind::Ltl)

@@ -484,7 +484,7 @@ impl Run<'_> {
                 }),
                 Logic::Ctl(f) => checker.check_ctl(f).map(|verdict| match verdict {
                     CtlVerdict::Holds => ("holds", None, Vec::new()),
-                    CtlVerdict::Violated(path) => ("violated", Some(path), Vec::new()),
+                    CtlVerdict::Violated(path, _) => ("violated", Some(path), Vec::new()),
                     CtlVerdict::Incomplete(why) => ("incomplete", None, why),
                 }),
             };

@@ -11,7 +11,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::{Int, Span};
 use crate::evaluate::{Interpreter, State};
 use crate::explain::{Explainer, Node, bindings};
-use crate::lang::typed::Pred;
+use crate::lang::typed::{BigOp, Expr, ExprKind, Pred};
 use crate::model::{self, Formula, LoadOptions, Model};
 use crate::report::trace_read;
 use serde_json::{Map, Value, json};
@@ -65,7 +65,9 @@ pub fn eval(
     };
     let mut witness = Vec::new();
     let result = match &typed {
-        Formula::Expr(e) => interpreter.eval_expr(e, state.as_ref()).map(|v| v.show(machine, &e.ty)),
+        Formula::Expr(e) => interpreter.eval_expr(e, state.as_ref()).map(|v| {
+            unlisted(e, &sources).filter(|_| v.as_set().is_none()).unwrap_or_else(|| v.show(machine, &e.ty))
+        }),
         Formula::Pred(p) => interpreter.eval_pred(p, state.as_ref()).map(|b| {
             witness = witness_of(&model, &sources, p, state.as_ref(), budget);
             if b { "TRUE" } else { "FALSE" }.to_string()
@@ -79,6 +81,12 @@ pub fn eval(
         }
         text
     }))
+}
+
+/// A set that is given by a predicate, as the user wrote it: where it cannot be listed, that is its value.
+fn unlisted(e: &Expr, sources: &Sources) -> Option<String> {
+    let is_given = matches!(e.kind, ExprKind::Compr(..) | ExprKind::Big(BigOp::Lambda | BigOp::SetOf, ..));
+    is_given.then(|| format!("/*@symbolic*/ {}", one_line(sources.slice(e.span))))
 }
 
 /// What is to be explained: a predicate as text, or why an event is not enabled.

@@ -59,8 +59,10 @@ pub fn findings(
     let levels = model.refinement.as_ref().map(|chain| {
         (Explainer::new(&chain.machine, sources, &budget), &chain.machine.invariant[chain.own_invariant..])
     });
+    let of_kind = |all: &[Violation], kind: &str| all.iter().filter(|v| v.kind == kind).count();
+    let several: Vec<bool> = all.iter().map(|v| of_kind(&all, &v.kind) > 1).collect();
     let mut explained = Vec::new();
-    for (violation, state) in all.iter_mut().zip(&states) {
+    for ((violation, state), alone) in all.iter_mut().zip(&states).zip(several) {
         // A trace that cannot be read back has a state, but none that can be looked at.
         let unread = state.is_none() && !violation.trace.is_empty();
         let event = violation.explanation.iter().find_map(|line| line.strip_prefix(COMPUTING));
@@ -77,10 +79,10 @@ pub fn findings(
                 state: state.as_ref(),
                 strict_guards: options.strict_wd,
                 broken: broken.as_ref(),
+                alone,
             }),
         };
         if violation.kind == "goal"
-            && why.nodes.is_empty()
             && let Some(goal) = &model.machine.goal
         {
             violation.property = one_line(sources.slice(goal.span));

@@ -78,7 +78,7 @@ pub fn check<S: Client>(
     if found.exhausted {
         ledger.finished();
     }
-    let mut violation = match found.findings.first() {
+    let violation = match found.findings.first() {
         None => None,
         Some(v) => Some(shown(system, &v.finding, v.trace.as_ref())?),
     };
@@ -87,7 +87,9 @@ pub fn check<S: Client>(
     }
     let checking = Instant::now();
     let checked = threads.run(|| temporal::check(system, found, &formulas, &mut ledger, budget))?;
-    violation = violation.or(checked.violation);
+    let mut all = violation.into_iter().chain(checked.violations);
+    let violation = all.next();
+    let others = all.map(|v| (v, Default::default())).collect();
     if let Some(why) = system.failure() {
         return Err(broken(&subject, why));
     }
@@ -98,7 +100,7 @@ pub fn check<S: Client>(
     warnings.extend(searched.warnings.iter().cloned());
     Ok(Outcome {
         why: Default::default(),
-        others: Vec::new(),
+        others,
         asserts: None,
         file: subject.file.clone(),
         machine: subject.name.clone(),

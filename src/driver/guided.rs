@@ -220,7 +220,10 @@ fn explore_pair(
     let checked =
         threads.run(|| deciding::check(system, &found, formulas, &mut out.ledger, system.budget))?;
     out.seconds.temporal = deciding.elapsed().as_secs_f64();
-    out.violation = out.violation.or(checked.violation.map(|violation| with_results(system, violation)));
+    let temporal = checked.violations.into_iter().map(|violation| with_results(system, violation));
+    let mut all = out.violation.take().into_iter().chain(temporal);
+    out.violation = all.next();
+    out.others.extend(all.map(|v| (v, Default::default())));
     out.temporal = checked.verdicts;
     fill(system, &found, &mut out);
     out.reductions.store = options.store.word();

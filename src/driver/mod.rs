@@ -66,7 +66,7 @@ pub use reduction::Reduce;
 pub use replay::{Replayed, follow, model_of_trace, replay};
 pub use simulate::{SimulateOptions, simulate};
 pub use space::{Edge, Projected, Space};
-pub use state_graph::state_graph;
+pub use state_graph::{refused_projection, state_graph};
 pub use symbolic::{Method, Settings as SymbolicSettings};
 pub use temporal::Asked;
 pub use test_traces::{Goals, TestTrace, TestTraces, test_traces};

@@ -392,6 +392,7 @@ fn violation(
         state: Some(last),
         broken: None,
         strict_guards: false,
+        alone: false,
     });
     super::explain::join(&mut explanation, &why);
     let mut stops = vec![judge::Stop { by: None, state: &found.first }];

@@ -7,11 +7,11 @@ use super::space::Space;
 use super::values::Typed;
 use super::{Rejected, load};
 use crate::base::budget::Budget;
-use crate::base::diagnostic::Diagnostic;
+use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::evaluate::{Interpreter, State};
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
-use crate::model::{Formula, LoadOptions};
+use crate::model::{Formula, LoadOptions, Model};
 use crate::report::graph_file::{Arrow, Dot, Drawn};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,20 +27,11 @@ pub fn state_graph(
     // An expression may tell elements apart, so valuations of the constants that differ by their names all count.
     let by_name = options.all_constants || project.is_some();
     let (model, sources, _) = load(path, &LoadOptions { all_constants: by_name, ..options.clone() })?;
-    let refuse = |message: String| Rejected {
-        sources: sources.clone(),
-        diagnostics: vec![Diagnostic::plain(message)],
-    };
-    let typed = project.map(|text| Typed::read(&model, &sources, text)).transpose().map_err(refuse)?;
-    let expression = match typed.as_ref().map(|t| &t.formula) {
-        None => None,
-        Some(Formula::Expr(e)) => Some(e),
-        Some(Formula::Pred(_)) => {
-            return Err(refuse(
-                "--project: an expression is wanted; bool(P) makes one of a predicate".into(),
-            ));
-        }
-    };
+    let typed = project.map(|text| projection(&model, &sources, text)).transpose()?;
+    let expression = typed.as_ref().and_then(|t| match &t.formula {
+        Formula::Expr(e) => Some(e),
+        Formula::Pred(_) => None,
+    });
     let interpreter = Interpreter::new(&model.machine, budget);
     let mut space = Space::of_machine(&interpreter);
     if !space.grow(&interpreter, states) {
@@ -72,6 +63,25 @@ pub fn state_graph(
         states: space.states.len(),
         missing: space.missing.into_iter().collect(),
     })
+}
+
+/// Why a model cannot be projected onto an expression, if it cannot; a model that is rejected has its own messages.
+pub fn refused_projection(path: &Path, options: &LoadOptions, project: &str) -> Result<(), Rejected> {
+    let Ok((model, sources, _)) = load(path, options) else { return Ok(()) };
+    projection(&model, &sources, project).map(|_| ())
+}
+
+/// The expression that states are projected onto.
+fn projection(model: &Model, sources: &Sources, text: &str) -> Result<Typed, Rejected> {
+    let (mut machine, mut sources) = (model.machine.clone(), sources.clone());
+    match model.scope.parse(&mut machine, &mut sources, "<project>", text) {
+        Ok(formula @ Formula::Expr(_)) => Ok(Typed { machine, sources, formula }),
+        Ok(Formula::Pred(_)) => {
+            let words = "--project: an expression is wanted; bool(P) makes one of a predicate";
+            Err(Rejected { sources, diagnostics: vec![Diagnostic::plain(words)] })
+        }
+        Err(diagnostics) => Err(Rejected { sources, diagnostics }),
+    }
 }
 
 fn named(machine: &Machine, state: &State) -> Vec<(String, String)> {

@@ -407,8 +407,8 @@ fn typed(formula: &Logic, typing: &Typing) -> Result<(), Faults> {
 #[derive(Default)]
 pub struct Checked {
     pub verdicts: Vec<Temporal>,
-    /// Of the first violated formula.
-    pub violation: Option<Violation>,
+    /// One for each violated formula, in the order of the formulas.
+    pub violations: Vec<Violation>,
     /// The chance that a formula holds only because two transitions were taken for one.
     pub chance: f64,
 }
@@ -462,10 +462,8 @@ pub fn check(
             Decided::Violated(path, rows) => match executed(program, graph, &frozen, &path) {
                 Ok(shown) => {
                     checked.verdicts.push(one.verdict("violated"));
-                    if checked.violation.is_none() {
-                        let own = (one, &formulas.pieces, certificate);
-                        checked.violation = Some(violation(program, own, &path, &rows, shown)?);
-                    }
+                    let own = (one, &formulas.pieces, certificate);
+                    checked.violations.push(violation(program, own, &path, &rows, shown)?);
                 }
                 Err(why) => {
                     checked.verdicts.push(one.verdict("incomplete"));
@@ -497,7 +495,7 @@ pub(super) fn decide(checker: &mut Checker<'_, Frozen<'_>>, one: &One) -> Decide
         }),
         Logic::Ctl(f) => checker.check_ctl(f).map(|verdict| match verdict {
             CtlVerdict::Holds => Decided::Holds,
-            CtlVerdict::Violated(path) => Decided::Violated(path, Vec::new()),
+            CtlVerdict::Violated(path, rows) => Decided::Violated(path, rows),
             CtlVerdict::Incomplete(reasons) => Decided::Incomplete(reasons),
         }),
     };

@@ -10,7 +10,7 @@ use crate::base::diagnostic::Sources;
 use crate::evaluate::{Interpreter, State};
 use crate::lang::typed::{Expr, ExprKind, Machine, Pred, PredKind, Type, VarId};
 use crate::lang::value::Value;
-use crate::model::{Formula, Model};
+use crate::model::{Formula, FormulaScope, Model};
 use std::collections::BTreeMap;
 
 /// Texts and the values they stand for. A text is typed by the name it is a value of, so that `{}` has
@@ -28,7 +28,10 @@ impl Texts {
     ) -> Texts {
         let mut typed: BTreeMap<(VarId, String), Option<Expr>> = BTreeMap::new();
         for (var, text) in texts {
-            typed.entry((var, text.to_string())).or_insert_with(|| expression(model, sources, var, text));
+            typed.entry((var, text.to_string())).or_insert_with(|| {
+                let scope = model.scope.clone();
+                expression(scope, &mut model.machine, sources, var, text)
+            });
         }
         let interpreter = Interpreter::new(&model.machine, budget);
         let value = |e: Expr| interpreter.eval_expr(&e, None).ok();
@@ -41,12 +44,32 @@ impl Texts {
     }
 }
 
-fn expression(model: &mut Model, sources: &mut Sources, var: VarId, text: &str) -> Option<Expr> {
+/// The value of a text that stands for a value of a variable.
+pub fn value_of(
+    model: &Model,
+    sources: &Sources,
+    var: VarId,
+    text: &str,
+    budget: &Budget,
+) -> Result<Value, String> {
+    let (mut machine, mut sources) = (model.machine.clone(), sources.clone());
+    let name = machine.var(var).name.clone();
+    let e = expression(model.scope.clone(), &mut machine, &mut sources, var, text)
+        .ok_or_else(|| format!("{text} is no value of {name}"))?;
+    Interpreter::new(&machine, budget).eval_expr(&e, None).map_err(|e| format!("{text}: {}", e.message()))
+}
+
+fn expression(
+    mut scope: FormulaScope,
+    machine: &mut Machine,
+    sources: &mut Sources,
+    var: VarId,
+    text: &str,
+) -> Option<Expr> {
     const NAME: &str = "value_of_trace";
-    let mut scope = model.scope.clone();
     scope.declare(&NAME.into(), var);
     let equation = format!("{NAME} = ({text})");
-    match scope.parse(&mut model.machine, sources, "<value>", &equation).ok()? {
+    match scope.parse(machine, sources, "<value>", &equation).ok()? {
         Formula::Pred(p) => match p.kind {
             PredKind::Rel(_, _, right) => Some(right),
             _ => None,

@@ -496,15 +496,12 @@ impl Search<'_> {
         for e in &broken.incomplete {
             self.reason(e.reason(self.machine));
         }
-        if self.options.check_invariant && !broken.invariant.is_empty() {
-            let text = broken
-                .invariant
-                .iter()
-                .map(|i| self.machine.invariant[*i].text.clone())
-                .collect::<Vec<_>>()
-                .join(" & ");
-            if !self.finding(FindingKind::Invariant, text, Some(at), None, None) {
-                return Ok(false);
+        if self.options.check_invariant {
+            for i in &broken.invariant {
+                let text = self.machine.invariant[*i].text.clone();
+                if !self.finding(FindingKind::Invariant, text, Some(at), None, None) {
+                    return Ok(false);
+                }
             }
         }
         for i in &broken.assertions {

@@ -202,7 +202,10 @@ impl Explainer<'_> {
     /// The value of an expression as a part of `node`, unless the expression shows its value already.
     pub(super) fn side(&self, env: &mut Env, e: &Expr, node: &mut Node, whole: Span) {
         let is_told = matches!(e.kind, ExprKind::Var(v) if self.told.borrow().contains(&v));
-        if is_obvious(e) || is_told || is_space(e) && !matches!(e.kind, ExprKind::Compr(..)) {
+        if is_obvious(e)
+            || is_told
+            || is_space(e) && !matches!(e.kind, ExprKind::Compr(..) | ExprKind::Big(..))
+        {
             return;
         }
         let text = self.expr_text(e, whole);
@@ -220,12 +223,48 @@ impl Explainer<'_> {
             return;
         }
         self.count();
-        if !matches!(e.kind, ExprKind::Var(_)) {
-            let known: Vec<Node> = free::of_expr(e).into_iter().filter_map(|v| self.known(env, v)).collect();
-            part.parts.extend(known.into_iter().filter(|n| !node.parts.contains(n)));
+        match &e.kind {
+            ExprKind::Var(_) => {}
+            _ if self.has_room() && self.deciding(env, e, &mut part, whole) => {}
+            _ => {
+                let known: Vec<Node> =
+                    free::of_expr(e).into_iter().filter_map(|v| self.known(env, v)).collect();
+                part.parts.extend(known.into_iter().filter(|n| !node.parts.contains(n)));
+            }
         }
         if !node.parts.contains(&part) {
             node.parts.push(part);
+        }
+    }
+
+    /// The parts that decide the value of IF and LET: the condition and the branch that counts, the values of the
+    /// names and the body. False for every other expression.
+    fn deciding(&self, env: &mut Env, e: &Expr, part: &mut Node, whole: Span) -> bool {
+        match &e.kind {
+            ExprKind::If(c, a, b) => {
+                let condition = self.predicate(env, c, whole, DEPTH - 1);
+                let chosen = if condition.worth == Worth::True { a } else { b };
+                part.parts.push(condition);
+                self.side(env, chosen, part, whole);
+                true
+            }
+            ExprKind::Let(bindings, body) => {
+                let mut saved = Vec::new();
+                for (v, x) in bindings {
+                    let Ok(value) = self.interpreter.eval_canon(env, x) else { break };
+                    part.witness.push(self.named(*v, &value));
+                    saved.push((*v, env.replace(*v, Some(value))));
+                }
+                if saved.len() == bindings.len() {
+                    let told = self.told.borrow().len();
+                    self.told.borrow_mut().extend(bindings.iter().map(|(v, _)| *v));
+                    self.side(env, body, part, whole);
+                    self.told.borrow_mut().truncate(told);
+                }
+                env.restore(saved);
+                true
+            }
+            _ => false,
         }
     }
 
@@ -437,8 +476,10 @@ impl Explainer<'_> {
         if count > 1 {
             let all =
                 if count >= CANDIDATES { "every choice".into() } else { format!("all {count} choices") };
-            node.notes
-                .insert(0, format!("and so for {all} of {} that the guard leaves up to here", names(bound)));
+            node.notes.insert(
+                0,
+                format!("and so for {all} of {} that the conjuncts before it leave", names(bound)),
+            );
         }
         node.witness.splice(0..0, witness);
         node
@@ -490,7 +531,8 @@ pub(super) fn is_space(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Binary(op, ..) => op.arrow().is_some() || *op == bombus_lang::typed::BinOp::Cartesian,
         ExprKind::Unary(Pow | Pow1 | Fin | Fin1 | Seq | Seq1 | Iseq | Iseq1 | Perm | Tree | Btree, _) => true,
-        ExprKind::StructSet(_) | ExprKind::Compr(..) | ExprKind::Big(..) => true,
+        ExprKind::StructSet(_) | ExprKind::Compr(..) => true,
+        ExprKind::Big(..) => matches!(e.ty, bombus_lang::typed::Type::Pow(_)),
         ExprKind::Symbolic(e) => is_space(e),
         _ => is_obvious(e) && matches!(e.ty, bombus_lang::typed::Type::Pow(_)),
     }

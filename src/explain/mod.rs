@@ -49,6 +49,8 @@ pub struct Finding<'a> {
     pub strict_guards: bool,
     /// For temporal formulas: the predicate that the last state breaks, if a single one tells.
     pub broken: Option<&'a Pred>,
+    /// The other clauses that the state breaks are findings of their own.
+    pub alone: bool,
 }
 
 /// Explains findings of one machine within one budget.
@@ -83,10 +85,10 @@ impl<'a> Explainer<'a> {
     pub fn explain(&self, finding: &Finding) -> Explanation {
         self.explained(|| match (kind_of_word(finding.kind), finding.state) {
             (Some(FindingKind::Invariant), Some(state)) => {
-                self.broken(&self.machine.invariant, finding.property, state)
+                self.broken(&self.machine.invariant, finding.property, finding.alone, state)
             }
             (Some(FindingKind::Assertion), Some(state)) if self.is_clause(finding.property) => {
-                self.broken(&self.machine.assertions, finding.property, state)
+                self.broken(&self.machine.assertions, finding.property, finding.alone, state)
             }
             (Some(FindingKind::Goal), Some(state)) => self.reached(state),
             (Some(FindingKind::Ltl), state) => match (finding.broken, state) {
@@ -124,7 +126,7 @@ impl<'a> Explainer<'a> {
 
     /// Why each false conjunct of some is false in a state.
     pub fn false_clauses(&self, clauses: &[Clause], state: &State) -> Explanation {
-        self.explained(|| self.broken(clauses, "", state))
+        self.explained(|| self.broken(clauses, "", false, state))
     }
 
     /// The claims of the nodes that were made since the last explanation.
@@ -136,12 +138,13 @@ impl<'a> Explainer<'a> {
         self.machine.assertions.iter().any(|c| c.text == property)
     }
 
-    /// The clause that is named first, then the others that the state breaks too.
-    fn broken(&self, clauses: &[Clause], property: &str, state: &State) -> Explanation {
+    /// The clause that is named first, then the others that the state breaks too, unless it is told `alone`.
+    fn broken(&self, clauses: &[Clause], property: &str, alone: bool, state: &State) -> Explanation {
         let mut env = self.env(Some(state));
         let mut out = Explanation::default();
         let named = clauses.iter().filter(|c| c.text == property);
         let others = clauses.iter().filter(|c| c.text != property);
+        let others = others.filter(|_| !alone);
         for clause in named.chain(others) {
             let truth = self.interpreter.holds(&mut env, &clause.pred);
             self.note_stop(&truth);

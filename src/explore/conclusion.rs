@@ -17,7 +17,7 @@ use bombus_system::{Finding, System};
 use std::sync::atomic::Ordering;
 
 /// Findings that get a trace of their own.
-pub(super) const TRACES: usize = 20;
+pub(super) const TRACES: usize = 64;
 
 /// Adds up what the workers did, checks the books, rebuilds the traces.
 pub(super) fn conclude<S: System>(

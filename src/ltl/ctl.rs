@@ -8,7 +8,7 @@
 
 use super::atoms::{Faults, Meaning, Table, Truth};
 use super::bits::Bits;
-use super::check::{Checker, NO_START, NOT_EVALUATED, NOT_EXPLORED};
+use super::check::{Checker, NO_START, NOT_EVALUATED, NOT_EXPLORED, Row};
 use super::ctl_parse::{Ctl, CtlKind, Quantifier, Temporal};
 use super::formula::Atom;
 use super::path::{End, Path};
@@ -17,8 +17,8 @@ use super::view::{Edge, Graph, State};
 #[derive(Clone, Debug)]
 pub enum CtlVerdict {
     Holds,
-    /// A path from an initial state that violates the formula.
-    Violated(Path),
+    /// A path from an initial state that violates the formula, and the truth of each sub-formula in its states.
+    Violated(Path, Vec<Row>),
     Incomplete(Vec<String>),
 }
 
@@ -26,7 +26,7 @@ impl CtlVerdict {
     pub fn word(&self) -> &'static str {
         match self {
             CtlVerdict::Holds => "holds",
-            CtlVerdict::Violated(_) => "violated",
+            CtlVerdict::Violated(..) => "violated",
             CtlVerdict::Incomplete(_) => "incomplete",
         }
     }
@@ -42,12 +42,18 @@ impl<G: Graph> Checker<'_, G> {
         if graph.initial().is_empty() {
             return Ok(CtlVerdict::Incomplete(vec![NO_START.into()]));
         }
-        let mut labelling =
-            Labelling { table: self.table(), reverse: Reverse::new(graph), nodes: Vec::new() };
+        let mut labelling = Labelling {
+            table: self.table(),
+            reverse: Reverse::new(graph),
+            nodes: Vec::new(),
+            parts: Vec::new(),
+        };
         let root = labelling.formula(formula)?;
         let label = &labelling.nodes[root].label;
         if let Some(&state) = graph.initial().iter().find(|s| !label.may.contains(s.index())) {
-            return Ok(CtlVerdict::Violated(labelling.explain(root, state, false)));
+            let path = labelling.explain(root, state, false);
+            let rows = labelling.rows(&path);
+            return Ok(CtlVerdict::Violated(path, rows));
         }
         Ok(if !graph.is_complete() {
             CtlVerdict::Incomplete(vec![NOT_EXPLORED.into()])
@@ -136,6 +142,8 @@ struct Labelling<'t, 'a, G> {
     table: &'t mut Table<'a, G>,
     reverse: Reverse,
     nodes: Vec<Labelled>,
+    /// The sub-formulas that the user wrote, inner ones first, with their nodes.
+    parts: Vec<(String, usize)>,
 }
 
 impl<G: Graph> Labelling<'_, '_, G> {
@@ -169,7 +177,36 @@ impl<G: Graph> Labelling<'_, '_, G> {
         self.push(Shape::And(f, g), label)
     }
 
+    /// The node of a formula.
     fn formula(&mut self, formula: &Ctl) -> Result<usize, Faults> {
+        let node = self.reduced(formula)?;
+        let text = formula.to_string();
+        if !matches!(formula.kind, CtlKind::Constant(_)) && self.parts.iter().all(|(known, _)| *known != text)
+        {
+            self.parts.push((text, node));
+        }
+        Ok(node)
+    }
+
+    /// The truth of each sub-formula in the states of a path.
+    fn rows(&self, path: &Path) -> Vec<Row> {
+        let truth = |node: usize, state: &State| {
+            let label = self.label(node);
+            match (label.must.contains(state.index()), label.may.contains(state.index())) {
+                (true, _) => Truth::True,
+                (false, true) => Truth::Unknown,
+                (false, false) => Truth::False,
+            }
+        };
+        let row = |(text, node): &(String, usize)| Row {
+            formula: text.clone(),
+            truth: path.states.iter().map(|state| truth(*node, state)).collect(),
+        };
+        self.parts.iter().map(row).collect()
+    }
+
+    /// A formula by the shapes that everything reduces to.
+    fn reduced(&mut self, formula: &Ctl) -> Result<usize, Faults> {
         Ok(match &formula.kind {
             CtlKind::Constant(value) => self.constant(*value),
             CtlKind::Atom(atom) => {

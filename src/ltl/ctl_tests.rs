@@ -78,7 +78,7 @@ fn a_violation_is_explained_by_a_path() {
         ("AG AF {q}", vec![0, 1, 2], End::Loop(1)),
         ("{q}", vec![0], End::Open),
     ] {
-        let CtlVerdict::Violated(path) = check(&world, formula) else { panic!("{formula}") };
+        let CtlVerdict::Violated(path, _) = check(&world, formula) else { panic!("{formula}") };
         assert_eq!(path.fault(&world.graph), None, "{formula}");
         let shown: Vec<u32> = path.states.iter().map(|s| s.0).collect();
         assert_eq!((shown, path.end), (states, end), "{formula}");
@@ -214,6 +214,7 @@ fn random_formula(random: &mut Random, size: u64) -> String {
 #[test]
 fn labelling_agrees_with_naive_fixpoints() {
     let mut random = Random(8);
+    let mut compared = 0;
     let mut violated = 0;
     for _ in 0..5000 {
         let world = random_world(&mut random);
@@ -223,12 +224,21 @@ fn labelling_agrees_with_naive_fixpoints() {
         let expected = if naive(&world, &formula)[0] { "holds" } else { "violated" };
         let verdict = check(&world, &text);
         assert_eq!(verdict.word(), expected, "{text} on {:?}", world.graph);
-        if let CtlVerdict::Violated(path) = verdict {
+        if let CtlVerdict::Violated(path, rows) = verdict {
             violated += 1;
             assert_eq!(path.fault(&world.graph), None, "{text}: {path:?} on {:?}", world.graph);
+            // The row of the whole formula has its truth in the states of the path.
+            let whole = naive(&world, &formula);
+            for row in rows.iter().filter(|row| row.formula == formula.to_string()) {
+                let truth =
+                    path.states.iter().map(|s| if whole[s.index()] { Truth::True } else { Truth::False });
+                assert_eq!(row.truth, truth.collect::<Vec<_>>(), "{text} along {path:?}");
+                compared += 1;
+            }
         }
     }
     assert!((1000..4000).contains(&violated), "{violated}");
+    assert!(compared > 900, "{compared}");
 }
 
 #[test]

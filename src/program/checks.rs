@@ -40,21 +40,18 @@ impl<'m> Program<'m> {
             _ => false,
         };
         if !quick && !self.options.skip_invariant {
-            let mut first = true;
             for i in self.conjuncts(changed_by) {
                 let clause = &self.machine.invariant[i];
                 match self.holds(worker, compiled, compiled.invariant[i], &clause.pred, state) {
                     Ok(true) => {}
-                    // One finding per state: the first conjunct that is broken names it.
-                    Ok(false) if first => {
-                        first = false;
+                    // Every conjunct that is broken is a finding of its own, so each has its shortest trace.
+                    Ok(false) => {
                         sink.finding(Finding {
                             kind: FindingKind::Invariant,
                             property: i as u32,
                             event: None,
                         });
                     }
-                    Ok(false) => {}
                     Err(e) => self.tell(&e, None, sink),
                 }
             }

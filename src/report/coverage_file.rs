@@ -152,13 +152,13 @@ impl Covered {
             self.uncovered.iter().for_each(|u| out.push_str(&format!("<li>{}</li>\n", escape(u))));
             out.push_str("</ul>\n");
         }
-        out.push_str("<h2>Variables</h2>\n<table><tr><th>name</th><th>type</th><th>values</th><th>least</th><th>greatest</th></tr>\n");
+        out.push_str("<h2>Variables</h2>\n<div class=\"wide plain\"><table><tr><th>name</th><th>type</th><th>values</th><th>least</th><th>greatest</th></tr>\n");
         for v in &self.variables {
             let cells = [&v.name, &v.ty, &v.values.to_string(), &v.least, &v.greatest].map(|c| escape(c));
             let _ = writeln!(out, "<tr><td>{}</td></tr>", cells.join("</td><td>"));
         }
         out.push_str(
-            "</table>\n<h2>Events</h2>\n<table><tr><th>name</th><th>states</th><th>transitions</th></tr>\n",
+            "</table></div>\n<h2>Events</h2>\n<div class=\"wide plain\"><table><tr><th>name</th><th>states</th><th>transitions</th></tr>\n",
         );
         for e in &self.events {
             let _ = writeln!(
@@ -170,7 +170,7 @@ impl Covered {
             );
         }
         out.push_str(
-            "</table>\n<h2>Source</h2>\n<p><span class=\"never\">never true</span> <span class=\"always\">never false</span> \
+            "</table></div>\n<h2>Source</h2>\n<p><span class=\"never\">never true</span> <span class=\"always\">never false</span> \
              <span class=\"both\">both</span></p>\n",
         );
         for (n, (name, text)) in self.texts.iter().enumerate() {

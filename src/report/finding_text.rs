@@ -41,20 +41,26 @@ pub fn finding(out: &mut String, v: &Violation, why: &Explanation, manner: Manne
     }
 }
 
-/// The place and the reasons of a finding as lines, for a page.
+/// The place and the reasons of a finding as lines, and the step that fails.
 pub fn why_lines(v: &Violation, why: &Explanation) -> Vec<String> {
-    let mut lines = Vec::new();
-    if let Some(place) = &why.place {
-        lines.push(format!("--> {}", place.words()));
-        lines.extend(place.excerpt.iter().cloned());
-    }
-    lines.extend(reasons(v, why, &property_text(v, why)));
+    let mut lines = reason_lines(v, why);
     if let Some(step) = &why.step {
         let manner = Manner { longest: LINE, style: Style::Plain };
         let mut row = String::new();
         failing_row(&mut row, v, why, step, manner);
         lines.extend(row.lines().map(|line| line.trim_start().to_string()));
     }
+    lines
+}
+
+/// The place and the reasons of a finding as lines, for a page whose table of steps has the step that fails.
+pub fn reason_lines(v: &Violation, why: &Explanation) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(place) = &why.place {
+        lines.push(format!("--> {}", place.words()));
+        lines.extend(place.excerpt.iter().cloned());
+    }
+    lines.extend(reasons(v, why, &property_text(v, why)));
     lines
 }
 
@@ -99,12 +105,15 @@ pub fn property_text(v: &Violation, why: &Explanation) -> String {
     }
 }
 
+/// The step that fails as it is called: `go(k=3)`.
+pub fn failing_call(event: &str, params: &[(String, String)], longest: usize) -> String {
+    let params: Vec<String> = params.iter().map(|(n, x)| format!("{n}={}", cut(x, longest))).collect();
+    if params.is_empty() { event.to_string() } else { format!("{event}({})", params.join(", ")) }
+}
+
 /// The step that fails, as the last row of the trace.
 fn failing_row(out: &mut String, v: &Violation, why: &Explanation, step: &FailingStep, manner: Manner) {
-    let params: Vec<String> =
-        step.params.iter().map(|(n, x)| format!("{n}={}", cut(x, manner.longest))).collect();
-    let call =
-        if params.is_empty() { step.event.clone() } else { format!("{}({})", step.event, params.join(", ")) };
+    let call = failing_call(&step.event, &step.params, manner.longest);
     let at = why.place.as_ref().map(|p| format!(" at {}", p.words())).unwrap_or_default();
     let fails = manner.style.bad(&format!("fails{at}"));
     let _ = writeln!(out, "  {:>4}  {call}   {fails}", v.trace.len());

@@ -132,7 +132,7 @@ pub fn place(p: &Place) -> Value {
     })
 }
 
-fn failing_step(s: &FailingStep) -> Value {
+pub fn failing_step(s: &FailingStep) -> Value {
     let call = |c: &crate::explain::Call| {
         json!({
             "operation": c.operation,

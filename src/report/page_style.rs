@@ -7,7 +7,7 @@ body { font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sa
 h1 { font-size: 1.4rem; margin: 0 0 .3rem; } h2 { font-size: 1.1rem; margin: 1.4rem 0 .4rem; } .muted { color: var(--muted); font-size: 13px; } p.muted { margin: .2rem 0; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top; padding: .25rem .7rem; border-bottom: 1px solid var(--line); }
 th { color: var(--muted); font-size: 13px; } td, pre, code { font-family: ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; font-size: 13px; overflow-wrap: anywhere; } td.n { color: var(--muted); text-align: right; white-space: nowrap; }
-td.value { min-width: 7rem; max-width: 30rem; } td.event { min-width: 8rem; } tr.here td { background: var(--here); } tr:focus { outline: none; } pre { white-space: pre; overflow-x: auto; line-height: 1.5; }
+.plain td { overflow-wrap: break-word; max-width: 24rem; } td.value { min-width: 7rem; max-width: 30rem; } td.event { min-width: 8rem; } tr.here td { background: var(--here); } tr:focus { outline: none; } pre { white-space: pre; overflow-x: auto; line-height: 1.5; }
 .badge { border-radius: 10px; padding: .1rem .6rem; font-weight: 600; background: var(--bad); } details summary { cursor: pointer; } td.same { color: var(--muted); }
 .never, del { background: var(--bad); } .always { background: var(--doubt); } .both, ins { background: var(--good); } ins, del { text-decoration: none; border-radius: 3px; padding: 0 .15rem; }
 img#drawing { display: block; max-width: 100%; max-height: 60vh; background: #fff; border: 1px solid var(--line); border-radius: 6px; }

@@ -7,6 +7,7 @@
 use super::outcome::TraceStep;
 use super::text;
 use crate::base::text::escape;
+use crate::explain::FailingStep;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -26,7 +27,14 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    pub fn of(steps: &[TraceStep], parameter: Option<&str>) -> Sequence {
+    /// The diagram of a path, and of the step that fails after it; its lines are the values of `parameter`.
+    pub fn of(steps: &[TraceStep], failing: Option<&FailingStep>, parameter: Option<&str>) -> Sequence {
+        let last = failing.map(|f| TraceStep {
+            event: f.event.clone(),
+            params: f.params.clone(),
+            ..TraceStep::default()
+        });
+        let steps: Vec<&TraceStep> = steps.iter().chain(&last).collect();
         let mut count: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, _) in steps.iter().flat_map(|s| &s.params) {
             *count.entry(name).or_default() += 1;
@@ -43,7 +51,7 @@ impl Sequence {
         lines.sort();
         let mut messages = Vec::new();
         let mut anonymous = false;
-        for step in steps.iter().take(MOST_STEPS) {
+        for (n, step) in steps.iter().enumerate().take(MOST_STEPS) {
             let ends: Vec<usize> =
                 step.params.iter().filter_map(|(_, value)| lines.iter().position(|l| l == value)).collect();
             let (from, to) = match ends[..] {
@@ -54,7 +62,8 @@ impl Sequence {
                 [one] => (one, one),
                 [from, to, ..] => (from, to),
             };
-            messages.push((from, to, cut(&text::label(step))));
+            let fails = if last.is_some() && n + 1 == steps.len() { " fails" } else { "" };
+            messages.push((from, to, format!("{}{fails}", cut(&text::label(step)))));
         }
         if anonymous {
             lines.push(SYSTEM.into());
@@ -175,16 +184,16 @@ mod tests {
             step("send", &[("from", "b"), ("to", "a"), ("k", "7")]),
             step("crash", &[("from", "b")]),
         ];
-        let text = Sequence::of(&steps, None).mermaid();
+        let text = Sequence::of(&steps, None, None).mermaid();
         assert_eq!(
             text,
             "sequenceDiagram\n    participant L0 as a\n    participant L1 as b\n    participant L2 as system\n    \
              Note over L2: INITIALISATION\n    L0->>L1: send(from=a, to=b, k=7)\n    L1->>L0: send(from=b, to=a, k=7)\n    \
              Note over L1: crash(from=b)\n"
         );
-        let by = Sequence::of(&steps, Some("k")).mermaid();
+        let by = Sequence::of(&steps, None, Some("k")).mermaid();
         assert!(by.contains("participant L0 as 7") && by.contains("Note over L0: send"), "{by}");
-        let svg = Sequence::of(&steps, None).svg();
+        let svg = Sequence::of(&steps, None, None).svg();
         let parsed = roxmltree::Document::parse(&svg).expect("the picture is XML");
         assert_eq!(parsed.descendants().filter(|n| n.attribute("marker-end").is_some()).count(), 2);
     }

@@ -71,7 +71,7 @@ fn never_enabled(o: &Outcome) -> Option<String> {
         let all = std::iter::once(&o.why).chain(o.others.iter().map(|(_, why)| why));
         all.filter_map(|why| why.step.as_ref()).any(|step| step.event == name)
     };
-    let silent = o.events.iter().filter(|e| e.transitions == 0 && !fails(&e.name));
+    let silent = o.events.iter().filter(|e| e.states + e.transitions == 0 && !fails(&e.name));
     let names: Vec<&str> = silent.map(|e| e.name.as_str()).collect();
     if names.is_empty() || o.counts.states == 0 {
         return None;
@@ -205,10 +205,15 @@ fn explored(out: &mut String, o: &Outcome) {
     let c = &o.counts;
     let _ = writeln!(
         out,
-        "  explored     {}, {}, depth {} ({} initial{})",
+        "  explored     {}, {}{} ({} initial{})",
         many(c.states, "state"),
         many(c.transitions, "transition"),
-        c.depth,
+        // Only a breadth-first search knows how far states are.
+        if c.depth > 0 || c.states <= c.initial {
+            format!(", depth {}", grouped(c.depth))
+        } else {
+            String::new()
+        },
         grouped(c.initial),
         if c.constants > 0 {
             format!(", {} of the constants", many(c.constants, "valuation"))
@@ -255,7 +260,8 @@ fn figures(out: &mut String, o: &Outcome) {
     }
     let rate = if o.seconds.explore > 0.0 { c.states as f64 / o.seconds.explore } else { 0.0 };
     if !o.figures.is_empty() {
-        let figures: Vec<String> = o.figures.iter().map(|(name, n)| format!("{name} {n}")).collect();
+        let figures: Vec<String> =
+            o.figures.iter().map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
         let _ = writeln!(out, "  figures      {}", figures.join(", "));
     }
     if let Some(p) = &o.reductions.proven {
@@ -342,6 +348,15 @@ fn verbose(out: &mut String, o: &Outcome) {
 /// The violation with its whole trace.
 pub fn violation(out: &mut String, v: &Violation) {
     finding_text::finding(out, v, &Default::default(), WHOLE);
+}
+
+/// The finding `v` of a check and all its others, with their reasons and traces, nothing cut.
+pub fn findings(out: &mut String, v: &Violation, o: &Outcome) {
+    finding_text::finding(out, v, &o.why, WHOLE);
+    for (v, why) in &o.others {
+        out.push('\n');
+        finding_text::finding(out, v, why, WHOLE);
+    }
 }
 
 /// The trace, each state shown by what changed.

@@ -4,6 +4,7 @@ use super::json;
 use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep, Violation};
 use super::sequence::Sequence;
 use super::{text, trace_page};
+use crate::explain::FailingStep;
 use serde_json::{Value, json};
 
 /// The kinds of trace files that can be written.
@@ -21,6 +22,13 @@ pub struct Traced<'a> {
     pub drawings: Vec<String>,
     /// The check that found the path, for the page.
     pub report: Option<Report<'a>>,
+}
+
+impl Traced<'_> {
+    /// The step that fails after the last state of the path.
+    fn failing(&self) -> Option<&FailingStep> {
+        self.report.as_ref().and_then(|report| report.outcome.why.step.as_ref())
+    }
 }
 
 /// A check, and the command that asked for it.
@@ -57,18 +65,20 @@ pub fn render_trace(o: &Traced, extension: &str) -> Result<String, String> {
             "violation": o.violation.as_ref().map(|v| json!({"kind": v.kind, "property": v.property})),
             "trace": steps.iter().map(json::step).collect::<Vec<_>>(),
             "loop_start": loop_start,
+            "failing_step": o.failing().map(json::failing_step),
         }))),
         "txt" => {
             let mut out = String::new();
-            match &o.violation {
-                Some(v) => text::violation(&mut out, v),
-                None => text::trace(&mut out, steps, loop_start),
+            match (&o.violation, &o.report) {
+                (Some(v), Some(report)) => text::findings(&mut out, v, report.outcome),
+                (Some(v), None) => text::violation(&mut out, v),
+                (None, _) => text::trace(&mut out, steps, loop_start),
             }
             Ok(out)
         }
         "html" => Ok(trace_page::page(o)),
-        "mmd" => Ok(Sequence::of(steps, None).mermaid()),
-        "svg" => Ok(Sequence::of(steps, None).svg()),
+        "mmd" => Ok(Sequence::of(steps, o.failing(), None).mermaid()),
+        "svg" => Ok(Sequence::of(steps, o.failing(), None).svg()),
         other => {
             Err(format!("unknown kind of trace file '.{other}': use one of .{}", EXTENSIONS.join(", .")))
         }

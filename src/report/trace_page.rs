@@ -4,12 +4,13 @@
 //! keys go from step to step. Whatever comes from a model is escaped.
 
 use super::changes::{elements, items};
-use super::finding_text::{property_text, why_lines};
+use super::finding_text::{failing_call, property_text, reason_lines};
 use super::outcome::{Outcome, SETUP_CONSTANTS, TraceStep};
 use super::page_style::STYLE;
 use super::text;
 use super::trace_file::{Report, Traced};
 use crate::base::text::{escape, many};
+use crate::explain::{Explanation, bindings};
 use std::fmt::Write;
 
 /// Longer traces are shown by their beginning and their end.
@@ -80,14 +81,15 @@ pub fn page(o: &Traced) -> String {
         about(&mut out, report);
     }
     match (o.violation, &o.report) {
-        (Some(v), Some(report)) => reasons(&mut out, &why_lines(v, &report.outcome.why)),
+        (Some(v), Some(report)) => reasons(&mut out, &reason_lines(v, &report.outcome.why)),
         (Some(v), None) => reasons(&mut out, &v.explanation),
         (None, _) => {}
     }
     drawings(&mut out, &o.drawings);
     constants(&mut out, o.steps);
     out.push_str("<h2>Steps</h2>\n");
-    table(&mut out, o.steps, o.loop_start);
+    let beside = o.report.as_ref().map(|r| Beside::of(&r.outcome.why)).unwrap_or_default();
+    table(&mut out, o.steps, o.loop_start, &beside);
     if let Some(report) = &o.report {
         others(&mut out, report.outcome);
     }
@@ -121,8 +123,8 @@ fn others(out: &mut String, o: &Outcome) {
     for (v, why) in &o.others {
         let title = format!("{}: {}", v.kind, property_text(v, why));
         let _ = writeln!(out, "<h2><span class=\"badge\">also</span> {}</h2>", escape(&title));
-        reasons(out, &why_lines(v, why));
-        table(out, &v.trace, v.loop_start);
+        reasons(out, &reason_lines(v, why));
+        table(out, &v.trace, v.loop_start, &Beside::of(why));
     }
 }
 
@@ -157,8 +159,54 @@ pub fn constants(out: &mut String, steps: &[TraceStep]) {
     out.push_str("</table></div>\n");
 }
 
+/// What is known of a trace besides its states.
+#[derive(Default)]
+pub struct Beside {
+    /// Values of ANY and LET that a step chose, by the number of its row.
+    pub chosen: Vec<(usize, String)>,
+    /// A step that fails after the last state: how it is called, where it fails, what it chose.
+    pub fails: Option<(String, String, String)>,
+}
+
+impl Beside {
+    pub fn of(why: &Explanation) -> Beside {
+        Beside {
+            chosen: why.chosen.iter().map(|(row, values)| (*row, bindings(values))).collect(),
+            fails: why.step.as_ref().map(|step| {
+                let at = why.place.as_ref().map(|p| p.words()).unwrap_or_default();
+                (failing_call(&step.event, &step.params, LONG), at, bindings(&step.locals))
+            }),
+        }
+    }
+
+    /// The values that the step of a row chose, as they follow its name.
+    fn chosen_in(&self, row: usize) -> String {
+        let values = self.chosen.iter().find(|(n, _)| *n == row).map(|(_, values)| values);
+        values
+            .map(|values| format!(" <span class=\"muted\">where {}</span>", escape(values)))
+            .unwrap_or_default()
+    }
+
+    /// The last row: the step that fails.
+    fn failing_row(&self, out: &mut String, number: usize, columns: usize) {
+        let Some((call, at, chosen)) = &self.fails else { return };
+        let at = if at.is_empty() { String::new() } else { format!(" at {}", escape(at)) };
+        let chosen = match chosen.is_empty() {
+            true => String::new(),
+            false => format!(" <span class=\"muted\">where {}</span>", escape(chosen)),
+        };
+        let _ = writeln!(
+            out,
+            "<tr class=\"step fails\"><td class=\"n\">{number}</td><td class=\"event\" colspan=\"{}\">{} \
+             <span class=\"badge\">fails{at}</span>{chosen}</td></tr>",
+            columns + 1,
+            escape(call)
+        );
+    }
+}
+
 /// The rows of a trace, a column for each variable, what each step changed marked.
-pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
+pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>, beside: &Beside) {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in steps.iter().filter(|s| s.event != SETUP_CONSTANTS).flat_map(|s| &s.state) {
         if !names.contains(&name.as_str()) {
@@ -185,8 +233,9 @@ pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
         if shown {
             let _ = write!(
                 out,
-                "<tr class=\"step\"><td class=\"n\">{i}</td><td class=\"event\">{}{mark}</td>",
-                escape(&text::label(step))
+                "<tr class=\"step\"><td class=\"n\">{i}</td><td class=\"event\">{}{}{mark}</td>",
+                escape(&text::label(step)),
+                beside.chosen_in(i)
             );
         }
         for (n, name) in names.iter().enumerate() {
@@ -202,6 +251,7 @@ pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>) {
             out.push_str("</tr>\n");
         }
     }
+    beside.failing_row(out, steps.len(), names.len());
     out.push_str("</table></div>\n");
 }
 

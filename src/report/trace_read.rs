@@ -3,7 +3,10 @@
 //! In: text. Out: steps with names and values as texts.
 //! Never here: what the texts mean in a model.
 
+use super::finding_text::failing_call;
 use super::outcome::TraceStep;
+use super::trace_page::Beside;
+use crate::explain::bindings;
 use serde_json::Value;
 
 /// A trace as a file tells it. What a file leaves out is left out here.
@@ -66,6 +69,28 @@ fn failing(step: &Value) -> Option<String> {
     let locals = if locals.is_empty() { locals } else { format!(", where {locals}") };
     Some(format!("{}{params} fails{locals}", step.get("event")?.as_str()?))
 }
+
+/// What a finding in a JSON result tells of its trace besides the states.
+pub fn beside(finding: &Value) -> Beside {
+    let words = |v: &Value| bindings(&pairs(Some(v)).unwrap_or_default());
+    let chosen = finding["chosen"].as_array().into_iter().flatten();
+    let chosen = chosen.filter_map(|c| Some((c["step"].as_u64()? as usize, words(&c["values"])))).collect();
+    let place = &finding["place"];
+    let at = match (place["file"].as_str(), &place["line"], &place["column"]) {
+        (Some(file), _, _) if file.contains(" / ") => file.to_string(),
+        (Some(file), line, column) => format!("{file}:{line}:{column}"),
+        (None, ..) => String::new(),
+    };
+    let step = &finding["failing_step"];
+    let fails = step["event"].as_str().map(|event| {
+        let params = pairs(step.get("params")).unwrap_or_default();
+        (failing_call(event, &params, LONGEST), at, words(&step["locals"]))
+    });
+    Beside { chosen, fails }
+}
+
+/// Longer values of parameters are cut on pages.
+const LONGEST: usize = 240;
 
 /// The steps of a trace in a JSON result.
 pub fn steps(trace: &[Value]) -> Result<Vec<TraceStep>, String> {

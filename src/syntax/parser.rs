@@ -254,8 +254,14 @@ impl<'t> Parser<'t> {
         let initialising = matches!(begun, Some(Tok::Initialisation | Tok::Initialization));
         let body =
             expected.contains("the end of the block") || expected.contains("before the next operation");
-        if here == Tok::Equal && (body || initialising) {
+        if matches!(here, Tok::Equal | Tok::Defines) && (body || initialising) {
             return Some("a value is assigned by `:=`".into());
+        }
+        if here == Tok::Parallel && expected.contains("THEN") {
+            return Some("«or» is written `or`".into());
+        }
+        if here == Tok::Forall && self.tokens.get(self.pos + 1).is_some_and(|t| t.tok == Tok::Equal) {
+            return Some("«not equal» is written `/=`".into());
         }
         if here != Tok::Ident {
             return None;

@@ -65,6 +65,16 @@ fn the_page_is_used_with_the_keyboard_alone() {
     page.press("]");
     page.wait_for("document.querySelectorAll('#space .node').length === 9");
     page.wait_for("document.querySelectorAll('#space .node.here.broken').length === 1");
+    // No label of an edge covers a node or another label.
+    page.wait_for("document.querySelectorAll('#space text.label').length > 4");
+    let covered = page.script(
+        "(() => { const box = (e) => e.getBoundingClientRect();
+          const nodes = [...document.querySelectorAll('#space .node rect')].map(box);
+          const labels = [...document.querySelectorAll('#space text.label')].map(box);
+          const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+          return labels.filter((a, i) => nodes.some((b) => meet(a, b)) || labels.some((b, j) => i < j && meet(a, b))).length; })()",
+    );
+    assert_eq!(covered, 0, "labels of edges cover something");
     page.press("?");
     page.wait_for("document.getElementById('keys').open");
     page.press("Escape");

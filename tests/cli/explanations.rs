@@ -97,6 +97,7 @@ fn every_kind_of_finding_is_explained_in_at_least_two_models() {
         "refinement",
         "variant",
         "ltl",
+        "ctl",
     ];
     for kind in wanted {
         assert!(kinds.get(kind).copied().unwrap_or(0) >= 2, "{kind}: {kinds:?}");

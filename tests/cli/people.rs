@@ -157,13 +157,17 @@ fn the_animator_takes_steps_by_name_and_says_why_an_operation_is_not_possible() 
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    let commands = "1\nput(p)\nwhy get\nundo\nredo\nput x=q\nget\ngoto 2\nstate\nrandom 3\n";
+    // A step by its name begins the machine, because there is one way to begin.
+    let commands = "put(p)\nwhy get\nwhy not put(p)\nundo 2\nINITIALISATION\nput x=p\nundo\nredo\nput x=q\nget\n\
+                    goto 2\nstate\nrandom 3\n";
     child.stdin.take().expect("a pipe").write_all(commands.as_bytes()).expect("commands are written");
     let output = child.wait_with_output().expect("the binary ends");
     let said = out(&output);
     assert_eq!(output.status.code(), Some(0), "{said}\n{}", err(&output));
     assert!(said.contains("did put(x=p)") && said.contains("did put(x=q)"), "{said}");
     assert!(said.contains("false: s = P") && said.contains("only on the right: q"), "{said}");
+    assert!(said.contains("for x = p") && said.contains("false: x : P - s"), "{said}");
+    assert!(said.matches("did INITIALISATION").count() == 2, "{said}");
     assert!(said.contains("after 2 steps"), "{said}");
 }
 
@@ -193,7 +197,10 @@ fn common_slips_have_a_way_out() {
             "did you mean the clause INVARIANT?",
         ),
         (machine("x : 0..3", "BEGIN x = x + 1 END"), "a value is assigned by `:=`"),
+        (machine("x : 0..3", "BEGIN x == x + 1 END"), "a value is assigned by `:=`"),
         (machine("x : 0..3 and x > 0", "skip"), "«and» is written `&`"),
+        (machine("x : 0..3", "IF x = 1 || x = 2 THEN skip END"), "«or» is written `or`"),
+        (machine("x : 0..3 & x != 2", "skip"), "«not equal» is written `/=`"),
         (machine("crad({x}) < 3", "skip"), "did you mean `card`?"),
         (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "if `t` is a parameter, declare it: op(t)"),
     ];
@@ -283,4 +290,163 @@ fn a_renamed_trace_names_the_same_element_in_the_finding_and_in_its_explanation(
         told.split("outside its domain, to ").skip(1).filter_map(|rest| rest.get(..3)).collect();
     assert!(named.len() >= 2 && named.iter().all(|n| *n == named[0]), "{told}");
     assert!(told.contains(&format!("sw(i={})   fails", named[0])), "{told}");
+}
+
+#[test]
+fn every_conjunct_that_is_broken_has_a_shortest_trace_of_its_own() {
+    let folder = Folder::new();
+    // After three steps two conjuncts are false at once; when the third one is, the first one is false as well.
+    let text =
+        "MACHINE m VARIABLES x INVARIANT x < 3 & x /= 3 & x /= 5 & x : 0..9 INITIALISATION x := 0 OPERATIONS
+        inc = SELECT x < 8 THEN x := x + 1 END END";
+    folder.write("m.mch", text);
+    for engine in ["explicit", "evaluate"] {
+        let args = ["check", "m.mch", "--keep-going", "--no-deadlock", "--json", "--engine", engine];
+        let result = json(&run(&folder, &args));
+        let others = result["other_violations"].as_array().expect("a list").clone();
+        let rows: Vec<(String, usize, usize)> = std::iter::once(&result["violation"])
+            .chain(&others)
+            .map(|v| {
+                let property = v["property"].as_str().expect("a property").to_string();
+                let steps = v["trace"].as_array().expect("a trace").len() - 1;
+                (property, steps, v["formulas"].as_array().expect("formulas").len())
+            })
+            .collect();
+        let wanted = [("x < 3", 3, 1), ("x /= 3", 3, 1), ("x /= 5", 5, 1)];
+        assert_eq!(rows, wanted.map(|(p, steps, told)| (p.to_string(), steps, told)), "{engine}");
+        assert_eq!(result["found"]["invariant"], 6, "states are counted, not conjuncts: {engine}");
+    }
+}
+
+#[test]
+fn the_step_that_fails_stands_in_every_form_of_the_trace() {
+    let folder = Folder::new();
+    folder.write(
+        "sub.mch",
+        "MACHINE sub VARIABLES x INVARIANT x : 0..5 INITIALISATION x := 0 OPERATIONS\n\
+         put(k) = PRE k : 0..2 THEN x := k END END",
+    );
+    folder.write(
+        "m.mch",
+        "MACHINE m INCLUDES sub OPERATIONS\n\
+         go(n) = SELECT n : 0..1 THEN ANY j WHERE j : 2..3 & j > n + 1 THEN put(j) END END END",
+    );
+    let mut args = vec!["check".to_string(), "m.mch".into(), "--keep-going".into()];
+    let forms = ["txt", "html", "json", "mmd", "svg"];
+    forms.iter().for_each(|form| args.extend(["--trace".into(), format!("t.{form}")]));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    assert_eq!(run(&folder, &args).status.code(), Some(1));
+    let read = |form: &str| std::fs::read_to_string(folder.path(&format!("t.{form}"))).expect("a file");
+    assert!(read("txt").contains("1  go(n=0)   fails at sub.mch:2:14"), "{}", read("txt"));
+    assert!(read("txt").contains("where j = 3") && read("txt").contains("put is called"), "{}", read("txt"));
+    let row = read("html");
+    let row = row.split("<tr class=\"step fails\">").nth(1).expect("the last row of the table fails");
+    assert!(row.contains("go(n=0)") && row.contains("fails at sub.mch:2:14") && row.contains("where j = 3"));
+    let told: Value = serde_json::from_str(&read("json")).expect("JSON");
+    assert_eq!(told["failing_step"]["event"], "go");
+    assert_eq!(told["failing_step"]["locals"]["j"], "3");
+    assert!(read("mmd").contains("go(n=0) fails") && read("svg").contains("go(n=0) fails"));
+}
+
+#[test]
+fn nothing_is_written_over_a_model_or_its_drawing_and_no_command_begins_before_its_files_can_be_written() {
+    let folder = folder();
+    let drawing = "<svg xmlns=\"http://www.w3.org/2000/svg\"><text data-b-text=\"x\">?</text></svg>";
+    folder.write("bad.svg", drawing);
+    for command in
+        [&["check", "bad.mch", "--trace", "bad.svg"][..], &["check", "bad.mch", "--graph", "bad.svg"]]
+    {
+        let output = run(&folder, command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert!(err(&output).contains("over a drawing of a model"), "{}", err(&output));
+    }
+    assert_eq!(std::fs::read_to_string(folder.path("bad.svg")).expect("the drawing"), drawing);
+    for option in ["--trace", "--json"] {
+        let output = run(&folder, &["simulate", "bad.mch", option, "no/such/folder.json"]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(out(&output).is_empty() && err(&output).contains("cannot be written"), "{}", err(&output));
+    }
+    folder.write("j.toml", "[[job]]\nmodel = \"good.mch\"\n");
+    for option in ["--junit", "--html", "--json"] {
+        for (file, why) in
+            [("good.mch", "over a model"), ("no/such/r.x", "cannot be written"), ("j.toml", "jobs file")]
+        {
+            let output = run(&folder, &["batch", "j.toml", option, file]);
+            assert_eq!(output.status.code(), Some(2), "{option} {file}");
+            assert!(err(&output).contains(why) && out(&output).is_empty(), "{}", err(&output));
+        }
+    }
+    assert_eq!(std::fs::read_to_string(folder.path("good.mch")).expect("the model"), GOOD);
+    assert_eq!(run(&folder, &["scale", "good.mch", "--svg", "good.mch"]).status.code(), Some(2));
+    let output = run(&folder, &["check", "good.mch", "--graph", "g.dot", "--project", "nothing"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(out(&output).is_empty(), "an expression that is none is refused before the search");
+    assert!(err(&output).starts_with("error: unknown identifier `nothing`"), "{}", err(&output));
+}
+
+#[test]
+fn a_formula_is_evaluated_at_the_end_of_a_trace_of_the_model_beside_it() {
+    let folder = folder();
+    run(&folder, &["check", "bad.mch", "--trace", "t.prob2trace"]);
+    assert_eq!(out(&run(&folder, &["eval", "x + 1", "--at", "t.prob2trace"])).trim(), "5");
+    let missing = run(&folder, &["eval", "1", "--at", "nothing.json"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert_eq!(
+        out(&run(&folder, &["eval", "{n | n > 3 & n mod 2 = 1}"])).trim(),
+        "/*@symbolic*/ {n | n > 3 & n mod 2 = 1}"
+    );
+}
+
+#[test]
+fn options_that_differ_from_those_of_a_saved_search_are_told_by_their_names() {
+    let folder = Folder::new();
+    let text =
+        "MACHINE m VARIABLES x INVARIANT x : NATURAL INITIALISATION x := 0 OPERATIONS inc = x := x + 1 END";
+    folder.write("m.mch", text);
+    run(&folder, &["check", "m.mch", "--max-states", "50", "--checkpoint", "saved"]);
+    let other =
+        ["check", "m.mch", "--max-states", "90", "--resume", "saved", "--ltl", "G {x >= 0}", "--maxint", "7"];
+    let output = run(&folder, &other);
+    assert_eq!(output.status.code(), Some(2));
+    let told = err(&output);
+    assert!(told.contains("\n  --maxint: not given then, 7 now"), "{told}");
+    assert!(told.contains("\n  --ltl: not given then, G {x >= 0} now"), "{told}");
+    assert!(!told.contains("--set-size") && !told.contains("Asked"), "{told}");
+}
+
+#[test]
+fn every_formula_that_is_violated_has_a_trace_of_its_own_beside_the_invariant() {
+    let folder = Folder::new();
+    let text = "MACHINE m VARIABLES x INVARIANT x < 3 & x : 0..9 INITIALISATION x := 0 OPERATIONS
+        inc = SELECT x < 3 THEN x := x + 1 END; stay = SELECT x = 1 THEN skip END; back = SELECT x = 3 THEN x := 0 END END";
+    folder.write("m.mch", text);
+    let formulas =
+        ["--ltl", "G F {x = 0}", "--ltl", "F {x = 2}", "--ctl", "AG {x < 2}", "--ltl", "F {x = 1}"];
+    let args: Vec<&str> = ["check", "m.mch", "--keep-going", "--json"].into_iter().chain(formulas).collect();
+    let result = json(&run(&folder, &args));
+    let all: Vec<(String, String, usize)> = std::iter::once(&result["violation"])
+        .chain(result["other_violations"].as_array().expect("a list"))
+        .map(|v| {
+            let word = |key: &str| v[key].as_str().expect("a word").to_string();
+            (word("kind"), word("property"), v["trace"].as_array().expect("a trace").len())
+        })
+        .collect();
+    let told = |kind: &str, property: &str, rows: usize| (kind.to_string(), property.to_string(), rows);
+    let wanted = [
+        told("invariant", "x < 3", 4),
+        // INITIALISATION, inc, stay for ever.
+        told("ltl", "G F {x = 0}", 3),
+        told("ltl", "F {x = 2}", 3),
+        told("ctl", "AG {x < 2}", 3),
+    ];
+    assert_eq!(all, wanted, "the formula that holds has no trace");
+}
+
+#[test]
+fn a_goal_that_is_reached_is_called_so_and_named() {
+    let folder = folder();
+    let said = out(&run(&folder, &["check", "good.mch", "--goal", "x = 2 & x mod 2 = 0"]));
+    assert!(said.starts_with("REACHED     good   goal: x = 2 & x mod 2 = 0"), "{said}");
+    let result = json(&run(&folder, &["check", "good.mch", "--goal", "x = 2 & x mod 2 = 0", "--json"]));
+    assert_eq!(result["violation"]["property"], "x = 2 & x mod 2 = 0");
 }

@@ -114,6 +114,7 @@ fn agree(path: &Path, states: usize) -> Result<Compared, String> {
             state: finding.state.map(|at| &found.states[at]),
             strict_guards: false,
             broken: None,
+            alone: false,
         });
         for claim in &explanation.claims {
             judge.check(&oracle, claim)?;

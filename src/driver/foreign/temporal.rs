@@ -126,19 +126,17 @@ pub fn check<S: System>(
             Decided::Holds => checked.verdicts.push(one.verdict("holds")),
             Decided::Violated(path, rows) => {
                 checked.verdicts.push(one.verdict("violated"));
-                if checked.violation.is_none() {
-                    let shown = walked(graph, &frozen, &path)?;
-                    let trace = steps(system, &shown.trace)?;
-                    let explanation = explained(one, &path, &rows, &shown.positions);
-                    checked.violation = Some(Violation {
-                        confirmed_by: None,
-                        kind: one.formula.word().to_string(),
-                        property: one.text.clone(),
-                        explanation,
-                        trace,
-                        loop_start: shown.loop_start,
-                    });
-                }
+                let shown = walked(graph, &frozen, &path)?;
+                let trace = steps(system, &shown.trace)?;
+                let explanation = explained(one, &path, &rows, &shown.positions);
+                checked.violations.push(Violation {
+                    confirmed_by: None,
+                    kind: one.formula.word().to_string(),
+                    property: one.text.clone(),
+                    explanation,
+                    trace,
+                    loop_start: shown.loop_start,
+                });
             }
             Decided::Incomplete(reasons) => {
                 checked.verdicts.push(one.verdict("incomplete"));

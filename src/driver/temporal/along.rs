@@ -57,7 +57,7 @@ pub fn decided_by_sets(
             }
         };
         checked.verdicts.push(one.verdict("violated"));
-        checked.violation.get_or_insert(shown);
+        checked.violations.push(shown);
     }
     Ok(checked)
 }

@@ -172,7 +172,11 @@ impl Elaborator {
         if let Some(external) = self.external_predicate(def, args, span) {
             return external;
         }
-        self.expand_predicate(def, args, span).unwrap_or_else(|| self.poison_pred(span))
+        match self.expand_predicate(def, args, span) {
+            // The whole stands where it is called; its parts stand in the definition.
+            Some(body) => Pred { kind: body.kind, span },
+            None => self.poison_pred(span),
+        }
     }
 
     /// The body of a definition as a predicate; none if it cannot be expanded, which has been reported.

@@ -94,7 +94,7 @@ pub struct Batch {
 }
 
 pub fn load(path: &Path) -> Result<Batch, Vec<String>> {
-    let text = std::fs::read_to_string(path).map_err(|e| vec![format!("{}: {e}", path.display())])?;
+    let text = std::fs::read_to_string(path).map_err(|e| vec![e.to_string()])?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let file_name = path.file_stem().map_or("batch".into(), |s| s.to_string_lossy().into_owned());
     let batch = read(&text, &folder, &file_name)?;

@@ -270,7 +270,8 @@ fn one_finding(out: &mut String, v: &Value) {
     let trace = v["trace"].as_array().map_or(&[][..], Vec::as_slice);
     let Ok(steps) = trace_read::steps(trace) else { return };
     trace_page::constants(out, &steps);
-    trace_page::table(out, &steps, v["loop_start"].as_u64().map(|n| n as usize));
+    let loop_start = v["loop_start"].as_u64().map(|n| n as usize);
+    trace_page::table(out, &steps, loop_start, &trace_read::beside(v));
 }
 
 /// The command that gives the same answer for people.

@@ -20,32 +20,50 @@ Bombus.picture = (data, pick) => {
   const halfOf = (node) => (linesOf(node).length * line + line) / 2;
   const labelled = data.edges.length <= 150;
   const words = [];
+  // What a label must not cover: nodes, and labels that have their place.
+  const taken = data.nodes.map((node) => ({ x: node.x, y: node.y, w: node.w / 2, h: halfOf(node) }));
+  const free = (box) => !taken.some((other) => Math.abs(box.x - other.x) < box.w + other.w && Math.abs(box.y - other.y) < box.h + other.h);
+  const shares = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.12, 0.88];
+  // A label stands on its edge; where it would cover something all along, it shows under the pointer alone.
+  const put = (label, pointAt) => {
+    const text = label.length > 28 ? `${label.slice(0, 27)}…` : label;
+    for (const share of shares) {
+      const [x, y] = pointAt(share);
+      const box = { x, y, w: text.length * 3.2 + 2, h: 7 };
+      if (free(box)) {
+        taken.push(box);
+        words.push(make("text", { class: "label", x, y }, text));
+        return;
+      }
+    }
+  };
   const both = new Set(data.edges.map((e) => `${e.from} ${e.to}`));
   for (const edge of data.edges) {
     const a = data.nodes[edge.from];
     const b = data.nodes[edge.to];
     let d;
-    let at;
+    let pointAt;
     if (edge.from === edge.to) {
       const x = a.x + a.w / 2;
       d = `M ${x} ${a.y - 6} C ${x + 34} ${a.y - 26} ${x + 34} ${a.y + 26} ${x + 1} ${a.y + 6}`;
-      at = [x + 30, a.y];
+      pointAt = (t) => [x + 30 + Math.max(0, Math.min(edge.label?.length ?? 0, 28) * 3.2 - 24), a.y + (t - 0.5) * 50];
     } else {
       const down = b.y > a.y;
       const level = b.y === a.y;
       // Edges that meet their reverse, and edges upwards or along a row, bend aside.
-      const bend = level ? 0 : both.has(`${edge.to} ${edge.from}`) || !down ? 26 : 0;
+      const side = down ? 26 : -26;
+      const bend = level ? 0 : both.has(`${edge.to} ${edge.from}`) ? side : down ? 0 : 26;
       const from = level ? [a.x + Math.sign(b.x - a.x) * a.w / 2, a.y] : [a.x + bend / 2, a.y + (down ? halfOf(a) : -halfOf(a))];
       const to = level ? [b.x - Math.sign(b.x - a.x) * b.w / 2, b.y] : [b.x + bend / 2, b.y + (down ? -halfOf(b) : halfOf(b))];
       const rise = level ? -18 - Math.abs(b.x - a.x) / 12 : 0;
       const middle = [(from[0] + to[0]) / 2 + bend * 2, (from[1] + to[1]) / 2 + rise * 2];
       d = `M ${from[0]} ${from[1]} Q ${middle[0]} ${middle[1]} ${to[0]} ${to[1]}`;
-      at = [(from[0] + 2 * middle[0] + to[0]) / 4, (from[1] + 2 * middle[1] + to[1]) / 4];
+      pointAt = (t) => [0, 1].map((i) => (1 - t) * (1 - t) * from[i] + 2 * t * (1 - t) * middle[i] + t * t * to[i]);
     }
     const path = make("path", { class: "edge", d, "marker-end": `url(#${tip(0)})` });
     if (edge.label) path.append(make("title", {}, edge.label));
     svg.append(path);
-    if (edge.label && labelled) words.push(make("text", { class: "label", x: at[0], y: at[1] }, edge.label.length > 28 ? `${edge.label.slice(0, 27)}…` : edge.label));
+    if (edge.label && labelled) put(edge.label, pointAt);
   }
   data.nodes.forEach((node, n) => {
     const marks = [["initial", node.initial], ["here", node.here], ["broken", node.bad], ["dead", node.deadlock], ["open", node.open]];
