@@ -82,19 +82,19 @@ impl Oracle<'_> {
 
     /// Whether some binding with the condition true passes the test.
     fn some(&self, env: &Env, vars: &[Var], p: &Pred, test: &dyn Fn(&Env) -> Res<bool>) -> Res<bool> {
-        let (mut undefined, mut waits) = (None, false);
+        let (mut found, mut waits) = (None, false);
         let none = to_the_end(self.bindings(env, vars, p, &mut |env, truth| {
             match truth.map_err(Stop::Undefined).and_then(|()| test(env)) {
                 Ok(true) => return Err(Stop::Enough),
                 Ok(false) => {}
-                Err(Stop::Undefined(u)) => undefined = undefined.take().or(Some(u)),
+                Err(Stop::Undefined(u)) => found = found.take().filter(|_| u.applied.is_none()).or(Some(u)),
                 // Another binding may decide, whatever the images are that are not chosen yet.
                 Err(Stop::Unbound) if env.is_growing() => waits = true,
                 Err(stop) => return Err(stop),
             }
             Ok(())
         }));
-        match (none.map_err(|s| unlisted(s, "a quantifier over", vars))?, undefined) {
+        match (none.map_err(|s| unlisted(s, "a quantifier over", vars))?, found) {
             (true, _) if waits => Err(Stop::Unbound),
             (true, Some(u)) => Err(Stop::Undefined(u)),
             (none, _) => Ok(!none),

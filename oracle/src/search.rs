@@ -131,8 +131,7 @@ impl Look {
 
     /// All transitions, or those of one event; a deadlock if all events are looked at and none is enabled.
     pub fn events(&mut self, oracle: &Oracle, env: &Env, only: Option<&str>, strict: bool) {
-        let scope = oracle.machine.scope.as_ref().map_or(Ok(true), |s| oracle.holds(env, s));
-        let scope = self.answer(scope);
+        let scope = self.answer(oracle.machine.scope.as_ref().map_or(Ok(true), |s| oracle.holds(env, s)));
         self.out_of_scope = scope == Some(false);
         if self.out_of_scope {
             return;
@@ -196,12 +195,19 @@ impl Oracle<'_> {
         let open: Vec<Var> = all.iter().filter(|c| !given.contains_key(&c.0)).cloned().collect();
         let labelled = |c: &Clause| Pred::At(c.label.clone(), Box::new(c.pred.clone()));
         let properties = Pred::And(self.machine.properties.iter().map(labelled).collect());
-        let searched = searched_for(&open, &properties);
+        let mut parts = Vec::new();
+        conjuncts(&properties, "", &mut parts);
+        let searched = searched_for(&open, &parts);
+        // A function without a value where some property applies it is not looked for, whatever else is undefined.
+        let by_choice = |u: &Undefined| u.applied.as_ref().is_some_and(|f| searched.contains(&f));
         let (mut out, mut undefined, mut passed_over) = (Vec::new(), Vec::new(), None);
         let visited = self.bindings(&env, &open, &properties, &mut |env, truth| {
+            let mut stops = parts.iter().filter_map(|(_, p)| self.holds(env, p).err());
             match truth {
                 Ok(()) => out.push(all.iter().filter_map(|c| env.get(&c.0).cloned()).collect()),
-                Err(u) if u.applied.as_ref().is_some_and(|f| searched.contains(&f)) => passed_over = Some(u),
+                Err(u) if stops.any(|s| matches!(s, Stop::Undefined(u) if by_choice(&u))) => {
+                    passed_over = Some(u)
+                }
                 Err(u) => undefined.push(u),
             }
             Ok(())
@@ -227,18 +233,16 @@ impl Oracle<'_> {
 }
 
 /// The relations among some constants that no equation gives a value, except by others of these relations.
-fn searched_for<'a>(open: &'a [Var], properties: &Pred) -> Vec<&'a Name> {
+fn searched_for<'a>(open: &'a [Var], parts: &[(&str, &Pred)]) -> Vec<&'a Name> {
     let relation = |t: &Type| matches!(t, Type::Pow(pair) if matches!(**pair, Type::Prod(..)));
     let mut searched: Vec<&Name> = open.iter().filter(|c| relation(&c.1)).map(|c| &c.0).collect();
-    let mut all = Vec::new();
-    conjuncts(properties, "", &mut all);
     let gives = |p: &Pred, c: &Name, searched: &[&Name]| match p {
         Pred::Rel(RelOp::Equal, Expr::Var(n), e) | Pred::Rel(RelOp::Equal, e, Expr::Var(n)) if n == c => {
             !mentions(&e.write(), searched.iter().map(|s| &***s))
         }
         _ => false,
     };
-    while let Some(at) = searched.iter().position(|c| all.iter().any(|(_, p)| gives(p, c, &searched))) {
+    while let Some(at) = searched.iter().position(|c| parts.iter().any(|(_, p)| gives(p, c, &searched))) {
         searched.remove(at);
     }
     searched
@@ -338,9 +342,8 @@ impl Search<'_> {
     }
 
     fn note(&mut self, look: Look, at: Option<usize>) {
-        for event in look.undefined_guards {
-            *self.report.undefined_guards.entry(event).or_default() += 1;
-        }
+        let undefined = &mut self.report.undefined_guards;
+        look.undefined_guards.into_iter().for_each(|event| *undefined.entry(event).or_default() += 1);
         self.out_of_scope += u64::from(look.out_of_scope);
         self.report.incomplete.extend(look.incomplete);
         let mut kinds = BTreeSet::new();

@@ -120,6 +120,15 @@ impl ProofInfo {
         self.kept.iter().filter(|row| row.iter().all(Option::is_some)).count()
     }
 
+    /// What rests on nobody's word but ours.
+    pub fn without_rodin(&self) -> ProofInfo {
+        let mut out = self.clone();
+        for source in out.kept.iter_mut().flatten() {
+            *source = source.filter(|from| *from != Source::Rodin);
+        }
+        out
+    }
+
     /// What rests on the word of Rodin alone.
     pub fn of_rodin(&self) -> ProofInfo {
         let mut out = ProofInfo::none(self.kept.len(), self.kept.first().map_or(0, Vec::len), 0);

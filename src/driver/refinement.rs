@@ -26,6 +26,9 @@ pub fn enter_unfollowed(model: &Model, ledger: &mut Ledger) {
     for conjunct in &model.machine.unchecked {
         ledger.enter(format!("not checked, speaks of variables of an abstraction: {}", one_line(conjunct)));
     }
+    for name in &chain.missing {
+        ledger.enter(format!("not refined: operation {name} of the abstraction"));
+    }
     if !chain.left_out.is_empty() {
         ledger.enter(format!(
             "not followed, so that refining it is not checked: {}",
@@ -76,6 +79,8 @@ pub fn judge(
         // A client can meet this fault; the way to the other one may be closed to clients.
         explored.violation = None;
         explored.others.clear();
+    } else if doubtful && !followup.incomplete.is_empty() {
+        put_in_doubt(&mut explored);
     }
     merge(&mut explored, sources, options, &followup);
     Ok(explored)
@@ -117,6 +122,26 @@ fn warn_of_outside(explored: &mut Explored) {
             violation.kind,
             one_line(&violation.property)
         ));
+    }
+}
+
+/// Faults that the machine alone shows are reasons, not findings, where not every call that the abstraction allows was
+/// followed and none of those that were meets them.
+fn put_in_doubt(explored: &mut Explored) {
+    let all = explored.violation.take().into_iter().chain(std::mem::take(&mut explored.others));
+    let (doubted, mut certain): (Vec<_>, Vec<_>) =
+        all.partition(|v| MAY_BE_OUTSIDE.contains(&v.kind.as_str()));
+    for violation in doubted {
+        explored.ledger.enter(format!(
+            "not decided whether a call that the abstraction allows leads there: {}: {}",
+            violation.kind,
+            one_line(&violation.property)
+        ));
+    }
+    explored.found.retain(|kind, _| !MAY_BE_OUTSIDE.contains(&kind.as_str()));
+    if !certain.is_empty() {
+        explored.violation = Some(certain.remove(0));
+        explored.others = certain;
     }
 }
 

@@ -400,12 +400,12 @@ fn blocked(
     let translated = |proven: &Arc<ProofInfo>| {
         Translated::new(machine, wanted(options), encoding(plan, settings.width, true), proven, budget)
     };
-    // The certificate believes nobody; where that is not enough, it believes Rodin.
+    // The certificate believes nobody; where that is not enough, it believes what we proved, then Rodin.
     let (translation, strict) = (translated(&plan.proven), translated(&Arc::default()));
-    let lenient = translated(&plan.of_rodin);
-    let mut checks: Vec<&dyn Translation> = vec![&strict];
+    let ours = translated(&Arc::new(plan.proven.without_rodin()));
+    let mut checks: Vec<&dyn Translation> = vec![&strict, &ours];
     if !plan.of_rodin.is_empty() {
-        checks.push(&lenient);
+        checks.push(&translation);
     }
     let stop = budget.clone();
     let mut early = None;
@@ -435,7 +435,7 @@ fn blocked(
     }
     match run.outcome {
         ic3::Outcome::Invariant(cubes) => {
-            report.proven.trusted = run.check > 0;
+            report.proven.trusted = run.check > 1;
             report.clauses = Some(cubes.len());
             report.certificate = Some("inductive");
             Ok((Some(cubes), Ended::Depth))
@@ -610,13 +610,15 @@ fn operations(violation: &Violation) -> Option<usize> {
     states.checked_sub(1)
 }
 
-/// Proves the same again: a fresh translation, a fresh solver, and nobody's word; where that is not enough, the word of Rodin.
-/// Says whether that word was needed.
+/// Proves the same again: a fresh translation, a fresh solver, and nothing that is proven already. Where formulas became
+/// unknowns that is not enough, and what we proved ourselves is believed, then the word of Rodin. Says whether that word
+/// was needed.
 fn recheck(plan: &Plan, width: usize, k: usize) -> Result<bool, Failure> {
-    if proves_again(plan, width, k, &Arc::default()) {
+    let ours = Arc::new(plan.proven.without_rodin());
+    if [&Arc::default(), &ours].into_iter().any(|proven| proves_again(plan, width, k, proven)) {
         return Ok(false);
     }
-    if plan.of_rodin.is_empty() || !proves_again(plan, width, k, &plan.of_rodin) {
+    if plan.of_rodin.is_empty() || !proves_again(plan, width, k, &plan.proven) {
         return Err(Failure::Internal(format!("the proof by induction with k = {k} was not found again")));
     }
     Ok(true)

@@ -52,6 +52,10 @@ struct Detail {
     kind: ErrorKind,
     message: String,
     span: Span,
+    /// A function is applied outside its domain.
+    outside: bool,
+    /// That function is one that is being chosen.
+    chosen: bool,
 }
 
 pub type Res<T> = Result<T, Error>;
@@ -65,7 +69,7 @@ pub enum Flow {
 
 impl Error {
     pub fn new(kind: ErrorKind, span: Span, message: impl Into<String>) -> Error {
-        Error(Box::new(Detail { kind, message: message.into(), span }))
+        Error(Box::new(Detail { kind, message: message.into(), span, outside: false, chosen: false }))
     }
 
     pub fn undefined(span: Span, message: impl Into<String>) -> Error {
@@ -118,6 +122,24 @@ impl Error {
             self.0.span = span;
         }
         self
+    }
+
+    /// A function is applied at `span` outside its domain.
+    pub(crate) fn outside(span: Span, message: impl Into<String>) -> Error {
+        let mut error = Error::undefined(span, message);
+        error.0.outside = true;
+        error
+    }
+
+    /// The function that is applied at `span` is one that is being chosen.
+    pub(crate) fn of_chosen(mut self, span: Span) -> Error {
+        self.0.chosen |= self.0.outside && self.0.span == span;
+        self
+    }
+
+    /// A function that is being chosen has no value where it is applied, so that it is not looked for.
+    pub(crate) fn is_misapplied(&self) -> bool {
+        self.0.chosen
     }
 
     /// The model has no meaning here.

@@ -105,17 +105,25 @@ impl Interpreter<'_> {
                     let x = self.eval_canon(env, x)?;
                     return match env.partial(*v).and_then(|rows| rows.get(&x)) {
                         Some(Some(y)) => Ok(y.clone()),
-                        Some(None) => Err(Error::undefined(e.span, "function applied outside its domain")),
+                        Some(None) => {
+                            let outside = Error::outside(e.span, "function applied outside its domain");
+                            Err(if self.is_chosen(*v) { outside.of_chosen(e.span) } else { outside })
+                        }
                         None => Err(Error::unknown()),
                     };
                 }
                 // A lambda that is applied where it stands is asked for one point only.
-                let f = match &f.kind {
+                let function = match &f.kind {
                     ExprKind::Big(BigOp::Lambda, ..) => self.eval_symbolic(env, f)?,
                     _ => self.eval_lazy(env, f)?,
                 };
                 let x = self.eval_canon(env, x)?;
-                self.apply(env, &f, &x, e.span)?
+                match (self.apply(env, &function, &x, e.span), &f.kind) {
+                    (Err(error), ExprKind::Var(v)) if self.is_chosen(*v) => {
+                        return Err(error.of_chosen(e.span));
+                    }
+                    (value, _) => value?,
+                }
             }
             ExprKind::BoolOf(p) => Value::Bool(self.holds(env, p)?),
             ExprKind::Compr(vars, p) => self.comprehension(env, vars, p, None, ClosureKind::Set)?,

@@ -48,7 +48,7 @@ use crate::solve::plan::{ForallPlan, Plan};
 use bombus_analyse::data_independence::Opaque;
 use bombus_base::budget::Budget;
 use bombus_base::hash::{HashMap, HashSet};
-use bombus_lang::typed::{Expr, Machine, Pred, Type, VarId, VarKind};
+use bombus_lang::typed::{Expr, Machine, Pred, Type, VarId};
 use bombus_lang::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
@@ -128,6 +128,8 @@ pub struct Interpreter<'m> {
     pub(crate) careful: Cell<bool>,
     /// Whoever was told of an undefined valuation last asks for another one.
     pub(crate) passed_over: Cell<bool>,
+    /// The functions that the search in hand chooses among those with a value wherever they are applied.
+    pub(crate) chosen: RefCell<Vec<VarId>>,
     /// How many quantifiers around the one in hand are being sampled.
     pub(crate) sampling: Cell<u32>,
     /// Whether a comprehension, by its first variable, may be undefined.
@@ -181,6 +183,7 @@ impl<'m> Interpreter<'m> {
             sampling: Cell::new(0),
             careful: Cell::new(false),
             passed_over: Cell::new(false),
+            chosen: RefCell::default(),
             partial: RefCell::default(),
             fresh: Cell::new(0),
             row_types: RefCell::default(),
@@ -273,8 +276,9 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    pub(crate) fn is_constant(&self, v: VarId) -> bool {
-        self.machine.vars.get(v.0 as usize).is_some_and(|d| d.kind == VarKind::Constant)
+    /// Whether a variable is a function that is chosen to be defined wherever it is applied.
+    pub(crate) fn is_chosen(&self, v: VarId) -> bool {
+        self.chosen.borrow().contains(&v)
     }
 
     /// Whether a variable is the machine's, so that what is bound there may be remembered. Formulas

@@ -318,6 +318,8 @@ fn is_same_variable(a: &Expr, b: &Expr) -> bool {
 /// Of two errors the one to report: the model's faults before our limits, the first of equals.
 pub(crate) fn worse(a: Option<Error>, b: Error) -> Error {
     match a {
+        // A function that is not looked for at all says more than anything else that is undefined with it.
+        Some(a) if a.is_finding() && b.is_misapplied() && !a.is_misapplied() => b,
         Some(a) if a.is_finding() || !b.is_finding() => {
             // An unknown says less than a limit.
             if a.is_unknown() && !b.is_unknown() { b } else { a }

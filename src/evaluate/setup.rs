@@ -12,9 +12,9 @@ use crate::solve::plan::{Conjunct, Plan};
 use crate::{Constants, Interpreter, State};
 use bombus_base::Span;
 use bombus_base::hash::{HashMap, HashSet};
-use bombus_lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::chosen;
+use bombus_lang::typed::{Clause, Machine, Pred, VarId};
 use bombus_lang::value::Value;
-use bombus_lang::walk::{Visit, visit_pred};
 use std::sync::Arc;
 
 /// Steps of plain enumeration before constants are searched for with propagation.
@@ -23,6 +23,11 @@ const PATIENCE: u32 = 1 << 18;
 const VALUATIONS: usize = 1 << 22;
 /// The budget is asked when so many of them have been put together: they take memory, and little time.
 const COMBINED: usize = 1 << 12;
+
+/// Values of some constants.
+type Solution = Vec<(VarId, Value)>;
+/// Constants that properties relate to each other, with those properties.
+type Group = (Vec<VarId>, Vec<Arc<Conjunct>>);
 
 /// Results of a computation that may have run into errors on the way.
 #[derive(Clone, Debug)]
@@ -109,6 +114,14 @@ impl Interpreter<'_> {
     }
 
     fn valuations(&self) -> Res<Found<Constants>> {
+        // A partial function among the constants is chosen among those that are defined where they are applied.
+        self.chosen.replace(chosen::functions(self.machine));
+        let found = self.chosen_valuations();
+        self.chosen.take();
+        found
+    }
+
+    fn chosen_valuations(&self) -> Res<Found<Constants>> {
         let preds: Vec<&Pred> = self.machine.properties.iter().map(|c| &c.pred).collect();
         let plan = Arc::new(Plan::new(&self.machine.constants, &preds));
         // Values of nodes are remembered, so the nodes have to stay where they are.
@@ -116,96 +129,108 @@ impl Interpreter<'_> {
         let mut found = Found::new();
         let mut env = Env::new(self.machine.vars.len());
         env.valuation = Some(SETUP);
-        // Conjuncts grouped by the unknown variables they share; those without any are tests.
-        let mut groups: Vec<(Vec<VarId>, Vec<Arc<Conjunct>>)> =
-            plan.vars.iter().map(|v| (vec![*v], vec![])).collect();
-        let mut tests = Vec::new();
-        for c in &plan.conjuncts {
-            let mut joined: (Vec<VarId>, Vec<Arc<Conjunct>>) = (Vec::new(), vec![c.clone()]);
-            let mut at = None;
-            let mut i = 0;
-            while i < groups.len() {
-                if groups[i].0.iter().any(|v| c.free.contains(v)) {
-                    let group = groups.remove(i);
-                    at.get_or_insert(i);
-                    joined.0.extend(group.0);
-                    let own = std::mem::take(&mut joined.1);
-                    joined.1 = group.1;
-                    joined.1.extend(own);
-                } else {
-                    i += 1;
-                }
-            }
-            match at {
-                Some(i) => groups.insert(i, joined),
-                None => tests.push(c.clone()),
-            }
-        }
+        let (groups, tests) = grouped(&plan);
+        let mut is_undefined = false;
         for c in tests.iter().filter(|c| !c.derived) {
             match self.holds(&mut env, &c.pred) {
                 Ok(true) => {}
-                Ok(false) => return Ok(found),
+                Ok(false) => return Ok(Found::new()),
                 Err(e) => {
-                    let fatal = e.is_finding();
+                    is_undefined |= e.is_finding();
                     found.note(e)?;
-                    if fatal {
-                        return Ok(found);
-                    }
                 }
             }
         }
-        // The order of the text decides between binders that cost the same.
-        let order: HashMap<*const Conjunct, usize> =
-            plan.conjuncts.iter().enumerate().map(|(i, c)| (Arc::as_ptr(c), i)).collect();
-        let mut partial: Vec<Vec<(VarId, Value)>> = vec![Vec::new()];
-        for (vars, mut conjuncts) in groups {
-            conjuncts.sort_by_key(|c| order.get(&Arc::as_ptr(c)).copied());
-            let group = Plan::of_conjuncts(vars.clone(), conjuncts);
-            let mut solutions: Vec<Vec<(VarId, Value)>> = Vec::new();
-            let mut seen = HashSet::new();
-            // A partial function among the constants is chosen among those that are defined where they are applied.
-            let chosen = applications_of(&searched_for(self.machine, &vars, &group), &group);
-            let mut passed_over: Option<Error> = None;
-            let run = self.run_plan(&mut env, &group, &mut |env, error| {
-                if let Some(e) = error {
-                    if e.is_finding() && chosen.contains(&e.span()) {
-                        passed_over.get_or_insert_with(|| e.clone());
-                        self.passed_over.set(true);
-                    } else {
-                        found.note(e.clone())?;
-                    }
-                    return Ok(Flow::Go);
-                }
-                let mut solution = Vec::with_capacity(vars.len());
-                for v in vars.iter().filter(|v| self.machine.constants.contains(v)) {
-                    let value = env.get(*v).cloned().unwrap_or_default();
-                    solution.push((*v, self.canon_constant(env, value)?));
-                }
-                if seen.insert(solution.clone()) {
-                    solutions.push(solution);
-                }
-                if solutions.len() > VALUATIONS {
-                    return Err(Error::too_large("the constants have too many valuations"));
-                }
-                Ok(Flow::Go)
-            });
-            if let Err(e) = run {
-                found.note(e)?;
+        let mut all = Vec::with_capacity(groups.len());
+        for (vars, conjuncts) in groups {
+            let group = Plan::of_conjuncts(vars, conjuncts);
+            let solved = self.solve_group(&mut env, &group)?;
+            // Properties that are false for all values of some constants are false, whatever else is undefined.
+            if solved.values.is_empty() && solved.remarks().next().is_none() {
+                return Ok(Found::new());
             }
-            // No function at all is defined wherever it is applied: that is what is wrong.
-            if solutions.is_empty()
-                && let Some(e) = passed_over
-            {
-                found.note(e)?;
+            for e in solved.remarks() {
+                found.note(e.clone())?;
             }
+            all.push(solved.values);
+        }
+        if !is_undefined {
+            self.combine(all, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    /// All values of constants that their properties relate to each other.
+    fn solve_group(&self, env: &mut Env, group: &Plan) -> Res<Found<Solution>> {
+        let mut found = Found::new();
+        let mut seen = HashSet::new();
+        let mut passed_over: Option<Error> = None;
+        let run = self.run_plan(env, group, &mut |env, error| {
+            if let Some(e) = error {
+                if e.is_misapplied() {
+                    passed_over.get_or_insert_with(|| e.clone());
+                    self.passed_over.set(true);
+                } else {
+                    found.note(e.clone())?;
+                }
+                return Ok(Flow::Go);
+            }
+            let mut solution = Vec::with_capacity(group.vars.len());
+            for v in group.vars.iter().filter(|v| self.machine.constants.contains(v)) {
+                let value = env.get(*v).cloned().unwrap_or_default();
+                solution.push((*v, self.canon_constant(env, value)?));
+            }
+            if seen.insert(solution.clone()) {
+                found.values.push(solution);
+            }
+            if found.values.len() > VALUATIONS {
+                return Err(Error::too_large("the constants have too many valuations"));
+            }
+            Ok(Flow::Go)
+        });
+        if let Err(e) = run {
+            found.note(e)?;
+        }
+        // No function at all is defined wherever it is applied: that is what is wrong.
+        if found.values.is_empty() {
+            match passed_over {
+                Some(e) => found.note(e)?,
+                None if found.remarks().next().is_none() => self.note_passed_over(env, group, &mut found)?,
+                None => {}
+            }
+        }
+        found.values.sort();
+        Ok(found)
+    }
+
+    /// Where no valuation was found, functions that are chosen may have been passed over in silence: notes one of them.
+    fn note_passed_over(&self, env: &mut Env, group: &Plan, found: &mut Found<Solution>) -> Res<()> {
+        if !group.vars.iter().any(|v| self.is_chosen(*v)) {
+            return Ok(());
+        }
+        let chosen = self.chosen.take();
+        let run = self.run_plan(env, group, &mut |_, error| match error {
+            Some(e) => found.note(e.clone()).map(|()| Flow::Stop),
+            None => Ok(Flow::Go),
+        });
+        self.chosen.replace(chosen);
+        match run {
+            Ok(_) => Ok(()),
+            Err(e) => found.note(e),
+        }
+    }
+
+    /// Every solution of a group with every one of the others.
+    fn combine(&self, groups: Vec<Vec<Solution>>, found: &mut Found<Constants>) -> Res<()> {
+        let mut partial: Vec<Solution> = vec![Vec::new()];
+        for solutions in groups {
             if partial.len().saturating_mul(solutions.len()) > VALUATIONS {
-                found.note(Error::too_large("the constants have too many valuations"))?;
-                return Ok(found);
+                return found.note(Error::too_large("the constants have too many valuations"));
             }
-            solutions.sort();
             let mut next = Vec::with_capacity(partial.len() * solutions.len());
             for p in &partial {
-                self.charge(solutions.len().saturating_mul(vars.len()))?;
+                let constants = solutions.first().map_or(0, Vec::len);
+                self.charge(solutions.len().saturating_mul(constants))?;
                 for s in &solutions {
                     let mut both = p.clone();
                     both.extend(s.iter().cloned());
@@ -218,20 +243,13 @@ impl Interpreter<'_> {
             partial = next;
         }
         for valuation in partial {
-            found.values.push(
-                self.machine
-                    .constants
-                    .iter()
-                    .map(|v| {
-                        valuation.iter().find(|(w, _)| w == v).map(|(_, x)| x.clone()).unwrap_or_default()
-                    })
-                    .collect(),
-            );
+            let value = |v: &VarId| valuation.iter().find(|(w, _)| w == v).map(|(_, x)| x.clone());
+            found.values.push(self.machine.constants.iter().map(|v| value(v).unwrap_or_default()).collect());
             if found.values.len().is_multiple_of(COMBINED) {
                 self.look()?;
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// All states INITIALISATION may end in.
@@ -310,45 +328,35 @@ impl Interpreter<'_> {
     }
 }
 
-/// The functions among some variables that no equation gives a value. Equations may depend on variables that are
-/// searched for, but not on functions that are.
-fn searched_for(machine: &Machine, vars: &[VarId], plan: &Plan) -> Vec<VarId> {
-    let is_relation = |v: &VarId| {
-        let decl = machine.vars.get(v.0 as usize);
-        decl.is_some_and(|d| matches!(&d.ty, Type::Pow(inner) if matches!(**inner, Type::Prod(..))))
-    };
-    let mut open: Vec<VarId> = vars.iter().copied().filter(is_relation).collect();
-    let mut equations = Vec::new();
-    for c in plan.conjuncts.iter().filter(|c| !c.derived) {
-        let PredKind::Rel(RelOp::Equal, a, b) = &c.pred.kind else { continue };
-        equations.extend([(a, &c.right), (b, &c.left)].into_iter().filter_map(
-            |(side, free)| match side.kind {
-                ExprKind::Var(v) => Some((v, free)),
-                _ => None,
-            },
-        ));
-    }
-    loop {
-        let given =
-            equations.iter().find(|(v, free)| open.contains(v) && !free.iter().any(|w| open.contains(w)));
-        let Some((v, _)) = given else { return open };
-        open.retain(|w| w != v);
-    }
-}
-
-/// Where functions that are themselves searched for are applied.
-fn applications_of(vars: &[VarId], plan: &Plan) -> HashSet<Span> {
-    struct Applied<'a>(&'a [VarId], HashSet<Span>);
-    impl Visit for Applied<'_> {
-        fn expr(&mut self, e: &Expr) {
-            if let ExprKind::Apply(f, _) = &e.kind
-                && matches!(f.kind, ExprKind::Var(v) if self.0.contains(&v))
-            {
-                self.1.insert(e.span);
+/// Conjuncts grouped by the unknown variables they share, each group in the order of the text, which decides between
+/// binders that cost the same; and the conjuncts without any.
+fn grouped(plan: &Plan) -> (Vec<Group>, Vec<Arc<Conjunct>>) {
+    let mut groups: Vec<Group> = plan.vars.iter().map(|v| (vec![*v], vec![])).collect();
+    let mut tests = Vec::new();
+    for c in &plan.conjuncts {
+        let mut joined: Group = (Vec::new(), Vec::new());
+        let mut at = None;
+        let mut i = 0;
+        while i < groups.len() {
+            if groups[i].0.iter().any(|v| c.free.contains(v)) {
+                let group = groups.remove(i);
+                at.get_or_insert(i);
+                joined.0.extend(group.0);
+                joined.1.extend(group.1);
+            } else {
+                i += 1;
             }
         }
+        joined.1.push(c.clone());
+        match at {
+            Some(i) => groups.insert(i, joined),
+            None => tests.push(c.clone()),
+        }
     }
-    let mut applied = Applied(vars, HashSet::default());
-    plan.conjuncts.iter().for_each(|c| visit_pred(&c.pred, &mut applied));
-    applied.1
+    let order: HashMap<*const Conjunct, usize> =
+        plan.conjuncts.iter().enumerate().map(|(i, c)| (Arc::as_ptr(c), i)).collect();
+    for (_, conjuncts) in &mut groups {
+        conjuncts.sort_by_key(|c| order.get(&Arc::as_ptr(c)).copied());
+    }
+    (groups, tests)
 }

@@ -4,6 +4,7 @@
 //! bytes and spelling. Never here: evaluation, inference, bits of packed states.
 #![forbid(unsafe_code)]
 
+pub mod chosen;
 pub mod free;
 pub mod partiality;
 pub mod typed;

@@ -25,6 +25,8 @@ pub struct Refinement {
     pub events: Vec<Followed>,
     /// The abstractions that are left out, nearest first.
     pub left_out: Vec<Name>,
+    /// Operations of the nearest abstraction that the checked machine does not have.
+    pub missing: Vec<Name>,
 }
 
 /// An abstraction: one machine with all that it includes and sees.

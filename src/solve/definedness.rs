@@ -30,8 +30,12 @@ const SAMPLES: usize = 16;
 /// Types nested deeper than this are not sampled inside.
 const NESTED: u32 = 3;
 
-/// Undefined valuations that may be passed over before a careful search ends.
-const PASSED_OVER: u32 = 10_000;
+/// Undefined valuations that may be passed over before a careful search is given up.
+const PASSED_OVER: u32 = 100_000;
+
+/// What is said where so many were passed over.
+const GIVEN_UP: &str = "too many functions have no value where they are applied, so that not all constants were tried for \
+                        something else that is undefined";
 
 /// The truth of some conjuncts together.
 enum Truth {
@@ -87,8 +91,12 @@ impl Interpreter<'_> {
             }
             if let Truth::Undefined(e) = self.truth(env, &vars, &conjuncts, e)? {
                 flow = sink(env, Some(&e))?;
+                if !self.passed_over.replace(false) {
+                    return Ok(Flow::Stop);
+                }
                 passed_over += 1;
-                if !self.passed_over.replace(false) || passed_over == PASSED_OVER {
+                if passed_over == PASSED_OVER {
+                    flow = sink(env, Some(&Error::too_large(GIVEN_UP)))?;
                     return Ok(Flow::Stop);
                 }
             }

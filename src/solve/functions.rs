@@ -64,7 +64,7 @@ impl Interpreter<'_> {
         let item = open.remove(at);
         let Some(set) = &item.set else { return Ok(Flow::Go) };
         let Some(mut space) = self.function_space(env, set)? else { return Ok(Flow::Go) };
-        let lenient = !space.total && self.is_constant(var);
+        let lenient = !space.total && self.is_chosen(var);
         if lenient {
             be_lenient(&mut open, var);
         }

@@ -13,10 +13,8 @@ use crate::pred::worse;
 use crate::solve::binder::{Binder, is_pass};
 use crate::solve::cases::Propagation;
 use crate::solve::plan::{Conjunct, Plan};
-use bombus_base::Span;
-use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::typed::{Expr, Pred, PredKind, RelOp, Type, VarId};
 use bombus_lang::value::Value;
-use bombus_lang::walk::{Visit, visit_pred};
 use std::sync::Arc;
 
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&mut Env, Option<&Error>) -> Res<Flow>;
@@ -28,7 +26,7 @@ pub(crate) struct Item {
     pub(crate) set: Option<Value>,
     /// Cases already known to fail, as bits; nothing is known of cases beyond the 64th.
     pub(crate) failed: u64,
-    /// A valuation for which the conjunct applies a constant function outside its domain is dropped in silence: a partial
+    /// A valuation for which the conjunct applies a function that is chosen outside its domain is dropped in silence: such a
     /// function is only looked for where it is defined at the points it is applied to.
     pub(crate) lenient: bool,
     /// The lambdas that the conjunct applies were put in place already, as far as they are known.
@@ -134,7 +132,7 @@ impl Interpreter<'_> {
                 Ok(true) => {}
                 Ok(false) => return Ok(Flow::Go),
                 Err(e) if e.is_stop() => return Err(e),
-                Err(e) if item.lenient && self.is_misapplied(&c.pred, &e) => return Ok(Flow::Go),
+                Err(e) if item.lenient && e.is_misapplied() => return Ok(Flow::Go),
                 Err(e) => pending = Some(worse(pending, e.at(c.pred.span))),
             }
         }
@@ -174,25 +172,8 @@ impl Interpreter<'_> {
         flow
     }
 
-    /// Whether a predicate is undefined because a constant function is applied where it has no value.
-    fn is_misapplied(&self, p: &Pred, error: &Error) -> bool {
-        struct Applied<'a>(&'a [VarId], Span, bool);
-        impl Visit for Applied<'_> {
-            fn expr(&mut self, e: &Expr) {
-                if let ExprKind::Apply(f, _) = &e.kind
-                    && e.span == self.1
-                {
-                    self.2 |= matches!(f.kind, ExprKind::Var(v) if self.0.contains(&v));
-                }
-            }
-        }
-        let mut applied = Applied(&self.machine.constants, error.span(), false);
-        visit_pred(p, &mut applied);
-        error.is_undefined() && applied.2
-    }
-
     /// Whether a predicate is false although some of its variables are not known; with `undefined_too`,
-    /// whether it is at least not true where a constant function is applied outside its domain.
+    /// whether it is at least not true where a function that is chosen is applied outside its domain.
     pub(crate) fn refuted(&self, env: &mut Env, p: &Pred, undefined_too: bool) -> Res<bool> {
         let before = std::mem::replace(&mut env.searching, true);
         let truth = self.holds(env, p);
@@ -200,7 +181,7 @@ impl Interpreter<'_> {
         match truth {
             Ok(b) => Ok(!b),
             Err(e) if e.is_stop() => Err(e),
-            Err(e) => Ok(undefined_too && self.is_misapplied(p, &e)),
+            Err(e) => Ok(undefined_too && e.is_misapplied()),
         }
     }
 

@@ -2,22 +2,25 @@
 //!
 //! In: a machine, constants that properties relate to each other, a budget. Out: all their values that satisfy those properties, or nothing where any
 //! doubt is left: a formula that became an unknown, a property that may be undefined, a width that may be too small, more
-//! valuations than can be listed, a query that was stopped. Every valuation was evaluated by the exact tier. Never here: when this
-//! is asked at all, and in which order valuations are told.
+//! valuations than can be listed, a query that was stopped. Every valuation was evaluated by the exact tier, and that there are
+//! no others is a refutation that was checked. Never here: when this is asked at all, and in which order valuations are told.
 
 use super::encode::{EncodeOptions, Encoder, Env};
-use super::sat::{Answer, Limit, Lit};
+use super::sat::{Answer, Batsat, Limit, Lit};
 use super::unroll::Reply;
+use super::{lrat, lrat_check};
 use bombus_base::budget::Budget;
 use bombus_evaluate::{Interpreter, State};
-use bombus_lang::free;
 use bombus_lang::partiality::pred_may_be_undefined;
 use bombus_lang::typed::{Machine, Pred, PredKind, VarId};
 use bombus_lang::value::Value;
+use bombus_lang::{chosen, free};
 use std::sync::Arc;
 
 /// More valuations of one group than this are not listed.
 const VALUATIONS: usize = 4096;
+/// A longer log of the solver is not checked.
+const LOGGED: usize = 1 << 21;
 /// Bits of integers that nothing bounds.
 const WIDTH: usize = 40;
 
@@ -69,9 +72,14 @@ fn stopped_by(budget: &Budget) -> Limit {
     Limit::stopped_by(Arc::new(move || budget.check().is_err()))
 }
 
-/// All values of the constants of a group, each in the order of the group.
-pub fn solutions(machine: &Machine, group: &Group, budget: &Budget) -> Option<Vec<Vec<Value>>> {
-    let mut enc = Encoder::new(machine, options(), budget);
+/// The properties of a group as clauses; nothing if a part of them became an unknown.
+fn encoded<'m>(
+    machine: &'m Machine,
+    group: &Group,
+    budget: &Budget,
+    solver: Batsat,
+) -> Option<(Encoder<'m>, Env)> {
+    let mut enc = Encoder::over(machine, options(), budget, Box::new(solver));
     let mut env = Env::new(machine);
     enc.bind_leaves(&mut env, &group.constants, &group.properties);
     for p in &group.properties {
@@ -82,6 +90,12 @@ pub fn solutions(machine: &Machine, group: &Group, budget: &Budget) -> Option<Ve
             return None;
         }
     }
+    Some((enc, env))
+}
+
+/// All values of the constants of a group, each in the order of the group.
+pub fn solutions(machine: &Machine, group: &Group, budget: &Budget) -> Option<Vec<Vec<Value>>> {
+    let (mut enc, env) = encoded(machine, group, budget, Batsat::new())?;
     if may_be_undefined(machine, (&group.constants, &group.properties), options(), budget) {
         return None;
     }
@@ -90,25 +104,55 @@ pub fn solutions(machine: &Machine, group: &Group, budget: &Budget) -> Option<Ve
     let mut out = Vec::new();
     loop {
         match enc.ask(&[], &limit) {
-            Reply::Proof => return Some(out),
+            Reply::Proof => return are_all(machine, group, &out, budget).then_some(out),
             Reply::TooNarrow | Reply::Unknown => return None,
             Reply::Candidate => {}
         }
         let mut values = Vec::with_capacity(group.constants.len());
-        let mut same = Vec::with_capacity(group.constants.len());
         for v in &group.constants {
             let term = env.get(*v)?.term.clone();
-            let value = enc.value_in_model(&term)?;
-            same.push(enc.is_value(&term, &value)?);
-            values.push(value);
+            values.push(enc.value_in_model(&term)?);
         }
         if out.len() == VALUATIONS || !holds(machine, &interpreter, group, &values) {
             return None;
         }
+        rule_out(&mut enc, &env, group, &values)?;
         out.push(values);
-        let same = enc.g.and_all(&same);
-        enc.g.require(!same);
     }
+}
+
+/// Leaves one valuation out.
+fn rule_out(enc: &mut Encoder, env: &Env, group: &Group, values: &[Value]) -> Option<()> {
+    let mut same = Vec::with_capacity(values.len());
+    for (v, value) in group.constants.iter().zip(values) {
+        let term = env.get(*v)?.term.clone();
+        same.push(enc.is_value(&term, value)?);
+    }
+    let same = enc.g.and_all(&same);
+    enc.g.require(!same);
+    Some(())
+}
+
+/// Whether there are no valuations but these: asked again of a solver that keeps a log, and its refutation is checked.
+fn are_all(machine: &Machine, group: &Group, listed: &[Vec<Value>], budget: &Budget) -> bool {
+    let refutation = || {
+        let (mut enc, env) = encoded(machine, group, budget, Batsat::logging())?;
+        for values in listed {
+            rule_out(&mut enc, &env, group, values)?;
+        }
+        // The first answer was no answer unless the width is enough.
+        if !enc.atoms.are_bounded() {
+            let range = enc.g.range_assumption();
+            enc.g.add_clause(&[range]);
+        }
+        match enc.g.solve(&[], &stopped_by(budget)) {
+            Answer::Unsat if enc.g.sat.log().len() <= LOGGED => {
+                lrat::prove(enc.g.sat.variables(), enc.g.sat.log())
+            }
+            _ => None,
+        }
+    };
+    refutation().is_some_and(|proof| lrat_check::check(&proof.cnf.dimacs(), &proof.lrat).is_ok())
 }
 
 /// Whether the evaluator agrees that the values satisfy the properties.
@@ -122,7 +166,7 @@ fn holds(machine: &Machine, interpreter: &Interpreter, group: &Group, values: &[
 }
 
 /// Whether some values of these constants may leave a property undefined that no other property rules out. An application of
-/// a constant asks for the constants that are defined there.
+/// a function that is chosen asks for the functions that are defined there.
 pub fn may_be_undefined(
     machine: &Machine,
     (constants, properties): (&[VarId], &[&Pred]),
@@ -137,14 +181,15 @@ pub fn may_be_undefined(
     // Only what cannot be undefined confines the constants.
     let total: Vec<&Pred> = properties.iter().copied().filter(|p| !pred_may_be_undefined(p)).collect();
     enc.bind_leaves(&mut env, constants, &total);
+    let chosen = chosen::functions(machine);
     let mut undefined = Vec::new();
     for p in properties {
         let t = enc.pred(&mut env, p);
         let wrong = enc.surely_not(t);
         enc.g.require(!wrong);
-        enc.choosing = true;
+        enc.chosen.clone_from(&chosen);
         let lenient = enc.pred(&mut env, p);
-        enc.choosing = false;
+        enc.chosen.clear();
         undefined.push(!lenient.defined);
     }
     let some = enc.g.or_all(&undefined);

@@ -28,9 +28,14 @@ const ENGINES: [&[&str]; 9] = [
     &["--store", "hash"],
 ];
 
+/// Engines that may leave a verdict open, but never give the other one.
+const SYMBOLIC: [&[&str]; 4] =
+    [&["--engine", "kind"], &["--engine", "ic3"], &["--engine", "bmc"], &["--engine", "bdd"]];
+
 /// Runs a model in every engine and asserts its exit status.
 fn ends_with(status: i32, options: &[&str], text: &str) {
     ends_in(&ENGINES, status, options, text);
+    ends_in(&SYMBOLIC, status, options, text);
 }
 
 /// Runs a model in the engines that search with bounds: the oracle lists no integers.
@@ -57,7 +62,8 @@ fn ends_in(engines: &[&[&str]], status: i32, options: &[&str], text: &str) {
             .output()
             .expect("the binary runs");
         let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
-        assert_eq!(out.status.code(), Some(status), "{engine:?} {options:?}\n{text}\n{said}");
+        let open = out.status.code() == Some(3) && SYMBOLIC.contains(engine);
+        assert!(open || out.status.code() == Some(status), "{engine:?} {options:?}\n{text}\n{said}");
     }
 }
 
@@ -271,6 +277,82 @@ fn a_constant_function_that_an_equation_gives_is_not_chosen_to_be_defined() {
     ends_with(0, &[], &text("f : 0..2 +-> 1..2 & 4/f(k) = 2"));
     ends_with(1, &[], &text("f(k) = 1 & {0|->k} = f"));
     ends_with(0, &[], &text("f = {0|->1} & k : dom(f) & f(k) = 1"));
+}
+
+/// What an assignment to a point does to a relation without bounds is not translated; that another event leaves the relation
+/// alone is known without translation, so there is a proof, and it is found again.
+#[test]
+fn a_proof_that_rests_on_what_is_free_is_found_again() {
+    let text = "MACHINE Model VARIABLES x, f INVARIANT x : INTEGER & f : INTEGER <-> INTEGER
+        INITIALISATION x := 0 || f := {0|->2}
+        OPERATIONS pick = x :: f[{}]; change = SELECT 1 /: {0,1} THEN f(1) := 2 END END";
+    ends_with(0, &[], text);
+}
+
+/// A machine with the constants `k`, `f` and `h`.
+fn with_constants(properties: &str) -> String {
+    format!(
+        "MACHINE Model DEFINITIONS at_k(g) == g(k)
+         CONSTANTS k, f, h PROPERTIES k : 0..1 & {properties} OPERATIONS stay = skip END"
+    )
+}
+
+#[test]
+fn only_functions_that_are_chosen_are_chosen_to_be_defined() {
+    // One text of a definition applies f, which is chosen, and h, which is given and has no value for k = 1.
+    let both = |h: &str| with_constants(&format!("f : 0..1 +-> 0..1 & h = {h} & at_k(f) = 1 & at_k(h) = 1"));
+    ends_with(1, &[], &both("{0|->1}"));
+    ends_with(0, &[], &both("{0|->1,1|->1}"));
+    // Chosen are functions, not relations with several images.
+    ends_with(1, &[], &with_constants("h = {} & f : 0..1 <-> 0..1 & f(0) = 1"));
+    ends_with(0, &[], &with_constants("h = {} & f : 0..1 +-> 0..1 & f(0) = 1"));
+}
+
+#[test]
+fn a_function_without_a_value_is_passed_over_whatever_else_has_none() {
+    // The empty function has no value at 0, and with it 1/card(f) has none either.
+    ends_with(0, &[], &with_constants("h = {} & f : 0..1 +-> 0..1 & f(0) = 0 & 1/card(f) : 0..1"));
+    ends_with(0, &[], &with_constants("h = {} & f : 0..1 +-> 0..1 & 1/card(f) : 0..1 & f(0) = 0"));
+    ends_with(1, &[], &with_constants("h = {} & f : 0..1 +-> 0..1 & 1/card(f) : 0..1 & k = 0"));
+}
+
+#[test]
+fn properties_that_are_false_are_not_undefined() {
+    // What is false stands before and behind what is undefined, about no constant, the same constants, and others.
+    let kinds = |properties: &str, kind: &str| {
+        for engine in ENGINES {
+            let (found, _) = counts(engine, &[], &with_constants(properties));
+            for other in ["properties", "well_definedness"] {
+                assert_eq!(found[other] != 0, other == kind, "{engine:?} {properties} {found}");
+            }
+        }
+    };
+    for (undefined, wrong) in
+        [("1/0 = 1", "1 = 2"), ("1/k = 1", "h = {1|->2} & h = {}"), ("1/0 = 1", "k = 7")]
+    {
+        kinds(&format!("f = {{}} & {undefined} & {wrong}"), "properties");
+        kinds(&format!("{wrong} & f = {{}} & {undefined}"), "properties");
+    }
+    kinds("f = {} & h = {} & 1/k = 1", "well_definedness");
+    // No function of these points has a value at 5; none of them has another image than itself.
+    kinds("h = {} & f : 0..1 +-> 0..1 & f(5) = 1", "well_definedness");
+    kinds("h = {} & f : 0..1 +-> 0..1 & f(5) = 1 & 1/k = 1", "well_definedness");
+    kinds("h = {} & f : 0..1 +-> 0..1 & dom(f) = 0..1 & f(0) = 7", "properties");
+}
+
+#[test]
+fn what_propagation_looks_for_is_undefined_where_enumeration_says_so() {
+    // Functions that grow from 0 to 5: those with f(0) = 0 leave the quotient without a value.
+    let growing = |more: &str| {
+        format!(
+            "MACHINE Model CONSTANTS f, k PROPERTIES f : 0..5 +-> 0..7 & !i.(i : 0..4 => f(i) < f(i+1)) & k : 0..9 & {more}
+             OPERATIONS stay = skip END"
+        )
+    };
+    searched(1, &[], &growing("4/f(0) = 2"));
+    searched(0, &[], &growing("f(0) > 0 & 4/f(0) = 2"));
+    searched(0, &[], &growing("f(0) = 1 & IF k = 1 THEN f(9) ELSE 1 END = 1"));
+    searched(0, &[], &growing("f(0) = 1 & SIGMA(x).(x : 0..9 & x = k | f(x)) = 3"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! The search with propagation against plain enumeration: the same valuations of the constants, and the
-//! same faults, from both.
+//! Three ways to the valuations of the constants: plain enumeration, the search with propagation, and the list of the
+//! SAT solver. The first two find the same valuations, and both or neither find a fault; where the solver gives a list,
+//! there is no fault and the list is the same.
 //!
 //! Random PROPERTIES over numbers, elements, sets, relations, total and partial functions, injections and
 //! functions into functions, small enough for enumeration; the search with propagation is told to take them all the same.
@@ -9,8 +10,12 @@ use crate::support;
 use crate::support::binary::Folder;
 
 use bombus::base::budget::Budget;
-use bombus::evaluate::Interpreter;
+use bombus::evaluate::{Constants, Interpreter};
+use bombus::lang::free;
+use bombus::lang::typed::{Machine, Pred, PredKind, VarId};
+use bombus::lang::value::Value;
 use bombus::model::{self, LoadOptions};
+use bombus::symbolic::valuations::{groups, solutions};
 use std::fmt::Write as _;
 use support::rng::Rng;
 use support::{number_from_env, with_stack};
@@ -211,6 +216,37 @@ fn constants(interpreter: &Interpreter) -> Result<(Vec<String>, bool, bool), Str
     Ok((values, found.errors.is_empty(), found.incomplete.is_empty()))
 }
 
+/// Whether some conjunct is about no constant at all, so that it is in no group.
+fn has_ground_conjunct(p: &Pred) -> bool {
+    match &p.kind {
+        PredKind::And(ps) => ps.iter().any(has_ground_conjunct),
+        PredKind::Label(_, p) => has_ground_conjunct(p),
+        _ => free::of_pred(p).is_empty(),
+    }
+}
+
+/// The valuations that the SAT solver lists, if it lists those of all constants.
+fn listed_by_solver(machine: &Machine, budget: &Budget) -> Option<Vec<String>> {
+    if machine.properties.iter().any(|c| has_ground_conjunct(&c.pred)) {
+        return None;
+    }
+    let mut all: Vec<Vec<(VarId, Value)>> = vec![Vec::new()];
+    for group in groups(machine) {
+        let list = solutions(machine, &group, budget)?;
+        let named = list.into_iter().map(|values| group.constants.iter().copied().zip(values));
+        let named: Vec<Vec<(VarId, Value)>> = named.map(Iterator::collect).collect();
+        all = all.iter().flat_map(|a| named.iter().map(|b| [&a[..], b].concat())).collect();
+    }
+    let in_order = |valuation: &Vec<(VarId, Value)>| {
+        let value = |v: &VarId| valuation.iter().find(|(w, _)| w == v).map(|(_, x)| x.clone());
+        let values: Constants = machine.constants.iter().filter_map(value).collect();
+        format!("{values:?}")
+    };
+    let mut values: Vec<String> = all.iter().map(in_order).collect();
+    values.sort();
+    Some(values)
+}
+
 fn load(text: &str) -> Option<model::Model> {
     model::load(&Folder::new().write("M.mch", text), &LoadOptions::default()).model
 }
@@ -232,12 +268,18 @@ fn propagation_and_enumeration_find_the_same_constants() {
     assert!(rejected * 4 < cases, "{rejected} of {cases} machines were rejected");
     let solved: u64 = all.iter().map(|c| c.solved).sum();
     assert!(solved * 10 > cases, "only {solved} of {cases} have a solution");
+    let faulty: u64 = all.iter().map(|c| c.faulty).sum();
+    assert!(faulty * 50 > cases, "only {faulty} of {cases} have a fault");
+    let listed: u64 = all.iter().map(|c| c.listed).sum();
+    assert!(listed * 50 > cases, "only {listed} of {cases} were listed by the solver");
 }
 
 #[derive(Default)]
 struct Compared {
     wrong: Vec<String>,
     solved: u64,
+    faulty: u64,
+    listed: u64,
     rejected: u64,
 }
 
@@ -255,13 +297,16 @@ fn compare(first: u64, end: u64, step: u64) -> Compared {
         let plain = constants(&Interpreter::with_propagation(machine, &budget, None));
         let narrowed = constants(&Interpreter::with_propagation(machine, &budget, Some(0.0)));
         found.solved += u64::from(plain.as_ref().is_ok_and(|(values, ..)| !values.is_empty()));
-        // Where a partial function leaves a property without a value the valuation is dropped; plain
-        // enumeration does so only if the function is what it binds last, and else reports it.
-        let same = match (&plain, &narrowed) {
-            (Ok(p), Ok(n)) if !text.contains("g : E --> BOOL") => p.0 == n.0,
-            _ => plain == narrowed,
-        };
-        if !same {
+        found.faulty += u64::from(plain.as_ref().is_ok_and(|(_, faultless, _)| !faultless));
+        if let Some(listed) = listed_by_solver(machine, &budget) {
+            found.listed += u64::from(!listed.is_empty());
+            if plain.as_ref() != Ok(&(listed.clone(), true, true)) {
+                found
+                    .wrong
+                    .push(format!("seed {seed}: the solver lists {}: {plain:?}\n{text}", listed.len()));
+            }
+        }
+        if plain != narrowed {
             let show = |r: &Result<(Vec<String>, bool, bool), String>| match r {
                 Ok((v, e, i)) => format!("{} valuations, no fault {e}, complete {i}", v.len()),
                 Err(e) => e.clone(),

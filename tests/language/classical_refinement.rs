@@ -303,6 +303,115 @@ fn preconditions_of_called_operations_are_checked_for_the_calls_a_client_may_mak
     });
 }
 
+const BOUNDED: &str = "MACHINE Line VARIABLES c INVARIANT c : 0..2 INITIALISATION c := 0
+    OPERATIONS put = PRE c < 2 THEN c := c + 1 END; e <-- take = PRE c > 0 THEN e := 7 || c := c - 1 END END";
+
+/// Two counters that only grow: the machine alone takes from the empty line, a client never does, and the search for
+/// that never ends.
+#[test]
+fn a_fault_that_no_followed_call_meets_is_no_finding() {
+    let below = "IMPLEMENTATION Line_i REFINES Line IMPORTS Log INVARIANT c = ins - outs
+        OPERATIONS put = enter; e <-- take = BEGIN leave; e <-- look END END";
+    let log = "MACHINE Log VARIABLES ins, outs INVARIANT ins : NATURAL & outs : NATURAL INITIALISATION ins := 0 || outs := 0
+        OPERATIONS enter = ins := ins + 1; leave = outs := outs + 1; e <-- look = PRE outs <= ins THEN e := 7 END END";
+    let dir = tempfile::tempdir().expect("a directory");
+    let files = [("Line_i.imp", below), ("Line.mch", BOUNDED), ("Log.mch", log)];
+    for engine in ENGINES {
+        let options = ["--engine", engine, "--max-states", "100"];
+        let (status, json) = check_with(dir.path(), &files, &options);
+        assert_eq!((status, &json["violation"]), (3, &Value::Null), "{json:#}");
+        assert!(json["incomplete_because"].to_string().contains("precondition"), "{json:#}");
+    }
+    // A client meets this one.
+    let wrong = below.replace("BEGIN leave; e", "BEGIN leave; leave; e");
+    let files = [("Line_i.imp", &*wrong), ("Line.mch", BOUNDED), ("Log.mch", log)];
+    for engine in ENGINES {
+        let (status, json) = check_with(dir.path(), &files, &["--engine", engine, "--max-states", "100"]);
+        assert_eq!(status, 1, "{json:#}");
+    }
+}
+
+#[test]
+fn an_operation_that_the_refinement_does_not_have_is_not_verified() {
+    let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");
+    let without = text.replace("; r <-- get = r := xx - 10", "");
+    assert_ne!(text, without);
+    each_engine(&with_counter(&without), |status, json| {
+        assert_eq!(status, 3, "{json:#}");
+        assert!(json["incomplete_because"].to_string().contains("get"), "{json:#}");
+    });
+}
+
+/// A set, a row that lists it, and an array that holds the row: through two levels, with a context that all of them see
+/// and a machine that the implementation imports.
+struct Levels {
+    row_invariant: &'static str,
+    array_invariant: &'static str,
+    taken: &'static str,
+    put: &'static str,
+    variant: &'static str,
+}
+
+const SOUND: Levels = Levels {
+    row_invariant: "ran(q) = s & size(q) = card(s)",
+    array_invariant: "q = (1..k) <| a",
+    taken: "last(q)",
+    put: "e /: ran(q)",
+    variant: "k - i",
+};
+
+impl Levels {
+    fn judge(&self, kind: Option<&str>, words: &str) {
+        let Levels { row_invariant, array_invariant, taken, put, variant } = self;
+        let row = format!(
+            "REFINEMENT Row REFINES Bag SEES Sizes VARIABLES q INVARIANT q : seq(1..3) & {row_invariant} INITIALISATION q := []
+             OPERATIONS put(e) = PRE e : 1..top & {put} THEN q := q <- e END; n <-- count = n := size(q);
+             r <-- peek = PRE q /= [] THEN r := {taken} END END"
+        );
+        let array = format!(
+            "IMPLEMENTATION Field REFINES Row SEES Sizes IMPORTS Store INVARIANT {array_invariant}
+             OPERATIONS put(e) = push(e); n <-- count = n <-- length;
+             r <-- peek = VAR i, m, n IN i := 1; m <-- cell(1); n <-- length;
+               WHILE i < n DO i := i + 1; m <-- cell(i) INVARIANT i : 1..k & n = k & m = a(i) VARIANT {variant} END;
+               r := m END END"
+        );
+        let bag = "MACHINE Bag SEES Sizes VARIABLES s INVARIANT s <: 1..3 INITIALISATION s := {}
+            OPERATIONS put(e) = PRE e : 1..top & e /: s THEN s := s \\/ {e} END; n <-- count = n := card(s);
+            r <-- peek = PRE s /= {} THEN r :: s END END";
+        let store = "MACHINE Store VARIABLES a, k INVARIANT a : 1..3 --> 0..3 & k : 0..3 INITIALISATION a := (1..3)*{0} || k := 0
+            OPERATIONS push(e) = PRE e : 0..3 & k < 3 THEN a(k+1) := e || k := k + 1 END;
+            v <-- cell(i) = PRE i : 1..3 THEN v := a(i) END; v <-- length = v := k END";
+        let sizes = "MACHINE Sizes CONSTANTS top PROPERTIES top = 3 END";
+        let files = [
+            ("Field.imp", &*array),
+            ("Row.ref", &row),
+            ("Bag.mch", bag),
+            ("Store.mch", store),
+            ("Sizes.mch", sizes),
+        ];
+        each_engine(&files, |status, json| match kind {
+            None => assert_eq!((status, &json["verdict"]), (0, &Value::from("verified")), "{json:#}"),
+            Some(kind) => {
+                assert_eq!((status, &json["violation"]["kind"]), (1, &Value::from(kind)), "{json:#}");
+                assert!(json["violation"].to_string().contains(words), "{words} in {json:#}");
+            }
+        });
+    }
+}
+
+#[test]
+fn faults_of_two_levels_with_imports_and_a_seen_machine_are_found() {
+    SOUND.judge(None, "");
+    Levels { row_invariant: "ran(q) = s & size(q) = card(s) + 1", ..SOUND }
+        .judge(Some("refinement"), "size(q) = card(s) + 1");
+    Levels { array_invariant: "q = (1..k) <| a & 3 /: s", ..SOUND }.judge(Some("refinement"), "3 /: s");
+    Levels { taken: "size(q)", ..SOUND }.judge(Some("refinement"), "Field / peek");
+    Levels { taken: "first(q)", ..SOUND }.judge(Some("refinement"), "results");
+    Levels { put: "e /: ran(q) & size(q) < 2", ..SOUND }
+        .judge(Some("refinement"), "Row / put / precondition");
+    Levels { variant: "k - 2 - i", ..SOUND }.judge(Some("assertion"), "variant");
+}
+
 #[test]
 fn without_the_abstractions_the_conjuncts_are_reasons() {
     let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");

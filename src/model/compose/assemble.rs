@@ -159,7 +159,7 @@ impl Composer<'_> {
             files: Arc::default(),
         };
         let refinement = chain.map(|chain| self.refinement(main, &machine, chain, kept));
-        for name in self.missing_operations(main) {
+        for name in refinement.iter().flat_map(|r| &r.missing) {
             let tree = &self.project.get(self.instance(main).machine).tree;
             let text = format!("the refinement has no operation `{name}`, which its abstraction offers");
             self.elaborator.diagnostics.push(Diagnostic::warning(tree.name.span, text));

@@ -147,6 +147,7 @@ impl Composer<'_> {
             levels,
             events: followed,
             left_out: chain.left_out,
+            missing: self.missing_operations(main),
         }
     }
 

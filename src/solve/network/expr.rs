@@ -6,6 +6,7 @@
 
 use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Lit};
+use crate::solve::network::guards::Guards;
 use crate::solve::network::instances::Instance;
 use crate::solve::network::term::{ELEMENTS, Func, Lin, Row, Term, fold_pair};
 use crate::solve::network::{Builder, Built, Halt};
@@ -21,12 +22,12 @@ impl Builder<'_, '_> {
 
     /// The term of an expression that must have a value, whatever the unknowns are.
     pub(crate) fn total(&mut self, env: &mut Env, e: &Expr) -> Built<Term> {
-        let mut guards = Vec::new();
+        let mut guards = Guards::default();
         let t = self.term(env, e, &mut guards)?;
-        if self.and(guards) == Lit::TRUE { Ok(t) } else { Err(Halt::Opaque) }
+        if self.all(&guards) == Lit::TRUE { Ok(t) } else { Err(Halt::Opaque) }
     }
 
-    pub(crate) fn term(&mut self, env: &mut Env, e: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
+    pub(crate) fn term(&mut self, env: &mut Env, e: &Expr, guards: &mut Guards) -> Built<Term> {
         if self.is_ground(e) {
             return Ok(Term::Known(self.interp.eval_canon(env, e)?));
         }
@@ -46,7 +47,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn term_of_kind(&mut self, env: &mut Env, e: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
+    fn term_of_kind(&mut self, env: &mut Env, e: &Expr, guards: &mut Guards) -> Built<Term> {
         match &e.kind {
             ExprKind::Var(v) => self.terms.get(v).cloned().ok_or(Halt::Opaque),
             ExprKind::Symbolic(inner) => self.term(env, inner, guards),
@@ -152,7 +153,7 @@ impl Builder<'_, '_> {
                 lits.push(this.exact(env, &c.pred)?);
             }
             let lit = this.and(lits);
-            if lit == Lit::FALSE { Ok(()) } else { each(this, env, lit) }
+            if lit == Lit::FALSE { Ok(()) } else { each(this, env, lit).map_err(Halt::somewhere) }
         })
     }
 
@@ -261,18 +262,19 @@ impl Builder<'_, '_> {
         Ok(Lin::of(y))
     }
 
-    fn choice(&mut self, env: &mut Env, c: &Pred, a: &Expr, b: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
+    fn choice(&mut self, env: &mut Env, c: &Pred, a: &Expr, b: &Expr, guards: &mut Guards) -> Built<Term> {
         let lit = self.exact(env, c)?;
         match self.net.literal(lit) {
             Some(true) => return self.term(env, a, guards),
             Some(false) => return self.term(env, b, guards),
             None => {}
         }
-        let (mut g, mut h) = (Vec::new(), Vec::new());
-        let (x, y) = (self.term(env, a, &mut g)?, self.term(env, b, &mut h)?);
-        let (g, h) = (self.and(g), self.and(h));
-        let (left, right) = (self.or([!lit, g]), self.or([lit, h]));
-        guards.extend([left, right]);
+        let (mut g, mut h) = (Guards::default(), Guards::default());
+        let x = self.term(env, a, &mut g).map_err(Halt::somewhere)?;
+        let y = self.term(env, b, &mut h).map_err(Halt::somewhere)?;
+        let (g, h) = (self.all(&g), self.all(&h));
+        guards.push(self.or([!lit, g]));
+        guards.push(self.or([lit, h]));
         let ty = &a.ty;
         let (x, y) = (self.scalar(&x)?, self.scalar(&y)?);
         let z = self.one_of(&[(x, lit), (y, !lit)])?;
@@ -280,7 +282,7 @@ impl Builder<'_, '_> {
         Ok(self.scalar_term(v, ty))
     }
 
-    fn unary_term(&mut self, env: &mut Env, op: UnOp, a: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
+    fn unary_term(&mut self, env: &mut Env, op: UnOp, a: &Expr, guards: &mut Guards) -> Built<Term> {
         let t = self.term(env, a, guards)?;
         match op {
             UnOp::Neg => Ok(Term::Num(self.number(&t)?.times(-1)?)),
@@ -364,7 +366,7 @@ impl Builder<'_, '_> {
         op: BinOp,
         a: &Expr,
         b: &Expr,
-        guards: &mut Vec<Lit>,
+        guards: &mut Guards,
     ) -> Built<Term> {
         let (x, y) = (self.term(env, a, guards)?, self.term(env, b, guards)?);
         match op {

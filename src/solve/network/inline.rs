@@ -5,6 +5,7 @@
 
 use crate::env::Env;
 use crate::solve::finite_domains::Lit;
+use crate::solve::network::guards::Guards;
 use crate::solve::network::term::Term;
 use crate::solve::network::{Builder, Built, Halt};
 use bombus_lang::typed::{Expr, ExprKind};
@@ -14,7 +15,7 @@ use bombus_lang::value::{Closure, ClosureKind, Symbolic, Value};
 const DEPTH: usize = 6;
 
 impl Builder<'_, '_> {
-    pub(crate) fn inlined(&mut self, env: &mut Env, e: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
+    pub(crate) fn inlined(&mut self, env: &mut Env, e: &Expr, guards: &mut Guards) -> Built<Term> {
         let ExprKind::Apply(f, x) = &e.kind else { return Err(Halt::Opaque) };
         if self.depth >= DEPTH || !self.is_ground(f) {
             return Err(Halt::Opaque);
@@ -43,7 +44,7 @@ impl Builder<'_, '_> {
         result
     }
 
-    fn body(&mut self, env: &mut Env, c: &Closure, guards: &mut Vec<Lit>) -> Built<Term> {
+    fn body(&mut self, env: &mut Env, c: &Closure, guards: &mut Guards) -> Built<Term> {
         let Some(body) = &c.code.body else { return Err(Halt::Opaque) };
         match self.exact(env, &c.code.pred)? {
             Lit::FALSE => Err(Halt::Undefined),

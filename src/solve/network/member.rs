@@ -6,6 +6,7 @@ use crate::enumerate::FunctionSpace;
 use crate::env::Env;
 use crate::solve::finite_domains::Lit;
 use crate::solve::network::expr::split;
+use crate::solve::network::guards::Guards;
 use crate::solve::network::term::{Elems, Term};
 use crate::solve::network::{Builder, Built, Halt};
 use bombus_lang::partiality::may_be_undefined;
@@ -24,9 +25,9 @@ enum Target<'a> {
 impl Builder<'_, '_> {
     /// Membership in a set that has a value whatever the unknowns are.
     pub(crate) fn inside(&mut self, env: &mut Env, t: &Term, set: &Expr) -> Built<Lit> {
-        let mut guards = Vec::new();
+        let mut guards = Guards::default();
         let lit = self.inside_expr(env, t, set, &mut guards)?;
-        if self.and(guards) == Lit::TRUE { Ok(lit) } else { Err(Halt::Opaque) }
+        if self.all(&guards) == Lit::TRUE { Ok(lit) } else { Err(Halt::Opaque) }
     }
 
     pub(crate) fn inside_expr(
@@ -34,7 +35,7 @@ impl Builder<'_, '_> {
         env: &mut Env,
         t: &Term,
         set: &Expr,
-        guards: &mut Vec<Lit>,
+        guards: &mut Guards,
     ) -> Built<Lit> {
         if self.is_ground(set) {
             let value = self.interp.eval_lazy(env, set)?;

@@ -9,6 +9,7 @@
 //! all, costs time and never a solution; and what has no value is found as before.
 
 mod expr;
+mod guards;
 mod inline;
 mod instances;
 mod member;
@@ -51,6 +52,9 @@ enum Halt {
     Opaque,
     /// It has no value, whatever the unknowns are.
     Undefined,
+    /// It has no value, because a function that is chosen is applied where it cannot have one, and nothing else is asked
+    /// for before that.
+    Misapplied,
     /// The budget is used up.
     Stop(Error),
 }
@@ -58,6 +62,16 @@ enum Halt {
 impl From<Error> for Halt {
     fn from(e: Error) -> Halt {
         if e.is_stop() { Halt::Stop(e) } else { Halt::Opaque }
+    }
+}
+
+impl Halt {
+    /// What is said of a part that only some valuations need.
+    fn somewhere(self) -> Halt {
+        match self {
+            Halt::Stop(e) => Halt::Stop(e),
+            _ => Halt::Opaque,
+        }
     }
 }
 
@@ -90,7 +104,7 @@ struct Builder<'b, 'm> {
     pairs: HashMap<[Vec<i64>; 3], Arc<[i64]>>,
     /// Some part of the conjunct in hand was left out.
     weak: bool,
-    /// A valuation that gives the conjunct in hand no value is not wanted.
+    /// A valuation for which the conjunct in hand applies a function that is chosen outside its domain is not wanted.
     strict: bool,
     /// How many lambdas the expression in hand was found inside of.
     depth: usize,
@@ -125,7 +139,7 @@ impl Interpreter<'_> {
         if shaped.is_empty() || !builder.is_worth_it() {
             return Ok(None);
         }
-        for v in shaped.iter().filter(|v| self.is_constant(**v) && builder.is_partial(**v)) {
+        for v in shaped.iter().filter(|v| self.is_chosen(**v) && builder.is_partial(**v)) {
             be_lenient(&mut open, *v);
         }
         let tests = match builder.translate(env, &open, &shaped) {

@@ -8,6 +8,7 @@
 
 use crate::env::Env;
 use crate::solve::finite_domains::Lit;
+use crate::solve::network::guards::Guards;
 use crate::solve::network::instances::Instance;
 use crate::solve::network::term::Lin;
 use crate::solve::network::{Builder, Built, Halt};
@@ -41,11 +42,13 @@ impl Builder<'_, '_> {
     /// The literal of a predicate; in the positive and negative sense only a stop is an error.
     pub(crate) fn literal(&mut self, env: &mut Env, p: &Pred, sense: Sense) -> Built<Lit> {
         match self.literal_of_kind(env, p, sense) {
-            Err(Halt::Undefined) if self.strict && sense == Sense::Positive => Ok(Lit::FALSE),
-            Err(Halt::Opaque | Halt::Undefined) if sense != Sense::Exact => {
+            Err(Halt::Misapplied) if self.strict && sense == Sense::Positive => Ok(Lit::FALSE),
+            Err(Halt::Opaque | Halt::Undefined | Halt::Misapplied) if sense != Sense::Exact => {
                 self.weak = true;
                 Ok(Lit::TRUE)
             }
+            // Whether the rest needs a predicate without a value is not known here.
+            Err(Halt::Undefined | Halt::Misapplied) => Err(Halt::Opaque),
             other => other,
         }
     }
@@ -239,7 +242,7 @@ impl Builder<'_, '_> {
             (Ok(()), Sense::Negative) => Ok(self.or(lits)),
             (Ok(()), _) => Ok(self.and(lits)),
             // What was found of a conjunction still follows from the whole.
-            (Err(Halt::Opaque | Halt::Undefined), Sense::Positive) => {
+            (Err(Halt::Opaque | Halt::Undefined | Halt::Misapplied), Sense::Positive) => {
                 self.weak = true;
                 Ok(self.and(lits))
             }
@@ -258,7 +261,7 @@ impl Builder<'_, '_> {
         match (run, sense) {
             (Ok(()), Sense::Negative) => Ok(self.and(lits)),
             (Ok(()), _) => Ok(self.or(lits)),
-            (Err(Halt::Opaque | Halt::Undefined), Sense::Negative) => {
+            (Err(Halt::Opaque | Halt::Undefined | Halt::Misapplied), Sense::Negative) => {
                 self.weak = true;
                 Ok(self.and(lits))
             }
@@ -267,15 +270,18 @@ impl Builder<'_, '_> {
     }
 
     fn atom(&mut self, env: &mut Env, p: &Pred, sense: Sense) -> Built<Lit> {
-        let mut guards = Vec::new();
+        let mut guards = Guards::default();
         let lit = match &p.kind {
             PredKind::Rel(op, a, b) => self.relation(env, *op, a, b, &mut guards)?,
             PredKind::Partition(whole, parts) => self.partition(env, whole, parts, &mut guards)?,
             _ => return Err(Halt::Opaque),
         };
-        let defined = self.and(guards);
+        let defined = self.all(&guards);
         Ok(match sense {
-            Sense::Positive if self.strict => self.and([defined, lit]),
+            Sense::Positive if self.strict => {
+                let (applied, lit) = (self.all_chosen(&guards), self.or([!defined, lit]));
+                self.and([applied, lit])
+            }
             Sense::Positive => self.or([!defined, lit]),
             Sense::Negative => self.or([!defined, !lit]),
             Sense::Exact if defined == Lit::TRUE => lit,
@@ -283,13 +289,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn partition(
-        &mut self,
-        env: &mut Env,
-        whole: &Expr,
-        parts: &[Expr],
-        guards: &mut Vec<Lit>,
-    ) -> Built<Lit> {
+    fn partition(&mut self, env: &mut Env, whole: &Expr, parts: &[Expr], guards: &mut Guards) -> Built<Lit> {
         let whole = self.term(env, whole, guards)?;
         let whole = self.elements(env, &whole)?;
         let mut sets = Vec::with_capacity(parts.len());
@@ -310,14 +310,7 @@ impl Builder<'_, '_> {
         Ok(self.and(lits))
     }
 
-    fn relation(
-        &mut self,
-        env: &mut Env,
-        op: RelOp,
-        a: &Expr,
-        b: &Expr,
-        guards: &mut Vec<Lit>,
-    ) -> Built<Lit> {
+    fn relation(&mut self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr, guards: &mut Guards) -> Built<Lit> {
         Ok(match op {
             RelOp::Equal => {
                 if let Some(lit) = self.all_different(env, a, b, guards)? {
@@ -371,7 +364,7 @@ impl Builder<'_, '_> {
         env: &mut Env,
         a: &Expr,
         b: &Expr,
-        guards: &mut Vec<Lit>,
+        guards: &mut Guards,
     ) -> Built<Option<Lit>> {
         for (x, n) in [(a, b), (b, a)] {
             if let ExprKind::Unary(UnOp::Card, set) = &x.kind

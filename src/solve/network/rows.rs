@@ -5,6 +5,7 @@
 
 use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Fd, Lit};
+use crate::solve::network::guards::Guards;
 use crate::solve::network::table::ROWS;
 use crate::solve::network::term::{Func, Lin, Term};
 use crate::solve::network::{Builder, Built, Halt};
@@ -18,7 +19,7 @@ impl Builder<'_, '_> {
         env: &mut Env,
         f: &Expr,
         x: &Expr,
-        guards: &mut Vec<Lit>,
+        guards: &mut Guards,
     ) -> Built<Term> {
         if let ExprKind::Binary(op @ (BinOp::Prj1 | BinOp::Prj2), s, t) = &f.kind {
             let Term::Pair(p) = self.term(env, x, guards)? else { return Err(Halt::Opaque) };
@@ -41,7 +42,8 @@ impl Builder<'_, '_> {
                 let lit = self.and([r.lit, same]);
                 options.push((Lin::number(self.encode(&r.point)?), lit));
             }
-            guards.push(self.or(options.iter().map(|(_, l)| *l).collect::<Vec<_>>()));
+            let inside = self.or(options.iter().map(|(_, l)| *l).collect::<Vec<_>>());
+            guards.push(inside);
             let y = self.one_of(&options)?;
             let v = self.materialise(&y)?;
             return Ok(match &f.ty {
@@ -56,20 +58,26 @@ impl Builder<'_, '_> {
             // A known function at an unknown point: by table.
             return Err(Halt::Opaque);
         }
+        let chosen = matches!(f.kind, ExprKind::Var(v) if self.interp.is_chosen(v));
         let Term::Func(f) = self.term(env, f, guards)? else { return Err(Halt::Opaque) };
-        if let Term::Known(point) = &arg {
-            let Ok(i) = f.rows.binary_search_by(|r| r.point.cmp(point)) else { return Err(Halt::Undefined) };
-            let row = &f.rows[i];
-            if row.lit != Lit::TRUE {
-                guards.push(row.lit);
-            }
-            return Ok(row.image.clone());
+        let (inside, image) = match &arg {
+            Term::Known(point) => match f.rows.binary_search_by(|r| r.point.cmp(point)) {
+                Ok(i) => (f.rows[i].lit, f.rows[i].image.clone()),
+                Err(_) if chosen && guards.are_all_chosen() => return Err(Halt::Misapplied),
+                Err(_) => return Err(Halt::Undefined),
+            },
+            _ => self.unknown_row(&f, &arg)?,
+        };
+        if chosen {
+            guards.push_chosen(inside);
+        } else {
+            guards.push(inside);
         }
-        self.unknown_row(&f, &arg, guards)
+        Ok(image)
     }
 
-    /// The image of a point that is not known, by a constraint over all rows.
-    fn unknown_row(&mut self, f: &Func, arg: &Term, guards: &mut Vec<Lit>) -> Built<Term> {
+    /// Whether a point that is not known lies in the domain, and its image, by a constraint over all rows.
+    fn unknown_row(&mut self, f: &Func, arg: &Term) -> Built<(Lit, Term)> {
         let mut ty = None;
         let mut images = Vec::with_capacity(f.rows.len());
         for r in &f.rows {
@@ -90,11 +98,11 @@ impl Builder<'_, '_> {
             Term::Pair(_) => self.index_of_pair(f, arg)?,
             _ => self.index_of_scalar(f, arg)?,
         };
-        guards.push(inside);
+        let mut defined = vec![inside];
         for (code, r) in codes.iter().zip(&f.rows) {
             if r.lit != Lit::TRUE {
                 let here = self.is_zero(&Lin::of(index).plus(&Lin::number(-code))?)?;
-                guards.push(self.or([!here, r.lit]));
+                defined.push(self.or([!here, r.lit]));
             }
         }
         let low = images.iter().map(|v| self.net.domains.low(*v)).min().unwrap_or(0);
@@ -102,7 +110,7 @@ impl Builder<'_, '_> {
         let value = self.net.variable(low, high);
         let rows = codes.into_iter().zip(images).collect();
         self.net.add(Constraint::Element { index, rows, value });
-        Ok(self.scalar_term(value, &ty))
+        Ok((self.and(defined), self.scalar_term(value, &ty)))
     }
 
     /// A variable for the row that a number or element names, with the codes of the rows, and whether there

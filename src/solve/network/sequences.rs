@@ -5,6 +5,7 @@
 
 use crate::env::Env;
 use crate::solve::finite_domains::Lit;
+use crate::solve::network::guards::Guards;
 use crate::solve::network::term::{Func, Lin, Row, Term};
 use crate::solve::network::{Builder, Built, Halt};
 use crate::solve::order::Item;
@@ -97,7 +98,7 @@ impl Builder<'_, '_> {
     }
 
     /// The length of a sequence; a function that is none has no length.
-    pub(crate) fn length(&mut self, f: &Func, guards: &mut Vec<Lit>) -> Built<Lin> {
+    pub(crate) fn length(&mut self, f: &Func, guards: &mut Guards) -> Built<Lin> {
         guards.push(self.is_sequence(f)?);
         let mut n = Lin::number(0);
         for r in &f.rows {

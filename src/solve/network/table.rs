@@ -5,6 +5,7 @@
 
 use crate::env::Env;
 use crate::solve::finite_domains::{Constraint, Fd, Lit};
+use crate::solve::network::guards::Guards;
 use crate::solve::network::pred::Sense;
 use crate::solve::network::term::{Lin, Term};
 use crate::solve::network::{Builder, Built, Halt};
@@ -110,7 +111,7 @@ impl Builder<'_, '_> {
         Ok(found)
     }
 
-    pub(crate) fn tabulated_expr(&mut self, env: &mut Env, e: &Expr, guards: &mut Vec<Lit>) -> Built<Term> {
+    pub(crate) fn tabulated_expr(&mut self, env: &mut Env, e: &Expr, guards: &mut Guards) -> Built<Term> {
         // Where only parts of the unknowns matter, as `f(1)` of f, the parts are tabulated.
         let direct = self.unknowns(free::of_expr(e)).and_then(|u| {
             let vars = self.small(&u)?;
@@ -128,7 +129,7 @@ impl Builder<'_, '_> {
     }
 
     /// The outermost operator over new variables that stand for its operands.
-    fn apart(&mut self, env: &mut Env, e: &Expr, guards: &mut Vec<Lit>) -> Built<(Expr, Vec<(VarId, Term)>)> {
+    fn apart(&mut self, env: &mut Env, e: &Expr, guards: &mut Guards) -> Built<(Expr, Vec<(VarId, Term)>)> {
         let mut parts = Vec::new();
         let mut part = |this: &mut Self, env: &mut Env, e: &Expr| -> Built<Box<Expr>> {
             let t = this.term(env, e, guards)?;
@@ -152,13 +153,17 @@ impl Builder<'_, '_> {
         e: &Expr,
         unknowns: &[(VarId, Term)],
         mut vars: Vec<Fd>,
-        guards: &mut Vec<Lit>,
+        guards: &mut Guards,
     ) -> Built<Term> {
         let mut found: Vec<(Vec<i64>, Option<i64>)> = Vec::new();
+        let mut misapplied = true;
         self.each_row(env, unknowns, &vars, &mut |this, env, codes| {
             let value = match this.interp.eval_canon(env, e) {
                 Ok(v) => Some(this.encode(&v)?),
-                Err(err) if err.is_undefined() => None,
+                Err(err) if err.is_undefined() => {
+                    misapplied &= err.is_misapplied();
+                    None
+                }
                 Err(err) => return Err(err.into()),
             };
             found.push((codes.to_vec(), value));
@@ -167,7 +172,10 @@ impl Builder<'_, '_> {
         let mut values: Vec<i64> = found.iter().filter_map(|(_, v)| *v).collect();
         values.sort_unstable();
         values.dedup();
-        let Some(first) = values.first().copied() else { return Err(Halt::Undefined) };
+        let Some(first) = values.first().copied() else {
+            let chosen = misapplied && guards.are_all_chosen();
+            return Err(if chosen { Halt::Misapplied } else { Halt::Undefined });
+        };
         if values.len() == 1 && found.iter().all(|(_, v)| v.is_some()) {
             return Ok(Term::Known(self.decode(&e.ty, first)));
         }
@@ -176,7 +184,11 @@ impl Builder<'_, '_> {
         let undefined = found.iter().any(|(_, v)| v.is_none());
         if undefined {
             let lit = self.net.boolean();
-            guards.push(lit);
+            if misapplied {
+                guards.push_chosen(lit);
+            } else {
+                guards.push(lit);
+            }
             vars.push(lit.var);
         }
         let mut rows = Vec::with_capacity(found.len() * vars.len());
@@ -205,8 +217,8 @@ impl Builder<'_, '_> {
                 Ok(b) => b == (sense != Sense::Negative),
                 Err(e) if e.is_stop() => return Err(Halt::Stop(e)),
                 Err(_) if sense == Sense::Exact => return Err(Halt::Opaque),
-                // Without a truth value nothing is ruled out.
-                Err(_) => true,
+                // Without a truth value nothing is ruled out but what nobody asks for.
+                Err(e) => !(this.strict && sense == Sense::Positive && e.is_misapplied()),
             };
             counts[usize::from(truth)] += 1;
             rows.extend_from_slice(codes);

@@ -399,9 +399,8 @@ impl Encoder<'_> {
             _ => {}
         }
         let ((rel, d), (arg, e)) = (self.expr(env, f), self.expr(env, x));
-        // Constants are chosen among those that are defined where they are applied.
-        let chosen =
-            self.choosing && matches!(f.kind, ExprKind::Var(v) if self.machine.constants.contains(&v));
+        // Some functions are chosen among those that are defined where they are applied.
+        let chosen = matches!(f.kind, ExprKind::Var(v) if self.chosen.contains(&v));
         if let Term::Images(images) = &rel {
             let (image, there) = self.image_at(images, &arg, ty)?;
             let both = self.g.and(d, e);
@@ -429,7 +428,8 @@ impl Encoder<'_> {
         let lits: Vec<Lit> = hits.iter().map(|(_, l)| *l).collect();
         let one = self.g.exactly_one(&lits);
         let both = self.g.and(d, e);
-        let one = if chosen { Lit::TRUE } else { one };
+        let none = if chosen { !self.g.or_all(&lits) } else { Lit::FALSE };
+        let one = self.g.or(one, none);
         Some((self.one_of(ty, &hits), self.g.and(both, one)))
     }
 

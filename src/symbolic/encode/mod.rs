@@ -125,8 +125,9 @@ pub struct Encoder<'m> {
     opaque: u32,
     stand_ins: HashMap<Key, Truth>,
     stand_in_terms: HashMap<Key, (Term, Lit)>,
-    /// Constants are being valued: an application of a constant asks for the constants that are defined there.
-    pub choosing: bool,
+    /// Functions that are being chosen among those with a value wherever they are applied: their applications do not
+    /// count as undefined outside their domain.
+    pub chosen: Vec<VarId>,
     /// One good binding is enough, so infinite types are sampled.
     sampling: bool,
 }
@@ -157,7 +158,7 @@ impl<'m> Encoder<'m> {
             opaque: 0,
             stand_ins: HashMap::default(),
             stand_in_terms: HashMap::default(),
-            choosing: false,
+            chosen: Vec::new(),
             sampling: false,
         }
     }
