@@ -356,6 +356,21 @@ fn what_propagation_looks_for_is_undefined_where_enumeration_says_so() {
 }
 
 #[test]
+fn a_result_without_a_value_yet_is_of_its_type() {
+    // Before the first turn `p` has no value: that it is an integer says nothing, that it is positive has no truth.
+    let machine = |invariant: &str| {
+        format!(
+            "MACHINE M VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 3 OPERATIONS
+               p <-- go = SELECT x > 0 THEN WHILE x > 0 DO p := x; x := x - 1 INVARIANT {invariant} VARIANT x END END;
+               back = SELECT x = 0 THEN x := 3 END
+             END"
+        )
+    };
+    ends_with(0, &[], &machine("p : INTEGER"));
+    ends_with(1, &[], &machine("p > 0"));
+}
+
+#[test]
 fn an_undefined_scope_or_goal_leaves_the_verdict_incomplete() {
     let text = "MACHINE Model DEFINITIONS SCOPE == 6/n > 0 VARIABLES n INVARIANT n : 0..3
         INITIALISATION n := 0 OPERATIONS step = n := (n+1) mod 4 END";
