@@ -17,7 +17,7 @@ use super::{Coverage, Shared, Shares};
 use bombus_graph::{Crossing, Edge, Representatives};
 use bombus_kernels::Trouble;
 use bombus_kernels::visited::{Key, Seat};
-use bombus_system::{EventId, Finding, Sink, System, faults};
+use bombus_system::{EventId, Finding, Sink, System};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -289,7 +289,6 @@ impl<S: System> Core<'_, S> {
 
     /// Looks up the targets of all buffered edges.
     pub(super) fn flush(&mut self) {
-        self.spoil();
         if let Some(orbits) = &mut self.orbits {
             orbits.identify(&self.pending.targets, self.shared.words, self.pending.edges.len());
         }
@@ -320,37 +319,6 @@ impl<S: System> Core<'_, S> {
         let found = self.record.fresh - fresh_before;
         self.shared.states.fetch_add(found, Ordering::Relaxed);
         self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
-    }
-
-    /// Loses or alters pending edges, if a test asks for such a fault.
-    fn spoil(&mut self) {
-        let Some(fault) = faults::chosen("table") else { return };
-        let (words, n) = (self.shared.words, self.pending.edges.len());
-        if n < 2 {
-            return;
-        }
-        let targets = &mut self.pending.targets;
-        match fault {
-            "the last target is lost" => {
-                targets.copy_within((n - 2) * words..(n - 1) * words, (n - 1) * words)
-            }
-            "the first target is lost" => targets.copy_within(words..2 * words, 0),
-            "all targets are the first" => {
-                (1..n).for_each(|i| targets.copy_within(..words, i * words));
-            }
-            "the last edge is lost" => {
-                self.pending.edges.pop();
-                targets.truncate((n - 1) * words);
-            }
-            "a transition is counted twice" => {
-                self.record.transitions += 1;
-                self.record.events[self.pending.edges[0].event.0 as usize].transitions += 1;
-            }
-            "an event is counted in a state too many" => {
-                self.record.events[self.pending.edges[0].event.0 as usize].states += 1;
-            }
-            _ => {}
-        }
     }
 
     /// Whether all pending edges were looked up.

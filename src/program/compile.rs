@@ -12,7 +12,6 @@ use super::pool::Pool;
 use super::state::StateLayout;
 use crate::batched_tests;
 use crate::entry_filter::Opening;
-use crate::spoiled::{spoil_sieves, spoiled};
 use bombus_lang::typed::{Expr, Machine, Pred, VarId};
 use bombus_lang::value::Value;
 use std::collections::BTreeMap;
@@ -124,7 +123,6 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         .collect();
     let lowered = lower.finish();
     let mut code = lowered.code;
-    code.ops.iter_mut().for_each(|op| *op = spoiled(*op, "lowering"));
     // Chains call entries, which are places and not labels; they are filled in last.
     for (at, entries) in after.iter().flatten() {
         for (k, entry) in entries.iter().enumerate() {
@@ -132,7 +130,6 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         }
     }
     batched_tests::sieve(&mut code);
-    spoil_sieves(&mut code);
     let openings = events.iter().map(|e| Opening::of(&code, e.as_ref().ok()?.entry)).collect();
     code.native = Native::new(source.native);
     let slots: BTreeMap<VarId, &[Field]> =

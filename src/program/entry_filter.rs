@@ -5,8 +5,6 @@
 
 use crate::exec::Regs;
 use crate::ir::{Code, Op, Reg};
-use crate::spoiled::spoil_opening;
-use bombus_system::faults;
 
 /// Cells of one word that are compared with values. If all differ, the event has no transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +20,6 @@ pub struct Opening {
 impl Opening {
     /// The opening test of the code at `entry`.
     pub fn of(code: &Code, entry: u32) -> Option<Opening> {
-        let found = Opening::found(code, entry)?;
-        let (reg, pattern, high) = spoil_opening(found.reg, found.pattern, found.high);
-        Some(Opening { reg, pattern, high, low: found.low })
-    }
-
-    fn found(code: &Code, entry: u32) -> Option<Opening> {
         match *code.ops.get(entry as usize)? {
             Op::JumpNeImm { a, i, l } if ends(code, l) => {
                 let high = 1 << 63;
@@ -68,9 +60,6 @@ impl Opening {
 
 /// Whether `l` is the end of the code, perhaps by way of jumps.
 fn ends(code: &Code, mut l: u32) -> bool {
-    if faults::is_chosen("entry filter", "a test that leads elsewhere") {
-        return true;
-    }
     for _ in 0..4 {
         match code.ops.get(l as usize) {
             Some(Op::Halt) => return true,

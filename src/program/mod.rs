@@ -36,7 +36,6 @@ mod refine_relations;
 pub mod relation_text;
 mod saved;
 mod spelling;
-mod spoiled;
 pub mod state;
 pub mod symmetry;
 pub mod system;

@@ -15,7 +15,6 @@ mod tests;
 use super::exec::{Answer, Exit, Host, Regs};
 use super::ir::{Code, Op, Reg};
 use crate::batched_tests::Sieve;
-use crate::spoiled::spoiled;
 use crate::wide_ops;
 use crate::wide_ops::Step;
 use bombus_kernels::bits::cells::Cells;
@@ -111,7 +110,7 @@ pub fn translate(code: &Code) -> Option<Routine> {
     for (pc, op) in code.ops.iter().enumerate() {
         b.bind(Label(pc as u32));
         let mut one = Translation { b: &mut b, code, constants: &constants, pc: pc as u32, misfit };
-        one.op(&spoiled(*op, "native"));
+        one.op(op);
     }
     // Code does not run off its end; if it did, the interpreter would say so.
     b.end(MISFIT);

@@ -6,7 +6,6 @@
 //! Never here: what a word means, who visits a state when.
 #![forbid(unsafe_code)]
 
-pub mod faults;
 mod footprint;
 mod relations;
 mod wire;

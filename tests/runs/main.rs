@@ -9,4 +9,3 @@ mod checkpoint;
 mod cluster;
 mod proof_certificate;
 mod scale;
-mod seeded_faults;

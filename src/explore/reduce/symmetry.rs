@@ -9,7 +9,7 @@
 //! orbit was found first: with exact identities all counts are the same for any number of workers.
 //! Which transitions a reduction follows does depend on the state, so all of them look at the same one.
 
-use bombus_system::{Orbits, Precision, faults};
+use bombus_system::{Orbits, Precision};
 
 /// The identities of one batch of states.
 pub struct Identities<'a> {
@@ -33,7 +33,6 @@ impl<'a> Identities<'a> {
             let state = &states[i * words..(i + 1) * words];
             let out = &mut self.identities[i * self.words..(i + 1) * self.words];
             self.exact.push(self.orbits.identity(state, out) == Precision::Exact);
-            spoil(out);
         }
     }
 
@@ -67,18 +66,5 @@ impl<'a> Identities<'a> {
     /// The fingerprint that stands for the orbit of state `at` in every run.
     pub fn print(&self, at: usize) -> u128 {
         self.orbits.print(self.of(at))
-    }
-}
-
-/// Takes different orbits for one, if a test asks for such a fault.
-fn spoil(identity: &mut [u64]) {
-    let Some(fault) = faults::chosen("symmetry") else { return };
-    match (fault, &mut identity[..]) {
-        ("the lowest bit is left out", [first, ..]) => *first &= !1,
-        ("the second bit is left out", [first, ..]) => *first &= !2,
-        ("the upper half is left out", [first, ..]) => *first &= *first >> 1 | 1,
-        ("the last word is left out", [.., last]) => *last = 0,
-        ("all orbits are one", all) => all.fill(0),
-        _ => {}
     }
 }

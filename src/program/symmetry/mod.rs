@@ -26,7 +26,6 @@ use super::pool::Pool;
 use super::state::StateLayout;
 use bombus_evaluate::Constants;
 use bombus_lang::typed::{Machine, Pred};
-use bombus_system::faults;
 use constants::Fixed;
 pub use constants::one_of_each_orbit;
 pub use orbits::OrbitWorker;
@@ -97,9 +96,6 @@ impl Symmetry {
 pub fn group(machine: &Machine, asked: &[Pred], valuations: &[Constants]) -> Group {
     let mut standings = standings(machine, asked);
     constants::name_elements_of_formulas(machine, valuations, &mut standings);
-    if faults::is_chosen("symmetry", "elements with a name are renamed") {
-        standings.iter_mut().for_each(|s| *s = Standing::Symmetric { named: Default::default() });
-    }
     Group::new(machine, &standings)
 }
 

@@ -9,7 +9,7 @@ use super::{Chooser, Common, Figures, Preserve, Proviso};
 use crate::sink::{Notes, Source};
 use crate::worker::Worker;
 use bombus_kernels::memory::Meter;
-use bombus_system::{EventId, Finding, Sink, System, faults};
+use bombus_system::{EventId, Finding, Sink, System};
 
 /// What a worker of a reduced search needs.
 pub(crate) struct Reducer<'a> {
@@ -194,11 +194,10 @@ impl<S: System> Worker<'_, S> {
         self.core.flush();
         let filling = self.core.seat.level.map_or(0, |level| level.filling);
         let mut targets = self.core.watched.drain(..).map(|(_, target)| target >= filling);
-        let leads_on = match common.por.preserve {
+        match common.por.preserve {
             Preserve::Paths => targets.all(|new| new),
             Preserve::Deadlocks | Preserve::States => targets.any(|new| new),
-        };
-        leads_on || faults::is_chosen("partial order", "steps are ignored for ever")
+        }
     }
 
     /// Follows some of the held transitions, and says how many. `watch` if the proviso wants to know

@@ -10,7 +10,7 @@
 //! such a set; the one with the fewest enabled members wins, the least seed among equals.
 
 use super::{Method, Preserve};
-use bombus_system::{GuardId, Relations, faults};
+use bombus_system::{GuardId, Relations};
 
 /// More seeds than this are not tried in one state.
 const SEEDS: usize = 64;
@@ -61,9 +61,6 @@ impl<'r> Chooser<'r> {
 
     /// Whether a seed or member may stand in a set that leaves something out.
     pub(super) fn spoils(&self, instance: usize) -> bool {
-        if faults::is_chosen("partial order", "what is visible may be chosen") {
-            return false;
-        }
         // A step that changes nothing leads back at once: the proviso would open the state.
         let waits = self.relations.idle[instance];
         match self.preserve {
@@ -131,12 +128,7 @@ impl<'r> Chooser<'r> {
             self.work[word] &= self.work[word] - 1;
             let instance = word * 64 + bit;
             let relations = self.relations;
-            let again = if faults::is_chosen("partial order", "sets are not closed") {
-                usize::MAX
-            } else if enabled[word] >> bit & 1 != 0 {
-                if faults::is_chosen("partial order", "dependence is forgotten") {
-                    continue;
-                }
+            let again = if enabled[word] >> bit & 1 != 0 {
                 self.admit(relations.dependent.row(instance), enabled, &mut members)?
             } else {
                 self.admit_enablers(instance, enabled, &mut members, guard)?
@@ -178,9 +170,6 @@ impl<'r> Chooser<'r> {
         members: &mut u32,
         guard: &mut dyn FnMut(GuardId) -> bool,
     ) -> Option<usize> {
-        if faults::is_chosen("partial order", "enabling is forgotten") {
-            return Some(usize::MAX);
-        }
         let relations = self.relations;
         let mut cheapest: Option<(u32, usize)> = None;
         let weight = relations.len() as u32;
