@@ -199,15 +199,14 @@ impl Oracle<'_> {
         conjuncts(&properties, "", &mut parts);
         let searched = searched_for(&open, &parts);
         // A function without a value where some property applies it is not looked for, whatever else is undefined.
-        let by_choice = |u: &Undefined| u.applied.as_ref().is_some_and(|f| searched.contains(&f));
+        let name = |s| if let Stop::Undefined(u) = s { u.applied } else { None };
+        let by_choice = |s| name(s).is_some_and(|f| searched.contains(&&f));
         let (mut out, mut undefined, mut passed_over) = (Vec::new(), Vec::new(), None);
         let visited = self.bindings(&env, &open, &properties, &mut |env, truth| {
             let mut stops = parts.iter().filter_map(|(_, p)| self.holds(env, p).err());
             match truth {
                 Ok(()) => out.push(all.iter().filter_map(|c| env.get(&c.0).cloned()).collect()),
-                Err(u) if stops.any(|s| matches!(s, Stop::Undefined(u) if by_choice(&u))) => {
-                    passed_over = Some(u)
-                }
+                Err(u) if stops.any(by_choice) => passed_over = Some(u),
                 Err(u) => undefined.push(u),
             }
             Ok(())
@@ -221,9 +220,8 @@ impl Oracle<'_> {
     pub fn environment(&self, valuation: &[Slot], state: Option<&[Value]>) -> Env {
         let mut env = Env::default();
         self.machine.constants.iter().zip(valuation).for_each(|(c, s)| env.push(&c.0, s.clone()));
-        for (i, (n, _)) in self.machine.variables.iter().enumerate() {
-            env.push(n, state.map_or(Slot::Unassigned, |s| Slot::Value(s[i].clone())));
-        }
+        let value = |i: usize| state.map_or(Slot::Unassigned, |s| Slot::Value(s[i].clone()));
+        self.machine.variables.iter().enumerate().for_each(|(i, v)| env.push(&v.0, value(i)));
         env
     }
 
