@@ -298,7 +298,7 @@ fn compare(first: u64, end: u64, step: u64) -> Compared {
         let narrowed = constants(&Interpreter::with_propagation(machine, &budget, Some(0.0)));
         found.solved += u64::from(plain.as_ref().is_ok_and(|(values, ..)| !values.is_empty()));
         found.faulty += u64::from(plain.as_ref().is_ok_and(|(_, faultless, _)| !faultless));
-        let listed = (seed % 10 == 0).then(|| listed_by_solver(machine, &budget));
+        let listed = seed.is_multiple_of(10).then(|| listed_by_solver(machine, &budget));
         if let Some(listed) = listed.flatten() {
             found.listed += u64::from(!listed.is_empty());
             // Where there is no valuation, the evaluator says why.
