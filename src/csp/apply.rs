@@ -4,20 +4,28 @@
 //! far as they are needed. Never here: sets, processes.
 
 use super::core::{Ex, Kind, Pat, Stmt};
-use super::eval::Eval;
+use super::eval::{Eval, Next};
 use super::value::{Chunk, Closure, Code, Data, Env, Res, State, Th, Val, data, done, later};
 use bombus_base::Int;
 use std::rc::Rc;
 
 impl Eval {
-    pub fn call(&mut self, e: &Ex, function: &Ex, args: &[Ex], env: &Env) -> Res<Val> {
+    pub(super) fn call(&mut self, e: &Ex, function: &Ex, args: &[Ex], env: &Env) -> Res<Next> {
         let callee = self.eval(function, env)?;
         let args: Vec<Th> = args.iter().map(|a| self.delay(a, env)).collect();
-        self.apply(callee, args, Some((e, env)))
+        self.applied(callee, args, Some((e, env)))
     }
 
-    /// Applies a function; `site` is the call itself, for processes that contain it.
-    pub fn apply(&mut self, callee: Val, args: Vec<Th>, site: Option<(&Ex, &Env)>) -> Res<Val> {
+    /// Applies a function.
+    pub fn apply(&mut self, callee: Val, args: Vec<Th>) -> Res<Val> {
+        match self.applied(callee, args, None)? {
+            Next::Value(val) => Ok(val),
+            Next::Instead(body, env) => self.eval(&body, &env),
+        }
+    }
+
+    /// What the application of a function comes to; `site` is the call itself, for processes that contain it.
+    fn applied(&mut self, callee: Val, args: Vec<Th>, site: Option<(&Ex, &Env)>) -> Res<Next> {
         let closure = match callee {
             Val::Fun(closure) => closure,
             Val::Data(Data::Fun(known)) => {
@@ -33,7 +41,7 @@ impl Eval {
                 if builtin.is_refused() {
                     return self.fail(format!("`{}` is not supported", builtin.word()));
                 }
-                return self.library(*builtin, &closure.args, args, site);
+                return self.library(*builtin, &closure.args, args, site).map(Next::Value);
             }
             Code::User(function) => function.clone(),
         };
@@ -47,11 +55,11 @@ impl Eval {
             return self.fail(format!("{name} takes {expected} arguments here, {given} are given"));
         }
         if groups.len() < shape.len() {
-            return Ok(Val::Fun(Rc::new(Closure {
+            return Ok(Next::Value(Val::Fun(Rc::new(Closure {
                 code: Code::User(function),
                 env: closure.env.clone(),
                 args: groups,
-            })));
+            }))));
         }
         for clause in &function.clauses {
             let mut inner = Some(closure.env.clone());
@@ -64,7 +72,7 @@ impl Eval {
                 }
             }
             if let Some(inner) = inner {
-                return self.eval(&clause.body, &inner);
+                return Ok(Next::Instead(clause.body.clone(), inner));
             }
         }
         let mut shown = Vec::new();

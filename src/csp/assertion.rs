@@ -7,10 +7,11 @@
 use super::compose::{Smaller, composition};
 use super::eval::Eval;
 use super::explicit::{NoTable, endless, explicit};
-use super::machine::Machine;
+use super::machine::{Machine, Scratch};
 use super::normal::{Normal, acceptance_of, subset};
 use super::refine::{REFUSAL, Refinement};
 use super::scope::{AssertIn, ClaimIn};
+use super::shortest::{self, Moves, Space};
 use super::term::TAU;
 use super::tree::Semantics;
 use super::value::{Data, Env, Fault};
@@ -75,7 +76,7 @@ type Way<T> = Result<T, Halt>;
 
 impl From<Box<Fault>> for Halt {
     fn from(fault: Box<Fault>) -> Halt {
-        Halt::Fault(fault)
+        if fault.limit { Halt::Judged(Judgement::Incomplete(fault.message)) } else { Halt::Fault(fault) }
     }
 }
 
@@ -145,7 +146,10 @@ impl Judge<'_> {
         let table = explicit(machine, self.budget).map_err(|why| {
             Halt::Judged(match why {
                 NoTable::Limit => {
-                    Judgement::Incomplete(self.stopped("the specification has too many states"))
+                    let known = machine.limit.as_deref();
+                    Judgement::Incomplete(
+                        self.stopped(known.unwrap_or("the specification has too many states")),
+                    )
                 }
                 NoTable::Fault(fault) => {
                     let place = &machine.composition.faults[fault as usize];
@@ -198,24 +202,105 @@ impl Judge<'_> {
             if let Some(path) = divergence(graph, allowed)
                 && first.as_ref().is_none_or(|(depth, _)| path.len() <= *depth)
             {
-                return Ok(Judgement::Fails(visible(machine, &path), Why::Divergence));
+                let judged = Judgement::Fails(visible(machine, &path), Why::Divergence);
+                return Ok(self.shortest(judged, machine, Beside { product, scratch: Scratch::default() }));
             }
         }
-        Ok(conclude(&product, first.map(|(_, judged)| judged), &found))
+        let judged = conclude(&product, first.map(|(_, judged)| judged), &found);
+        Ok(self.shortest(judged, machine, Beside { product, scratch: Scratch::default() }))
+    }
+
+    /// The judgement with a counterexample that has as few visible events as there can be, if one is found in time.
+    fn shortest(&self, judged: Judgement, machine: &Machine, mut space: impl Space) -> Judgement {
+        let Judgement::Fails(trace, _) = &judged else { return judged };
+        match shortest::shorter(&mut space, trace.len(), self.budget) {
+            Some((path, why)) => Judgement::Fails(visible(machine, &path), why),
+            None => judged,
+        }
     }
 
     /// Freedom from deadlock, from divergence, or from both.
     fn free(&mut self, machine: &Machine, deadlock: bool, diverges: bool) -> Way<Judgement> {
         let found = self.explore(machine, deadlock, diverges)?;
+        let space = Alone { machine, scratch: Scratch::default(), deadlock, diverges };
         let first = first_finding(machine, machine, &found, |_, _| Why::Deadlock);
         if diverges
             && let Some(graph) = &found.graph
             && let Some(path) = divergence(graph, |_| false)
             && first.as_ref().is_none_or(|(depth, _)| path.len() <= *depth)
         {
-            return Ok(Judgement::Fails(visible(machine, &path), Why::Divergence));
+            let judged = Judgement::Fails(visible(machine, &path), Why::Divergence);
+            return Ok(self.shortest(judged, machine, space));
         }
-        Ok(conclude(machine, first.map(|(_, judged)| judged), &found))
+        Ok(self.shortest(conclude(machine, first.map(|(_, judged)| judged), &found), machine, space))
+    }
+}
+
+/// The states of a refinement, to be searched for the fewest events.
+struct Beside<'a> {
+    product: Refinement<'a>,
+    scratch: Scratch,
+}
+
+impl Beside<'_> {
+    /// Whether the specification may diverge here, so that anything is allowed.
+    fn anything_goes(&self, state: &[u64]) -> bool {
+        let node = self.product.node(state).map(|n| &self.product.normal.nodes[n as usize]);
+        self.product.semantics == Semantics::Divergences && node.is_some_and(|node| node.divergent)
+    }
+}
+
+impl Space for Beside<'_> {
+    fn start(&self) -> Vec<u64> {
+        self.product.start()
+    }
+
+    fn moves(&mut self, state: &[u64]) -> Option<Moves> {
+        let none = self.anything_goes(state);
+        if none { Some(Vec::new()) } else { self.product.moves(&mut self.scratch, state) }
+    }
+
+    fn wrong(&mut self, state: &[u64], moves: &Moves) -> Option<Why> {
+        if self.product.node(state).is_none() {
+            return Some(Why::Trace);
+        }
+        let free = self.product.semantics == Semantics::Traces || self.anything_goes(state);
+        let refused = !free && self.product.refuses(state, moves.iter().map(|(event, _)| *event));
+        refused.then(|| refusal(&self.product, state))
+    }
+
+    fn must_not_diverge(&self, state: &[u64]) -> bool {
+        self.product.semantics == Semantics::Divergences
+            && self.product.node(state).is_some()
+            && !self.anything_goes(state)
+    }
+}
+
+/// The states of a process that must not deadlock, not diverge, or neither.
+struct Alone<'a> {
+    machine: &'a Machine,
+    scratch: Scratch,
+    deadlock: bool,
+    diverges: bool,
+}
+
+impl Space for Alone<'_> {
+    fn start(&self) -> Vec<u64> {
+        self.machine.start()
+    }
+
+    fn moves(&mut self, state: &[u64]) -> Option<Moves> {
+        let found = self.machine.moves(&mut self.scratch, state).ok()?;
+        Some(found.map(|(event, to)| (event, to.to_vec())).collect())
+    }
+
+    fn wrong(&mut self, state: &[u64], moves: &Moves) -> Option<Why> {
+        let stuck = self.deadlock && moves.is_empty();
+        (stuck && !self.machine.terminated(&mut self.scratch, state)).then_some(Why::Deadlock)
+    }
+
+    fn must_not_diverge(&self, _: &[u64]) -> bool {
+        self.diverges
     }
 }
 

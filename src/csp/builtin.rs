@@ -22,7 +22,7 @@ enum Class {
 
 use Class::{Compression, External, Function, Refused, Value};
 
-const TABLE: [(&str, Class); 70] = [
+const TABLE: [(&str, Class); 71] = [
     ("union", Function(2)),
     ("inter", Function(2)),
     ("diff", Function(2)),
@@ -72,6 +72,7 @@ const TABLE: [(&str, Class); 70] = [
     ("relational_image", External(1)),
     ("relational_inverse_image", External(1)),
     ("loop", External(1)),
+    ("lazy_compile", External(2)),
     ("normal", Compression),
     ("normalise", Compression),
     ("sbisim", Compression),

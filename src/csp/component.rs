@@ -1,7 +1,8 @@
 //! A process as an explicit table of states and transitions.
 //!
 //! In: the number of a term. Out: the table of all terms it can become. A term whose transitions cannot be
-//! computed keeps the fault: whether it matters is known only where the table is used.
+//! computed keeps the fault: whether it matters is known only where the table is used. Where a limit of the evaluator
+//! was reached, the state is open as those are that were not looked at.
 //! Never here: how tables are put together.
 
 use super::eval::Eval;
@@ -18,7 +19,7 @@ pub struct Table {
     edges: Vec<(u32, u32)>,
     /// States whose transitions could not be computed, with the number of the fault.
     pub faults: Vec<(u32, u32)>,
-    /// States that were not looked at because of a limit.
+    /// States whose transitions are not known because of a limit, sorted.
     pub open: Vec<u32>,
 }
 
@@ -107,7 +108,11 @@ pub fn table(eval: &mut Eval, term: u32, faults: &mut Vec<Fault>, budget: &Budge
         let mut row = match eval.steps(terms[at]) {
             Ok(row) => row,
             Err(fault) => {
-                table.faults.push((at as u32, faults.len() as u32));
+                if fault.limit {
+                    table.open.push(at as u32);
+                } else {
+                    table.faults.push((at as u32, faults.len() as u32));
+                }
                 faults.push(*fault);
                 Vec::new()
             }

@@ -176,6 +176,18 @@ pub struct Group {
     pub free: Rc<[Sym]>,
 }
 
+impl Group {
+    /// The names that are defined here.
+    pub fn names(&self) -> Vec<Sym> {
+        let mut names = Vec::new();
+        self.binds.iter().for_each(|bind| match bind {
+            Bind::Function(name, _) => names.push(*name),
+            Bind::Value(pat, _) => pat.names(&mut names),
+        });
+        names
+    }
+}
+
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bind {
     Function(Sym, Rc<Function>),

@@ -128,6 +128,9 @@ impl Eval {
                 for part in parts {
                     sets.push(self.type_value(part)?);
                 }
+                if sets.iter().any(|set| !matches!(**set, SetOf::Finite(_))) {
+                    return Ok(Rc::new(SetOf::Tuples(sets.into())));
+                }
                 let mut rows: Vec<Vec<Data>> = vec![Vec::new()];
                 for set in &sets {
                     let list = self.elements(set)?.to_vec();

@@ -19,9 +19,17 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Evaluations inside of each other.
-const DEEPEST: usize = 20_000;
+const DEEPEST: usize = 60_000;
+/// Calls of which each is all that is left of the one before.
+const MOST_CALLS: usize = 1_000_000;
 /// A sequence that is needed in full may not be longer.
 const LONGEST: usize = 2_000_000;
+
+/// What an expression comes to: a value, or another expression that has the same one.
+pub(super) enum Next {
+    Value(Val),
+    Instead(Ex, Env),
+}
 
 pub struct Eval {
     pub script: Rc<Scoped>,
@@ -63,7 +71,12 @@ impl Eval {
     }
 
     pub fn fail<T>(&self, message: impl Into<String>) -> Res<T> {
-        Err(Box::new(Fault { span: self.here, message: message.into(), circular: false }))
+        Err(Box::new(Fault { span: self.here, message: message.into(), circular: false, limit: false }))
+    }
+
+    /// A limit is reached: what the script means is not known, but nothing is known to be wrong with it.
+    pub fn give_up<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(Box::new(Fault { span: self.here, message: message.into(), circular: false, limit: true }))
     }
 
     pub fn text(&self, name: Sym) -> &str {
@@ -71,21 +84,12 @@ impl Eval {
     }
 
     pub fn eval(&mut self, e: &Ex, env: &Env) -> Res<Val> {
+        let outer = std::mem::replace(&mut self.here, e.span);
         if self.depth >= DEEPEST {
-            self.here = e.span;
-            return self.fail(
-                "this evaluation does not come to an end: \
-                 a function or a process calls itself without a communication in between",
-            );
-        }
-        self.steps += 1;
-        if self.steps.is_multiple_of(4096) && self.limit.as_ref().is_some_and(|b| b.check().is_err()) {
-            self.here = e.span;
-            return self.fail("the evaluation takes too long");
+            return self.endless();
         }
         self.depth += 1;
-        let outer = std::mem::replace(&mut self.here, e.span);
-        let result = self.expr(e, env);
+        let result = self.in_place(e, env);
         self.depth -= 1;
         if result.is_ok() {
             self.here = outer;
@@ -93,7 +97,59 @@ impl Eval {
         result
     }
 
-    fn expr(&mut self, e: &Ex, env: &Env) -> Res<Val> {
+    fn endless<T>(&self) -> Res<T> {
+        self.fail(
+            "this evaluation does not come to an end: \
+             a function or a process calls itself without a communication in between",
+        )
+    }
+
+    /// Counts one evaluation; now and then the budget is asked whether there may be more.
+    fn count(&mut self) -> Res<()> {
+        self.steps += 1;
+        if self.steps.is_multiple_of(4096) && self.limit.as_ref().is_some_and(|b| b.check().is_err()) {
+            return self.give_up("the evaluation takes too long");
+        }
+        Ok(())
+    }
+
+    /// Evaluates an expression. The branch of a condition, what stands after `within` and the body of a function that is
+    /// called take its place, so that a loop written as a recursive function costs no depth.
+    fn in_place(&mut self, e: &Ex, env: &Env) -> Res<Val> {
+        let mut held: Option<(Ex, Env)> = None;
+        for _ in 0..MOST_CALLS {
+            self.count()?;
+            let (e, env) = held.as_ref().map_or((e, env), |(e, env)| (e, env));
+            self.here = e.span;
+            match self.expr(e, env)? {
+                Next::Value(val) => return Ok(val),
+                Next::Instead(e, env) => held = Some((e, env)),
+            }
+        }
+        self.endless()
+    }
+
+    fn expr(&mut self, e: &Ex, env: &Env) -> Res<Next> {
+        let value = match &e.kind {
+            Kind::If(condition, yes, no) => {
+                let branch = if self.bool(condition, env)? { yes } else { no };
+                return Ok(Next::Instead(branch.clone(), env.clone()));
+            }
+            Kind::Let(group, body) => {
+                let instance =
+                    Rc::new(Instance { group: group.clone(), env: env.clone(), cells: RefCell::default() });
+                let inner = env.with_let(instance.clone());
+                fill(&instance, &inner);
+                return Ok(Next::Instead(body.clone(), inner));
+            }
+            Kind::Apply(function, args) => return self.call(e, function, args, env),
+            _ => self.value(e, env)?,
+        };
+        Ok(Next::Value(value))
+    }
+
+    /// The value of an expression that nothing takes the place of.
+    fn value(&mut self, e: &Ex, env: &Env) -> Res<Val> {
         Ok(match &e.kind {
             Kind::Name(name) => return self.name(*name, env),
             Kind::Int(value) => Val::Data(Data::Int(value.clone())),
@@ -101,7 +157,6 @@ impl Eval {
             Kind::Char(c) => Val::Data(Data::Char(*c)),
             Kind::Str(text) => Val::Data(Data::Seq(text.chars().map(Data::Char).collect())),
             Kind::Tuple(list) => Val::Tuple(list.iter().map(|e| self.delay(e, env)).collect()),
-            Kind::Apply(function, args) => return self.call(e, function, args, env),
             Kind::Unary(op, a) => return self.unary(*op, a, env),
             Kind::Binary(op, a, b) => return self.binary(*op, a, b, env),
             Kind::Dot(list) => {
@@ -114,16 +169,6 @@ impl Eval {
                     self.progress(&parts)?;
                 }
                 Val::Data(Data::dotted(parts))
-            }
-            Kind::If(condition, yes, no) => {
-                return if self.bool(condition, env)? { self.eval(yes, env) } else { self.eval(no, env) };
-            }
-            Kind::Let(group, body) => {
-                let instance =
-                    Rc::new(Instance { group: group.clone(), env: env.clone(), cells: RefCell::default() });
-                let inner = env.with_let(instance.clone());
-                fill(&instance, &inner);
-                return self.eval(body, &inner);
             }
             Kind::Lambda(function) => Val::Fun(Rc::new(Closure {
                 code: Code::User(function.clone()),
@@ -216,7 +261,46 @@ impl Eval {
                 Some((_, th)) => th,
                 None => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), Env::default())))),
             },
+            Kind::Binary(..) | Kind::Unary(Unary::Minus, _) => match self.sum(e, env) {
+                Some(value) => data(Data::Int(value)),
+                None => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone())))),
+            },
             _ => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone())))),
+        }
+    }
+
+    /// A number that needs nothing but arithmetic on small numbers that are known: to compute it now costs no more than
+    /// to keep it for later, cannot fail, and a counter does not become a chain of things to do.
+    fn sum(&self, e: &Ex, env: &Env) -> Option<Int> {
+        match &e.kind {
+            Kind::Int(value) => value.small().map(|_| value.clone()),
+            Kind::Name(name) => {
+                let th = match env.find(*name) {
+                    Some((_, th)) => th,
+                    None => self.globals.cells.borrow().get(name).cloned()?,
+                };
+                match &*th.0.borrow() {
+                    State::Done(Val::Data(Data::Int(value))) => value.small().map(|_| value.clone()),
+                    _ => None,
+                }
+            }
+            Kind::Unary(Unary::Minus, a) => Some(self.sum(a, env)?.neg()),
+            Kind::Binary(op, a, b) => {
+                let (x, y) = match op {
+                    Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Mod => {
+                        (self.sum(a, env)?, self.sum(b, env)?)
+                    }
+                    _ => return None,
+                };
+                match op {
+                    Binary::Add => Some(x.add(&y)),
+                    Binary::Sub => Some(x.sub(&y)),
+                    Binary::Mul => Some(x.mul(&y)),
+                    Binary::Div => divide(&x, &y).map(|(quotient, _)| quotient),
+                    _ => divide(&x, &y).map(|(_, rest)| rest),
+                }
+            }
+            _ => None,
         }
     }
 
@@ -224,6 +308,7 @@ impl Eval {
         if let State::Done(val) = &*th.0.borrow() {
             return Ok(val.clone());
         }
+        self.count()?;
         let state = std::mem::replace(&mut *th.0.borrow_mut(), State::Busy);
         match state {
             State::Done(val) => Ok(val),
@@ -242,7 +327,10 @@ impl Eval {
                 *th.0.borrow_mut() = State::Done(val.clone());
                 Ok(val)
             }
-            State::Busy => Err(Box::new(Fault { span: self.here, message: String::new(), circular: true })),
+            State::Busy => {
+                let (span, message) = (self.here, String::new());
+                Err(Box::new(Fault { span, message, circular: true, limit: false }))
+            }
         }
     }
 
@@ -263,7 +351,7 @@ impl Eval {
                 while let Some((head, tail)) = self.uncons(rest)? {
                     list.push(self.deep_th(&head)?);
                     if list.len() > LONGEST {
-                        return self.fail("a sequence without end, or a very long one, is needed in full");
+                        return self.give_up("a sequence without end, or a very long one, is needed in full");
                     }
                     rest = tail;
                 }
@@ -337,7 +425,8 @@ impl Eval {
         while let Some((_, tail)) = self.uncons(rest)? {
             n += 1;
             if n > LONGEST {
-                return self.fail("the length of a sequence without end, or of a very long one, is needed");
+                return self
+                    .give_up("the length of a sequence without end, or of a very long one, is needed");
             }
             rest = tail;
         }

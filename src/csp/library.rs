@@ -67,6 +67,8 @@ impl Eval {
                 return self.image(builtin, before, args);
             }
             "loop" => return self.looped(&args[0], site),
+            // When a process is compiled makes no difference to what it does.
+            "lazy_compile" => return self.force(&args[0]),
             _ => {}
         }
         let mut given = Vec::with_capacity(args.len());
@@ -366,6 +368,6 @@ impl Eval {
 
     /// A value of full data, for those who call functions from outside.
     pub fn call_data(&mut self, function: Val, args: Vec<Data>) -> Res<Val> {
-        self.apply(function, args.into_iter().map(data).collect(), None)
+        self.apply(function, args.into_iter().map(data).collect())
     }
 }

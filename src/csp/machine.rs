@@ -8,8 +8,8 @@ use super::compose::Composition;
 use super::eval::Eval;
 use super::firing::{Firing, Hand, Place};
 use super::term::{TAU, TICK};
-use super::value::Data;
-use bombus_base::diagnostic::{Diagnostic, Sources};
+use super::value::{Data, Fault};
+use bombus_base::diagnostic::Sources;
 use bombus_system::{EventId, Finding, FindingKind, Sink, System};
 
 /// A process that can be explored by any number of threads.
@@ -28,6 +28,8 @@ pub struct Machine {
     parts: Vec<Vec<String>>,
     /// Faults as text.
     faults: Vec<String>,
+    /// Why local states are open, if not because of the number of states.
+    pub(super) limit: Option<String>,
     /// Slots with local states that have a fault or were not looked at.
     doubtful: Vec<u32>,
     firing: Firing,
@@ -61,14 +63,12 @@ impl Machine {
             .collect();
         let events = (0..eval.events.len() as u32).map(|e| eval.show_event(e)).collect();
         let parts = (0..eval.events.len() as u32).map(|e| eval.event_parts(e)).collect();
-        let faults = composition
-            .faults
-            .iter()
-            .map(|f| {
-                let place = sources.locate(f.span);
-                if place.is_empty() { f.message.clone() } else { format!("{place}: {}", f.message) }
-            })
-            .collect();
+        let told = |f: &Fault| {
+            let place = sources.locate(f.span);
+            if place.is_empty() { f.message.clone() } else { format!("{place}: {}", f.message) }
+        };
+        let faults = composition.faults.iter().map(told).collect();
+        let limit = composition.faults.iter().find(|f| f.limit).map(told);
         let doubtful = (0..composition.slots.len() as u32)
             .filter(|s| {
                 let table = &composition.slots[*s as usize];
@@ -86,6 +86,7 @@ impl Machine {
             events,
             parts,
             faults,
+            limit,
             doubtful,
         }
     }
@@ -120,11 +121,6 @@ impl Machine {
             }
         }
         None
-    }
-
-    /// The diagnostics of faults, for those who reject a script because of them.
-    pub fn fault_diagnostics(&self) -> Vec<Diagnostic> {
-        self.composition.faults.iter().map(|f| Diagnostic::error(f.span, f.message.clone())).collect()
     }
 
     /// Computes the transitions of a state into the scratch memory, sorted by event and target, each once.
@@ -233,7 +229,8 @@ impl System for Machine {
     }
 
     fn reason(&self, _: u32) -> String {
-        "a component of the process has more states than the limit allows".to_string()
+        let many = "a component of the process has more states than the limit allows";
+        self.limit.clone().unwrap_or_else(|| many.to_string())
     }
 
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {

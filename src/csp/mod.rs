@@ -31,6 +31,7 @@ pub mod refine;
 pub mod scope;
 mod sections;
 pub mod sets;
+mod shortest;
 pub mod show;
 pub mod step;
 pub mod temporal;

@@ -479,7 +479,10 @@ impl<'a> Parser<'a> {
             "livelock free" | "divergence free" => Claim::DivergenceFree(process),
             "deterministic" => Claim::Deterministic(process, full),
             "has trace" => {
-                self.expect(":")?;
+                // The second colon may be left out.
+                if self.is(":") {
+                    self.expect(":")?;
+                }
                 Claim::HasTrace(process, model.unwrap_or(Semantics::Traces), self.expr(0)?)
             }
             other => return self.fail_at(span, &format!("the property `{other}` is not supported")),

@@ -31,6 +31,29 @@ impl Refinement<'_> {
     pub fn process<'s>(&self, state: &'s [u64]) -> &'s [u64] {
         &state[..state.len() - 1]
     }
+
+    pub(super) fn start(&self) -> Vec<u64> {
+        let mut state = self.machine.start();
+        state.push(1);
+        state
+    }
+
+    /// The transitions of a state, unless its process has a fault or was not looked at.
+    pub(super) fn moves(&self, scratch: &mut Scratch, state: &[u64]) -> Option<Vec<(u32, Vec<u64>)>> {
+        let Some(number) = self.node(state) else { return Some(Vec::new()) };
+        let moves = self.machine.moves(scratch, self.process(state)).ok()?;
+        let beside = |event: u32| if event == TAU { Some(number) } else { self.normal.after(number, event) };
+        let target = |event: u32, to: &[u64]| [to, &[beside(event).map_or(0, |n| u64::from(n) + 1)]].concat();
+        Some(moves.map(|(event, to)| (event, target(event, to))).collect())
+    }
+
+    /// Whether a state with these events refuses what the specification never refuses.
+    pub(super) fn refuses(&self, state: &[u64], events: impl Iterator<Item = u32>) -> bool {
+        let Some(number) = self.node(state) else { return false };
+        let node = &self.normal.nodes[number as usize];
+        acceptance_of(events)
+            .is_some_and(|accepted| !node.acceptances.iter().any(|least| subset(least, &accepted)))
+    }
 }
 
 impl System for Refinement<'_> {
@@ -53,9 +76,7 @@ impl System for Refinement<'_> {
     }
 
     fn initial(&self, _: &mut Self::Worker, sink: &mut dyn Sink) {
-        let mut state = self.machine.start();
-        state.push(1);
-        sink.edge(EventId(0), 0, &state);
+        sink.edge(EventId(0), 0, &self.start());
     }
 
     fn successors(&self, (scratch, target): &mut Self::Worker, state: &[u64], sink: &mut dyn Sink) {
@@ -82,10 +103,7 @@ impl System for Refinement<'_> {
             target.push(next.map_or(0, |n| u64::from(n) + 1));
             sink.edge(self.machine.channel(event), u64::from(event), target);
         }
-        if self.semantics != Semantics::Traces
-            && let Some(accepted) = acceptance_of(events.into_iter())
-            && !node.acceptances.iter().any(|least| subset(least, &accepted))
-        {
+        if self.semantics != Semantics::Traces && self.refuses(state, events.into_iter()) {
             sink.finding(Finding { kind: FindingKind::Refinement, property: REFUSAL, event: None });
         }
     }

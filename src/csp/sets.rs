@@ -38,6 +38,21 @@ impl Eval {
                 }
                 _ => false,
             },
+            SetOf::Sets(inner) => match value {
+                Data::Set(set) => self.is_subset(set, inner)?,
+                _ => false,
+            },
+            SetOf::Tuples(sets) => match value {
+                Data::Tuple(items) if items.len() == sets.len() => {
+                    for (item, set) in items.iter().zip(sets.iter()) {
+                        if !self.is_member(item, set)? {
+                            return Ok(false);
+                        }
+                    }
+                    true
+                }
+                _ => false,
+            },
             SetOf::Type(number) => self.is_of_type(value, *number)?,
         })
     }
@@ -149,16 +164,24 @@ impl Eval {
             (_, SetOf::Finite(_)) => false,
             (SetOf::From(x), SetOf::From(y)) => x >= y,
             (SetOf::From(_), SetOf::Ints) => true,
-            (SetOf::Seqs(x), SetOf::Seqs(y)) => self.is_subset(x, y)?,
+            (SetOf::Seqs(x), SetOf::Seqs(y)) | (SetOf::Sets(x), SetOf::Sets(y)) => self.is_subset(x, y)?,
+            (SetOf::Tuples(x), SetOf::Tuples(y)) if x.len() == y.len() => {
+                for (x, y) in x.iter().zip(y.iter()) {
+                    if !self.is_subset(x, y)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
             (x, y) => x == y,
         })
     }
 
     /// All subsets.
     pub fn powerset(&mut self, set: &SetOf) -> Res<SetOf> {
-        let list = self.elements(set)?;
+        let SetOf::Finite(list) = set else { return Ok(SetOf::Sets(Rc::new(set.clone()))) };
         if list.len() > 20 {
-            return self.fail(format!("a set of 2^{} sets is too large", list.len()));
+            return self.give_up(format!("a set of 2^{} sets is too large", list.len()));
         }
         let all = (0..1u32 << list.len()).map(|bits| {
             let chosen = list.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
@@ -170,7 +193,7 @@ impl Eval {
 
     pub fn small(&self, size: usize) -> Res<()> {
         if size > LARGEST {
-            self.fail(format!("a set of more than {LARGEST} elements is too large"))
+            self.give_up(format!("a set of more than {LARGEST} elements is too large"))
         } else {
             Ok(())
         }

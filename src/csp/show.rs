@@ -46,6 +46,10 @@ impl Eval {
             SetOf::Chars => "Char".to_string(),
             SetOf::Procs => "Proc".to_string(),
             SetOf::Seqs(inner) => format!("Seq({})", self.show_set(inner)),
+            SetOf::Sets(inner) => format!("Set({})", self.show_set(inner)),
+            SetOf::Tuples(sets) => {
+                format!("({})", sets.iter().map(|s| self.show_set(s)).collect::<Vec<_>>().join(", "))
+            }
             SetOf::Type(n) => self.text(self.script.types[*n as usize].0).to_string(),
         }
     }

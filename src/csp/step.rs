@@ -32,7 +32,9 @@ impl Eval {
 
     pub(super) fn steps_within(&mut self, number: u32, depth: usize) -> Res<Steps> {
         if depth > DEEPEST {
-            return self.fail("the operators of this process nest without end");
+            return self.give_up(format!(
+                "more than {DEEPEST} operators of a process nest: a process that stands below an operator calls itself"
+            ));
         }
         let deeper = depth + 1;
         let term = self.terms.get(number);
@@ -315,7 +317,7 @@ impl Eval {
             for way in ways {
                 self.field(field, last, way, channel, &mut next)?;
                 if next.len() > WIDEST {
-                    return self.fail(format!("a communication with more than {WIDEST} events"));
+                    return self.give_up(format!("a communication with more than {WIDEST} events"));
                 }
             }
             ways = next;

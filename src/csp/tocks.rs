@@ -78,7 +78,7 @@ impl Eval {
                     let outer = std::mem::replace(&mut self.here, function.span);
                     let callee = self.eval(function, &env)?;
                     let happened = data(self.events.data(event).clone());
-                    let time = match self.apply(callee, vec![happened], None)? {
+                    let time = match self.apply(callee, vec![happened])? {
                         Val::Data(Data::Int(time)) => time.small().and_then(|n| u64::try_from(n).ok()),
                         _ => None,
                     };

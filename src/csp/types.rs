@@ -61,7 +61,7 @@ enum Known {
 
 /// All type errors of a script.
 pub fn check(script: &Scoped) -> Vec<Diagnostic> {
-    let mut infer = Infer { script, bound: Vec::new(), faults: Vec::new() };
+    let mut infer = Infer { script, bound: Vec::new(), faults: Vec::new(), fields: HashMap::new() };
     let globals = Rc::new(Definitions {
         group: script.group.clone(),
         outside: RefCell::default(),
@@ -69,12 +69,15 @@ pub fn check(script: &Scoped) -> Vec<Diagnostic> {
     });
     let scope = Scope(Some(Rc::new(Level { names: Names::Group(globals.clone()), next: Scope::default() })));
     *globals.outside.borrow_mut() = scope.clone();
-    infer.all(&globals);
-    let fields =
-        script.channels.iter().map(|c| &c.fields).chain(script.constructors.iter().map(|c| &c.fields));
-    for field in fields.flatten() {
-        infer.expr(field, &scope);
+    let channels = script.channels.iter().map(|c| (c.name, &c.fields));
+    let constructors = script.constructors.iter().map(|c| (c.name, &c.fields));
+    for (name, fields) in channels.chain(constructors) {
+        if let Some(fields) = fields {
+            let known = infer.fields_of(fields, &scope);
+            infer.fields.insert(name, known);
+        }
     }
+    infer.all(&globals);
     for (_, decl) in &script.types {
         match decl {
             TypeDecl::Nametype(e) => {
@@ -115,6 +118,8 @@ struct Infer<'s> {
     /// What each variable stands for.
     bound: Vec<Option<Type>>,
     faults: Vec<(Span, String)>,
+    /// Of each channel and constructor, the types of its first fields as far as each takes one value of a known type.
+    fields: HashMap<Sym, Vec<Type>>,
 }
 
 pub(super) fn seq(t: Type) -> Type {
@@ -206,6 +211,71 @@ impl Infer<'_> {
     fn is(&mut self, e: &Ex, wanted: Type, scope: &Scope) {
         let found = self.expr(e, scope);
         self.same(&found, &wanted, e.span);
+    }
+
+    /// The types of the first fields of a declaration, as far as each takes one value of a known type.
+    fn fields_of(&mut self, e: &Ex, scope: &Scope) -> Vec<Type> {
+        let parts: &[Ex] = match &e.kind {
+            Kind::Dot(parts) => parts,
+            _ => std::slice::from_ref(e),
+        };
+        let all: Vec<Type> = parts.iter().map(|part| self.elements(part, scope)).collect();
+        let known = |t: &Type| !matches!(self.seen(t), Type::Any | Type::Var(_));
+        all.into_iter().take_while(known).collect()
+    }
+
+    /// The type of the elements of an expression that stands for a type.
+    fn elements(&mut self, e: &Ex, scope: &Scope) -> Type {
+        match &e.kind {
+            Kind::Tuple(list) => Type::Tuple(list.iter().map(|e| self.elements(e, scope)).collect()),
+            Kind::Dot(list) => {
+                list.iter().for_each(|e| {
+                    self.elements(e, scope);
+                });
+                Type::Any
+            }
+            _ => {
+                let item = self.fresh();
+                self.is(e, set(item.clone()), scope);
+                self.seen(&item)
+            }
+        }
+    }
+
+    /// What is known of the fields of a channel or constructor that a name stands for.
+    fn known_fields(&self, e: &Ex, scope: &Scope) -> Vec<Type> {
+        let Kind::Name(name) = &e.kind else { return Vec::new() };
+        let mut at = scope.clone();
+        while let Some(level) = at.0.clone() {
+            let own = match &level.names {
+                Names::Vars(vars) => vars.iter().any(|(n, _)| n == name),
+                Names::Group(definitions) => definitions.group.names().contains(name),
+            };
+            if own {
+                return Vec::new();
+            }
+            at = level.next.clone();
+        }
+        self.fields.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Parts of a dotted value against the fields that they fill, as far as each part is one value.
+    fn fill<'t>(&mut self, parts: &[Ex], wanted: &'t [Type], scope: &Scope) -> &'t [Type] {
+        for (i, part) in parts.iter().enumerate() {
+            let found = self.expr(part, scope);
+            let single = !matches!(self.seen(&found), Type::Any | Type::Var(_));
+            match wanted.get(i) {
+                Some(wanted) if single => self.same(&found, wanted, part.span),
+                // Several values may stand in one part, so nothing is known of what follows.
+                _ => {
+                    parts[i + 1..].iter().for_each(|e| {
+                        self.expr(e, scope);
+                    });
+                    return &[];
+                }
+            }
+        }
+        &wanted[parts.len()..]
     }
 
     /// The types of all definitions of a group.
@@ -382,12 +452,7 @@ impl Infer<'_> {
                     }
                 }
                 Names::Group(definitions) => {
-                    let mut names = Vec::new();
-                    definitions.group.binds.iter().for_each(|b| match b {
-                        Bind::Function(n, _) => names.push(*n),
-                        Bind::Value(pat, _) => pat.names(&mut names),
-                    });
-                    if names.contains(&name) {
+                    if definitions.group.names().contains(&name) {
                         return self.definition(definitions, name);
                     }
                 }
@@ -413,9 +478,9 @@ impl Infer<'_> {
             Kind::Str(_) => seq(Type::Char),
             Kind::Tuple(list) => Type::Tuple(list.iter().map(|e| self.expr(e, scope)).collect()),
             Kind::Dot(list) => {
-                list.iter().for_each(|e| {
-                    self.expr(e, scope);
-                });
+                self.expr(&list[0], scope);
+                let wanted = self.known_fields(&list[0], scope);
+                self.fill(&list[1..], &wanted, scope);
                 Type::Any
             }
             Kind::Apply(function, args) => self.apply(e, function, args, scope),
@@ -539,9 +604,24 @@ impl Infer<'_> {
             }
             _ => {
                 let t = self.expr(a, scope);
-                self.is(b, t, scope);
+                self.is(b, t.clone(), scope);
+                if let Some(what) = self.incomparable(&t) {
+                    self.faults.push((a.span, format!("{what} cannot be compared")));
+                }
                 Type::Bool
             }
+        }
+    }
+
+    /// What stands in values of a type that nothing tells equal from different.
+    fn incomparable(&self, t: &Type) -> Option<&'static str> {
+        match self.seen(t) {
+            Type::Proc => Some("processes"),
+            Type::Fun(..) => Some("functions"),
+            Type::Seq(x) | Type::Set(x) => self.incomparable(&x),
+            Type::Map(x) => self.incomparable(&x.0).or_else(|| self.incomparable(&x.1)),
+            Type::Tuple(list) => list.iter().find_map(|t| self.incomparable(t)),
+            _ => None,
         }
     }
 
@@ -580,13 +660,22 @@ impl Infer<'_> {
         match &e.kind {
             Kind::Prefix(channel, fields, then) => {
                 self.is(channel, Type::Any, scope);
+                let (head, parts) = match &channel.kind {
+                    Kind::Dot(list) => (&list[0], &list[1..]),
+                    _ => (channel, &[][..]),
+                };
+                let known = self.known_fields(head, scope);
+                let mut wanted = self.fill(parts, &known, scope);
                 let mut inner = scope.clone();
                 for field in fields {
                     match field {
                         Field::Output(value) => {
-                            self.expr(value, &inner);
+                            wanted = self.fill(std::slice::from_ref(value), wanted, &inner);
                         }
                         Field::Input(pat, within) | Field::Choice(pat, within) => {
+                            // A pattern with dots may take several fields.
+                            let single = !matches!(pat, Pat::Dot(_) | Pat::Both(..));
+                            wanted = if single { wanted.get(1..).unwrap_or(&[]) } else { &[] };
                             let mut vars = Vec::new();
                             let shape = self.pattern(pat, &mut vars);
                             within.iter().for_each(|s| self.is(s, set(shape.clone()), &inner));

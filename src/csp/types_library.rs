@@ -38,6 +38,7 @@ pub(super) fn builtin_type(builtin: Builtin, a: Type, b: Type) -> Type {
         "show" => fun(&[a], seq(Type::Char)),
         "CHAOS" | "RUN" => fun(&[set(Type::Any)], Type::Proc),
         "loop" => fun(&[Type::Proc], Type::Proc),
+        "lazy_compile" => fun(&[Type::Proc, set(Type::Any)], Type::Proc),
         "STOP" | "SKIP" | "DIV" => Type::Proc,
         "Events" => set(Type::Any),
         "Int" => set(Type::Int),

@@ -22,6 +22,8 @@ pub struct Fault {
     pub message: String,
     /// Whether a value was needed for its own computation.
     pub circular: bool,
+    /// Whether a limit of the evaluator was reached: then nothing is known to be wrong.
+    pub limit: bool,
 }
 
 pub type Res<T> = Result<T, Box<Fault>>;
@@ -56,6 +58,10 @@ pub enum SetOf {
     Procs,
     /// All sequences over a set.
     Seqs(Rc<SetOf>),
+    /// All subsets of a set without end.
+    Sets(Rc<SetOf>),
+    /// All tuples with one element of each set, of which one has no end.
+    Tuples(Rc<[Rc<SetOf>]>),
     /// A datatype that has no end.
     Type(u32),
 }
