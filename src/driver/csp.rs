@@ -14,11 +14,12 @@ use crate::csp::core::Ex;
 use crate::csp::eval::Eval;
 use crate::csp::machine::Machine;
 use crate::csp::scope::{Scoped, expression, scoped};
-use crate::csp::value::{Env, Fault};
+use crate::csp::value::{Data, Env, Fault, Res, Val};
 use crate::csp::{parser, temporal, types};
 use crate::explore::{self, Options, Reason, Store};
 use crate::ltl::frozen::Frozen;
 use crate::ltl::path::{End, Path as Lasso};
+use crate::ltl::pattern;
 use crate::ltl::view::Graph as _;
 use crate::ltl::{Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
 use crate::report::{
@@ -133,10 +134,9 @@ pub fn describe(path: &Path) -> Result<Vec<(&'static str, String)>, Rejected> {
     lines.extend(shown);
     if process {
         let budget = Budget::moment();
-        let found = eval
-            .term(&ex, &Env::default())
-            .and_then(|term| composition(&mut eval, term, Smaller::Written, &budget))
-            .map_err(|fault| vec![told(&fault)]);
+        eval.limit = Some(budget.clone());
+        let found = process_of(&mut eval, &ex)
+            .and_then(|term| composition(&mut eval, term, Smaller::Written, &budget));
         match found {
             Ok(made) => {
                 let sizes: Vec<String> = made.slots.iter().map(|t| t.states().to_string()).collect();
@@ -148,7 +148,8 @@ pub fn describe(path: &Path) -> Result<Vec<(&'static str, String)>, Rejected> {
                 );
                 lines.push(("MAIN", said));
             }
-            Err(diagnostics) => return Err(Rejected { sources, diagnostics }),
+            Err(fault) if fault.limit => lines.push(("MAIN", fault.message)),
+            Err(fault) => return Err(Rejected { sources, diagnostics: vec![told(&fault)] }),
         }
     }
     Ok(lines)
@@ -185,7 +186,6 @@ fn refused(options: &CheckOptions) -> Vec<Diagnostic> {
         ("--engine reference", options.engine == Engine::Reference),
         ("--engine", matches!(options.engine, Engine::Symbolic(_))),
         ("--checkpoint", options.checkpoint.save.is_some() || options.checkpoint.resume.is_some()),
-        ("--ltl-file", options.temporal.ltl_file.is_some()),
         ("--csp", options.process.guide.is_some()),
     ];
     given
@@ -211,7 +211,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
         return Err(reject(&sources, unused));
     }
     let script = load(path, &mut sources).map_err(|d| reject(&sources, d))?;
-    let formulas = wanted_formulas(&script, options);
+    let formulas = wanted_formulas(&script, options, &mut sources)?;
     let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
     let defined = script.names.find(&name).is_some_and(|n| script.globals.contains_key(&n));
     let asserts = !options.no_assertions && !script.asserts.is_empty();
@@ -222,6 +222,7 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let text = if defined { name.as_str() } else { "STOP" };
     let (mut eval, main) =
         read_expression(script, text, "<main>", &mut sources).map_err(|d| reject(&sources, d))?;
+    eval.limit = Some(budget.clone());
     let mut run = Run { options, budget, out: empty(path, &name, options) };
     run.out.seconds.load = started.elapsed().as_secs_f64();
     let read = formulas_read(formulas, &mut sources)?;
@@ -244,9 +245,29 @@ pub(super) fn no_process(name: &str) -> Diagnostic {
     Diagnostic::plain(format!("the script has no process `{name}`")).help("name another one with --main NAME")
 }
 
-fn wanted_formulas(script: &Scoped, options: &CheckOptions) -> Vec<Formula> {
+fn wanted_formulas(
+    script: &Scoped,
+    options: &CheckOptions,
+    sources: &mut Sources,
+) -> Result<Vec<Formula>, Failure> {
     let asked = &options.temporal;
     let mut list: Vec<Formula> = Vec::new();
+    if let Some((name, text)) = &asked.ltl_file {
+        let file = sources.add(name.as_str(), None, text.as_str());
+        let read = pattern::read(text).map_err(|faults| {
+            let told = |f: pattern::Fault| Diagnostic::error(Span::new(file, f.start, f.end), f.message);
+            reject(sources, faults.into_iter().map(told).collect())
+        })?;
+        if read.is_empty() {
+            let message = format!("--ltl-file: there is no formula in {name}");
+            return Err(reject(sources, vec![Diagnostic::plain(message)]));
+        }
+        list.extend(read.into_iter().map(|f| Formula {
+            ctl: false,
+            text: one_line(&f.expanded),
+            name: None,
+        }));
+    }
     if asked.assertions {
         list.extend(script.formulas.iter().map(|(ctl, text, comment, _)| Formula {
             ctl: *ctl,
@@ -256,7 +277,7 @@ fn wanted_formulas(script: &Scoped, options: &CheckOptions) -> Vec<Formula> {
     }
     list.extend(asked.ltl.iter().map(|text| Formula { ctl: false, text: text.clone(), name: None }));
     list.extend(asked.ctl.iter().map(|text| Formula { ctl: true, text: text.clone(), name: None }));
-    list
+    Ok(list)
 }
 
 enum Logic {
@@ -347,8 +368,16 @@ impl Run<'_> {
     ) -> Result<(), Failure> {
         let setup = Instant::now();
         let smaller = if formulas.is_empty() { Smaller::Written } else { Smaller::Steps };
-        let machine = term_machine(eval, main, smaller, sources, self.budget)?;
+        let made = term_machine(eval, main, smaller, sources, self.budget);
         self.out.seconds.setup = setup.elapsed().as_secs_f64();
+        let machine = match (made, self.budget.check()) {
+            (Ok(machine), _) => machine,
+            (Err(Failure::Rejected(_)), Err(stop)) => {
+                self.out.ledger.enter(stop.reason());
+                return Ok(());
+            }
+            (Err(failure), _) => return Err(failure),
+        };
         if !formulas.is_empty() && self.options.store != Store::Exact {
             let message = "temporal formulas need the states themselves: use --store exact";
             return Err(reject(sources, vec![Diagnostic::plain(message)]));
@@ -476,24 +505,34 @@ impl Run<'_> {
 
     /// Evaluates the definitions that are tests by their names: there is nothing else to check.
     fn definitions(&mut self, eval: &mut Eval, sources: &Sources) -> Result<(), Failure> {
-        let all: Vec<Definition> =
-            definitions(eval, self.budget).into_iter().filter(Definition::is_claim).collect();
+        let (all, others): (Vec<Definition>, Vec<Definition>) =
+            definitions(eval, self.budget).into_iter().partition(Definition::is_claim);
         let faults: Vec<Diagnostic> = all.iter().filter_map(Definition::fault).cloned().collect();
         if !faults.is_empty() {
             return Err(reject(sources, faults));
         }
         if all.is_empty() {
-            return Err(reject(sources, vec![no_process("MAIN")]));
+            let processes = others.iter().filter(|d| matches!(d.value, Value::Process(..)));
+            let processes: Vec<&str> = processes.map(|d| d.name.as_str()).collect();
+            if !processes.is_empty() {
+                let known = format!("its processes are {}", processes.join(", "));
+                return Err(reject(sources, vec![no_process("MAIN").help(known)]));
+            }
+            self.out.ledger.enter(
+                "there is nothing to check: the script has no process `MAIN`, no assertion and no test",
+            );
+            return Ok(());
         }
         for definition in &all {
-            match definition.value {
-                Value::Truth(truth) => self.claim(&definition.name, truth),
+            match &definition.value {
+                Value::Truth(truth) => self.claim(&definition.name, *truth),
                 Value::Process(states, false) => {
                     let name = &definition.name;
                     self.out
                         .ledger
                         .enter(format!("only {states} states of the process {name} were looked at"));
                 }
+                Value::Unknown(why) => self.out.ledger.enter(format!("{}: {why}", definition.name)),
                 _ => {}
             }
         }
@@ -576,7 +615,7 @@ pub(super) fn term_machine(
     sources: &Sources,
     budget: &Budget,
 ) -> Result<Machine, Failure> {
-    let made = eval.term(main, &Env::default()).and_then(|term| composition(eval, term, smaller, budget));
+    let made = process_of(eval, main).and_then(|term| composition(eval, term, smaller, budget));
     match made {
         Ok(composition) => Ok(Machine::new(composition, eval, sources)),
         Err(fault) => {
@@ -586,6 +625,17 @@ pub(super) fn term_machine(
             }
             Err(reject(sources, vec![fault]))
         }
+    }
+}
+
+/// The term of the process to be explored.
+fn process_of(eval: &mut Eval, main: &Ex) -> Res<u32> {
+    let value = eval.eval(main, &Env::default())?;
+    eval.here = main.span;
+    match value {
+        Val::Data(Data::Proc(term)) => Ok(term),
+        Val::Fun(_) => eval.fail("this is a function with parameters: name a process without any"),
+        _ => eval.fail("this is no process"),
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Value {
     Process(usize, bool),
     Function,
     Other(String),
+    /// A limit was reached before there was a value.
+    Unknown(String),
     Faulty(Diagnostic),
 }
 
@@ -59,6 +61,7 @@ impl Definition {
                 ("process", format!("{}   more than {states} states", self.name))
             }
             Value::Function => ("function", self.name.clone()),
+            Value::Unknown(why) => ("definition", format!("{}   {why}", self.name)),
             Value::Faulty(fault) => ("definition", format!("{}   {}", self.name, fault.message)),
         }
     }
@@ -79,6 +82,7 @@ pub(super) fn definitions(eval: &mut Eval, budget: &Budget) -> Vec<Definition> {
         }
     }
     let mut list = Vec::new();
+    let before = eval.limit.replace(budget.clone());
     for (name, function) in names {
         let text = script.names.text(name).to_string();
         if text.contains(' ') || budget.check().is_err() {
@@ -87,10 +91,14 @@ pub(super) fn definitions(eval: &mut Eval, budget: &Budget) -> Vec<Definition> {
         let value = if function {
             Value::Function
         } else {
-            evaluated(eval, name, budget).unwrap_or_else(|fault| Value::Faulty(told(&fault)))
+            evaluated(eval, name, budget).unwrap_or_else(|fault| match fault.limit {
+                true => Value::Unknown(fault.message),
+                false => Value::Faulty(told(&fault)),
+            })
         };
         list.push(Definition { name: text, value });
     }
+    eval.limit = before;
     list.sort_by(|a, b| a.name.cmp(&b.name));
     list
 }
@@ -112,7 +120,7 @@ fn evaluated(eval: &mut Eval, name: Sym, budget: &Budget) -> Res<Value> {
 fn process(eval: &mut Eval, term: u32, budget: &Budget) -> Res<Value> {
     let mut faults: Vec<Fault> = Vec::new();
     let table = component::table(eval, term, &mut faults, &budget.of_states(MOST_STATES))?;
-    match faults.into_iter().next() {
+    match faults.into_iter().find(|fault| !fault.limit) {
         Some(fault) => Err(Box::new(fault)),
         None => Ok(Value::Process(table.states() - table.open.len(), table.open.is_empty())),
     }

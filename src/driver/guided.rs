@@ -19,11 +19,11 @@ use crate::csp::compose::Smaller;
 use crate::csp::eval::Eval;
 use crate::csp::machine::Machine as Process;
 use crate::explore;
-use crate::lang::typed::Machine;
+use crate::lang::typed::{Machine, SetKind};
 use crate::model::Model;
 use crate::program::native::Wanted as Native;
 use crate::program::{self};
-use crate::report::{Counts, EventCoverage, Outcome};
+use crate::report::{Counts, EventCoverage, Outcome, Violation};
 use crate::system::{FindingKind, System};
 use formulas::Reading;
 use meeting::{Meeting, Meets, meetings};
@@ -105,10 +105,20 @@ fn load_once(path: &Path, script: &Path, options: &CheckOptions, budget: &Budget
     let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
     let (mut eval, main): (Eval, _) =
         read_expression(scoped, &name, "<main>", &mut sources).map_err(|d| reject(&sources, d))?;
+    eval.limit = Some(budget.clone());
     let process = term_machine(&mut eval, &main, Smaller::Steps, &sources, budget)?;
     let operations = model.machine.events.len();
     let meeting = meetings(&mut eval, &process, &mut model.machine).map_err(|d| reject(&sources, vec![d]))?;
     Ok(Loaded { model, sources, diagnostics, process, meeting, name, operations })
+}
+
+/// The outcome of a run whose time was over before the process was evaluated.
+fn cut_short(path: &Path, options: &CheckOptions, stop: Stop) -> Outcome {
+    let mut out = super::csp::empty(path, "MAIN", options);
+    out.asserts = None;
+    out.ledger.enter(stop.reason());
+    out.interrupted = stop == Stop::Interrupted;
+    out
 }
 
 /// The operations that are set free, by their numbers.
@@ -134,7 +144,10 @@ pub fn check(
     if !unused.is_empty() {
         return Err(reject(&Sources::default(), unused));
     }
-    let (loaded, doubt) = load_both(path, script, options, budget)?;
+    let (loaded, doubt) = match (load_both(path, script, options, budget), budget.check()) {
+        (Err(Failure::Rejected(_)), Err(stop)) => return Ok(cut_short(path, options, stop)),
+        (loaded, _) => loaded?,
+    };
     let Loaded { mut model, mut sources, diagnostics, process, meeting, name, operations } = loaded;
     let free = set_free(&model.machine, options).map_err(|d| reject(&sources, vec![d]))?;
     let mut names: Vec<String> =
@@ -171,6 +184,9 @@ pub fn check(
     };
     let system = Guided { program: &program, process: &process, meeting, free, names, operations, budget };
     out.warnings.extend(unmentioned(&system));
+    if options.symmetry.is_some() && system.meeting.names_deferred {
+        out.warnings.extend(named_elements(&system));
+    }
     explore_pair(&system, &formulas, options, out)
 }
 
@@ -204,7 +220,7 @@ fn explore_pair(
     let checked =
         threads.run(|| deciding::check(system, &found, formulas, &mut out.ledger, system.budget))?;
     out.seconds.temporal = deciding.elapsed().as_secs_f64();
-    out.violation = out.violation.or(checked.violation);
+    out.violation = out.violation.or(checked.violation.map(|violation| with_results(system, violation)));
     out.temporal = checked.verdicts;
     fill(system, &found, &mut out);
     out.reductions.store = options.store.word();
@@ -212,6 +228,20 @@ fn explore_pair(
     out.reductions.symmetric_sets = system.program.symmetric_sets();
     out.reductions.collision_bound += symmetry::collision_bound(system.program, found.states);
     Ok(out)
+}
+
+/// A violation in whose steps results stand apart from parameters.
+fn with_results(system: &Guided<'_, '_>, mut violation: Violation) -> Violation {
+    let machine = system.program.machine();
+    for step in &mut violation.trace {
+        let op = machine.events[..system.operations].iter().map(|op| machine.op(*op));
+        let Some(op) = op.into_iter().find(|op| *op.name == *step.event) else { continue };
+        let is_result =
+            |(name, _): &(String, String)| op.results.iter().any(|v| *machine.var(*v).name == **name);
+        let (results, params) = std::mem::take(&mut step.params).into_iter().partition(is_result);
+        (step.results, step.params) = (results, params);
+    }
+    violation
 }
 
 /// The figures of an exploration.
@@ -253,6 +283,20 @@ fn fill(system: &Guided<'_, '_>, found: &explore::Outcome, out: &mut Outcome) {
     out.reductions.collision_bound = found.collision_bound;
     out.peak_memory_bytes = peak_resident_bytes();
     out.interrupted = system.budget.check() == Err(Stop::Interrupted);
+}
+
+/// A warning for deferred sets in which symmetry is refused because the process names elements.
+fn named_elements(system: &Guided<'_, '_>) -> Option<String> {
+    let symmetric = system.program.symmetric_sets();
+    let sets = system.program.machine().sets.iter().filter(|set| set.kind == SetKind::Deferred);
+    let refused: Vec<&str> =
+        sets.map(|set| &*set.name).filter(|name| !symmetric.iter().any(|s| s.as_str() == *name)).collect();
+    (!refused.is_empty()).then(|| {
+        format!(
+            "--symmetry is refused for {}: the process names elements, which are not interchangeable to it",
+            refused.join(", ")
+        )
+    })
 }
 
 /// A warning for operations that can never happen.

@@ -15,6 +15,7 @@ mod coverage;
 mod csp;
 mod csp_animation;
 mod csp_definitions;
+mod csp_replay;
 mod drawing;
 mod editor;
 mod eval;

@@ -121,7 +121,7 @@ pub fn replay(
     };
     let shown = file.display();
     let content = std::fs::read_to_string(file).map_err(|e| wrong(format!("cannot read {shown}: {e}")))?;
-    let trace = trace_read::read(&content).map_err(|e| wrong(format!("{shown} is no trace: {e}")))?;
+    let mut trace = trace_read::read(&content).map_err(|e| wrong(format!("{shown} is no trace: {e}")))?;
     let path: PathBuf = match (model, named_model(file, &trace)) {
         (Some(path), _) => path.to_path_buf(),
         (None, Some(found)) => found,
@@ -133,8 +133,15 @@ pub fn replay(
             return Err(wrong(missing));
         }
     };
+    if super::csp::is_csp(&path) {
+        return processes(&path, trace, budget);
+    }
     let (mut model, mut sources, _) = load(&path, options)?;
-    let (replayed, made) = follow(&mut model, &mut sources, &trace, budget);
+    let alone = steps_of_machine(&model.machine, &mut trace);
+    let (mut replayed, made) = follow(&mut model, &mut sources, &trace, budget);
+    if alone > 0 {
+        replayed.notes.push(format!("{alone} steps of the process that guides the machine were left out"));
+    }
     let file = path.display().to_string();
     let animation = Animation::new(&model, &sources, file.clone(), budget);
     // What cannot be made has no states: only a whole trace shows what it was said to show.
@@ -157,6 +164,43 @@ pub fn replay(
         drawings: animation.drawing().map(|d| d.of_choices(&made, budget)).unwrap_or_default(),
     };
     Ok((Replayed { file, ..replayed }, written))
+}
+
+/// Re-runs a trace of a CSP script.
+fn processes(path: &Path, trace: ReadTrace, budget: &Budget) -> Result<(Replayed, WrittenTrace), Rejected> {
+    let replayed = super::csp_replay::follow(path, &trace, budget)?;
+    let file = path.display().to_string();
+    let whole = replayed.exit_status() == 0;
+    let steps: Vec<TraceStep> = trace.steps.into_iter().take(replayed.made).collect();
+    let loop_start = trace.loop_start.filter(|_| whole);
+    let violation = trace.violation.filter(|_| whole).map(|(kind, property)| Violation {
+        kind,
+        property,
+        explanation: Vec::new(),
+        trace: steps.clone(),
+        loop_start,
+        confirmed_by: None,
+    });
+    let (machine, sets, drawings) = (replayed.machine.clone(), Vec::new(), Vec::new());
+    let written = WrittenTrace { file: file.clone(), machine, sets, violation, steps, loop_start, drawings };
+    Ok((Replayed { file, ..replayed }, written))
+}
+
+/// Leaves the steps of the machine in the trace of a machine that a process guides; how many were of the process alone.
+fn steps_of_machine(machine: &Machine, trace: &mut ReadTrace) -> usize {
+    if trace.machine.as_deref().is_none_or(|name| !name.contains(" guided by ")) {
+        return 0;
+    }
+    let known = |step: &TraceStep| {
+        [INITIALISE, SETUP_CONSTANTS].contains(&step.event.as_str())
+            || machine.events.iter().any(|op| *machine.op(*op).name == *step.event)
+    };
+    let before = trace.steps.len();
+    trace.steps.retain(known);
+    if trace.steps.len() < before {
+        trace.loop_start = None;
+    }
+    before - trace.steps.len()
 }
 
 /// Re-runs a trace, and gives one of the paths that fit it as far as it can be made.

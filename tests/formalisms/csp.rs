@@ -73,7 +73,7 @@ fn bench_counts(name: &str, definitions: &[(&str, &str)]) -> (u64, u64) {
         assert!(text.contains(from), "{name} has no line {from}");
         text = text.replacen(from, to, 1);
     }
-    let (result, status) = Folder::new(&[("s.csp", &text)]).check("s.csp", &[]);
+    let (result, status) = Folder::new(&[("s.csp", &text)]).check("s.csp", &["--no-deadlock"]);
     assert_eq!(status, 0, "{name} holds");
     (result["states"].as_u64().unwrap(), result["transitions"].as_u64().unwrap())
 }
@@ -93,6 +93,36 @@ fn families_of_processes_have_the_counts_of_their_closed_forms() {
         let counts = bench_counts("scheduler.csp", &[("N = 8", &format!("N = {n}"))]);
         assert_eq!(counts, (all, all * (n + 1) / 2), "{n} cells");
     }
+    // Nobody is inside, or one is, and each other one wants to be or not. Who does not want may ask, who wants may enter
+    // if nobody is inside, who is inside may leave.
+    for n in 2..=6_u64 {
+        let half = 1 << (n - 1);
+        let counts = bench_counts("mutex.csp", &[("N = 10", &format!("N = {n}"))]);
+        assert_eq!(counts, (2 * half + n * half, 3 * n * half + n * (n - 1) * half / 2), "{n} clients");
+    }
+}
+
+/// A philosopher is in one of five phases, and two of three phases of neighbours exclude each other: the matrix of who may
+/// sit beside whom has the eigenvalues of x² = 3x + 1, so the sum of their N-th powers counts the states.
+#[test]
+fn philosophers_have_the_counts_of_their_transfer_matrix() {
+    let ((mut a, mut b), (mut next_a, mut next_b)) = ((11, 7), (36, 23));
+    for n in 2..=6_u64 {
+        let seats = format!("N = {n}");
+        assert_eq!(bench_counts("dining_polite.csp", &[("N = 5", &seats)]), (a, n * b), "{n} polite ones");
+        // That all hold the right fork alone cannot be reached if all take the left one first.
+        assert_eq!(bench_counts("dining.csp", &[("N = 5", &seats)]), (a - 1, n * (b - 1)), "{n} greedy ones");
+        (a, next_a) = (next_a, 3 * next_a + a);
+        (b, next_b) = (next_b, 3 * next_b + b);
+    }
+}
+
+#[test]
+fn the_alternating_bit_protocol_grows_with_the_square_of_its_data() {
+    for (data, d) in [("Data = {0}", 1), ("Data = {0, 1}", 2), ("Data = {0..2}", 3)] {
+        let counts = bench_counts("alternating_bit.csp", &[("Data = {0, 1}", data)]);
+        assert_eq!(counts, (6 * d * d + 50 * d + 8, 24 * d * d + 150 * d + 6), "{d} data");
+    }
 }
 
 #[test]
@@ -109,7 +139,7 @@ fn the_result_is_the_same_for_any_number_of_workers() {
     let text = "channel a : {0..3}.{0..2}\nP(i, k) = a.i.k -> P(i, (k + 1) % 3)\n\
                 MAIN = ||| i : {0..3} @ P(i, 0)\nassert STOP [F= MAIN \\ {| a.0 |}\nassert RUN({| a |}) [FD= MAIN";
     let folder = Folder::new(&[("s.csp", text)]);
-    let results: Vec<Value> = ["1", "2", "4"]
+    let results: Vec<Value> = ["1", "2", "4", "16"]
         .iter()
         .map(|n| {
             let (mut result, _) = folder.check("s.csp", &["--workers", n]);
@@ -156,6 +186,16 @@ fn bad_scripts_are_rejected_with_the_place() {
         ),
         ("MAIN = STOP\nassert MAIN [V= MAIN", "`[V=` is not supported"),
         ("channel a\nchannel a\nMAIN = STOP", "declared more than once"),
+        ("MAIN = if STOP == SKIP then STOP else SKIP", "processes cannot be compared"),
+        ("f(x) = x\nMAIN = <f> != <> & STOP", "functions cannot be compared"),
+        ("channel c : 3\nMAIN = c.3 -> STOP", "this has the type Int, {a} is expected"),
+        ("channel c : {0..3}\nMAIN = c!true -> STOP", "this has the type Bool, Int is expected"),
+        ("channel c : Bool.{0..3}\nMAIN = c.true.<1> -> STOP", "this has the type <Int>, Int is expected"),
+        ("channel c : {0..3}.Bool\nMAIN = c?x!x+1 -> STOP", "this has the type Int, Bool is expected"),
+        (
+            "datatype D = A.Bool\nchannel c : D\nMAIN = c!A.7 -> STOP",
+            "this has the type Int, Bool is expected",
+        ),
         ("f(0) = 1\nf(x, y) = 2\nMAIN = STOP", "different numbers of parameters"),
     ];
     for (text, message) in rows {
@@ -355,4 +395,128 @@ fn info_tells_programs_what_a_script_consists_of() {
     assert_eq!(told["definition"], serde_json::json!(["n = 2"]));
     assert_eq!(told["process"], serde_json::json!(["MAIN   1 states"]));
     assert_eq!(told["assertion"][0], "assert MAIN :[deadlock free]");
+}
+
+#[test]
+fn what_is_needed_without_end_ends_with_the_time() {
+    let rows = [
+        "f(n) = if n <= 1 then 1 else f(n-1) + f(n-2)\nMAIN = f(200) == 0 & STOP",
+        "MAIN = head(<x | x <- <0..>, x < 0>) == 0 & STOP",
+        "MAIN = head(<x | 7.x <- <n | n <- <0..>, n != n>>) == 0 & STOP",
+        "channel a\nf(n) = if n <= 1 then 1 else f(n-1) + f(n-2)\nMAIN = a -> (f(200) == 0 & STOP)",
+        "f(n) = if n <= 1 then 1 else f(n-1) + f(n-2)\nassert f(200) == 0 & STOP [T= STOP",
+        "f(n) = if n <= 1 then 1 else f(n-1) + f(n-2)\ntest1 = f(200) == 0",
+    ];
+    for text in rows {
+        let folder = Folder::new(&[("s.csp", text)]);
+        let (result, status) = folder.check("s.csp", &["--time-limit", "1"]);
+        assert_eq!((status, result["verdict"].as_str()), (3, Some("incomplete")), "{text}");
+    }
+}
+
+/// `(a -> P) ; STOP` has ever more operators, though it does nothing but `a`: nothing is wrong with it.
+#[test]
+fn operators_that_nest_without_end_are_a_limit_and_no_violation() {
+    let folder = Folder::new(&[("s.csp", "channel a\nP = (a -> P) ; STOP\nMAIN = P")]);
+    let (result, status) = folder.check("s.csp", &[]);
+    assert_eq!((status, result["verdict"].as_str()), (3, Some("incomplete")));
+    assert!(result["incomplete_because"][0].as_str().unwrap().contains("operators of a process nest"));
+}
+
+#[test]
+fn loops_may_be_long_and_recursion_deep() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "count(n, sum) = if n == 0 then sum else count(n - 1, sum + n)\n\
+         depth(n) = if n == 0 then 0 else 1 + depth(n - 1)\n\
+         even(n) = n == 0 or odd(n - 1)\nodd(n) = n != 0 and even(n - 1)\n\
+         test1 = count(200000, 0) == 20000100000\ntest2 = depth(8000) == 8000\ntest3 = even(5000)",
+    )]);
+    assert_eq!(folder.check("s.csp", &[]).1, 0);
+    assert!(rejection("f(n) = f(n + 1)\nMAIN = f(0) == 1 & STOP", &[]).contains("does not come to an end"));
+}
+
+#[test]
+fn a_script_with_nothing_to_check_is_neither_rejected_nor_verified() {
+    let folder = Folder::new(&[("s.csp", "channel c : {0..1}\nx = 1\nf(y) = y + x")]);
+    let (result, status) = folder.check("s.csp", &[]);
+    assert_eq!(status, 3);
+    assert!(result["incomplete_because"][0].as_str().unwrap().contains("no process `MAIN`"));
+    let said = rejection("channel a\nOther = a -> Other", &[]);
+    assert!(said.contains("no process `MAIN`") && said.contains("its processes are Other"), "{said}");
+    let said = rejection("channel a\nMAIN(n) = a -> MAIN(n)", &[]);
+    assert!(said.contains("a function with parameters"), "{said}");
+    assert!(rejection("MAIN = 3", &[]).contains("this is no process"));
+}
+
+#[test]
+fn types_without_end_are_no_hindrance_where_nothing_is_listed() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "channel c : (Int, Bool)\nchannel s : Set(Int)\n\
+         MAIN = c?(n, b):{(1, true), (2, false)} -> s!{n} -> MAIN",
+    )]);
+    let (result, status) = folder.check("s.csp", &[]);
+    assert_eq!((status, result["states"].as_u64(), result["transitions"].as_u64()), (0, Some(3), Some(4)));
+}
+
+/// `b` alone is no trace of the specification; it takes as many steps as `a` and then `b`, because two τ come before it.
+#[test]
+fn a_counterexample_has_as_few_visible_events_as_there_can_be() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "channel a, b\nQ = ((b -> STOP |~| STOP) |~| a -> b -> STOP)\nassert a -> STOP [T= Q\n\
+         D = (a -> (SKIP [> STOP) [] STOP |~| (STOP |~| STOP))\nassert D :[deadlock free [F]]\n\
+         V = (a -> DIV) [] (SKIP ; (SKIP ; DIV))\nassert V :[divergence free]\nassert STOP [FD= V",
+    )]);
+    let (result, _) = folder.check("s.csp", &[]);
+    let traces: Vec<&Value> = result["asserts"].as_array().unwrap().iter().map(|a| &a["trace"]).collect();
+    assert_eq!(
+        traces,
+        [&serde_json::json!(["b"]), &serde_json::json!([]), &serde_json::json!([]), &serde_json::json!([])]
+    );
+}
+
+#[test]
+fn the_trace_of_a_finding_is_replayed_event_by_event() {
+    let text = "channel a, b : {0..1}\nMAIN = a?x -> (b!x -> MAIN |~| STOP)\nSPEC = a?x -> b!x -> SPEC\n\
+                assert SPEC [F= MAIN\nassert SPEC [T= a.0 -> b.1 -> STOP";
+    let folder = Folder::new(&[("s.csp", text)]);
+    let replayed = |options: &[&str]| {
+        folder.run("check", "s.csp", &[options, &["--trace", "t.json"]].concat());
+        let out = folder.run("replay", "t.json", &[]);
+        (out.status.code().unwrap(), String::from_utf8_lossy(&out.stdout).into_owned())
+    };
+    // A deadlock of MAIN, with τ as a step; then the trace of an assertion, without.
+    let (status, said) = replayed(&["--no-assertions"]);
+    assert!(status == 0 && said.contains("REPLAYED") && said.contains("2 steps"), "{said}");
+    let (status, said) = replayed(&["--no-deadlock"]);
+    assert!(status == 0 && said.contains("1 steps"), "{said}");
+    let written = std::fs::read_to_string(folder.path("t.json")).unwrap();
+    std::fs::write(folder.path("t.json"), written.replace("a.", "b.")).unwrap();
+    let out = folder.run("replay", "t.json", &[]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stdout).contains("possible here: a.0, a.1"));
+}
+
+#[test]
+fn formulas_of_a_file_speak_of_events() {
+    let folder = Folder::new(&[
+        ("s.csp", "channel a, b : {0..1}\nMAIN = a?x -> b!x -> MAIN"),
+        ("f.ltl", "G ([a.1] => X [b.1])\nG ([a] => X [b.0])\n"),
+    ]);
+    let (result, status) = folder.check("s.csp", &["--ltl-file", "f.ltl"]);
+    let verdicts: Vec<&str> =
+        result["temporal"].as_array().unwrap().iter().map(|t| t["verdict"].as_str().unwrap()).collect();
+    assert_eq!((status, verdicts), (1, vec!["holds", "violated"]));
+}
+
+#[test]
+fn a_trace_that_is_asked_for_may_stand_after_one_colon_or_two() {
+    let folder = Folder::new(&[(
+        "s.csp",
+        "channel a\nP = a -> P\nassert P :[has trace]: <a, a>\nassert P :[has trace] <a, a>\n\
+         assert not STOP :[has trace] <a>",
+    )]);
+    assert_eq!(folder.check("s.csp", &[]).1, 0);
 }

@@ -121,6 +121,8 @@ fn elements_that_the_process_does_not_name_are_interchangeable() {
                MAIN = put?x -> MAIN [] add -> MAIN [] clear -> MAIN";
     // All of S are named: 8 subsets, 4 sizes of subsets of T.
     assert_eq!(run(all, true), (32, serde_json::json!(["T"])));
+    let (result, ..) = check(("M.mch", machine), all, &[&sizes[..], &["--symmetry", "exact"]].concat());
+    assert!(result["warnings"].to_string().contains("--symmetry is refused for S:"), "{result}");
 }
 
 #[test]
@@ -227,4 +229,32 @@ fn random_processes_guide_as_the_same_control_in_b() {
         assert_eq!(status, 0, "seed {seed}: {messages}");
         assert_eq!(counts(&guided), counts(&alone), "seed {seed}: {script}\n{control}");
     }
+}
+
+#[test]
+fn a_trace_tells_results_from_parameters_and_its_steps_of_the_machine_are_replayed() {
+    let machine = "MACHINE M\nVARIABLES x\nINVARIANT x : 0..3\nINITIALISATION x := 0\nOPERATIONS\n\
+                   inc(n) = PRE n : 1..2 & x + n <= 3 THEN x := x + n END;\n r <-- get = r := x\nEND\n";
+    let script = "channel inc : {1}\nchannel get : {0..3}\nchannel own\nMAIN = inc.1 -> own -> get?v -> MAIN";
+    let folder: TempDir = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("M.mch"), machine).unwrap();
+    std::fs::write(folder.path().join("p.csp"), script).unwrap();
+    let run = |args: &[&str]| {
+        let mut bombus = Command::new(env!("CARGO_BIN_EXE_bombus"));
+        bombus.args(args).current_dir(folder.path()).output().unwrap()
+    };
+    let formula = ["--no-deadlock", "--ltl", "G {x < 2}", "--json", "--trace", "t.json"];
+    let out = run(&[&["check", "M.mch", "--csp", "p.csp"], &formula[..]].concat());
+    let result: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let trace = &result["violation"]["trace"];
+    assert_eq!(trace[1]["params"], serde_json::json!({"n": "1"}));
+    assert_eq!(trace[2]["event"], "own");
+    assert_eq!(
+        (&trace[3]["params"], &trace[3]["results"]),
+        (&serde_json::json!({}), &serde_json::json!({"r": "1"}))
+    );
+    let out = run(&["replay", "t.json"]);
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert_eq!(out.status.code(), Some(0), "{said}");
+    assert!(said.contains("4 steps") && said.contains("1 steps of the process"), "{said}");
 }
