@@ -199,15 +199,14 @@ impl Oracle<'_> {
         conjuncts(&properties, "", &mut parts);
         let searched = searched_for(&open, &parts);
         // A function without a value where some property applies it is not looked for, whatever else is undefined.
-        let by_choice = |u: &Undefined| u.applied.as_ref().is_some_and(|f| searched.contains(&f));
+        let name = |s| if let Stop::Undefined(u) = s { u.applied } else { None };
+        let by_choice = |s| name(s).is_some_and(|f| searched.contains(&&f));
         let (mut out, mut undefined, mut passed_over) = (Vec::new(), Vec::new(), None);
         let visited = self.bindings(&env, &open, &properties, &mut |env, truth| {
             let mut stops = parts.iter().filter_map(|(_, p)| self.holds(env, p).err());
             match truth {
                 Ok(()) => out.push(all.iter().filter_map(|c| env.get(&c.0).cloned()).collect()),
-                Err(u) if stops.any(|s| matches!(s, Stop::Undefined(u) if by_choice(&u))) => {
-                    passed_over = Some(u)
-                }
+                Err(u) if stops.any(by_choice) => passed_over = Some(u),
                 Err(u) => undefined.push(u),
             }
             Ok(())
