@@ -26,9 +26,6 @@ pub fn enter_unfollowed(model: &Model, ledger: &mut Ledger) {
     for conjunct in &model.machine.unchecked {
         ledger.enter(format!("not checked, speaks of variables of an abstraction: {}", one_line(conjunct)));
     }
-    for name in &chain.missing {
-        ledger.enter(format!("not refined: operation {name} of the abstraction"));
-    }
     if !chain.left_out.is_empty() {
         ledger.enter(format!(
             "not followed, so that refining it is not checked: {}",
