@@ -340,7 +340,7 @@ impl Interpreter<'_> {
                 }
                 sums
             }
-            RelOp::NotIn => match self.outside(env, table, a, b)? {
+            RelOp::NotIn => match self.not_inside(env, table, a, b)? {
                 Some(sums) => sums,
                 None => return Ok(None),
             },
@@ -350,7 +350,7 @@ impl Interpreter<'_> {
 
     /// `a /: low..high`: what is not below the interval is beyond it, and what is not beyond it is below. `None` if nothing lies
     /// outside.
-    fn outside(&self, env: &mut Env, table: &Table, a: &Expr, set: &Expr) -> Res<Option<Vec<Linear>>> {
+    fn not_inside(&self, env: &mut Env, table: &Table, a: &Expr, set: &Expr) -> Res<Option<Vec<Linear>>> {
         let end = |e: &Expr, env: &mut Env| -> Res<Option<Int>> {
             let range = self.range_of(env, table, e)?;
             Ok(range.low.filter(|low| range.high.as_ref() == Some(low)))
