@@ -341,7 +341,7 @@ const SYMBOLIC: &[(&str, bool)] = &[
     ("(STRING-(%A\\/{\"x\"})) \\/ %A = STRING", false),
     ("(STRING*STRING)[%A\\/{\"x\"}] = STRING", true),
     ("(STRING*{1})[STRING] = {1,2}", false),
-    ("(STRING*NATURAL ; NATURAL1*STRING) = STRING*STRING", true),
+    ("(STRING*STRING ; STRING*STRING) = STRING*STRING", true),
     ("{t | t:STRING & t/:%A & t/=\"x\"} = STRING-(%A\\/{\"x\"})", true),
     ("%t.(t:STRING|t) = id(STRING) & %t.(t:STRING|1) = STRING*{1}", true),
     ("%t.(t:STRING|1) = STRING*{2}", false),
