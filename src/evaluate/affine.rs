@@ -233,7 +233,7 @@ impl Interpreter<'_> {
     }
 
     /// Factor and shift of an expression that is linear in `x` and has a value for every x.
-    fn linear_in(&self, env: &mut Env, e: &Expr, x: VarId) -> Res<Option<(Int, Int)>> {
+    pub(crate) fn linear_in(&self, env: &mut Env, e: &Expr, x: VarId) -> Res<Option<(Int, Int)>> {
         if !free::mentions(e, &|v| v == x) {
             return match self.eval(env, e) {
                 Ok(Value::Int(n)) => Ok(Some((Int::ZERO, n))),

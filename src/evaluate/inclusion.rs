@@ -13,6 +13,7 @@ use bombus_lang::free;
 use bombus_lang::partiality::pred_may_be_undefined;
 use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use bombus_lang::value::{Base, Closure, ClosureKind, Symbolic, Value};
+use std::cell::Cell;
 
 /// The integers that are tried where an inclusion is not proved.
 const SAMPLES: std::ops::RangeInclusive<i64> = -2..=4;
@@ -26,6 +27,25 @@ enum Component {
     Exactly(Value),
     /// It lies in each of these sets; for integers, in these intervals.
     Within(Vec<Value>, Option<Spans>),
+}
+
+/// What a proof about the values of a lambda rests on.
+struct Known<'a> {
+    /// Its variables, and what is known of each.
+    parts: Vec<(VarId, Component)>,
+    lambda: &'a Closure,
+    /// The set that all values are to be shown to lie in.
+    set: &'a Value,
+    /// Which argument becomes smaller, and in which way, where the lambda applies itself: the same everywhere.
+    measure: Cell<Option<(usize, Shrinks)>>,
+}
+
+/// Ways in which an argument cannot become smaller for ever.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shrinks {
+    Down,
+    Up,
+    ByAnItem,
 }
 
 impl Interpreter<'_> {
@@ -280,15 +300,15 @@ impl Interpreter<'_> {
         let Some(body) = &c.code.body else { return Ok(false) };
         let c = c.clone();
         self.with_captured(env, &c, &mut |this, env| {
-            let mut known = Vec::with_capacity(c.code.vars.len());
+            let mut parts = Vec::with_capacity(c.code.vars.len());
             for (v, t) in c.code.vars.iter().zip(&c.code.types) {
-                known.push((*v, this.known_of(env, &c, *v, t)?));
+                parts.push((*v, this.known_of(env, &c, *v, t)?));
             }
-            this.value_in(env, &known, body, set)
+            this.value_in(env, &Known { parts, lambda: &c, set, measure: Cell::new(None) }, body, set)
         })
     }
 
-    fn value_in(&self, env: &mut Env, known: &[(VarId, Component)], e: &Expr, set: &Value) -> Res<bool> {
+    fn value_in(&self, env: &mut Env, known: &Known, e: &Expr, set: &Value) -> Res<bool> {
         if self.is_whole_type(set) {
             return Ok(true);
         }
@@ -303,13 +323,19 @@ impl Interpreter<'_> {
                 };
             }
             ExprKind::Var(v) => {
-                if let Some((_, part)) = known.iter().find(|(w, _)| w == v) {
+                if let Some((_, part)) = known.parts.iter().find(|(w, _)| w == v) {
                     return self.component_in(env, part, set);
                 }
             }
+            ExprKind::Apply(f, x) if self.is_smaller_instance(env, known, f, x)? => {
+                return Ok(set == known.set || matches!(self.subset(env, known.set, set), Ok(true)));
+            }
             _ => {}
         }
-        if !free::mentions(e, &|v| known.iter().any(|(w, _)| *w == v)) {
+        if let Some(inside) = self.sequence_in(env, known, e, set)? {
+            return Ok(inside);
+        }
+        if !free::mentions(e, &|v| known.parts.iter().any(|(w, _)| *w == v)) {
             return Ok(match self.eval(env, e) {
                 Ok(value) => matches!(self.member(env, &value, set), Ok(true)),
                 Err(_) => false,
@@ -323,16 +349,11 @@ impl Interpreter<'_> {
 
     /// An interval that the value of an integer expression lies in.
     #[allow(clippy::type_complexity)]
-    fn hull_of(
-        &self,
-        env: &mut Env,
-        known: &[(VarId, Component)],
-        e: &Expr,
-    ) -> Res<Option<(Option<Int>, Option<Int>)>> {
+    fn hull_of(&self, env: &mut Env, known: &Known, e: &Expr) -> Res<Option<(Option<Int>, Option<Int>)>> {
         if e.ty != Type::Integer {
             return Ok(None);
         }
-        if !free::mentions(e, &|v| known.iter().any(|(w, _)| *w == v)) {
+        if !free::mentions(e, &|v| known.parts.iter().any(|(w, _)| *w == v)) {
             return Ok(match self.eval(env, e) {
                 Ok(Value::Int(n)) => Some((Some(n.clone()), Some(n))),
                 _ => None,
@@ -340,7 +361,7 @@ impl Interpreter<'_> {
         }
         let sum = |x: Option<Int>, y: Option<Int>| Some(x?.add(&y?));
         Ok(match &e.kind {
-            ExprKind::Var(v) => match known.iter().find(|(w, _)| w == v) {
+            ExprKind::Var(v) => match known.parts.iter().find(|(w, _)| w == v) {
                 Some((_, part)) => {
                     let spans = self.component_spans(env, part)?;
                     Some(spans.and_then(|s| s.hull()).unwrap_or((None, None)))
@@ -386,6 +407,9 @@ impl Interpreter<'_> {
                 None => Some((Some(Int::ZERO), None)),
             },
             ExprKind::Unary(UnOp::Card | UnOp::Size, _) => Some((Some(Int::ZERO), None)),
+            ExprKind::Apply(f, x) if self.is_smaller_instance(env, known, f, x)? => {
+                Some(self.spans(env, known.set)?.and_then(|s| s.hull()).unwrap_or((None, None)))
+            }
             ExprKind::If(_, a, b) => match (self.hull_of(env, known, a)?, self.hull_of(env, known, b)?) {
                 (Some((l, h)), Some((l2, h2))) => Some((
                     match (l, l2) {
@@ -402,6 +426,99 @@ impl Interpreter<'_> {
             _ => None,
         })
     }
+
+    /// Whether a lambda applies itself to a smaller argument: then the value lies in the set that all its values are shown to
+    /// lie in, by induction. Smaller is an integer nearer to an end that the domain has, and a sequence without its first or last item.
+    /// Besides the lambda the function may have listed rows, whose images lie in that set.
+    fn is_smaller_instance(&self, env: &mut Env, known: &Known, f: &Expr, x: &Expr) -> Res<bool> {
+        let ExprKind::Var(v) = f.kind else { return Ok(false) };
+        let Some(value) = env.get(v).cloned() else { return Ok(false) };
+        let mut itself = false;
+        let mut open = vec![&value];
+        while let Some(part) = open.pop() {
+            match part {
+                Value::Symbolic(s) => match &**s {
+                    Symbolic::Closure(c) if is_same_closure(c, known.lambda) => itself = true,
+                    Symbolic::Binary(BinOp::Union, a, b) => open.extend([a, b]),
+                    _ => return Ok(false),
+                },
+                Value::Set(rows) => {
+                    for (_, y) in rows.iter().filter_map(Value::as_pair) {
+                        if !matches!(self.member(env, y, known.set), Ok(true)) {
+                            return Ok(false);
+                        }
+                    }
+                }
+                _ => return Ok(false),
+            }
+        }
+        let mut args = vec![x];
+        while args.len() < known.parts.len() {
+            let ExprKind::Pair(a, b) = &args[0].kind else { return Ok(false) };
+            args.splice(0..1, [&**a, &**b]);
+        }
+        for (at, (arg, (v, part))) in args.into_iter().zip(&known.parts).enumerate() {
+            let Some(how) = self.shrinks(env, arg, *v, part)?.filter(|_| itself) else { continue };
+            // One measure for all applications: otherwise they could call each other round and round.
+            if known.measure.get().is_none_or(|measure| measure == (at, how)) {
+                known.measure.set(Some((at, how)));
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn shrinks(&self, env: &mut Env, arg: &Expr, v: VarId, part: &Component) -> Res<Option<Shrinks>> {
+        if let ExprKind::Unary(UnOp::Tail | UnOp::Front, s) = &arg.kind {
+            return Ok(matches!(s.kind, ExprKind::Var(w) if w == v).then_some(Shrinks::ByAnItem));
+        }
+        if arg.ty != Type::Integer {
+            return Ok(None);
+        }
+        let Some((factor, shift)) = self.linear_in(env, arg, v)? else { return Ok(None) };
+        let (low, high) = self.component_spans(env, part)?.and_then(|s| s.hull()).unwrap_or((None, None));
+        Ok(match factor == Int::ONE {
+            true if shift.is_negative() && low.is_some() => Some(Shrinks::Down),
+            true if shift >= Int::ONE && high.is_some() => Some(Shrinks::Up),
+            _ => None,
+        })
+    }
+
+    /// Whether a sequence made by an operator is known to be one over the set that `set` has the sequences of, and whether an item
+    /// of a sequence lies in a set; `None` for other expressions.
+    fn sequence_in(&self, env: &mut Env, known: &Known, e: &Expr, set: &Value) -> Res<Option<bool>> {
+        if let ExprKind::Unary(UnOp::First | UnOp::Last, s) = &e.kind {
+            let sequences = Value::symbolic(Symbolic::Unary(UnOp::Seq, set.clone()));
+            return self.value_in(env, known, s, &sequences).map(Some);
+        }
+        let Value::Symbolic(of) = set else { return Ok(None) };
+        let Symbolic::Unary(UnOp::Seq, items) = &**of else { return Ok(None) };
+        let items = items.clone();
+        Ok(match &e.kind {
+            ExprKind::Unary(UnOp::Tail | UnOp::Front | UnOp::Rev, s) => {
+                Some(self.value_in(env, known, s, set)?)
+            }
+            ExprKind::Binary(BinOp::Concat, s, t) => {
+                Some(self.value_in(env, known, s, set)? && self.value_in(env, known, t, set)?)
+            }
+            ExprKind::Binary(BinOp::Append, s, x) | ExprKind::Binary(BinOp::Prepend, x, s) => {
+                Some(self.value_in(env, known, s, set)? && self.value_in(env, known, x, &items)?)
+            }
+            ExprKind::SeqExt(xs) => {
+                for x in xs {
+                    if !self.value_in(env, known, x, &items)? {
+                        return Ok(Some(false));
+                    }
+                }
+                Some(true)
+            }
+            _ => None,
+        })
+    }
+}
+
+fn is_same_closure(a: &Closure, b: &Closure) -> bool {
+    std::sync::Arc::ptr_eq(&a.code, &b.code) && a.captured == b.captured
 }
 
 pub fn conjuncts(p: &Pred) -> Vec<&Pred> {

@@ -14,6 +14,9 @@ use bombus_lang::value::{Base, ClosureKind, Symbolic, Value};
 /// Longer lists are left as they are.
 const LISTED: usize = 1 << 16;
 
+/// Sets of more intervals are not followed backwards through a polynomial.
+const PIECES: usize = 1 << 8;
+
 /// Invariant: not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Span {
@@ -79,7 +82,7 @@ impl Spans {
         Spans(out)
     }
 
-    fn union(&self, other: &Spans) -> Spans {
+    pub(crate) fn union(&self, other: &Spans) -> Spans {
         self.complement().inter(&other.complement()).complement()
     }
 
@@ -151,6 +154,11 @@ impl Spans {
             Spans::of(low.map(up), high.map(|n| floor(&n, &size)))
         };
         self.0.iter().fold(Spans(Vec::new()), |set, span| set.union(&one(span)))
+    }
+
+    /// The ends of the intervals, in order.
+    pub(crate) fn ends(&self) -> Vec<(Option<Int>, Option<Int>)> {
+        self.0.iter().map(|span| (span.low.clone(), span.high.clone())).collect()
     }
 
     /// The set between two ends.
@@ -327,6 +335,8 @@ impl Interpreter<'_> {
         })
     }
 
+    /// Where a comparison or membership with a polynomial of one variable holds. Every other part must have a value, so the
+    /// comparison has one for every value of the variable.
     fn spans_of_relation(
         &self,
         env: &mut Env,
@@ -335,47 +345,39 @@ impl Interpreter<'_> {
         b: &Expr,
         var: VarId,
     ) -> Res<Option<Spans>> {
-        let is_var = |e: &Expr| matches!(e.kind, ExprKind::Var(v) if v == var);
-        let (known, op) = if is_var(a) {
-            (b, op)
-        } else if is_var(b) && a.ty == Type::Integer {
-            let flipped = match op {
-                RelOp::Less => RelOp::Greater,
-                RelOp::LessEqual => RelOp::GreaterEqual,
-                RelOp::Greater => RelOp::Less,
-                RelOp::GreaterEqual => RelOp::LessEqual,
-                RelOp::Equal | RelOp::NotEqual => op,
-                _ => return Ok(None),
-            };
-            (a, flipped)
-        } else {
-            return Ok(None);
-        };
-        if bombus_lang::free::mentions(known, &|v| v == var) {
-            return Ok(None);
-        }
+        let Some(left) = self.polynomial_in(env, a, var)? else { return Ok(None) };
         if let RelOp::In | RelOp::NotIn = op {
-            let set = match self.eval_lazy(env, known) {
+            if bombus_lang::free::mentions(b, &|v| v == var) {
+                return Ok(None);
+            }
+            let set = match self.eval_lazy(env, b) {
                 Ok(set) => set,
                 Err(e) if e.is_stop() => return Err(e),
                 Err(_) => return Ok(None),
             };
-            let spans = self.spans(env, &set)?;
-            return Ok(if op == RelOp::In { spans } else { spans.map(|s| s.complement()) });
+            let Some(spans) = self.spans(env, &set)? else { return Ok(None) };
+            let is_plain = matches!(a.kind, ExprKind::Var(v) if v == var);
+            if !is_plain && spans.0.len() > PIECES {
+                return Ok(None);
+            }
+            let inside = if is_plain {
+                spans
+            } else {
+                let part = |span: &Span| left.between(span.low.as_ref(), span.high.as_ref());
+                spans.0.iter().fold(Spans(Vec::new()), |set, span| set.union(&part(span)))
+            };
+            return Ok(Some(if op == RelOp::In { inside } else { inside.complement() }));
         }
-        let n = match self.eval(env, known) {
-            Ok(Value::Int(n)) => n,
-            Err(e) if e.is_stop() => return Err(e),
-            _ => return Ok(None),
-        };
-        let point = Spans::of(Some(n.clone()), Some(n.clone()));
+        let Some(right) = self.polynomial_in(env, b, var)? else { return Ok(None) };
+        let difference = left.minus(&right);
+        let (zero, one) = (Int::ZERO, Int::ONE);
         Ok(Some(match op {
-            RelOp::Equal => point,
-            RelOp::NotEqual => point.complement(),
-            RelOp::Less => Spans::of(None, Some(n.sub(&Int::ONE))),
-            RelOp::LessEqual => Spans::of(None, Some(n)),
-            RelOp::Greater => Spans::of(Some(n.add(&Int::ONE)), None),
-            RelOp::GreaterEqual => Spans::of(Some(n), None),
+            RelOp::Equal => difference.between(Some(&zero), Some(&zero)),
+            RelOp::NotEqual => difference.between(Some(&zero), Some(&zero)).complement(),
+            RelOp::Less => difference.between(None, Some(&one.neg())),
+            RelOp::LessEqual => difference.between(None, Some(&zero)),
+            RelOp::Greater => difference.between(Some(&one), None),
+            RelOp::GreaterEqual => difference.between(Some(&zero), None),
             _ => return Ok(None),
         }))
     }

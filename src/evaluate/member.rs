@@ -447,7 +447,13 @@ impl Interpreter<'_> {
             {
                 Ok(true)
             }
-            _ => self.included(env, a, b)?.ok_or_else(|| Error::undecided("inclusion of symbolic sets")),
+            _ => {
+                let mut known = self.included(env, a, b)?;
+                if known.is_none() {
+                    known = self.included_simplified(env, a, b)?;
+                }
+                known.ok_or_else(|| Error::undecided("inclusion of symbolic sets"))
+            }
         }
     }
 
@@ -583,7 +589,7 @@ fn collected(op: UnOp, other: UnOp) -> Option<bool> {
 }
 
 /// The operator that leaves out the empty set or sequence.
-fn without_empty(op: UnOp) -> Option<UnOp> {
+pub(crate) fn without_empty(op: UnOp) -> Option<UnOp> {
     match op {
         UnOp::Pow => Some(UnOp::Pow1),
         UnOp::Fin => Some(UnOp::Fin1),

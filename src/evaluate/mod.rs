@@ -33,11 +33,13 @@ pub(crate) mod normal;
 pub mod operation;
 pub(crate) mod operators;
 pub(crate) mod optimum;
+pub(crate) mod polynomials;
 pub(crate) mod pred;
 pub(crate) mod recursion;
 pub mod search;
 pub(crate) mod sequences;
 pub(crate) mod setup;
+pub(crate) mod simplified;
 pub(crate) mod size;
 #[path = "../solve/mod.rs"]
 pub mod solve;

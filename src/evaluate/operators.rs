@@ -6,6 +6,7 @@
 use crate::Interpreter;
 use crate::env::Env;
 use crate::error::{Error, Res};
+use crate::simplified::decided;
 use crate::size::Card;
 use bombus_base::{Int, Span};
 use bombus_lang::typed::{BinOp, Expr, Type, UnOp};
@@ -314,9 +315,13 @@ impl Interpreter<'_> {
         }
     }
 
-    fn minus(&self, env: &mut Env, a: Value, b: Value) -> Res<Value> {
+    pub(crate) fn minus(&self, env: &mut Env, a: Value, b: Value) -> Res<Value> {
         if b.as_set().is_some_and(<[Value]>::is_empty) {
             return Ok(a);
+        }
+        // Nothing is left where all is taken.
+        if a == b || self.is_whole_type(&b) {
+            return Ok(Value::empty());
         }
         match self.list(env, &a)? {
             Some(list) => {
@@ -387,7 +392,10 @@ impl Interpreter<'_> {
                 }),
                 None => lazy(a, b),
             },
-            BinOp::Image => self.image(env, &a, &b, span),
+            BinOp::Image => match decided(self.relation_by_form(env, op, &a, &b))?.flatten() {
+                Some(image) => Ok(image),
+                None => self.image(env, &a, &b, span),
+            },
             BinOp::Compose => match (self.list(env, &a)?, self.list(env, &b)?) {
                 (Some(r), Some(s)) => {
                     let mut out = Vec::new();

@@ -9,10 +9,14 @@
 use crate::Interpreter;
 use crate::env::Env;
 use crate::error::{Error, Flow, Res};
+use crate::inclusion::conjuncts;
 use crate::integer_sets::Spans;
+use crate::simplified::decided;
 use crate::solve::plan::ForallPlan;
+use bombus_lang::free;
+use bombus_lang::partiality::pred_may_be_undefined;
 use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
-use bombus_lang::value::Value;
+use bombus_lang::value::{Symbolic, Value};
 
 impl Interpreter<'_> {
     pub fn holds(&self, env: &mut Env, p: &Pred) -> Res<bool> {
@@ -213,6 +217,9 @@ impl Interpreter<'_> {
             Some(e) if e.is_incomplete() => {
                 let mut decided = self.always(env, vars, &plan)?;
                 if decided.is_none() {
+                    decided = self.follows(env, &plan)?.then_some(true);
+                }
+                if decided.is_none() {
                     decided = self.unrefuted(env, &plan)?;
                 }
                 // One counterexample decides, wherever it was found.
@@ -240,6 +247,44 @@ impl Interpreter<'_> {
             }
         }
         Ok(Some(given.is_subset(&claim)))
+    }
+
+    /// Whether the conclusion of a quantifier is a membership that follows from one of its hypotheses: what lies in a set lies in every
+    /// set around it. All of it must have a value for all values of the variables.
+    fn follows(&self, env: &mut Env, plan: &ForallPlan) -> Res<bool> {
+        if plan.hypotheses.is_partial() || pred_may_be_undefined(&plan.conclusion) {
+            return Ok(false);
+        }
+        let vars = &plan.hypotheses.vars;
+        let membership = |p: &Pred, env: &mut Env| -> Res<Option<(VarId, Value)>> {
+            let PredKind::Rel(op @ (RelOp::In | RelOp::Subset), x, set) = &p.kind else { return Ok(None) };
+            let ExprKind::Var(v) = x.kind else { return Ok(None) };
+            if !vars.contains(&v) || free::mentions(set, &|w| vars.contains(&w)) {
+                return Ok(None);
+            }
+            let set = decided(self.eval_lazy(env, set))?;
+            Ok(set.map(|set| match op {
+                RelOp::In => (v, set),
+                _ => (v, Value::symbolic(Symbolic::Unary(UnOp::Pow, set))),
+            }))
+        };
+        for p in conjuncts(&plan.conclusion) {
+            let Some((v, around)) = membership(p, env)? else { return Ok(false) };
+            let mut found = false;
+            for c in plan.hypotheses.conjuncts.iter().filter(|c| !c.derived) {
+                if let Some((w, set)) = membership(&c.pred, env)?
+                    && v == w
+                    && decided(self.subset(env, &set, &around))? == Some(true)
+                {
+                    found = true;
+                    break;
+                }
+            }
+            if !found {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Where the hypotheses of a quantifier leave infinitely many values: whether some of them break a conjunct of

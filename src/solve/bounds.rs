@@ -340,8 +340,46 @@ impl Interpreter<'_> {
                 }
                 sums
             }
+            RelOp::NotIn => match self.not_inside(env, table, a, b)? {
+                Some(sums) => sums,
+                None => return Ok(None),
+            },
             _ => Vec::new(),
         }))
+    }
+
+    /// `a /: low..high`: what is not below the interval is beyond it, and what is not beyond it is below. `None` if nothing lies
+    /// outside.
+    fn not_inside(&self, env: &mut Env, table: &Table, a: &Expr, set: &Expr) -> Res<Option<Vec<Linear>>> {
+        let end = |e: &Expr, env: &mut Env| -> Res<Option<Int>> {
+            let range = self.range_of(env, table, e)?;
+            Ok(range.low.filter(|low| range.high.as_ref() == Some(low)))
+        };
+        let (low, high) = match &set.kind {
+            ExprKind::Natural => (Int::ZERO, None),
+            ExprKind::Natural1 => (Int::ONE, None),
+            ExprKind::Binary(BinOp::Interval, low, high) => match (end(low, env)?, end(high, env)?) {
+                (Some(low), Some(high)) if low <= high => (low, Some(high)),
+                _ => return Ok(Some(Vec::new())),
+            },
+            _ => return Ok(Some(Vec::new())),
+        };
+        let range = self.range_of(env, table, a)?;
+        let not_below = range.low.as_ref().is_some_and(|n| *n >= low);
+        let not_beyond = match (&range.high, &high) {
+            (_, None) => true,
+            (Some(n), Some(high)) => n <= high,
+            (None, Some(_)) => false,
+        };
+        let number = |n: Int| Linear::of_range(Range::point(n));
+        Ok(match (not_below, not_beyond, high) {
+            (true, true, _) => None,
+            (true, false, Some(high)) => {
+                Some(vec![number(high.add(&Int::ONE)).minus(self.linear(env, table, a)?)])
+            }
+            (false, true, _) => Some(vec![self.linear(env, table, a)?.minus(number(low.sub(&Int::ONE)))]),
+            _ => Some(Vec::new()),
+        })
     }
 
     /// Whether the sums of a conjunct do not depend on what is known of the ranges.
@@ -349,6 +387,7 @@ impl Interpreter<'_> {
         let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return true };
         match op {
             RelOp::In if item.set.is_none() => false,
+            RelOp::NotIn => false,
             RelOp::In => self.is_sum(table, a),
             _ => self.is_sum(table, a) && self.is_sum(table, b),
         }

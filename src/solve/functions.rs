@@ -110,7 +110,7 @@ impl Interpreter<'_> {
 
     /// The images that the conjuncts leave for one point of an unknown function, if some equation or
     /// membership tells.
-    fn row_candidates(
+    pub(crate) fn row_candidates(
         &self,
         env: &mut Env,
         pred: &Pred,
@@ -415,6 +415,16 @@ pub(crate) fn settled<T>(r: Res<T>) -> Res<Option<T>> {
     }
 }
 
+/// Whether a conjunct has an equation or membership of the function `var` at some point.
+pub(crate) fn tells_rows(p: &Pred, var: VarId) -> bool {
+    let mut patterns = Vec::new();
+    match &p.kind {
+        PredKind::Forall(_, body) => row_patterns(body, var, &mut patterns),
+        _ => row_patterns(p, var, &mut patterns),
+    }
+    !patterns.is_empty()
+}
+
 /// The arguments that the function `var` is applied to on one side of an equation or membership.
 fn row_patterns<'p>(p: &'p Pred, var: VarId, out: &mut Vec<&'p Expr>) {
     let mut side = |e: &'p Expr| {
@@ -437,7 +447,7 @@ fn row_patterns<'p>(p: &'p Pred, var: VarId, out: &mut Vec<&'p Expr>) {
 }
 
 /// Whether a conjunct may be false on some rows of a function alone: it applies something.
-fn prunable(p: &Pred) -> bool {
+pub(crate) fn prunable(p: &Pred) -> bool {
     match &p.kind {
         PredKind::Rel(_, a, b) => has_application(a) || has_application(b),
         PredKind::And(ps) | PredKind::Or(ps) => ps.iter().any(prunable),

@@ -27,5 +27,6 @@ pub(crate) mod subsets;
 pub(crate) mod summands;
 pub(crate) mod symbolic_rows;
 pub(crate) mod told_functions;
+pub(crate) mod told_rows;
 pub(crate) mod unfold;
 pub(crate) mod witness;

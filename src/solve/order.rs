@@ -160,6 +160,9 @@ impl Interpreter<'_> {
         if passes || !self.explodes(env, cost, unknown.len()) {
             return self.bind_by(env, unknown, open, pending, binder, sink);
         }
+        if let Some(flow) = self.search_told(env, unknown, &open, &pending, sink)? {
+            return Ok(flow);
+        }
         if self.unfold(env, unknown, &mut open, false)? {
             return self.search(env, unknown, open, pending, sink);
         }

@@ -85,6 +85,7 @@ impl ForallPlan {
                 let search = |p: &Pred| {
                     let mut plan = Plan::of_conjuncts(vars.clone(), self.hypotheses.conjuncts.clone());
                     plan.add(&Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span });
+                    plan.refute();
                     plan
                 };
                 Some(parts.into_iter().map(search).collect())
@@ -115,6 +116,11 @@ impl Plan {
         for (pred, partial) in together {
             self.push_from(pred, true, partial);
         }
+        self.refute();
+    }
+
+    /// Adds what is false if the conjuncts contradict each other whatever the values are.
+    fn refute(&mut self) {
         // A derived conjunct may be false where the one it follows from has no value.
         let own: Vec<&Pred> = self.conjuncts.iter().filter(|c| !c.derived).map(|c| &c.pred).collect();
         if contradict(&own, &self.vars) {

@@ -3,20 +3,28 @@
 //! In: a quantifier over variables that no search gives all values to. Out: whether some of a few values make its body
 //! true, or false. A witness makes `#` true and a counterexample makes `!` false, whatever the other values do, so an
 //! answer found here is final; that none is found says nothing. Tried are MININT..MAXINT, 0, 1, and the numbers
-//! that stand in the body with those around them; all values of small types.
+//! that stand in the body with those around them; all values of small types; and sets, sequences, pairs and functions with few of
+//! these, of the set that the body says them to lie in.
 
 use crate::Interpreter;
 use crate::env::Env;
 use crate::error::Res;
+use crate::solve::functions::settled;
 use bombus_base::Int;
-use bombus_lang::typed::{Expr, ExprKind, Pred, Type, VarId};
-use bombus_lang::value::Value;
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::{Symbolic, Value};
 use bombus_lang::walk::{Visit, visit_pred};
 use std::collections::BTreeSet;
 
 /// Valuations tried at most, for a quantifier and for one inside it, and values of one variable at most.
 const TRIED: [usize; 2] = [1 << 10, 1 << 5];
 const EACH: usize = 1 << 6;
+/// Items of a sequence, and elements of a set, that is tried.
+const LENGTH: usize = 4;
+/// Sets with more elements, as a base-2 logarithm, are not listed for a few of them.
+const SMALL: f64 = 10.0;
+/// How deep a type is looked into for its values.
+const DEPTH: u32 = 4;
 /// How far from the numbers that stand in a body values are tried.
 const FAR: i64 = 1 << 4;
 
@@ -39,7 +47,15 @@ impl Interpreter<'_> {
                         _ => return Ok(false),
                     }
                 }
-                _ => return Ok(false),
+                ty => {
+                    let few = numbers.get_or_insert_with(|| self.numbers_of(env, body)).clone();
+                    let set = self.set_about(env, body, vars, *v)?.unwrap_or_else(|| self.type_set(&ty));
+                    let some = self.samples(env, &set, &ty, &few, DEPTH)?;
+                    if some.is_empty() {
+                        return Ok(false);
+                    }
+                    some
+                }
             };
             values.push(some);
         }
@@ -54,6 +70,116 @@ impl Interpreter<'_> {
         self.sampling.set(depth);
         env.restore(saved);
         found
+    }
+
+    /// A set that the body, or its hypothesis, says a variable to lie in.
+    fn set_about(&self, env: &mut Env, body: &Pred, vars: &[VarId], v: VarId) -> Res<Option<Value>> {
+        match &body.kind {
+            PredKind::And(ps) => {
+                for p in ps {
+                    if let Some(set) = self.set_about(env, p, vars, v)? {
+                        return Ok(Some(set));
+                    }
+                }
+                Ok(None)
+            }
+            PredKind::Label(_, p) | PredKind::Implies(p, _) => self.set_about(env, p, vars, v),
+            PredKind::Rel(op @ (RelOp::In | RelOp::Subset), x, set)
+                if matches!(x.kind, ExprKind::Var(w) if w == v)
+                    && !bombus_lang::free::mentions(set, &|w| vars.contains(&w)) =>
+            {
+                Ok(settled(self.eval_lazy(env, set))?.map(|set| match op {
+                    RelOp::In => set,
+                    _ => Value::symbolic(Symbolic::Unary(UnOp::Pow, set)),
+                }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A few values of a set; the body says whether they are what is wanted.
+    fn samples(
+        &self,
+        env: &mut Env,
+        set: &Value,
+        ty: &Type,
+        numbers: &[Value],
+        depth: u32,
+    ) -> Res<Vec<Value>> {
+        if depth == 0 {
+            return Ok(Vec::new());
+        }
+        let size = settled(self.card(env, set))?;
+        if size.is_some_and(|size| size.log2() <= SMALL)
+            && let Some(list) = settled(self.list(env, set))?.flatten()
+        {
+            return Ok(list.iter().take(EACH).cloned().collect());
+        }
+        let below = |env: &mut Env, set: &Value, ty: &Type| self.samples(env, set, ty, numbers, depth - 1);
+        let symbolic = match set {
+            Value::Symbolic(s) => &**s,
+            _ => return Ok(Vec::new()),
+        };
+        let mut out = match (symbolic, ty) {
+            (_, Type::Integer) => {
+                let mut inside = Vec::new();
+                for n in numbers {
+                    if settled(self.member(env, n, set))? == Some(true) {
+                        inside.push(n.clone());
+                    }
+                }
+                inside
+            }
+            (_, Type::String) => vec![Value::str("a"), Value::str(""), Value::str("b")],
+            (Symbolic::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1, of), Type::Pow(pair)) => {
+                let Type::Prod(_, ty) = &**pair else { return Ok(Vec::new()) };
+                let items = below(env, of, ty)?;
+                let mut out = vec![Value::empty()];
+                for length in 1..=LENGTH.min(items.len()) {
+                    for first in 0..items.len().min(LENGTH) {
+                        let rotated = items.iter().cycle().skip(first).take(length);
+                        out.push(sequence(rotated));
+                    }
+                    out.push(sequence(std::iter::repeat_n(&items[0], length)));
+                }
+                out
+            }
+            (Symbolic::Unary(UnOp::Pow | UnOp::Pow1 | UnOp::Fin | UnOp::Fin1, of), Type::Pow(ty)) => {
+                let elems = below(env, of, ty)?;
+                let mut out = vec![Value::empty()];
+                out.extend(elems.iter().take(EACH / 2).map(|x| Value::set(vec![x.clone()])));
+                out.extend((2..=LENGTH.min(elems.len())).map(|n| Value::set(elems[..n].to_vec())));
+                out.push(of.clone());
+                out
+            }
+            (Symbolic::Binary(BinOp::Cartesian, a, b), Type::Prod(t, u)) => {
+                let (left, right) = (below(env, a, t)?, below(env, b, u)?);
+                let mut out = Vec::new();
+                for x in left.iter().take(LENGTH) {
+                    out.extend(right.iter().take(LENGTH).map(|y| Value::pair(x.clone(), y.clone())));
+                }
+                out
+            }
+            (Symbolic::Binary(op, a, b), Type::Pow(pair)) if op.arrow().is_some() => {
+                let Type::Prod(t, u) = &**pair else { return Ok(Vec::new()) };
+                let (points, images) = (below(env, a, t)?, below(env, b, u)?);
+                // The function with one value everywhere, and one pair alone.
+                let everywhere = |y: &Value| {
+                    let only = Value::set(vec![y.clone()]);
+                    Value::symbolic(Symbolic::Binary(BinOp::Cartesian, a.clone(), only))
+                };
+                let mut out = vec![Value::empty()];
+                out.extend(images.iter().take(EACH / 2).map(everywhere));
+                for x in points.iter().take(LENGTH) {
+                    let pair = |y: &Value| Value::set(vec![Value::pair(x.clone(), y.clone())]);
+                    out.extend(images.iter().take(LENGTH).map(pair));
+                }
+                out
+            }
+            _ => Vec::new(),
+        };
+        out.truncate(EACH);
+        Ok(out)
     }
 
     fn try_values(
@@ -128,4 +254,10 @@ impl Interpreter<'_> {
         }
         out.into_iter().map(Value::Int).collect()
     }
+}
+
+fn sequence<'a>(items: impl Iterator<Item = &'a Value>) -> Value {
+    Value::sorted_set(
+        (1..).zip(items).map(|(n, x): (i64, _)| Value::pair(Value::int(n), x.clone())).collect(),
+    )
 }

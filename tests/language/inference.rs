@@ -349,3 +349,56 @@ fn equations_through_lambdas_and_sequences_are_solved_together() {
                 OPERATIONS stay = skip END";
     assert_eq!(found(text, &[]), "verified 1/1");
 }
+
+#[test]
+fn what_a_recursive_function_yields_is_shown_by_induction() {
+    let verdict = |f: &str| check_machine(&with_constants("f", f), &[])["verdict"].clone();
+    assert_eq!(
+        verdict("f : NATURAL --> NATURAL1 & f = %x.(x:NATURAL|IF x=0 THEN 1 ELSE x*f(x-1)+1 END)"),
+        "verified"
+    );
+    assert_eq!(verdict("f = {0|->0} \\/ %x.(x:NATURAL1|1-f(x-1)) & f : NATURAL --> {0,1}"), "verified");
+    assert_eq!(
+        verdict(
+            "f : seq(INTEGER) --> seq(INTEGER) & f = %s.(s:seq(INTEGER)|IF s=[] THEN [] ELSE f(tail(s))<-first(s) END)"
+        ),
+        "verified"
+    );
+    // The listed row leaves the set, so nothing may be taken for granted of smaller arguments.
+    assert_eq!(verdict("f = {0|->7} \\/ %x.(x:NATURAL1|1-f(x-1)) & ran(NATURAL1<|f) <: {0,1}"), "incomplete");
+    // Two arguments that take turns end nowhere either.
+    let turns = "f : NATURAL*NATURAL --> NATURAL & \
+                 f = %(x,y).(x:NATURAL & y:NATURAL|IF x>y THEN f(x-1,y+2) ELSE f(x+2,y-1) END)";
+    assert_ne!(verdict(turns), "verified");
+    // An argument that grows ends nowhere: any constant function would do.
+    assert_ne!(verdict("f : NATURAL --> NATURAL & f = %x.(x:NATURAL|f(x+1))"), "verified");
+}
+
+#[test]
+fn functions_that_quantifiers_tell_row_by_row_are_computed() {
+    let text = "s = {1,2,3} & it : (s<->s)*(0..3) --> (s<->s) & cl : (s<->s) --> (s<->s) & \
+                !r.(r:s<->s => cl(r) = UNION(n).(n:1..3|it(r,n))) & !r.(r:s<->s => it(r,0) = id(s)) & \
+                !(r,n).(r:s<->s & n:1..3 => it(r,n) = (r;it(r,n-1))) & cl({1|->2,2|->3}) = {1|->2,2|->3,1|->3}";
+    assert_eq!(valuations("s, it, cl", text), 1);
+}
+
+#[test]
+fn a_result_may_have_its_type_in_a_loop_invariant_before_it_has_a_value() {
+    let text = "MACHINE M VARIABLES s INVARIANT s<:INTEGER INITIALISATION s:={4,7} OPERATIONS \
+                r <-- take = WHILE s/={} DO r:=min(s); s:=s-{r} INVARIANT r:INTEGER VARIANT card(s) END END";
+    // One call empties the set; the next has no result, which is found.
+    let j = check_machine(text, &["--keep-going"]);
+    assert_eq!((j["verdict"].as_str(), &j["found"]["well_definedness"]), (Some("violated"), &Value::from(1)));
+}
+
+#[test]
+fn squares_are_filled_by_what_their_rows_and_columns_leave() {
+    // The last two rows of this square are told by one of their numbers.
+    let text = "q : 1..5 --> (1..5 >->> 1..5) & !c.(c:1..5 => {n | #r.(r:1..5 & q(r)(c) = n)} = 1..5) & \
+                q(1) = [1,2,3,4,5] & q(2) = [2,3,4,5,1] & q(3) = [3,4,5,1,2] & q(4)(1) = 4";
+    assert_eq!(valuations("q", text), 1);
+    // GREEN + ORANGE = COLORS has one solution in different digits.
+    let sum = "card({g,r,e,n,o,a,c,l,s}) = 9 & {g,r,e,n,o,a,c,l,s} <: 0..9 & g>0 & o>0 & c>0 & \
+               10000*g+1000*r+110*e+n + 100000*o+10000*r+1000*a+100*n+10*g+e = 100000*c+10000*o+1000*l+100*o+10*r+s";
+    assert_eq!(valuations("g,r,e,n,o,a,c,l,s", sum), 1);
+}

@@ -249,6 +249,35 @@ const RULES: &[(&str, &str, &str)] = &[
         "{s | s : iseq(0..6) & size(s) : 1..3 & SIGMA(i).(i:dom(s)|s(i)*i) = %n & s(1) > 2}",
         "{s | s : {p | #n.(n : 1..3 & p : 1..n >-> 0..6)} & SIGMA(i).(i:dom(s)|s(i)*i) = %n & s(1) > 2}",
     ),
+    (
+        "a polynomial of one integer is compared interval by interval",
+        "{bool(!x.(x:INTEGER & x*x <= %n => %k*x*x*x+%a*x %o %b)), bool(#x.(x:NATURAL & x*x %o %a*x+%b & x <= %n))} \\/ \
+         {bool({x | x:INTEGER & %k*x+%a : 0..%n} = {x | x:INTEGER & %k*x : -%a..%n-%a})}",
+        "{bool(!x.(x:-20..20 & x*x <= %n => %k*x*x*x+%a*x %o %b)), bool(#x.(x:0..20 & x*x %o %a*x+%b & x <= %n))} \\/ {TRUE}",
+    ),
+    (
+        "what is not below an interval and not in it lies beyond it",
+        "{x | x >= %a & x+%b /: %a+%b-1..%c & x <= %n} \\/ {x | x <= %a & x /: NATURAL & x >= %b}",
+        "dom({p,t | p:-30..30 & t = bool(p >= %a & p+%b /: %a+%b-1..%c & p <= %n)} |> {TRUE}) \\/ \
+         dom({p,t | p:-30..30 & t = bool(p <= %a & p /: NATURAL & p >= %b)} |> {TRUE})",
+    ),
+    (
+        "rows of a function are told one after another",
+        "{f | f : 0..5 --> 0..999 & f(0) = %n & !i.(i:1..5 => f(i) = (f(i-1)*2+i) mod 17) & f(5) %o f(2)}",
+        "{f | #(b,c,d,e,g).(b = (%n*2+1) mod 17 & c = (b*2+2) mod 17 & d = (c*2+3) mod 17 & e = (d*2+4) mod 17 \
+         & g = (e*2+5) mod 17 & f = {0|->%n,1|->b,2|->c,3|->d,4|->e,5|->g} & g %o c)}",
+    ),
+    (
+        "numbers that are pairwise different are so together",
+        "{x,y,z,w | {x,y,z,w} <: 0..4 & card({x,y,z,w}) = 4 & x+%k*y = z+%a & w %o x}",
+        "{x,y,z,w | x:0..4 & y:0..4 & z:0..4 & w:0..4 & x/=y & x/=z & x/=w & y/=z & y/=w & z/=w \
+         & bool(x+%k*y = z+%a & w %o x) = TRUE}",
+    ),
+    (
+        "images of a function that something exists for are a set",
+        "{f | f : 1..3 --> %A\\/{0,3} & {y | #i.(i:1..3 & f(i)+%a = y)} = {%a,%b,%c}}",
+        "{f | f : 1..3 --> %A\\/{0,3} & bool(ran(f) = {0,%b-%a,%c-%a}) = TRUE}",
+    ),
 ];
 
 struct Instances(Random);
@@ -296,6 +325,53 @@ fn what_a_rule_leaves_is_what_enumeration_finds() {
             let found = evaluate(&rule).unwrap_or_else(|e| panic!("{name}: {rule}: {e}"));
             let expected = evaluate(&points).unwrap_or_else(|e| panic!("{name}: {points}: {e}"));
             assert_eq!(found, expected, "{name}: {rule}");
+        }
+    }
+}
+
+/// Laws of sets that cannot be listed, and claims that are no laws, each with its truth value. `%A %B` are sets of texts.
+const SYMBOLIC: &[(&str, bool)] = &[
+    ("(id(STRING);id(STRING)) = id(STRING)", true),
+    ("id(STRING)[%A] = %A & id(STRING)[STRING] = STRING", true),
+    ("%A <<| id(STRING) <: id(STRING-%A)", true),
+    ("id(STRING) <: ({\"x\"} <<| id(STRING))", false),
+    ("id(STRING) <+ {\"x\"|->\"y\"} = id(STRING)", false),
+    ("STRING-STRING = {}", true),
+    ("(STRING-%A) \\/ %A = STRING", true),
+    ("(STRING-(%A\\/{\"x\"})) \\/ %A = STRING", false),
+    ("(STRING*STRING)[%A\\/{\"x\"}] = STRING", true),
+    ("(STRING*{1})[STRING] = {1,2}", false),
+    ("(STRING*STRING ; STRING*STRING) = STRING*STRING", true),
+    ("{t | t:STRING & t/:%A & t/=\"x\"} = STRING-(%A\\/{\"x\"})", true),
+    ("%t.(t:STRING|t) = id(STRING) & %t.(t:STRING|1) = STRING*{1}", true),
+    ("%t.(t:STRING|1) = STRING*{2}", false),
+    ("UNION(n).(n:NATURAL|{n}) = NATURAL", true),
+    ("UNION(n).(n:NATURAL1|{n}) = NATURAL", false),
+    ("NATURAL<->STRING = POW(NATURAL*STRING)", true),
+    ("seq(STRING)-{[]} = seq1(STRING) & POW(STRING)-{{}} = POW1(STRING)", true),
+    ("!s.(s<:NATURAL => s<:INTEGER) & !s.(s:iseq(NATURAL1) => s:seq(NATURAL))", true),
+    ("!s.(s<:NATURAL => s<:NATURAL1)", false),
+    ("#f.(f:NATURAL-->NATURAL & f(1) = 2)", true),
+    ("!x.(x:NATURAL => x*x >= x) & not(!x.(x:INTEGER => x*x > x))", true),
+];
+
+#[test]
+fn laws_of_sets_without_end_are_decided() {
+    let mut random = Random(3);
+    for (text, truth) in SYMBOLIC {
+        for _ in 0..50 {
+            let mut set = || {
+                let list: Vec<&str> =
+                    ["\"a\"", "\"b\"", "\"c\""].into_iter().filter(|_| random.below(2) == 0).collect();
+                if list.is_empty() {
+                    "({\"z\"}-{\"z\"})".to_string()
+                } else {
+                    format!("{{{}}}", list.join(","))
+                }
+            };
+            let text = text.replace("%A", &set()).replace("%B", &set());
+            let found = evaluate(&text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(found, bombus::lang::value::Value::Bool(*truth), "{text}");
         }
     }
 }

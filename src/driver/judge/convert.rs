@@ -482,6 +482,26 @@ impl<'m> Converter<'m> {
         })
     }
 
+    /// A loop invariant without the conjuncts that only give a variable its type: a result may be without a value before
+    /// the first turn.
+    fn loop_invariant(&self, p: &typed::Pred) -> Result<Pred, Unknown> {
+        match &p.kind {
+            PredKind::And(ps) => {
+                Ok(Pred::And(ps.iter().map(|q| self.loop_invariant(q)).collect::<Result<_, _>>()?))
+            }
+            PredKind::Label(label, q) => {
+                Ok(Pred::At(Name::from(&**label), Box::new(self.loop_invariant(q)?)))
+            }
+            PredKind::Rel(typed::RelOp::In, x, set) => match (&x.kind, &set.kind) {
+                (ExprKind::Var(_), ExprKind::TypeSet(ty)) if !matches!(ty, typed::Type::Free(_)) => {
+                    Ok(Pred::True)
+                }
+                _ => self.pred(p),
+            },
+            _ => self.pred(p),
+        }
+    }
+
     fn branches(&self, list: &[(typed::Pred, typed::Stmt)]) -> Result<Vec<(Pred, Subst)>, Unknown> {
         list.iter().map(|(p, s)| Ok((self.pred(p)?, self.subst(s)?))).collect()
     }
@@ -551,7 +571,7 @@ impl<'m> Converter<'m> {
             StmtKind::While { cond, body, invariant, variant } => Subst::While(Box::new(tree::Loop {
                 condition: self.pred(cond)?,
                 body: self.subst(body)?,
-                invariant: self.pred(invariant)?,
+                invariant: self.loop_invariant(invariant)?,
                 variant: self.expr(variant)?,
             })),
             StmtKind::Call { op, args, results } => {

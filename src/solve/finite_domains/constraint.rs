@@ -3,7 +3,9 @@
 //! In: the domains. Out: domains without values that the constraint rules out, or a conflict.
 //! A constraint with a literal says "the literal is true exactly if …".
 
+use crate::solve::finite_domains::different::all_different;
 use crate::solve::finite_domains::domain::{Conflict, Domains, Event, Fd, Lit, Step};
+use crate::solve::finite_domains::relation::{Matrix, related};
 use std::sync::Arc;
 
 /// A sum of variables with coefficients that are not zero.
@@ -89,6 +91,11 @@ pub enum Constraint {
         vars: Box<[Fd]>,
         rows: Arc<[i64]>,
     },
+    /// The values of two variables stand in a row together.
+    Related {
+        vars: [Fd; 2],
+        matrix: Arc<Matrix>,
+    },
     /// The value is that of the row the index names. The index is one of those of the rows.
     Element {
         index: Fd,
@@ -126,8 +133,9 @@ impl Constraint {
                 watch(lit.var, Event::FIXED);
                 of.iter().for_each(|l| watch(l.var, Event::FIXED));
             }
-            Constraint::AllDifferent(vars) => vars.iter().for_each(|(v, _)| watch(*v, Event::FIXED)),
+            Constraint::AllDifferent(vars) => vars.iter().for_each(|(v, _)| watch(*v, Event::ANY)),
             Constraint::Table { vars, .. } => vars.iter().for_each(|v| watch(*v, Event::ANY)),
+            Constraint::Related { vars, .. } => vars.iter().for_each(|v| watch(*v, Event::ANY)),
             Constraint::Element { index, rows, value } => {
                 watch(*index, Event::ANY);
                 watch(*value, Event::ANY);
@@ -143,10 +151,10 @@ impl Constraint {
         1 + match self {
             Constraint::AtMost { sum, .. } | Constraint::Equal { sum, .. } => sum.0.len(),
             Constraint::Or { of, .. } => of.len(),
-            Constraint::AllDifferent(vars) => vars.len(),
+            Constraint::AllDifferent(vars) => vars.len() * 4,
             Constraint::Table { rows, .. } => rows.len(),
             Constraint::Element { rows, .. } => rows.len(),
-            Constraint::Product { .. } => 0,
+            Constraint::Related { .. } | Constraint::Product { .. } => 0,
         } / SMALL
     }
 
@@ -170,6 +178,7 @@ impl Constraint {
             Constraint::Or { lit, of } => or(d, *lit, of),
             Constraint::AllDifferent(vars) => all_different(d, vars),
             Constraint::Table { vars, rows } => table(d, vars, rows),
+            Constraint::Related { vars, matrix } => related(d, *vars, matrix),
             Constraint::Element { index, rows, value } => element(d, *index, rows, *value),
             Constraint::Product { x, y, z } => product(d, *x, *y, *z),
         }
@@ -181,6 +190,7 @@ fn equal(d: &mut Domains, lit: Lit, sum: &Sum, k: i64) -> Step {
     if truth == Some(true) {
         sum.bound(d, 1, k)?;
         sum.bound(d, -1, k)?;
+        divides(d, sum, k)?;
         if let [(a, x), (b, y)] = &*sum.0
             && a.abs() == 1
             && b.abs() == 1
@@ -233,6 +243,57 @@ fn equal(d: &mut Domains, lit: Lit, sum: &Sum, k: i64) -> Step {
     }
 }
 
+/// In a sum of three and more that is `k`: what a variable leaves of `k` is a multiple of every divisor that the
+/// coefficients of all other open variables have in common.
+fn divides(d: &mut Domains, sum: &Sum, k: i64) -> Step {
+    if sum.0.len() < 3 {
+        return Ok(());
+    }
+    let mut rest = k;
+    let mut open: Vec<(i64, Fd)> = Vec::new();
+    for (c, v) in &sum.0 {
+        match d.value(*v) {
+            Some(n) => rest -= c * n,
+            None => open.push((*c, *v)),
+        }
+    }
+    // The common divisor of all before a place, and of all behind it.
+    let mut behind = vec![0; open.len() + 1];
+    for (i, (c, _)) in open.iter().enumerate().rev() {
+        behind[i] = common_divisor(behind[i + 1], *c);
+    }
+    let whole = behind[0];
+    if whole == 0 {
+        return if rest == 0 { Ok(()) } else { Err(Conflict) };
+    }
+    if rest % whole != 0 {
+        return Err(Conflict);
+    }
+    let mut before = 0;
+    for (i, (c, v)) in open.iter().enumerate() {
+        let others = common_divisor(before, behind[i + 1]);
+        before = common_divisor(before, *c);
+        // Without others the bounds have fixed the variable; with a divisor that all share nothing is left to say.
+        if others <= 1 || others == whole || !d.is_narrow(*v) {
+            continue;
+        }
+        for n in d.low(*v)..=d.high(*v) {
+            if d.contains(*v, n) && (rest - c * n) % others != 0 {
+                d.remove(*v, n)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn common_divisor(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// `x = y` with domains that have nothing in common is false.
 fn disjoint(d: &mut Domains, lit: Lit, sum: &Sum, k: i64) -> Step {
     if let [(a, x), (b, y)] = &*sum.0
@@ -271,53 +332,6 @@ fn or(d: &mut Domains, lit: Lit, of: &[Lit]) -> Step {
         (Some(l), Some(true)) => d.assert(l),
         _ => Ok(()),
     }
-}
-
-fn all_different(d: &mut Domains, vars: &[(Fd, i64)]) -> Step {
-    let mut done = vec![false; vars.len()];
-    loop {
-        let mut again = false;
-        for (i, (v, k)) in vars.iter().enumerate() {
-            if done[i] {
-                continue;
-            }
-            let Some(n) = d.value(*v) else { continue };
-            done[i] = true;
-            for (j, (w, m)) in vars.iter().enumerate() {
-                if i != j && d.contains(*w, n + k - m) {
-                    d.remove(*w, n + k - m)?;
-                    again |= d.is_fixed(*w);
-                }
-            }
-        }
-        if !again {
-            break;
-        }
-    }
-    // As many values as variables, at least.
-    let low = vars.iter().map(|(v, k)| d.low(*v) + k).min().unwrap_or(0);
-    let high = vars.iter().map(|(v, k)| d.high(*v) + k).max().unwrap_or(0);
-    let width = (high - low + 1) as usize;
-    if width < vars.len() {
-        return Err(Conflict);
-    }
-    if width < 2 * vars.len() {
-        let mut seen = vec![false; width];
-        let mut count = 0;
-        for (v, k) in vars {
-            for n in d.low(*v)..=d.high(*v) {
-                let at = (n + k - low) as usize;
-                if !seen[at] && d.contains(*v, n) {
-                    seen[at] = true;
-                    count += 1;
-                }
-            }
-        }
-        if count < vars.len() {
-            return Err(Conflict);
-        }
-    }
-    Ok(())
 }
 
 fn table(d: &mut Domains, vars: &[Fd], rows: &[i64]) -> Step {

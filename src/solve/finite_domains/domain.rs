@@ -157,6 +157,33 @@ impl Domains {
         }
     }
 
+    /// The values from `base` to `base+63` that are left, as bits.
+    pub(crate) fn word(&self, v: Fd, base: i64) -> u64 {
+        let i = v.index();
+        let (low, high) = (self.low[i].max(base), self.high[i].min(base + 63));
+        if low > high {
+            return 0;
+        }
+        let between = (u64::MAX >> (63 - (high - low))) << (low - base);
+        match self.bits[i] {
+            None => between,
+            Some(b) if b.words == 1 => {
+                let word = self.words[b.at as usize];
+                let moved = b.base - base;
+                let word = match moved {
+                    0..64 => word << moved,
+                    -63..0 => word >> -moved,
+                    _ => 0,
+                };
+                word & between
+            }
+            Some(_) => {
+                let there = |n: i64| u64::from(self.contains(v, n)) << (n - base);
+                (low..=high).fold(0, |word, n| word | there(n))
+            }
+        }
+    }
+
     /// How many values are left (of a wide domain, the width).
     pub fn size(&self, v: Fd) -> u64 {
         let i = v.index();

@@ -5,13 +5,18 @@
 //! Never here: B, the order of a search, the clock. Codes mean what the caller says they mean.
 
 mod constraint;
+mod different;
 mod domain;
+mod relation;
 
 pub use constraint::{Constraint, Sum};
 pub use domain::{Conflict, Domains, Fd, Lit, Mark};
 
+use bombus_base::hash::HashMap;
 use domain::Event;
+use relation::Matrix;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Variables and the constraints between them.
 pub struct Network {
@@ -23,6 +28,8 @@ pub struct Network {
     queued: Vec<bool>,
     /// For each variable the constraints to run again, and after which changes.
     watch: Vec<Vec<(u32, Event)>>,
+    /// Matrices of tables, by the place of their rows.
+    matrices: HashMap<usize, Option<Arc<Matrix>>>,
     /// Work that may be done before whoever calls has the chance to stop.
     left: usize,
 }
@@ -42,6 +49,7 @@ impl Network {
             queue: VecDeque::new(),
             queued: Vec::new(),
             watch: Vec::new(),
+            matrices: HashMap::new(),
             left: 0,
         };
         // The variable behind `Lit::TRUE`.
@@ -70,11 +78,35 @@ impl Network {
     }
 
     pub fn add(&mut self, constraint: Constraint) {
+        let constraint = self.as_relation(constraint);
         let id = self.constraints.len() as u32;
         constraint.watched(&mut |v, event| self.watch[v.index()].push((id, event)));
         self.constraints.push(constraint);
         self.queued.push(false);
         self.fresh.push_back(id);
+    }
+
+    /// A table of two variables with few values as a matrix, which is looked through faster.
+    fn as_relation(&mut self, constraint: Constraint) -> Constraint {
+        let Constraint::Table { vars, rows } = &constraint else { return constraint };
+        let [x, y] = **vars else { return constraint };
+        if x == y {
+            return constraint;
+        }
+        let place = rows.as_ptr() as usize;
+        let known = self.matrices.get(&place).cloned().flatten().filter(|m| m.is_of(rows));
+        let matrix = match known {
+            Some(matrix) => Some(matrix),
+            None => {
+                let made = Matrix::new(rows).map(Arc::new);
+                self.matrices.insert(place, made.clone());
+                made
+            }
+        };
+        match matrix {
+            Some(matrix) => Constraint::Related { vars: [x, y], matrix },
+            None => constraint,
+        }
     }
 
     /// Narrows the domains until nothing changes. What a conflict leaves must be undone.
@@ -126,6 +158,30 @@ impl Network {
     pub fn literal(&self, lit: Lit) -> Option<bool> {
         self.domains.literal(lit)
     }
+
+    /// Pairs of variables that constraints say to be different, by now.
+    pub fn unequal_pairs(&self) -> Vec<(Fd, Fd)> {
+        let pair = |c: &Constraint| match c {
+            Constraint::Equal { lit, sum, k: 0 } if self.literal(*lit) == Some(false) => match &*sum.0 {
+                [(a, x), (b, y)] if a + b == 0 => Some((*x, *y)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.constraints.iter().filter_map(pair).collect()
+    }
+
+    /// For each variable the largest coefficient that it has in a sum of three and more.
+    pub fn weights(&self) -> Vec<i64> {
+        let mut weights = vec![0; self.watch.len()];
+        for c in &self.constraints {
+            let (Constraint::AtMost { sum, .. } | Constraint::Equal { sum, .. }) = c else { continue };
+            for (c, v) in sum.0.iter().filter(|_| sum.0.len() > 2) {
+                weights[v.index()] = c.abs().max(weights[v.index()]);
+            }
+        }
+        weights
+    }
 }
 
 #[cfg(test)]
@@ -170,6 +226,21 @@ mod tests {
         let mut n = Network::new();
         let vars: Vec<(Fd, i64)> = (0..4).map(|_| (n.variable(1, 3), 0)).collect();
         n.add(Constraint::AllDifferent(vars.into()));
+        assert!(n.propagate().is_err());
+    }
+
+    #[test]
+    fn a_sum_leaves_only_what_the_other_coefficients_divide() {
+        // x + 10y + 20z = 33: x ends with 3.
+        let mut n = Network::new();
+        let (x, y, z) = (n.variable(0, 20), n.variable(0, 9), n.variable(0, 9));
+        n.add(Constraint::equal(Lit::TRUE, Sum::new(vec![(1, x), (10, y), (20, z)]), 33));
+        assert!(n.propagate().is_ok());
+        assert_eq!(n.domains.values(x), vec![3, 13]);
+        // 4x + 6y + 10z = 33 has no solution.
+        let mut n = Network::new();
+        let (x, y, z) = (n.variable(0, 20), n.variable(0, 9), n.variable(0, 9));
+        n.add(Constraint::equal(Lit::TRUE, Sum::new(vec![(4, x), (6, y), (10, z)]), 33));
         assert!(n.propagate().is_err());
     }
 

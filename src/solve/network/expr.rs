@@ -10,8 +10,9 @@ use crate::solve::network::guards::Guards;
 use crate::solve::network::instances::Instance;
 use crate::solve::network::term::{ELEMENTS, Func, Lin, Row, Term, fold_pair};
 use crate::solve::network::{Builder, Built, Halt};
+use crate::solve::plan::Plan;
 use bombus_lang::free;
-use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, UnOp, VarId};
+use bombus_lang::typed::{BigOp, BinOp, Expr, ExprKind, Pred, PredKind, UnOp, VarId};
 use bombus_lang::value::Value;
 use std::rc::Rc;
 
@@ -108,12 +109,20 @@ impl Builder<'_, '_> {
             ExprKind::Binary(op, a, b) => self.binary_term(env, *op, a, b, guards),
             ExprKind::Compr(vars, p) => {
                 let mut elems = Vec::new();
-                self.each_element(env, vars, p, &mut |this, env, lit| {
+                let mut each = |this: &mut Self, env: &mut Env, lit: Lit| -> Built<()> {
                     let t = this.tuple_term(env, vars)?;
                     elems.push((t, lit));
                     Ok(())
-                })?;
-                Ok(Term::Set(Rc::new(elems)))
+                };
+                // An element for which something exists is there once for every such thing.
+                match unquantified(vars, p) {
+                    Some((vars, preds)) => {
+                        let preds: Vec<&Pred> = preds.iter().collect();
+                        self.each_binding(env, &Plan::new(&vars, &preds), &mut each)?;
+                    }
+                    None => self.each_element(env, vars, p, &mut each)?,
+                }
+                Ok(self.set_term(elems))
             }
             ExprKind::Big(op, vars, p, body) => self.big_term(env, *op, vars, p, body),
             _ => Err(Halt::Opaque),
@@ -147,7 +156,16 @@ impl Builder<'_, '_> {
         each: &mut dyn FnMut(&mut Self, &mut Env, Lit) -> Built<()>,
     ) -> Built<()> {
         let plan = self.interp.plan_of(vars, &[p]);
-        self.instances(env, &plan, &mut |this, env, Instance { lit, rest }| {
+        self.each_binding(env, &plan, each)
+    }
+
+    fn each_binding(
+        &mut self,
+        env: &mut Env,
+        plan: &Plan,
+        each: &mut dyn FnMut(&mut Self, &mut Env, Lit) -> Built<()>,
+    ) -> Built<()> {
+        self.instances(env, plan, &mut |this, env, Instance { lit, rest }| {
             let mut lits = vec![lit];
             for c in rest {
                 lits.push(this.exact(env, &c.pred)?);
@@ -501,6 +519,25 @@ impl Builder<'_, '_> {
         merged.append(&mut rest);
         Term::Set(Rc::new(merged))
     }
+}
+
+/// The variables and conjuncts of a comprehension with those of the `#` that stand among its conjuncts; `None` if there are
+/// no such.
+fn unquantified(vars: &[VarId], p: &Pred) -> Option<(Vec<VarId>, Vec<Pred>)> {
+    fn collect(p: &Pred, vars: &mut Vec<VarId>, out: &mut Vec<Pred>) {
+        match &p.kind {
+            PredKind::And(ps) => ps.iter().for_each(|q| collect(q, vars, out)),
+            PredKind::Label(_, q) => collect(q, vars, out),
+            PredKind::Exists(bound, body) => {
+                vars.extend(bound);
+                collect(body, vars, out);
+            }
+            _ => out.push(p.clone()),
+        }
+    }
+    let (mut all, mut preds) = (vars.to_vec(), Vec::new());
+    collect(p, &mut all, &mut preds);
+    (all.len() > vars.len()).then_some((all, preds))
 }
 
 /// The parts of an element of a relation.

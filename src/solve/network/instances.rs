@@ -126,6 +126,41 @@ impl<'b, 'm> Builder<'b, 'm> {
             }
             return Ok(());
         }
+        self.bind_first(env, vars, &conjuncts, lit, each)
+    }
+
+    /// Gives the first variable that known conjuncts bound alone its values: then an equation may tell the others.
+    fn bind_first(
+        &mut self,
+        env: &mut Env,
+        vars: &[VarId],
+        conjuncts: &[Arc<Conjunct>],
+        lit: Lit,
+        each: Each<'_, 'b, 'm>,
+    ) -> Built<()> {
+        if vars.len() < 2 {
+            return Err(Halt::Opaque);
+        }
+        for v in vars {
+            let speaks_alone = |c: &Conjunct| {
+                c.free.contains(v) && c.free.iter().all(|w| w == v || !vars.contains(w)) && self.is_known(c)
+            };
+            let (alone, others): (Vec<_>, Vec<_>) = conjuncts.iter().cloned().partition(|c| speaks_alone(c));
+            if !alone.iter().any(|c| !c.derived) {
+                continue;
+            }
+            let Some(bindings) = self.bindings(env, &[*v], alone)? else { continue };
+            let rest: Vec<VarId> = vars.iter().copied().filter(|w| w != v).collect();
+            for binding in bindings {
+                for x in binding {
+                    env.bind(*v, x);
+                }
+                let result = self.bind_instances(env, &rest, others.clone(), lit, each);
+                env.unbind(*v);
+                result?;
+            }
+            return Ok(());
+        }
         Err(Halt::Opaque)
     }
 

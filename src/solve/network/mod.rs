@@ -8,6 +8,7 @@
 //! tested by the interpreter as if it had been enumerated, so what is translated badly, or not at
 //! all, costs time and never a solution; and what has no value is found as before.
 
+mod cliques;
 mod expr;
 mod guards;
 mod inline;
@@ -299,6 +300,10 @@ impl<'b, 'm> Builder<'b, 'm> {
                 tests.push(Test { conjunct: c.clone(), vars, passed: None });
             }
         }
+        self.join_unequal();
+        if !self.propagates()? {
+            return Err(Halt::Opaque);
+        }
         let fixed = self.base.iter().filter(|v| self.net.domains.is_fixed(**v)).count();
         Ok((useful || fixed * 2 > self.base.len()).then_some(tests))
     }
@@ -345,7 +350,8 @@ impl<'b, 'm> Builder<'b, 'm> {
         }
     }
 
-    /// Depth-first search, smallest domain first, values in ascending order.
+    /// Depth-first search, values in ascending order. The smallest domain comes first; among equals the variable that weighs most
+    /// in a sum, whose value says most about the others.
     fn explore(
         &mut self,
         env: &mut Env,
@@ -354,6 +360,7 @@ impl<'b, 'm> Builder<'b, 'm> {
         leaf: &mut dyn FnMut(&mut Env) -> Res<Flow>,
     ) -> Res<Flow> {
         let mut decisions: Vec<(crate::solve::finite_domains::Mark, Fd, i64, bool)> = Vec::new();
+        let weights = self.net.weights();
         loop {
             self.interp.tick()?;
             let mut alive = self.propagates()?;
@@ -362,8 +369,8 @@ impl<'b, 'm> Builder<'b, 'm> {
             }
             if alive {
                 let domains = &self.net.domains;
-                let next =
-                    self.base.iter().filter(|v| !domains.is_fixed(**v)).min_by_key(|v| domains.size(**v));
+                let open = self.base.iter().filter(|v| !domains.is_fixed(**v));
+                let next = open.min_by_key(|v| (domains.size(**v), -weights[v.index()]));
                 match next.copied() {
                     None => {
                         if self.with_values(env, shaped, leaf)? == Flow::Stop {
