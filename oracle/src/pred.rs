@@ -3,9 +3,9 @@
 //! In: an environment and a predicate. Out: `Ok(truth)`, or why there is none.
 //! A conjunction is false if some conjunct is false, wherever it stands; `or` and `=>` go from left to right.
 
-use crate::eval::{Env, Oracle, Res, Slot, Stop, Val};
+use crate::eval::{Env, Oracle, Res, Stop, Val};
 use crate::sets::{Set, to_the_end};
-use crate::tree::{Expr, Pred, RelOp, Type, Var};
+use crate::tree::{Expr, Pred, RelOp, Var};
 use crate::value::Value;
 
 /// A conjunct and the innermost label around it.
@@ -140,15 +140,8 @@ impl Oracle<'_> {
         })
     }
 
-    /// `E : {x|P}`, written like this, looks at P only at the point. A variable that was given no value yet, such as a
-    /// result before the first turn of a loop, has some value of its type: it is a member of the whole type.
+    /// `E : {x|P}`, written like this, looks at P only at the point.
     fn is_in(&self, env: &Env, a: &Expr, b: &Expr) -> Res<bool> {
-        if let (Expr::Var(name), Expr::All(ty)) = (a, b)
-            && matches!(env.get(name), Some(Slot::Unassigned))
-            && !matches!(ty, Type::Free(_))
-        {
-            return Ok(true);
-        }
         let a = self.val(env, a)?;
         if let Expr::Compr(vars, p) = b {
             return self.holds_at(env, vars, p, &self.value_of(a)?);
