@@ -71,7 +71,7 @@ fn never_enabled(o: &Outcome) -> Option<String> {
         let all = std::iter::once(&o.why).chain(o.others.iter().map(|(_, why)| why));
         all.filter_map(|why| why.step.as_ref()).any(|step| step.event == name)
     };
-    let silent = o.events.iter().filter(|e| e.states + e.transitions == 0 && !fails(&e.name));
+    let silent = o.events.iter().filter(|e| e.states == 0 && e.transitions == 0 && !fails(&e.name));
     let names: Vec<&str> = silent.map(|e| e.name.as_str()).collect();
     if names.is_empty() || o.counts.states == 0 {
         return None;

@@ -129,7 +129,7 @@ fn every_error_is_reported() {
 #[test]
 fn a_generic_definition_without_an_equation_is_refused() {
     let messages =
-        rejected("\\begin{gendef}[X] f : X \\fun X \\where \\forall x : X @ f~x = x \\end{gendef}");
+        rejected("\\begin{gendef}[X] f : X \\fun X \\where \\exists x : X @ f~x = x \\end{gendef}");
     assert!(messages.contains("is not defined by an equation"), "{messages}");
 }
 
