@@ -5,9 +5,14 @@
 //! into), so "no event is enabled" is said too often, never too seldom; a candidate is confirmed elsewhere.
 
 use super::action::collect_guards;
+use super::pred::conjuncts;
 use super::{Encoder, Env, Slot};
 use crate::sat::Lit;
-use bombus_lang::typed::{BinOp, Expr, ExprKind, OpId, Pred, PredKind, Stmt, StmtKind, VarId};
+use bombus_lang::free;
+use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::typed::{
+    Arrow, BinOp, Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, UnOp, VarId,
+};
 
 impl Encoder<'_> {
     /// Where this holds, the event is enabled in the state, or something goes wrong in it.
@@ -156,36 +161,126 @@ impl Encoder<'_> {
         }
     }
 
-    /// A set has elements.
+    /// A set has elements. Sets of sets, functions and records are judged by what they are made of.
     fn has_elements(&mut self, env: &mut Env, set: &Expr) -> Lit {
-        if let ExprKind::TypeSet(_) | ExprKind::Natural | ExprKind::Natural1 = set.kind {
+        match &set.kind {
+            ExprKind::TypeSet(_) | ExprKind::Natural | ExprKind::Natural1 => Lit::TRUE,
+            // The empty set and the empty sequence are among these.
+            ExprKind::Unary(UnOp::Pow | UnOp::Fin | UnOp::Seq | UnOp::Iseq, _) => Lit::TRUE,
+            ExprKind::Unary(UnOp::Pow1 | UnOp::Fin1 | UnOp::Seq1 | UnOp::Iseq1, of) => {
+                self.has_elements(env, of)
+            }
+            ExprKind::Unary(UnOp::Perm, of) => Lit::constant(self.expr(env, of).0.as_set().is_some()),
+            ExprKind::Symbolic(inner) => self.has_elements(env, inner),
+            ExprKind::StructSet(sets) => {
+                let all: Vec<Lit> = sets.iter().map(|s| self.has_elements(env, s)).collect();
+                self.g.and_all(&all)
+            }
+            ExprKind::Binary(op @ (BinOp::Cartesian | BinOp::Union), a, b) => {
+                let (x, y) = (self.has_elements(env, a), self.has_elements(env, b));
+                if *op == BinOp::Union { self.g.or(x, y) } else { self.g.and(x, y) }
+            }
+            ExprKind::Binary(BinOp::Interval, a, b) => {
+                let ((x, _), (y, _)) = (self.expr(env, a), self.expr(env, b));
+                match (x.as_int(), y.as_int()) {
+                    (Some(x), Some(y)) => self.num_le(x, y),
+                    _ => Lit::FALSE,
+                }
+            }
+            ExprKind::Binary(op, a, b) if op.arrow().is_some() => match op.arrow() {
+                Some(arrow) => self.has_arrows(env, arrow, a, b),
+                None => Lit::FALSE,
+            },
+            _ => {
+                let (term, _) = self.expr(env, set);
+                match term.as_set() {
+                    Some(rows) => {
+                        let lits: Vec<Lit> = rows.values().copied().collect();
+                        self.g.or_all(&lits)
+                    }
+                    None => Lit::FALSE,
+                }
+            }
+        }
+    }
+
+    /// There are relations of a kind from one set to another. Where elements would have to be counted, only sets whose
+    /// elements are known tell.
+    fn has_arrows(&mut self, env: &mut Env, arrow: Arrow, from: &Expr, to: &Expr) -> Lit {
+        if !arrow.total && !arrow.onto {
             return Lit::TRUE;
         }
-        if let ExprKind::Binary(BinOp::Interval, a, b) = &set.kind {
-            let ((x, _), (y, _)) = (self.expr(env, a), self.expr(env, b));
-            return match (x.as_int(), y.as_int()) {
-                (Some(x), Some(y)) => self.num_le(x, y),
-                _ => Lit::FALSE,
-            };
+        if !(arrow.functional && (arrow.onto || arrow.injective)) {
+            // Everything on a side that has to be covered goes to one element of the other side.
+            let mut fine = Vec::new();
+            for (covered, other, asked) in [(from, to, arrow.total), (to, from, arrow.onto)] {
+                if asked {
+                    let (none, some) = (self.is_empty(env, covered), self.has_elements(env, other));
+                    fine.push(self.g.or(none, some));
+                }
+            }
+            return self.g.and_all(&fine);
         }
+        let (Some(from), Some(to)) = (self.known_size(env, from), self.known_size(env, to)) else {
+            return Lit::FALSE;
+        };
+        let onto = !arrow.onto || to <= from && (!arrow.total || to > 0 || from == 0);
+        let injective = !(arrow.injective && arrow.total) || from <= to;
+        Lit::constant(onto && injective)
+    }
+
+    fn is_empty(&mut self, env: &mut Env, set: &Expr) -> Lit {
         let (term, _) = self.expr(env, set);
         match term.as_set() {
             Some(rows) => {
-                let lits: Vec<Lit> = rows.values().copied().collect();
-                self.g.or_all(&lits)
+                let none: Vec<Lit> = rows.values().map(|l| !*l).collect();
+                self.g.and_all(&none)
             }
             None => Lit::FALSE,
         }
+    }
+
+    /// How many elements a set has, if that does not depend on unknowns.
+    fn known_size(&mut self, env: &mut Env, set: &Expr) -> Option<usize> {
+        let (term, _) = self.expr(env, set);
+        let rows = term.as_set()?;
+        let sure = rows.values().all(|l| l.is_constant());
+        sure.then(|| rows.values().filter(|l| **l == Lit::TRUE).count())
+    }
+
+    /// `x:(P)` has an outcome where P says of each variable only in which set it is; `None` where P says more.
+    fn has_members(&mut self, env: &mut Env, vars: &[VarId], p: &Pred) -> Option<Lit> {
+        let mut all = Vec::new();
+        conjuncts(p, &mut all);
+        let (mut told, mut some) = (Vec::new(), Vec::new());
+        for p in all {
+            let PredKind::Rel(op, x, set) = &p.kind else { return None };
+            let ExprKind::Var(v) = x.kind else { return None };
+            let plain = vars.contains(&v) && !told.contains(&v) && !may_be_undefined(set);
+            if !plain || free::mentions(set, &|w| vars.contains(&w)) {
+                return None;
+            }
+            told.push(v);
+            match op {
+                RelOp::In => some.push(self.has_elements(env, set)),
+                RelOp::Subset => {}
+                _ => return None,
+            }
+        }
+        Some(self.g.and_all(&some))
     }
 
     /// `x:(P)` has an outcome.
     fn has_solution(&mut self, env: &mut Env, vars: &[VarId], p: &Pred) -> Lit {
         let saved: Vec<_> = vars.iter().map(|v| (*v, env.put_old(*v, env.get(*v).cloned()))).collect();
         let before: Vec<(VarId, Option<Slot>)> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
-        let some = self.exists(env, vars, &[p], &mut |this, env| {
-            let t = this.pred(env, p);
-            this.surely(t)
-        });
+        let some = match self.has_members(env, vars, p) {
+            Some(some) => some,
+            None => self.exists(env, vars, &[p], &mut |this, env| {
+                let t = this.pred(env, p);
+                this.surely(t)
+            }),
+        };
         for (v, slot) in before {
             env.put(v, slot);
         }
@@ -204,9 +299,13 @@ impl Encoder<'_> {
         let optional = |s: &Option<Box<Stmt>>| s.as_ref().is_none_or(|s| self.is_total(s));
         match &s.kind {
             StmtKind::Skip | StmtKind::External(..) | StmtKind::Assign(_) => true,
-            StmtKind::BecomesIn(_, set) => {
-                matches!(set.kind, ExprKind::TypeSet(_) | ExprKind::Natural | ExprKind::Natural1)
-            }
+            StmtKind::BecomesIn(_, set) => matches!(
+                set.kind,
+                ExprKind::TypeSet(_)
+                    | ExprKind::Natural
+                    | ExprKind::Natural1
+                    | ExprKind::Unary(UnOp::Pow | UnOp::Fin | UnOp::Seq | UnOp::Iseq, _)
+            ),
             StmtKind::BecomesSuch(_, p) => matches!(p.kind, PredKind::True),
             StmtKind::Pre(_, b) | StmtKind::Assert(_, _, b) | StmtKind::Witness(_, b) => self.is_total(b),
             StmtKind::Choice(bs) => bs.iter().any(|b| self.is_total(b)),

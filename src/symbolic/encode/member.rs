@@ -45,7 +45,7 @@ impl Encoder<'_> {
     /// The literal of `x : S` where S is defined.
     pub(super) fn member(&mut self, env: &mut Env, x: &Term, set: &Expr) -> Option<Lit> {
         match &set.kind {
-            ExprKind::TypeSet(t) if !has_free(t) => Some(Lit::TRUE),
+            _ if is_whole(set) => Some(Lit::TRUE),
             ExprKind::Natural | ExprKind::Natural1 => {
                 let least = if set.kind == ExprKind::Natural { Int::ZERO } else { Int::ONE };
                 let least = self.number(&least);
@@ -135,7 +135,7 @@ impl Encoder<'_> {
 
     /// All rows are elements of a set.
     pub(super) fn rows_within(&mut self, env: &mut Env, rows: &Rows, set: &Expr) -> Option<Lit> {
-        if matches!(&set.kind, ExprKind::TypeSet(t) if !has_free(t)) {
+        if is_whole(set) {
             return Some(Lit::TRUE);
         }
         let mut all = Vec::with_capacity(rows.len());
@@ -206,6 +206,18 @@ impl Encoder<'_> {
             }
         }
         Some(self.g.and_all(&all))
+    }
+}
+
+/// Whether a set has every value of its type, whatever unknowns are.
+pub(super) fn is_whole(set: &Expr) -> bool {
+    match &set.kind {
+        ExprKind::TypeSet(t) => !has_free(t),
+        ExprKind::Binary(BinOp::Cartesian | BinOp::Relation, a, b) => is_whole(a) && is_whole(b),
+        ExprKind::Unary(UnOp::Pow, of) => is_whole(of),
+        ExprKind::StructSet(sets) => sets.iter().all(is_whole),
+        ExprKind::Symbolic(inner) => is_whole(inner),
+        _ => false,
     }
 }
 

@@ -4,11 +4,14 @@
 //! false if a conjunct is, else undefined if one is; disjunctions and implications go from left to right; quantifiers
 //! are conjunctions and disjunctions of their instances. Never here: bindings (`binder`).
 
-use super::term::{Rows, Term};
+use super::member::is_whole;
+use super::term::{LISTED, Rows, Term};
 use super::{Encoder, Env, Slot, Truth};
 use crate::sat::Lit;
+use bombus_lang::free;
 use bombus_lang::partiality::pred_may_be_undefined;
-use bombus_lang::typed::{Expr, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
+use bombus_lang::value::Value;
 
 impl Encoder<'_> {
     /// A predicate; one that is not understood is an unknown truth.
@@ -55,7 +58,7 @@ impl Encoder<'_> {
             },
             PredKind::Forall(vars, body) => match self.quantified(env, vars, body, true) {
                 Some(t) => t,
-                None => self.opaque_pred(env, p, "a quantifier whose bindings are not bounded"),
+                None => self.some_instances(env, p, vars, body),
             },
             PredKind::Exists(vars, body) => match self.quantified(env, vars, body, false) {
                 Some(t) => t,
@@ -109,6 +112,9 @@ impl Encoder<'_> {
     }
 
     fn quantified(&mut self, env: &mut Env, vars: &[VarId], body: &Pred, all: bool) -> Option<Truth> {
+        if all && let Some((vars, body)) = merged(vars, body) {
+            return self.quantified(env, &vars, body, true);
+        }
         // `!x.(P => Q)` asks for bindings of P; where P is false the instance is true.
         let bound_by = match (&strip(body).kind, all) {
             (PredKind::Implies(p, _), true) => p,
@@ -158,6 +164,65 @@ impl Encoder<'_> {
         truth
     }
 
+    /// `!x.(P)` with unbounded bindings of sets: where the literal holds, P holds of the least and of the greatest set. Where
+    /// the literal does not hold nothing is said, so the literal stands for more than the predicate does.
+    fn some_instances(&mut self, env: &mut Env, p: &Pred, vars: &[VarId], body: &Pred) -> Truth {
+        let known = self.stand_ins.len();
+        let truth = self.opaque_pred(env, p, "a quantifier whose bindings are not bounded");
+        let ([v], PredKind::Implies(premise, _)) = (vars, &strip(body).kind) else { return truth };
+        // Instances are made once, of what is said of constants: in every state they would be too many.
+        let machine = self.machine;
+        if self.stand_ins.len() == known || !free::of_pred(p).iter().all(|v| machine.constants.contains(v)) {
+            return truth;
+        }
+        let Some(greatest) = self.greatest_set(env, *v, premise) else { return truth };
+        for set in [Term::set(Rows::new()), greatest] {
+            let saved = env.put(*v, Some(Slot { term: set, set: Lit::TRUE }));
+            let instance = self.pred(env, body);
+            env.put(*v, saved);
+            let fine = self.surely(instance);
+            // A conjunction of instances that is true and defined has defined instances only.
+            self.g.add_clause(&[!truth.holds, !truth.defined, fine]);
+        }
+        truth
+    }
+
+    /// The greatest set of those that `v <: A`, `v : POW(A)` or `v : A <-> B` in a premise allow.
+    fn greatest_set(&mut self, env: &mut Env, v: VarId, premise: &Pred) -> Option<Term> {
+        let mut all = Vec::new();
+        conjuncts(premise, &mut all);
+        let saved = env.put(v, None);
+        let mut found = None;
+        for p in all {
+            let PredKind::Rel(op, x, set) = &p.kind else { continue };
+            if !matches!(x.kind, ExprKind::Var(w) if w == v) || free::mentions(set, &|w| w == v) {
+                continue;
+            }
+            found = match (op, &set.kind) {
+                (RelOp::Subset, _) => self.expr(env, set).0.as_set().cloned(),
+                (RelOp::In, ExprKind::Unary(UnOp::Pow, of)) => self.expr(env, of).0.as_set().cloned(),
+                (RelOp::In, ExprKind::Binary(BinOp::Relation, a, b)) => {
+                    let (a, b) = (self.expr(env, a).0, self.expr(env, b).0);
+                    a.as_set().zip(b.as_set()).filter(|(a, b)| a.len() * b.len() <= LISTED).map(|(a, b)| {
+                        let mut rows = Rows::new();
+                        for (x, l) in a {
+                            for (y, m) in b {
+                                rows.insert(Value::pair(x.clone(), y.clone()), self.g.and(*l, *m));
+                            }
+                        }
+                        rows
+                    })
+                }
+                _ => None,
+            };
+            if found.is_some() {
+                break;
+            }
+        }
+        env.put(v, saved);
+        found.map(Term::set)
+    }
+
     fn relation(&mut self, env: &mut Env, op: RelOp, a: &Expr, b: &Expr) -> Option<Truth> {
         if a.ty == Type::Real {
             return None;
@@ -198,6 +263,9 @@ impl Encoder<'_> {
             return Some(Truth { holds: holds.signed(!negated), defined: d });
         }
         let (x, d) = self.expr(env, a);
+        if !strict && is_whole(b) {
+            return Some(Truth { holds: Lit::constant(!negated), defined: d });
+        }
         if !may_fail && let Term::Images(images) = &x {
             let holds = self.images_within(env, images, true, b)?;
             return Some(Truth { holds: holds.signed(!negated), defined: d });
@@ -248,6 +316,17 @@ impl Encoder<'_> {
         }
         Some(Truth { holds: self.g.and_all(&all), defined: self.g.and_all(&defined) })
     }
+}
+
+/// `!x.(!y.(P))`, also behind a premise that says nothing, as one quantifier over both.
+fn merged<'p>(vars: &[VarId], body: &'p Pred) -> Option<(Vec<VarId>, &'p Pred)> {
+    let inner = match &strip(body).kind {
+        PredKind::Implies(p, q) if matches!(strip(p).kind, PredKind::True) => strip(q),
+        PredKind::Forall(..) => strip(body),
+        _ => return None,
+    };
+    let PredKind::Forall(more, body) = &inner.kind else { return None };
+    Some(([vars, more].concat(), body))
 }
 
 /// The predicate below its labels.
