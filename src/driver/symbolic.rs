@@ -447,7 +447,7 @@ fn blocked(
                     "a path of {} operations that may lead to a finding could not be replayed",
                     path.depth()
                 ));
-                return Ok((None, Ended::Depth));
+                return Ok((None, went_on(base, settings.max_depth)));
             }
             Ok((None, ended))
         }
@@ -460,8 +460,16 @@ fn blocked(
                 ic3::Why::Width => "the invariant that was found rests on the width of integers".into(),
                 _ => "the search for an invariant was stopped".into(),
             });
-            Ok((None, Ended::Depth))
+            Ok((None, went_on(base, settings.max_depth)))
         }
+    }
+}
+
+/// What has no proof may be wrong at a greater depth. Only a violation is an answer.
+fn went_on<V>(base: &mut Search<V>, depth: usize) -> Ended<V> {
+    match base.go_on(depth) {
+        ended @ Ended::Violation(_) => ended,
+        _ => Ended::Depth,
     }
 }
 
@@ -531,6 +539,7 @@ fn conclude(
 ) -> Result<Searched, Failure> {
     let mut report = report;
     let bound = base.unrolling.enc.atoms.width();
+    let keeps_going = base.keep_going;
     add(&mut report, base.unrolling.figures());
     report.proven.saved += base.unrolling.saved();
     report.weak.extend(base.unrolling.enc.weak.iter().cloned());
@@ -551,7 +560,7 @@ fn conclude(
     found.dedup_by(|a, b| a.kind == b.kind && a.property == b.property);
     match ended {
         Ended::Violation(v) => violation = Some(v?),
-        Ended::NoBeginning { proved } => match replay.no_beginning() {
+        Ended::NoBeginning { proved } => match replay.no_beginning(proved) {
             Some(v) => violation = Some(v?),
             None if proved => violation = Some(replay.proved_no_beginning()),
             None => {
@@ -573,7 +582,7 @@ fn conclude(
     // something only if there is a beginning.
     if proved && violation.is_none() && !report.weak.is_empty() && !replay.begins() {
         (proved, report.k, report.certificate) = (false, None, None);
-        match replay.no_beginning() {
+        match replay.no_beginning(false) {
             Some(v) => violation = Some(v?),
             None => reasons.push("no initial state is known, so that a proof may be about nothing".into()),
         }
@@ -589,7 +598,7 @@ fn conclude(
     if violation.is_none()
         && !proved
         && doubted
-        && let Some(v) = replay.no_beginning()
+        && let Some(v) = replay.no_beginning(false)
     {
         violation = Some(v?);
     }
@@ -598,7 +607,7 @@ fn conclude(
     if base.run.narrow {
         reasons.push(format!("integers of {width} bits may be too narrow: {}", report.width_reason));
     }
-    if let Some(v) = &violation {
+    if let Some(v) = violation.as_ref().filter(|_| !keeps_going) {
         report.depth = operations(v);
     }
     Ok(Searched { violation, others, proved, narrow, needed, reasons, report })

@@ -405,6 +405,19 @@ fn constants_without_a_valuation_are_a_finding_and_prove_nothing() {
     });
 }
 
+/// No evaluator lists the relations of forty nodes; the greatest one refutes the property.
+#[test]
+fn what_properties_say_of_all_sets_is_tried_with_the_greatest_set() {
+    with_stack(|| {
+        let text = "MACHINE M SETS C CONSTANTS N PROPERTIES N=1..40 & card(C)=2 & \
+                    !g.(g : N<->N & g/={} => #f.(f : N-->C & !n.(!m.(n/=m & n|->m : g => f(n)/=f(m))))) \
+                    VARIABLES x INVARIANT x:0..1 INITIALISATION x:=0 OPERATIONS o = x:=1-x END";
+        let o = outcome(text, &options(symbolic(Method::Kind))).expect("a model");
+        assert_eq!(o.verdict(), Verdict::Violated, "{:?}", o.ledger.reasons());
+        assert_eq!(o.violation.expect("a finding").kind, "properties");
+    });
+}
+
 #[test]
 fn the_solver_chooses_constants() {
     with_stack(|| {

@@ -27,6 +27,36 @@ use Answer::*;
 /// Reason, answer, text without MACHINE and END.
 const MACHINES: &[(&str, Answer, &str)] = &[
     (
+        "any function may be the first one",
+        Holds(&[Kind, Ic3]),
+        "SETS E={e1,e2,e3} VARIABLES f,g INVARIANT f : E --> 0..4 & g : E >+> 0..4 INITIALISATION f :: E --> 0..4 || g :( g : E >+> 0..4 ) OPERATIONS put(e,i)=PRE e:E & i:0..4 THEN f(e):=i END; back=g:=E<<|g",
+    ),
+    (
+        "any sequence, record and relation may be the first one",
+        Holds(&[Kind, Ic3]),
+        "SETS E={e1,e2} VARIABLES q,r,s INVARIANT q : iseq(E) & r : struct(a:0..9,b:BOOL) & s : E <-> E INITIALISATION q :: iseq(E) || r :: struct(a:0..9,b:BOOL) || s :: E <-> E OPERATIONS drop=SELECT q/=[] THEN q:=tail(q) END; flip=r'b:=bool(r'b=FALSE); turn=s:=s~",
+    ),
+    (
+        "no injection leads from three elements into two",
+        Vacuous,
+        "SETS E={e1,e2,e3} VARIABLES f INVARIANT f : E >-> 1..2 INITIALISATION f :: E >-> 1..2 OPERATIONS stay=f:=f",
+    ),
+    (
+        "no total function leads into nothing",
+        Vacuous,
+        "SETS E={e1,e2,e3} CONSTANTS n PROPERTIES n : -3..0 VARIABLES f INVARIANT f : E +-> 1..n INITIALISATION f :( f : E --> 1..n ) OPERATIONS stay=f:=f",
+    ),
+    (
+        "every set of pairs of numbers is one",
+        Holds(&[Kind, Ic3]),
+        "VARIABLES x,s INVARIANT x:0..3 & s <: INTEGER*INTEGER & s : INTEGER <-> INTEGER INITIALISATION x:=0 || s:=%i.(i:NATURAL|i+1) OPERATIONS o=x:=3-x",
+    ),
+    (
+        "a fifth number behind sets that have no literals",
+        Fails(4),
+        "VARIABLES s INVARIANT s <: INTEGER & card(s)<=3 INITIALISATION s:={} OPERATIONS add(i)=PRE i:1..5 THEN s:=s\\/{i} END",
+    ),
+    (
         "guards keep the number in its range",
         Holds(&[Kind, Ic3]),
         "VARIABLES x INVARIANT x:0..100 INITIALISATION x:=0 OPERATIONS inc=SELECT x<100 THEN x:=x+1 END; reset=SELECT x=100 THEN x:=0 END",

@@ -26,6 +26,8 @@ use std::time::Duration;
 
 /// Seconds that the evaluator may take for one candidate.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Seconds that the evaluator may take to say more of what is proved.
+const EXPLAINING: Duration = Duration::from_secs(2);
 
 /// Why a candidate is spurious whose constants do not satisfy PROPERTIES.
 pub const NO_VALUATION: &str = "the evaluator does not find the valuation of the constants";
@@ -66,9 +68,10 @@ impl Replay<'_> {
         }
     }
 
-    /// A finding that needs no path: PROPERTIES or INITIALISATION, by the evaluator alone.
-    pub fn no_beginning(&self) -> Option<Result<Violation, String>> {
-        let budget = self.moment();
+    /// A finding that needs no path: PROPERTIES or INITIALISATION, by the evaluator alone. Where the solver has proved that there
+    /// is one, the evaluator may only say more of it, and soon.
+    pub fn no_beginning(&self, proved: bool) -> Option<Result<Violation, String>> {
+        let budget = self.moment(if proved { EXPLAINING } else { PATIENCE });
         let interpreter = Interpreter::new(self.machine, &budget);
         let constants = interpreter.constants().ok()?;
         if let Some(e) = constants.errors.first() {
@@ -93,7 +96,7 @@ impl Replay<'_> {
 
     /// Whether the evaluator knows an initial state.
     pub fn begins(&self) -> bool {
-        let budget = self.moment();
+        let budget = self.moment(PATIENCE);
         let interpreter = Interpreter::new(self.machine, &budget);
         let Ok(constants) = interpreter.constants() else { return false };
         constants.values.iter().any(|valuation| {
@@ -115,8 +118,8 @@ impl Replay<'_> {
         }
     }
 
-    fn moment(&self) -> Budget {
-        let until = self.budget.elapsed() + PATIENCE;
+    fn moment(&self, patience: Duration) -> Budget {
+        let until = self.budget.elapsed() + patience;
         let limit = self.budget.time_limit.map_or(until, |l| l.min(until));
         let mut moment = self.budget.clone();
         moment.time_limit = Some(limit);
@@ -124,7 +127,7 @@ impl Replay<'_> {
     }
 
     fn follow(&self, candidate: &Candidate) -> Result<(Walk, Found), String> {
-        let budget = self.moment();
+        let budget = self.moment(PATIENCE);
         let constants = self.constants(candidate, &budget)?;
         let state = match self.beginning(candidate, &constants, &budget)? {
             Beginning::Found(found) => return Ok((Walk::nowhere(), found)),

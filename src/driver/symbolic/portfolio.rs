@@ -51,12 +51,13 @@ pub fn explore(
                         super::explore(machine, sources, options, settings, formulas, own)
                     }
                     None if i == sets => {
+                        let own = &with_memory(own, own.max_memory.map(|limit| limit / 2));
                         let options = CheckOptions { engine: Engine::Bdd, workers: 1, ..options.clone() };
                         bdd::explore(machine, sources, &options, formulas, &[], own)
                     }
                     None => {
-                        let mut own = own.clone();
-                        own.max_memory = own.max_memory.or(Some(MEMORY));
+                        let limit = own.max_memory.map_or(MEMORY, |limit| limit / 2);
+                        let own = with_memory(own, Some(limit));
                         let options = CheckOptions { engine: Engine::Explicit, ..options.clone() };
                         compiled::explore(machine, sources, &options, formulas, &own)
                     }
@@ -73,6 +74,13 @@ pub fn explore(
         drop(tell);
         collect(&hear, &budgets, budget)
     })
+}
+
+/// What keeps states gives way before the memory of all engines together is used up.
+fn with_memory(budget: &Budget, limit: Option<u64>) -> Budget {
+    let mut own = budget.clone();
+    own.max_memory = limit;
+    own
 }
 
 type Answer = (usize, Result<Explored, Failure>);
