@@ -73,7 +73,7 @@ impl Manifest {
     /// Whether the states of the search can be counted again: not if it ended at a finding, and not if it counted orbits
     /// and kept no list of them.
     pub fn is_counted(&self) -> bool {
-        self.verified && !(self.unlisted.is_some() && !self.symmetry.is_empty())
+        self.verified && (self.unlisted.is_none() || self.symmetry.is_empty())
     }
 
     /// What cannot be checked may not be claimed.
