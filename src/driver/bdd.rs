@@ -16,7 +16,7 @@ use crate::explore;
 use crate::lang::typed::{Machine, Pred};
 use crate::lang::value::identity::BY_FORM;
 use crate::model::{Formula, Model};
-use crate::program::native::Wanted;
+use crate::program::native::Tier;
 use crate::program::{self, Program, footprints};
 use crate::report::{BddDetails, Counts, EventCoverage, Ledger, Reductions};
 use crate::system::{FindingKind, System};
@@ -113,7 +113,7 @@ impl<'a> Attempt<'a> {
             skip_invariant: options.no_invariant,
             skip_assertions: options.no_assertions,
             strict_guards: options.strict_wd,
-            native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
+            native: if options.no_native { Tier::Never } else { Tier::WhenHot },
             observed: self.formulas.observed().into_iter().chain(self.hints.iter().cloned()).collect(),
             every_value,
             ..program::Options::default()
@@ -135,7 +135,7 @@ impl<'a> Attempt<'a> {
         let asked = &options.bdd;
         let rejected = |diagnostics| Rejected { sources: sources.clone(), diagnostics };
         let early = Claims::ground(formulas, machine, budget).map_err(rejected)?;
-        let wanted = footprints::Wanted {
+        let wanted = footprints::SetQuestions {
             invariant: !options.no_invariant,
             assertions: !options.no_assertions,
             goal: machine.goal.is_some(),
@@ -398,12 +398,12 @@ const FEW_BITS: u32 = 20;
 
 /// Whether sets of states suit a model, and why, for `bombus info`.
 pub fn advice(program: &mut Program) -> Vec<String> {
-    let wanted = footprints::Wanted {
+    let wanted = footprints::SetQuestions {
         invariant: true,
         assertions: true,
         goal: true,
         symmetry: true,
-        ..footprints::Wanted::default()
+        ..footprints::SetQuestions::default()
     };
     if !program.prepare_footprints(&wanted) {
         return Vec::new();

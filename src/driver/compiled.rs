@@ -19,7 +19,7 @@ use crate::cluster::Membership;
 use crate::explore::{self, Reason};
 use crate::lang::typed::Machine;
 use crate::lang::value::identity::BY_FORM;
-use crate::program::native::Wanted;
+use crate::program::native::Tier;
 use crate::program::{self, Program};
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, TimeShares, Violation};
 use crate::system::{FindingKind, System};
@@ -119,7 +119,7 @@ impl Run<'_> {
             skip_invariant: options.no_invariant,
             skip_assertions: options.no_assertions,
             strict_guards: options.strict_wd,
-            native: if options.no_native { Wanted::Never } else { Wanted::WhenHot },
+            native: if options.no_native { Tier::Never } else { Tier::WhenHot },
             observed: formulas.observed(),
             watched: formulas.watched(),
             symmetry: options.symmetry,

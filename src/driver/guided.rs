@@ -21,7 +21,7 @@ use crate::csp::machine::Machine as Process;
 use crate::explore;
 use crate::lang::typed::{Machine, SetKind};
 use crate::model::Model;
-use crate::program::native::Wanted as Native;
+use crate::program::native::Tier;
 use crate::program::{self};
 use crate::report::{Counts, EventCoverage, Outcome, Violation};
 use crate::system::{FindingKind, System};
@@ -170,7 +170,7 @@ pub fn check(
         skip_invariant: options.no_invariant,
         skip_assertions: options.no_assertions,
         strict_guards: options.strict_wd,
-        native: if options.no_native { Native::Never } else { Native::WhenHot },
+        native: if options.no_native { Tier::Never } else { Tier::WhenHot },
         symmetry: options.symmetry,
         observed,
         ..program::Options::default()

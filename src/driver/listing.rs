@@ -47,11 +47,11 @@ pub fn relations(machine: &Machine, budget: &Budget, how: Relate) -> String {
             return format!("relations   unknown: {} while the constants were set up", stop.reason());
         }
     };
-    program.prepare_reduction(&program::Wanted {
+    program.prepare_reduction(&program::Preserved {
         invariant: true,
         assertions: true,
         goal: machine.goal.is_some(),
-        ..program::Wanted::default()
+        ..program::Preserved::default()
     });
     program.refine_reduction();
     match (program.reduction(), how) {

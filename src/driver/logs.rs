@@ -212,7 +212,7 @@ fn told(machine: &Machine, event: usize, mapped: &EventMap, wrong: &mut Vec<Stri
 }
 
 /// What one line asks of a step: values by position, and of the state after it.
-struct Wanted {
+struct LoggedStep {
     event: usize,
     params: Vec<(usize, VarId, Value)>,
     results: Vec<(usize, VarId, Value)>,
@@ -286,7 +286,7 @@ impl Follower<'_> {
     }
 
     /// What a line asks for: one of several events, and values of expressions after it.
-    fn wanted(&self, name: &str, line: &Json) -> Result<(Vec<Wanted>, ToldState), String> {
+    fn wanted(&self, name: &str, line: &Json) -> Result<(Vec<LoggedStep>, ToldState), String> {
         let named = self.meaning.events.get(name).ok_or_else(|| {
             format!("the model has no event {name}: name one in [events.{name}] of the map, or list it in `ignore`")
         })?;
@@ -303,7 +303,7 @@ impl Follower<'_> {
         };
         let mut wanted = Vec::new();
         for told in &named.operations {
-            wanted.push(Wanted {
+            wanted.push(LoggedStep {
                 event: told.event,
                 params: values(&told.params)?,
                 results: values(&told.results)?,
@@ -370,7 +370,7 @@ impl Follower<'_> {
     fn after(
         &mut self,
         before: &[State],
-        wanted: &[Wanted],
+        wanted: &[LoggedStep],
         told: &[(usize, Value)],
     ) -> Result<(Vec<State>, Near), Halt> {
         let mut seen: HashSet<State> = HashSet::new();
@@ -396,7 +396,7 @@ impl Follower<'_> {
         Ok((limited(after)?, near))
     }
 
-    fn differences(&self, want: &Wanted, t: &Transition) -> Vec<String> {
+    fn differences(&self, want: &LoggedStep, t: &Transition) -> Vec<String> {
         let machine = self.interpreter.machine();
         let mut all = Vec::new();
         for (list, values) in [(&want.params, &t.params), (&want.results, &t.results)] {
@@ -410,7 +410,12 @@ impl Follower<'_> {
         all
     }
 
-    fn state_differences(&mut self, want: &Wanted, told: &[(usize, Value)], state: &State) -> Vec<String> {
+    fn state_differences(
+        &mut self,
+        want: &LoggedStep,
+        told: &[(usize, Value)],
+        state: &State,
+    ) -> Vec<String> {
         let machine = self.interpreter.machine();
         let name = &machine.op(machine.events[want.event]).name;
         let mut all = Vec::new();

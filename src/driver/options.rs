@@ -6,7 +6,7 @@
 use super::{Certificate, Checkpoint, Cluster, Proofs, Reduce, SymmetryMode, bdd, symbolic, temporal};
 use crate::explore::{self, Order, Progress, Store};
 use crate::model::LoadOptions;
-use crate::symbolic::unroll::Wanted;
+use crate::symbolic::unroll::Properties;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -91,8 +91,8 @@ impl CheckOptions {
 }
 
 /// What of a state is looked at, for engines that ask a solver.
-pub(super) fn wanted_of(options: &CheckOptions) -> Wanted {
-    Wanted {
+pub(super) fn wanted_of(options: &CheckOptions) -> Properties {
+    Properties {
         invariant: !options.no_invariant,
         assertions: !options.no_assertions,
         deadlock: !options.no_deadlock,

@@ -7,7 +7,7 @@ use super::CheckOptions;
 use super::temporal::Formulas;
 use crate::explore::Store;
 use crate::explore::reduce::por::{Figures, Method, Por, Preserve, Proviso};
-use crate::program::{Program, Wanted};
+use crate::program::{Preserved, Program};
 use crate::report::PorDetails;
 use crate::system::Relations;
 
@@ -74,7 +74,7 @@ pub(super) fn settle(program: &mut Program<'_>, options: &CheckOptions, formulas
                 .into(),
         );
     }
-    program.prepare_reduction(&Wanted {
+    program.prepare_reduction(&Preserved {
         whole_events: method == Method::Ample,
         invariant,
         assertions,

@@ -12,7 +12,7 @@ use bombus_lang::typed::{Expr, Pred, VarId};
 use bombus_lang::value::Value;
 
 /// How many values are wanted at most, and how many steps the search for them may take.
-pub struct Wanted {
+pub struct ListingLimits {
     pub most: usize,
     pub steps: u32,
 }
@@ -71,7 +71,7 @@ impl Interpreter<'_> {
         &self,
         v: VarId,
         conjuncts: &[&Pred],
-        wanted: &Wanted,
+        wanted: &ListingLimits,
         pieces: &mut Pieces,
     ) -> Option<Vec<Value>> {
         let plan = Plan::new(&[v], conjuncts);

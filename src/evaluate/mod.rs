@@ -55,7 +55,7 @@ use bombus_lang::value::{ClosureCode, Value};
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
-pub use fragment::{Pieces, Wanted};
+pub use fragment::{ListingLimits, Pieces};
 pub use operation::{Steps, guards_of};
 pub use state_cursor::Standing;
 use std::cell::{Cell, OnceCell, RefCell};

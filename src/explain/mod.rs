@@ -66,7 +66,7 @@ pub struct Explainer<'a> {
 }
 
 /// Which faults of a step are looked for: their kind and words.
-type Wanted<'a> = &'a dyn Fn(FindingKind, &str) -> bool;
+type FaultFilter<'a> = &'a dyn Fn(FindingKind, &str) -> bool;
 
 impl<'a> Explainer<'a> {
     pub fn new(machine: &'a Machine, sources: &'a Sources, budget: &Budget) -> Explainer<'a> {
@@ -202,7 +202,7 @@ impl<'a> Explainer<'a> {
         let (named, others): (Vec<usize>, Vec<usize>) =
             (0..self.machine.events.len()).partition(|e| is_named(*e));
         // A trace whose elements were renamed has its fault in other words, but in the same event.
-        let tries: [(Wanted, &[usize]); 4] =
+        let tries: [(FaultFilter, &[usize]); 4] =
             [(&exact, &named), (&similar, &named), (&exact, &others), (&similar, &others)];
         for (wanted, events) in tries {
             for &event in events {

@@ -23,17 +23,17 @@ pub(super) struct Fault {
 }
 
 /// Whether a fault of this kind with these words is the one that is looked for.
-pub(super) type Wanted<'w> = &'w dyn Fn(FindingKind, &str) -> bool;
+pub(super) type FaultFilter<'w> = &'w dyn Fn(FindingKind, &str) -> bool;
 
 /// What was chosen on the way so far.
 pub(super) struct Walk<'w> {
-    wanted: Wanted<'w>,
+    wanted: FaultFilter<'w>,
     locals: Vec<(String, String)>,
     calls: Vec<Call>,
 }
 
 impl<'w> Walk<'w> {
-    pub(super) fn new(wanted: Wanted<'w>) -> Walk<'w> {
+    pub(super) fn new(wanted: FaultFilter<'w>) -> Walk<'w> {
         Walk { wanted, locals: Vec::new(), calls: Vec::new() }
     }
 
@@ -48,7 +48,7 @@ impl Explainer<'_> {
         &self,
         env: &mut Env,
         event: usize,
-        wanted: Wanted,
+        wanted: FaultFilter,
         strict: bool,
     ) -> Option<(FailingStep, Fault)> {
         let id = self.machine.events[event];

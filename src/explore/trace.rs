@@ -129,7 +129,7 @@ fn replay<S: System>(system: &S, links: &Links<'_>, finding: &Finding) -> Result
         let mut exact = true;
         let froms: &[Candidate] = layers.last().map_or(&[], |layer| layer);
         for before in 0..froms.len().max(1) {
-            let mut wanted = Wanted { edges: Vec::new() };
+            let mut wanted = EdgeList { edges: Vec::new() };
             match froms.get(before) {
                 None => system.initial(&mut scratch, &mut wanted),
                 Some(from) => system.successors(&mut scratch, &from.step.state, &mut wanted),
@@ -247,11 +247,11 @@ impl Sink for Faults {
 }
 
 /// Collects the edges of one state.
-struct Wanted {
+struct EdgeList {
     edges: Vec<Step>,
 }
 
-impl Sink for Wanted {
+impl Sink for EdgeList {
     fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
         self.edges.push(Step { event: Some(event), label, state: target.to_vec() });
     }

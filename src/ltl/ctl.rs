@@ -90,7 +90,7 @@ impl Label {
 }
 
 /// Everything reduces to these; operands are places in `Labelling::nodes`.
-enum Shape {
+enum Connective {
     Leaf,
     Not(usize),
     Or(usize, usize),
@@ -102,7 +102,7 @@ enum Shape {
 }
 
 struct Labelled {
-    shape: Shape,
+    shape: Connective,
     label: Label,
 }
 
@@ -147,7 +147,7 @@ struct Labelling<'t, 'a, G> {
 }
 
 impl<G: Graph> Labelling<'_, '_, G> {
-    fn push(&mut self, shape: Shape, label: Label) -> usize {
+    fn push(&mut self, shape: Connective, label: Label) -> usize {
         self.nodes.push(Labelled { shape, label });
         self.nodes.len() - 1
     }
@@ -159,22 +159,22 @@ impl<G: Graph> Labelling<'_, '_, G> {
     fn constant(&mut self, value: bool) -> usize {
         let states = self.table.graph().states();
         let set = if value { Bits::full(states) } else { Bits::new(states) };
-        self.push(Shape::Leaf, Label { must: set.clone(), may: set })
+        self.push(Connective::Leaf, Label { must: set.clone(), may: set })
     }
 
     fn not(&mut self, f: usize) -> usize {
         let label = self.label(f).not();
-        self.push(Shape::Not(f), label)
+        self.push(Connective::Not(f), label)
     }
 
     fn or(&mut self, f: usize, g: usize) -> usize {
         let label = self.label(f).or(self.label(g));
-        self.push(Shape::Or(f, g), label)
+        self.push(Connective::Or(f, g), label)
     }
 
     fn and(&mut self, f: usize, g: usize) -> usize {
         let label = self.label(f).and(self.label(g));
-        self.push(Shape::And(f, g), label)
+        self.push(Connective::And(f, g), label)
     }
 
     /// The node of a formula.
@@ -219,7 +219,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     Some(unknown) => must.clone().union(unknown),
                     None => must.clone(),
                 };
-                self.push(Shape::Leaf, Label { must, may })
+                self.push(Connective::Leaf, Label { must, may })
             }
             CtlKind::Not(f) => {
                 let f = self.formula(f)?;
@@ -319,7 +319,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     self.kind_at(&kind, e) != Truth::False && target.may.contains(graph.target(e).index())
                 })
         });
-        self.push(Shape::Next(kind, f), Label { must, may })
+        self.push(Connective::Next(kind, f), Label { must, may })
     }
 
     /// States from which a `through`-path leads to `to` (that is, into `to` by states of `through`).
@@ -345,14 +345,14 @@ impl<G: Graph> Labelling<'_, '_, G> {
             !graph.is_expanded(State(s as u32)) && self.label(f).may.contains(s)
         });
         let may = self.backward(&self.label(f).may, self.label(g).may.clone().union(&beyond));
-        self.push(Shape::Until(f, g), Label { must, may })
+        self.push(Connective::Until(f, g), Label { must, may })
     }
 
     fn globally(&mut self, f: usize) -> usize {
         let graph = self.table.graph();
         let must = self.forever(&self.label(f).must, |s| graph.is_deadlock(s));
         let may = self.forever(&self.label(f).may, |s| graph.is_deadlock(s) || !graph.is_expanded(s));
-        self.push(Shape::Globally, Label { must, may })
+        self.push(Connective::Globally, Label { must, may })
     }
 
     /// The largest set within `inside` all of whose members have a successor in it or may end a path.
@@ -392,15 +392,17 @@ impl<G: Graph> Labelling<'_, '_, G> {
         let holds = |n: usize, s: State| self.label(n).must.contains(s.index());
         let fails = |n: usize, s: State| !self.label(n).may.contains(s.index());
         match (&self.nodes[node].shape, truth) {
-            (Shape::Not(f), _) => self.explain(*f, state, !truth),
-            (Shape::Or(f, g), true) => self.explain(if holds(*f, state) { *f } else { *g }, state, true),
-            (Shape::And(f, g), false) => self.explain(if fails(*f, state) { *f } else { *g }, state, false),
+            (Connective::Not(f), _) => self.explain(*f, state, !truth),
+            (Connective::Or(f, g), true) => self.explain(if holds(*f, state) { *f } else { *g }, state, true),
+            (Connective::And(f, g), false) => {
+                self.explain(if fails(*f, state) { *f } else { *g }, state, false)
+            }
             // Both sides matter; the one that has a path to show is shown.
-            (Shape::And(f, g), true) | (Shape::Or(f, g), false) => {
+            (Connective::And(f, g), true) | (Connective::Or(f, g), false) => {
                 let first = self.explain(*f, state, truth);
                 if first.states.len() > 1 { first } else { self.explain(*g, state, truth) }
             }
-            (Shape::Next(kind, f), true) => {
+            (Connective::Next(kind, f), true) => {
                 let step = graph
                     .edges(state)
                     .map(Edge)
@@ -410,7 +412,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     None => here,
                 }
             }
-            (Shape::Until(f, g), true) => {
+            (Connective::Until(f, g), true) => {
                 let way = self.shortest(state, |s| holds(*f, s), |s| holds(*g, s));
                 let Some((mut states, edges)) = way else { return here };
                 let last = states.pop().unwrap_or(state);
@@ -423,7 +425,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     end: shifted(rest.end, entry),
                 }
             }
-            (Shape::Globally, true) => {
+            (Connective::Globally, true) => {
                 let mut path = here;
                 let mut at = state;
                 loop {
@@ -441,7 +443,9 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     path.states.push(at);
                 }
             }
-            (Shape::Leaf | Shape::Next(..) | Shape::Until(..) | Shape::Globally, _) => here,
+            (Connective::Leaf | Connective::Next(..) | Connective::Until(..) | Connective::Globally, _) => {
+                here
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use super::ir::{Code, Op, Reg};
 use super::layout::{Field, Layout, Place};
 use super::lower::{Env, EventCode, Folder, General, Low, Lower, Operand, Unsupported, World};
-use super::native::{Native, Wanted};
+use super::native::{Native, Tier};
 use super::pool::Pool;
 use super::state::StateLayout;
 use crate::batched_tests;
@@ -64,7 +64,7 @@ pub struct Source<'s> {
     /// More predicates over a state.
     pub observed: &'s [Pred],
     /// Whether code becomes machine code.
-    pub native: Wanted,
+    pub native: Tier,
 }
 
 pub fn compile(source: &Source<'_>) -> Compiled {

@@ -4,7 +4,7 @@
 //! use is counted, so that a report can say why a model is slow.
 
 use super::lower::Folder;
-use bombus_evaluate::{Constants, Error, Interpreter, Pieces, Wanted};
+use bombus_evaluate::{Constants, Error, Interpreter, ListingLimits, Pieces};
 use bombus_lang::typed::{Expr, Pred, VarId};
 use bombus_lang::value::Value;
 use std::cell::RefCell;
@@ -51,7 +51,7 @@ impl Folder for Constant<'_, '_> {
     }
 
     fn solutions(&self, v: VarId, conjuncts: &[&Pred], most: usize) -> Option<Vec<Value>> {
-        let wanted = Wanted { most, steps: self.patience };
+        let wanted = ListingLimits { most, steps: self.patience };
         self.interpreter.piece_solutions(v, conjuncts, &wanted, &mut self.pieces.borrow_mut())
     }
 }

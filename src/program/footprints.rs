@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 
 /// What an engine on sets of states will ask for.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct SetQuestions {
     pub invariant: bool,
     pub assertions: bool,
     pub goal: bool,
@@ -97,7 +97,7 @@ impl<'m> Program<'m> {
     /// Finds the footprints. To be called before the first state is computed, because parts of conditions become
     /// part of the code. False if there are none: no valuation of the constants, or two instances of one event that
     /// their labels do not tell apart.
-    pub fn prepare_footprints(&mut self, wanted: &Wanted) -> bool {
+    pub fn prepare_footprints(&mut self, wanted: &SetQuestions) -> bool {
         if self.valuations.is_empty() {
             return false;
         }
@@ -154,7 +154,7 @@ impl<'m> Program<'m> {
     }
 
     /// All conditions that will be asked for, taken apart. What is proven to hold in every state is left out.
-    fn drafts(&self, wanted: &Wanted, known: &Known<'_>) -> Vec<Draft> {
+    fn drafts(&self, wanted: &SetQuestions, known: &Known<'_>) -> Vec<Draft> {
         let machine = self.machine;
         let tracer = known.domains.tracer;
         let granted = &known.domains.prover.granted;

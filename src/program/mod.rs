@@ -45,7 +45,7 @@ mod wide_ops;
 mod wire;
 
 pub use constant_assertions::Late;
-pub use reduction::{Reduction, Wanted};
+pub use reduction::{Preserved, Reduction};
 pub use system::{Program, Worker};
 
 use bombus_analyse::proof_info::ProofInfo;
@@ -80,7 +80,7 @@ pub struct Options {
     /// An undefined guard is a finding.
     pub strict_guards: bool,
     /// Whether register code becomes machine code.
-    pub native: native::Wanted,
+    pub native: native::Tier,
     /// Predicates over a state that `Program::observe` will be asked about.
     pub observed: Vec<Pred>,
     /// Those of them that every state is checked for; a finding `Ltl` names the place in this list.

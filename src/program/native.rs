@@ -43,7 +43,7 @@ const HOT: u32 = 256;
 
 /// Whether code becomes machine code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Wanted {
+pub enum Tier {
     /// As soon as it turns out to be run often.
     #[default]
     WhenHot,
@@ -54,7 +54,7 @@ pub enum Wanted {
 /// The routine of some code, made when the code has been run often enough.
 #[derive(Debug, Default)]
 pub struct Native {
-    wanted: Wanted,
+    wanted: Tier,
     /// Runs so far, until there is a decision. A statistic: nothing is ordered by it.
     runs: AtomicU32,
     /// `None` inside if no routine can be made.
@@ -62,7 +62,7 @@ pub struct Native {
 }
 
 impl Native {
-    pub fn new(wanted: Wanted) -> Native {
+    pub fn new(wanted: Tier) -> Native {
         Native { wanted, ..Native::default() }
     }
 
@@ -78,9 +78,9 @@ impl Native {
     #[cold]
     fn decide(&self, code: &Code) -> Option<&Routine> {
         match self.wanted {
-            Wanted::Never => return None,
-            Wanted::WhenHot if self.runs.fetch_add(1, Ordering::Relaxed) < HOT => return None,
-            Wanted::WhenHot | Wanted::AtOnce => {}
+            Tier::Never => return None,
+            Tier::WhenHot if self.runs.fetch_add(1, Ordering::Relaxed) < HOT => return None,
+            Tier::WhenHot | Tier::AtOnce => {}
         }
         self.routine.get_or_init(|| translate(code)).as_ref()
     }

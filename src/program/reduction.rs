@@ -6,7 +6,7 @@
 
 use super::effects::cells::{Cells, Tracer, touches};
 use super::effects::facts::Fact;
-use super::effects::ground::{Domains, Grounded, Instance, ground};
+use super::effects::ground::{Domains, Grounded, Guard, Instance, ground};
 use super::effects::prove::{Bound, Prover};
 use super::effects::relate::relate;
 use super::effects::repair::may_repair;
@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 
 /// What a reduced search must preserve, in terms of the model.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted<'w> {
+pub struct Preserved<'w> {
     /// Each event is one instance, as in the paper on ample sets.
     pub whole_events: bool,
     pub invariant: bool,
@@ -73,6 +73,58 @@ struct Watched {
     repaired: Option<(Pred, Option<Fact>)>,
 }
 
+impl Watched {
+    /// Whether a step of `instance` may change the truth that matters.
+    fn may_change(&self, instance: &Instance, guards: &[Guard], tracer: &Tracer<'_>) -> bool {
+        let writes = &instance.touch.writes;
+        touches(writes, &self.cells)
+            && self.repaired.as_ref().is_none_or(|(p, fact)| {
+                fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
+                    && may_repair(p, instance, guards, tracer)
+            })
+    }
+}
+
+/// The conditions that a reduced search must preserve, and how many conjuncts of the invariant are proven and so not
+/// among them.
+fn watched_conditions(machine: &Machine, known: &Known<'_>, wanted: &Preserved<'_>) -> (Vec<Watched>, usize) {
+    let domains = known.domains;
+    let tracer = domains.tracer;
+    let mut watched: Vec<Watched> = Vec::new();
+    let mut watch = |p: &Pred, bad_if_false: bool| {
+        let mut cells = Cells::new();
+        if !bad_if_false || wanted.paths {
+            tracer.pred(p, &mut cells);
+            watched.push(Watched { cells, repaired: None });
+            return;
+        }
+        for part in split(p, domains) {
+            let mut cells = Cells::new();
+            tracer.pred(&part, &mut cells);
+            let fact = Fact::of(&part, tracer);
+            watched.push(Watched { cells, repaired: Some((part, fact)) });
+        }
+    };
+    let mut proven = 0;
+    if wanted.invariant {
+        for c in known.conjuncts {
+            if known.by_invariant.keep(c) {
+                proven += 1;
+            } else {
+                watch(c, true);
+            }
+        }
+    }
+    if wanted.assertions {
+        machine.assertions.iter().for_each(|c| watch(&c.pred, true));
+    }
+    if wanted.goal {
+        machine.goal.iter().for_each(|p| watch(p, false));
+    }
+    wanted.propositions.iter().for_each(|p| watch(p, false));
+    (watched, proven)
+}
+
 /// The instances of one event by the label of a transition.
 pub(super) enum Labels {
     Whole(u32),
@@ -111,7 +163,7 @@ impl Labels {
 impl<'m> Program<'m> {
     /// Finds instances and relations. To be called before the first state is computed, because guards
     /// become part of the code.
-    pub fn prepare_reduction(&mut self, wanted: &Wanted<'_>) {
+    pub fn prepare_reduction(&mut self, wanted: &Preserved<'_>) {
         if self.valuations.is_empty() {
             return;
         }
@@ -120,7 +172,7 @@ impl<'m> Program<'m> {
         // for all others. Else, and for paths, which go on, only what is proven is granted.
         let (grounded, relations, contents, proven) =
             self.with_domains(wanted.invariant && !wanted.paths, |known| {
-                let Known { domains, conjuncts, by_invariant } = known;
+                let domains = known.domains;
                 let tracer = domains.tracer;
                 let grounded = ground(domains, wanted.whole_events);
                 let mut relations = relate(&grounded);
@@ -132,55 +184,18 @@ impl<'m> Program<'m> {
                     .filter_map(|cell| Some((cell.clone(), domains.contents(cell)?)))
                     .collect();
 
-                let mut watched: Vec<Watched> = Vec::new();
-                let mut watch = |p: &Pred, bad_if_false: bool| {
-                    let mut cells = Cells::new();
-                    if !bad_if_false || wanted.paths {
-                        tracer.pred(p, &mut cells);
-                        watched.push(Watched { cells, repaired: None });
-                        return;
-                    }
-                    for part in split(p, domains) {
-                        let mut cells = Cells::new();
-                        tracer.pred(&part, &mut cells);
-                        let fact = Fact::of(&part, tracer);
-                        watched.push(Watched { cells, repaired: Some((part, fact)) });
-                    }
-                };
-                let mut proven = 0;
-                if wanted.invariant {
-                    for c in conjuncts.iter() {
-                        if by_invariant.keep(c) {
-                            proven += 1;
-                        } else {
-                            watch(c, true);
-                        }
-                    }
-                }
-                if wanted.assertions {
-                    machine.assertions.iter().for_each(|c| watch(&c.pred, true));
-                }
-                if wanted.goal {
-                    machine.goal.iter().for_each(|p| watch(p, false));
-                }
-                wanted.propositions.iter().for_each(|p| watch(p, false));
+                let (watched, proven) = watched_conditions(machine, known, wanted);
                 for (i, instance) in grounded.instances.iter().enumerate() {
-                    let writes = &instance.touch.writes;
-                    let seen = watched.iter().any(|w| {
-                        touches(writes, &w.cells)
-                            && w.repaired.as_ref().is_none_or(|(p, fact)| {
-                                fact.as_ref().is_none_or(|fact| fact.may_become(true, writes))
-                                    && may_repair(p, instance, &grounded.guards, tracer)
-                            })
-                    });
-                    let enabling = grounded
-                        .instances
-                        .iter()
-                        .filter(|other| wanted.enabledness.contains(&other.event))
-                        .any(|other| {
-                            other.guards.iter().any(|g| touches(writes, &grounded.guards[*g].reads))
-                        });
-                    if seen || enabling {
+                    let enables = |other: &&Instance| {
+                        wanted.enabledness.contains(&other.event)
+                            && other
+                                .guards
+                                .iter()
+                                .any(|g| touches(&instance.touch.writes, &grounded.guards[*g].reads))
+                    };
+                    if watched.iter().any(|w| w.may_change(instance, &grounded.guards, tracer))
+                        || grounded.instances.iter().any(|other| enables(&other))
+                    {
                         relations.make_visible(i);
                     }
                 }

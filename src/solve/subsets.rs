@@ -9,6 +9,7 @@ use crate::env::Env;
 use crate::error::{Flow, Res};
 use crate::size::Card;
 use crate::solve::order::Item;
+use bombus_base::int::Int;
 use bombus_lang::typed::{BinOp, Expr, ExprKind, PredKind, RelOp, UnOp, VarId};
 use bombus_lang::value::Value;
 
@@ -55,6 +56,79 @@ impl Subsets {
     }
 }
 
+/// What is known about an unknown set while the conjuncts are gone through.
+struct Narrowed<'u> {
+    upper: &'u [Value],
+    required: Vec<Value>,
+    optional: Vec<Value>,
+    least: usize,
+    most: usize,
+    /// No conjunct excluded every set so far.
+    possible: bool,
+}
+
+impl<'u> Narrowed<'u> {
+    fn below(upper: &'u [Value]) -> Self {
+        let (optional, most) = (upper.to_vec(), upper.len());
+        Narrowed { upper, required: Vec::new(), optional, least: 0, most, possible: true }
+    }
+
+    /// `size op n`, where `flipped` says that the number stands on the left.
+    fn size(&mut self, op: RelOp, n: &Int, flipped: bool) {
+        use RelOp::{Equal, Greater, GreaterEqual, Less, LessEqual};
+        if n.is_negative() {
+            let excludes = matches!(
+                (op, flipped),
+                (Equal, _) | (Less | LessEqual, false) | (Greater | GreaterEqual, true)
+            );
+            self.possible &= !excludes;
+            return;
+        }
+        // A size beyond every number here is as good as one more than there are elements.
+        let n = n.small().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX - 1);
+        match (op, flipped) {
+            (Equal, _) => {
+                self.least = self.least.max(n);
+                self.most = self.most.min(n);
+            }
+            (Less, false) | (Greater, true) => {
+                self.possible &= n > 0;
+                self.most = self.most.min(n.saturating_sub(1));
+            }
+            (LessEqual, false) | (GreaterEqual, true) => self.most = self.most.min(n),
+            (Greater, false) | (Less, true) => self.least = self.least.max(n + 1),
+            (GreaterEqual, false) | (LessEqual, true) => self.least = self.least.max(n),
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> Subsets {
+        self.required.sort();
+        self.required.dedup();
+        let required = &self.required;
+        self.optional.retain(|x| required.binary_search(x).is_err());
+        let (least, most) = if self.possible { (self.least, self.most) } else { (1, 0) };
+        Subsets { required: self.required, optional: self.optional, least, most }
+    }
+}
+
+/// The unknown set, and what else has no value yet.
+struct Unknowns<'a, 'm> {
+    interpreter: &'a Interpreter<'m>,
+    var: VarId,
+    others: &'a [VarId],
+}
+
+impl Unknowns<'_, '_> {
+    fn is_var(&self, e: &Expr) -> bool {
+        matches!(e.kind, ExprKind::Var(v) if v == self.var)
+    }
+
+    fn known(&self, e: &Expr) -> bool {
+        !self.interpreter.has_unknown(self.others, e)
+    }
+}
+
 impl Interpreter<'_> {
     /// What the conjuncts say about `var`, which lies in the listed set `upper`.
     pub(crate) fn subsets_of(
@@ -65,133 +139,106 @@ impl Interpreter<'_> {
         var: VarId,
         upper: &[Value],
     ) -> Res<Subsets> {
-        let mut required: Vec<Value> = Vec::new();
-        let mut optional: Vec<Value> = upper.to_vec();
-        let (mut least, mut most) = (0, upper.len());
-        let is_var = |e: &Expr| matches!(e.kind, ExprKind::Var(v) if v == var);
-        let known = |e: &Expr| !self.has_unknown(unknown, e);
-        let mut possible = true;
+        let unknown = Unknowns { interpreter: self, var, others: unknown };
+        let mut narrowed = Narrowed::below(upper);
         for item in open {
             let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { continue };
-            match op {
-                RelOp::In if is_var(b) && known(a) => {
-                    if let Ok(x) = self.eval_canon(env, a) {
-                        possible &= optional.binary_search(&x).is_ok() || required.contains(&x);
-                        required.push(x);
-                    }
-                }
-                RelOp::Subset if is_var(b) && known(a) => {
-                    if let Ok(s) = self.eval(env, a)
-                        && let Some(list) = self.list(env, &s)?
-                    {
-                        possible &= list.iter().all(|x| upper.binary_search(x).is_ok());
-                        required.extend(list.iter().cloned());
-                    }
-                }
-                RelOp::NotIn if is_var(b) && known(a) => {
-                    if let Ok(x) = self.eval_canon(env, a) {
-                        optional.retain(|y| *y != x);
-                    }
-                }
-                RelOp::Subset if is_var(a) && known(b) => {
-                    if let Ok(s) = self.eval_lazy(env, b) {
-                        self.keep_parts(env, &mut optional, &s, true, &|x| Some(x.clone()))?;
-                    }
-                }
-                RelOp::Subset | RelOp::Equal => {
-                    for (x, y) in [(a, b), (b, a)] {
-                        if *op == RelOp::Subset && !std::ptr::eq(x, a) {
-                            continue;
-                        }
-                        if !known(y) {
-                            continue;
-                        }
-                        match &x.kind {
-                            ExprKind::Unary(UnOp::Dom, f) if is_var(f) => {
-                                if let Ok(s) = self.eval_lazy(env, y) {
-                                    let first = |p: &'_ Value| p.as_pair().map(|(x, _)| x.clone());
-                                    self.keep_parts(env, &mut optional, &s, true, &first)?;
-                                    if *op == RelOp::Equal {
-                                        least = least.max(self.card_of(env, &s)?);
-                                    }
-                                }
-                            }
-                            ExprKind::Unary(UnOp::Ran, f) if is_var(f) => {
-                                if let Ok(s) = self.eval_lazy(env, y) {
-                                    let second = |p: &'_ Value| p.as_pair().map(|(_, y)| y.clone());
-                                    self.keep_parts(env, &mut optional, &s, true, &second)?;
-                                    if *op == RelOp::Equal {
-                                        least = least.max(self.card_of(env, &s)?);
-                                    }
-                                }
-                            }
-                            ExprKind::Binary(BinOp::Inter, s, t) if *op == RelOp::Equal => {
-                                // Disjoint from a known set.
-                                let other = if is_var(s) && known(t) {
-                                    t
-                                } else if is_var(t) && known(s) {
-                                    s
-                                } else {
-                                    continue;
-                                };
-                                if let (Ok(none), Ok(other)) = (self.eval(env, y), self.eval_lazy(env, other))
-                                    && none.as_set().is_some_and(<[Value]>::is_empty)
-                                {
-                                    self.keep_parts(env, &mut optional, &other, false, &|x| Some(x.clone()))?;
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-            // Bounds on the size.
+            self.narrow_by_elements(env, &unknown, (*op, a, b), &mut narrowed)?;
             for (x, y, flipped) in [(a, b, false), (b, a, true)] {
                 if let ExprKind::Unary(UnOp::Card, s) = &x.kind
-                    && is_var(s)
-                    && known(y)
+                    && unknown.is_var(s)
+                    && unknown.known(y)
                     && let Ok(n) = self.integer(env, y)
                 {
-                    // A size beyond every number here is as good as one more than there are elements.
-                    let n = if n.is_negative() {
-                        if *op == RelOp::Equal {
-                            possible = false;
-                        }
-                        match (op, flipped) {
-                            (RelOp::Less | RelOp::LessEqual, false)
-                            | (RelOp::Greater | RelOp::GreaterEqual, true) => possible = false,
-                            _ => {}
-                        }
-                        continue;
-                    } else {
-                        n.small().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX - 1)
-                    };
-                    match (op, flipped) {
-                        (RelOp::Equal, _) => {
-                            least = least.max(n);
-                            most = most.min(n);
-                        }
-                        (RelOp::Less, false) | (RelOp::Greater, true) => {
-                            possible &= n > 0;
-                            most = most.min(n.saturating_sub(1));
-                        }
-                        (RelOp::LessEqual, false) | (RelOp::GreaterEqual, true) => most = most.min(n),
-                        (RelOp::Greater, false) | (RelOp::Less, true) => least = least.max(n + 1),
-                        (RelOp::GreaterEqual, false) | (RelOp::LessEqual, true) => least = least.max(n),
-                        _ => {}
-                    }
+                    narrowed.size(*op, &n, flipped);
                 }
             }
         }
-        required.sort();
-        required.dedup();
-        optional.retain(|x| required.binary_search(x).is_err());
-        if !possible {
-            most = 0;
-            least = 1;
+        Ok(narrowed.finish())
+    }
+
+    /// Elements that a conjunct demands or excludes.
+    fn narrow_by_elements(
+        &self,
+        env: &mut Env,
+        unknown: &Unknowns<'_, '_>,
+        (op, a, b): (RelOp, &Expr, &Expr),
+        narrowed: &mut Narrowed<'_>,
+    ) -> Res<()> {
+        match op {
+            RelOp::In if unknown.is_var(b) && unknown.known(a) => {
+                if let Ok(x) = self.eval_canon(env, a) {
+                    narrowed.possible &=
+                        narrowed.optional.binary_search(&x).is_ok() || narrowed.required.contains(&x);
+                    narrowed.required.push(x);
+                }
+            }
+            RelOp::Subset if unknown.is_var(b) && unknown.known(a) => {
+                if let Ok(s) = self.eval(env, a)
+                    && let Some(list) = self.list(env, &s)?
+                {
+                    narrowed.possible &= list.iter().all(|x| narrowed.upper.binary_search(x).is_ok());
+                    narrowed.required.extend(list.iter().cloned());
+                }
+            }
+            RelOp::NotIn if unknown.is_var(b) && unknown.known(a) => {
+                if let Ok(x) = self.eval_canon(env, a) {
+                    narrowed.optional.retain(|y| *y != x);
+                }
+            }
+            RelOp::Subset if unknown.is_var(a) && unknown.known(b) => {
+                if let Ok(s) = self.eval_lazy(env, b) {
+                    self.keep_parts(env, &mut narrowed.optional, &s, true, &|x| Some(x.clone()))?;
+                }
+            }
+            RelOp::Subset => self.narrow_by_parts(env, unknown, (op, a, b), narrowed)?,
+            RelOp::Equal => {
+                self.narrow_by_parts(env, unknown, (op, a, b), narrowed)?;
+                self.narrow_by_parts(env, unknown, (op, b, a), narrowed)?;
+            }
+            _ => {}
         }
-        Ok(Subsets { required, optional, least, most })
+        Ok(())
+    }
+
+    /// `part <: y` or `part = y`, where `part` is a domain, a range or an intersection of the unknown set and `y` is known.
+    fn narrow_by_parts(
+        &self,
+        env: &mut Env,
+        unknown: &Unknowns<'_, '_>,
+        (op, part, y): (RelOp, &Expr, &Expr),
+        narrowed: &mut Narrowed<'_>,
+    ) -> Res<()> {
+        if !unknown.known(y) {
+            return Ok(());
+        }
+        match &part.kind {
+            ExprKind::Unary(side @ (UnOp::Dom | UnOp::Ran), f) if unknown.is_var(f) => {
+                let Ok(s) = self.eval_lazy(env, y) else { return Ok(()) };
+                let component = |p: &Value| {
+                    p.as_pair().map(|(x, y)| if *side == UnOp::Dom { x.clone() } else { y.clone() })
+                };
+                self.keep_parts(env, &mut narrowed.optional, &s, true, &component)?;
+                if op == RelOp::Equal {
+                    narrowed.least = narrowed.least.max(self.card_of(env, &s)?);
+                }
+            }
+            ExprKind::Binary(BinOp::Inter, s, t) if op == RelOp::Equal => {
+                let other = match (unknown.is_var(s), unknown.is_var(t)) {
+                    (true, _) if unknown.known(t) => t,
+                    (_, true) if unknown.known(s) => s,
+                    _ => return Ok(()),
+                };
+                // Disjoint from a known set.
+                if let (Ok(none), Ok(other)) = (self.eval(env, y), self.eval_lazy(env, other))
+                    && none.as_set().is_some_and(<[Value]>::is_empty)
+                {
+                    self.keep_parts(env, &mut narrowed.optional, &other, false, &|x| Some(x.clone()))?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn card_of(&self, env: &mut Env, s: &Value) -> Res<usize> {

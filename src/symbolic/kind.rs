@@ -8,7 +8,7 @@ use super::bmc::{Ended, Search};
 use super::encode::EncodeOptions;
 use super::lrat::Proof;
 use super::sat::{Batsat, Lit};
-use super::unroll::{Figures, Reply, Target, Unrolling, Wanted};
+use super::unroll::{Figures, Properties, Reply, Target, Unrolling};
 use bombus_analyse::proof_info::ProofInfo;
 use bombus_base::budget::Budget;
 use bombus_lang::typed::Machine;
@@ -34,7 +34,7 @@ pub struct InductiveStep<'m> {
 impl<'m> InductiveStep<'m> {
     pub fn new(
         machine: &'m Machine,
-        wanted: Wanted,
+        wanted: Properties,
         options: EncodeOptions,
         simple: bool,
         proven: &Arc<ProofInfo>,
@@ -105,7 +105,7 @@ impl<'m> InductiveStep<'m> {
 /// model or was stopped.
 pub fn proofs(
     machine: &Machine,
-    wanted: Wanted,
+    wanted: Properties,
     options: &EncodeOptions,
     (k, simple): (usize, bool),
     budget: &Budget,

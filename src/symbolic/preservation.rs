@@ -6,7 +6,7 @@
 use super::encode::action::Outcome;
 use super::encode::{EncodeOptions, Encoder, Env};
 use super::sat::{Limit, Lit};
-use super::unroll::{Choices, Reply, Wanted, with_constants};
+use super::unroll::{Choices, Properties, Reply, with_constants};
 use bombus_analyse::proof_info::{ProofInfo, Source};
 use bombus_base::budget::Budget;
 use bombus_lang::typed::{Machine, Pred, VarId};
@@ -20,7 +20,7 @@ const CONFLICTS: u64 = 2_000;
 pub struct Preservation<'m> {
     enc: Encoder<'m>,
     machine: &'m Machine,
-    wanted: Wanted,
+    wanted: Properties,
     constants: Env,
     state: Env,
     /// Outcomes of events, made when they are first asked about.
@@ -38,7 +38,7 @@ pub struct Breach {
 impl<'m> Preservation<'m> {
     pub fn new(
         machine: &'m Machine,
-        wanted: Wanted,
+        wanted: Properties,
         options: EncodeOptions,
         budget: &Budget,
     ) -> Preservation<'m> {

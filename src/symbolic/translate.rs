@@ -11,7 +11,7 @@ use super::integer::Integer;
 use super::sat::{Lit, Sat};
 use super::spelling::Spelling;
 use super::system::{Atom, Cell, Cube, Moment, Part, Step, System, Translation};
-use super::unroll::{Wanted, with_constants};
+use super::unroll::{Properties, with_constants};
 use bombus_analyse::proof_info::ProofInfo;
 use bombus_base::budget::Budget;
 use bombus_lang::partiality::pred_may_be_undefined;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// What a translation yields beside the system itself.
 #[derive(Clone, Default)]
-struct Shape {
+struct TranslationYield {
     atoms: Atoms,
     /// The numbers of integer cells at each moment, by the index of the cell.
     numbers: BTreeMap<Moment, BTreeMap<usize, Num>>,
@@ -36,17 +36,17 @@ struct Shape {
 
 pub struct Translated<'m> {
     machine: &'m Machine,
-    wanted: Wanted,
+    wanted: Properties,
     options: EncodeOptions,
     budget: Budget,
     proven: Arc<ProofInfo>,
-    shape: RefCell<Shape>,
+    shape: RefCell<TranslationYield>,
 }
 
 impl<'m> Translated<'m> {
     pub fn new(
         machine: &'m Machine,
-        wanted: Wanted,
+        wanted: Properties,
         options: EncodeOptions,
         proven: &Arc<ProofInfo>,
         budget: &Budget,
@@ -231,7 +231,7 @@ impl Translation for Translated<'_> {
         let variables = cells.len() - cells.iter().filter(|c| machine.constants.contains(&c.var)).count();
         let places = cells.iter().map(|c| (c.var, c.place.clone())).collect();
         *self.shape.borrow_mut() =
-            Shape { atoms: enc.atoms.clone(), numbers, weak: enc.weak.clone(), places, saved };
+            TranslationYield { atoms: enc.atoms.clone(), numbers, weak: enc.weak.clone(), places, saved };
         let cells = cells.into_iter().map(Piece::cell).collect();
         let mut system = System::new(enc.g, cells, init, made, property);
         system.bad_state = bad_state;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct Properties {
     pub invariant: bool,
     pub assertions: bool,
     pub deadlock: bool,
@@ -125,7 +125,7 @@ pub struct Figures {
 pub struct Unrolling<'m> {
     pub enc: Encoder<'m>,
     machine: &'m Machine,
-    wanted: Wanted,
+    wanted: Properties,
     constants: Env,
     pub beginning: Option<Outcome>,
     pub frames: Vec<Frame>,
@@ -141,7 +141,7 @@ impl<'m> Unrolling<'m> {
     /// The constants, with PROPERTIES asserted.
     pub fn new(
         machine: &'m Machine,
-        wanted: Wanted,
+        wanted: Properties,
         options: EncodeOptions,
         budget: &Budget,
     ) -> Unrolling<'m> {
@@ -151,7 +151,7 @@ impl<'m> Unrolling<'m> {
     /// The same over a given solver.
     pub fn over(
         machine: &'m Machine,
-        wanted: Wanted,
+        wanted: Properties,
         options: EncodeOptions,
         budget: &Budget,
         solver: Box<dyn Sat>,

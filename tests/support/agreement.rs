@@ -5,7 +5,7 @@ use bombus::evaluate::search;
 use bombus::evaluate::search::SearchOptions;
 use bombus::evaluate::{Error, ErrorKind, Interpreter, State};
 use bombus::lang::typed::Machine;
-use bombus::program::native::Wanted;
+use bombus::program::native::Tier;
 use bombus::program::{self, Options, Program, Worker};
 use bombus::system::{EventId, Finding, FindingKind, Sink, System};
 use std::collections::BTreeSet;
@@ -87,7 +87,7 @@ pub fn agree_by(machine: &Machine, limits: &Limits, ways: &mut Ways) -> Result<u
     }
     let interpreter = Interpreter::new(machine, &budget);
     let compiling =
-        Options { native: if limits.native { Wanted::AtOnce } else { Wanted::Never }, ..Options::default() };
+        Options { native: if limits.native { Tier::AtOnce } else { Tier::Never }, ..Options::default() };
     // What the time stopped says nothing, here and below.
     let Ok(program) = program::compile(machine, &budget, &compiling) else { return Ok(0) };
     program.validate()?;

@@ -30,13 +30,13 @@ pub enum Meets {
     Nothing,
     /// The machine has no such value, so the event never happens.
     Never,
-    Operation(Wanted),
+    Operation(Partners),
     /// The number of the observed predicate that says that a variable has the value.
     Variable(usize),
 }
 
 /// Transitions of the machine that an event goes with.
-pub struct Wanted {
+pub struct Partners {
     /// The number of the operation.
     pub operation: usize,
     /// The operation to run: the same, or one with fixed parameters.
@@ -159,7 +159,7 @@ fn fix(wanted: Vec<(u32, usize, Vec<Value>)>, machine: &mut Machine, meeting: &m
         let runs = variants[&(operation, inputs)];
         let fixed = values.len() <= params && (bare || runs.is_some());
         let runs = runs.unwrap_or(EventId(operation as u32));
-        meeting.meets[event as usize] = Meets::Operation(Wanted { operation, runs, values, fixed });
+        meeting.meets[event as usize] = Meets::Operation(Partners { operation, runs, values, fixed });
     }
 }
 

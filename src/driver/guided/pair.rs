@@ -5,7 +5,7 @@
 //! computed again on values, because a hash does not tell the values that are to be compared.
 //! Never here: the meaning of CSP or of B, reports.
 
-use super::meeting::{Meeting, Meets, Wanted};
+use super::meeting::{Meeting, Meets, Partners};
 use crate::base::budget::Budget;
 use crate::base::hash::HashMap;
 use crate::csp::machine::{Machine as Process, Scratch};
@@ -122,7 +122,14 @@ impl<'m> Guided<'_, 'm> {
     }
 
     /// Chooses the transitions that an event goes with, by their numbers.
-    fn choose(&self, hand: &mut Hand<'m>, machine: &[u64], event: u32, wanted: &Wanted, sink: &mut dyn Sink) {
+    fn choose(
+        &self,
+        hand: &mut Hand<'m>,
+        machine: &[u64],
+        event: u32,
+        wanted: &Partners,
+        sink: &mut dyn Sink,
+    ) {
         hand.chosen.clear();
         if wanted.fixed {
             return hand.chosen.extend(0..hand.ran.labels.len());
@@ -146,7 +153,7 @@ impl<'m> Guided<'_, 'm> {
     }
 
     /// The same where labels do not tell the values: all transitions are computed again on values.
-    fn choose_by_values(&self, hand: &mut Hand<'m>, machine: &[u64], wanted: &Wanted, sink: &mut dyn Sink) {
+    fn choose_by_values(&self, hand: &mut Hand<'m>, machine: &[u64], wanted: &Partners, sink: &mut dyn Sink) {
         if hand.ran.values.is_none() {
             hand.ran.labels.clear();
             hand.ran.targets.clear();

@@ -21,16 +21,16 @@ const AS_NATURAL: &str = "AS_NATURAL";
 
 /// What is known about a relation.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Shape {
+struct RelationFacts {
     function: bool,
     injective: bool,
     /// About its images, if these are relations.
-    images: Option<Box<Shape>>,
+    images: Option<Box<RelationFacts>>,
 }
 
 #[derive(Default)]
 struct Known {
-    names: BTreeMap<Name, Shape>,
+    names: BTreeMap<Name, RelationFacts>,
     /// Operators of theories: their calls are no applications.
     operators: BTreeSet<Name>,
     asked: BTreeSet<&'static str>,
@@ -114,7 +114,7 @@ impl Known {
         }
     }
 
-    fn note(&mut self, name: Name, shape: Option<Shape>) {
+    fn note(&mut self, name: Name, shape: Option<RelationFacts>) {
         let Some(shape) = shape else { return };
         let known = self.names.entry(name).or_default();
         known.function |= shape.function;
@@ -125,7 +125,7 @@ impl Known {
     }
 
     /// What the members of a set of relations have in common.
-    fn members(&self, set: &Expr) -> Shape {
+    fn members(&self, set: &Expr) -> RelationFacts {
         use BinOp::{
             PartialBijection, PartialFunction, PartialInjection, PartialSurjection, TotalBijection,
             TotalFunction, TotalInjection, TotalSurjection,
@@ -145,16 +145,18 @@ impl Known {
                 );
                 let injective =
                     matches!(op, PartialInjection | TotalInjection | PartialBijection | TotalBijection);
-                Shape { function, injective, images: function.then(|| Box::new(self.members(to))) }
+                RelationFacts { function, injective, images: function.then(|| Box::new(self.members(to))) }
             }
-            ExprKind::Builtin(Builtin::Seq, _) => Shape { function: true, ..Shape::default() },
-            _ => Shape::default(),
+            ExprKind::Builtin(Builtin::Seq, _) => {
+                RelationFacts { function: true, ..RelationFacts::default() }
+            }
+            _ => RelationFacts::default(),
         }
     }
 
     /// What is known about the value of an expression.
-    fn shape(&self, e: &Expr) -> Option<Shape> {
-        let function = |yes: bool| yes.then(|| Shape { function: true, ..Shape::default() });
+    fn shape(&self, e: &Expr) -> Option<RelationFacts> {
+        let function = |yes: bool| yes.then(|| RelationFacts { function: true, ..RelationFacts::default() });
         let is = |e: &Expr| self.shape(e).is_some_and(|s| s.function);
         match &e.kind {
             ExprKind::Ident(name) | ExprKind::Primed(name) => self.names.get(name).cloned(),
@@ -166,7 +168,7 @@ impl Known {
             ExprKind::SetExt(items) => function(items.len() < 2),
             ExprKind::Inverse(r) => {
                 let shape = self.shape(r)?;
-                Some(Shape { function: shape.injective, injective: shape.function, images: None })
+                Some(RelationFacts { function: shape.injective, injective: shape.function, images: None })
             }
             ExprKind::Apply(f, _) => self.shape(f)?.images.map(|s| *s),
             ExprKind::Binary(op, a, b) => match op {

@@ -147,7 +147,7 @@ fn both_with(code: &mut Code, regs: &[u64], what: &str) {
         return;
     }
     let mut ends = Vec::new();
-    for wanted in [Wanted::Never, Wanted::AtOnce] {
+    for wanted in [Tier::Never, Tier::AtOnce] {
         code.native = Native::new(wanted);
         let mut frame = Frame::default();
         frame.regs[..regs.len()].copy_from_slice(regs);

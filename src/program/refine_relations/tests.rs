@@ -2,7 +2,7 @@
 
 use crate::reduction::Reduction;
 use crate::refine_relations::*;
-use crate::{Options, Wanted, compile};
+use crate::{Options, Preserved, compile};
 use bombus_base::budget::Budget;
 use bombus_evaluate::Interpreter;
 use bombus_model::{LoadOptions, load};
@@ -27,7 +27,7 @@ fn on_machine(check: impl FnOnce(&Program<'_>, &Reduction, Vec<Value>) + Send) {
         let loaded = load(&path, &LoadOptions::default());
         let Some(model) = &loaded.model else { panic!("{}", loaded.messages()) };
         let mut program = compile(&model.machine, &Budget::unlimited(), &Options::default()).ok().unwrap();
-        program.prepare_reduction(&Wanted { invariant: true, ..Wanted::default() });
+        program.prepare_reduction(&Preserved { invariant: true, ..Preserved::default() });
         let interpreter = Interpreter::new(&model.machine, &Budget::unlimited());
         let initial = interpreter.initial_states(&program.valuations[0]).ok().unwrap();
         let base = initial.values[0].variables.to_vec();

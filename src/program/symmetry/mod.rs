@@ -14,8 +14,8 @@ pub mod canon;
 mod classic;
 mod constants;
 mod orbits;
+pub mod renumbering;
 mod represent;
-pub mod shape;
 pub mod structure;
 #[cfg(test)]
 mod tests;
@@ -29,8 +29,8 @@ use bombus_lang::typed::{Machine, Pred};
 use constants::Fixed;
 pub use constants::one_of_each_orbit;
 pub use orbits::OrbitWorker;
+use renumbering::Shapes;
 use represent::Homes;
-use shape::Shapes;
 use std::sync::{Arc, OnceLock};
 use types::{Group, Standing, standings};
 

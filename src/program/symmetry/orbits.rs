@@ -87,7 +87,7 @@ impl<'a> OrbitWorker<'a> {
                 for (i, value) in values.iter().enumerate() {
                     self.places.clear();
                     // Unlike that of any state in words.
-                    let key = !super::shape::variable_key(i);
+                    let key = !super::renumbering::variable_key(i);
                     values::enter(group, value, key, &mut self.places, &mut self.structure);
                 }
             }

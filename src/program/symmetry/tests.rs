@@ -50,7 +50,7 @@ fn group(sizes: &[usize]) -> Arc<Group> {
 fn structure(group: &Arc<Group>, state: &[Value]) -> Structure {
     let mut s = Structure::new(group);
     for (i, v) in state.iter().enumerate() {
-        values::enter(group, v, super::shape::variable_key(i), &mut Vec::new(), &mut s);
+        values::enter(group, v, super::renumbering::variable_key(i), &mut Vec::new(), &mut s);
     }
     s
 }

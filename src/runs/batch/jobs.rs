@@ -252,12 +252,12 @@ fn expand(job: &Job, number: usize, folder: &Path) -> Result<Vec<Instance>, Vec<
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let shape = Shape { job, name: &name, model: folder.join(model), expect, bytes };
+    let shape = JobCommon { job, name: &name, model: folder.join(model), expect, bytes };
     Ok((0..points).map(|p| shape.instance(&axes, p)).collect())
 }
 
 /// What all instances of a job share.
-struct Shape<'a> {
+struct JobCommon<'a> {
     job: &'a Job,
     name: &'a str,
     model: PathBuf,
@@ -265,7 +265,7 @@ struct Shape<'a> {
     bytes: Option<u64>,
 }
 
-impl Shape<'_> {
+impl JobCommon<'_> {
     /// The instance at a point of the sweep; the last axis turns fastest.
     fn instance(&self, axes: &[Sweep], mut number: usize) -> Instance {
         let mut chosen = vec![0; axes.len()];

@@ -119,7 +119,7 @@ fn has_sets_as_elements(layout: &Layout) -> bool {
 }
 
 /// How the words of a value are renumbered.
-enum Shape {
+enum Renumbering {
     /// As they are, so many words.
     Fixed(usize),
     Code(Coder),
@@ -128,7 +128,7 @@ enum Shape {
         rows: Coder,
         present: usize,
         width: usize,
-        value: Box<Shape>,
+        value: Box<Renumbering>,
     },
     Array {
         rows: Coder,
@@ -136,61 +136,61 @@ enum Shape {
         cells: Cells,
     },
     /// One after the other, so many words each.
-    Parts(Vec<(usize, Shape)>),
+    Parts(Vec<(usize, Renumbering)>),
     /// By way of the value: pooled ones, and layouts that are not known here.
     Value(Layout),
 }
 
-impl Shape {
-    fn new(group: &Group, layout: &Layout) -> Shape {
+impl Renumbering {
+    fn new(group: &Group, layout: &Layout) -> Renumbering {
         match layout {
-            _ if has_sets_as_elements(layout) => Shape::Value(layout.clone()),
-            Layout::Int => Shape::Fixed(1),
+            _ if has_sets_as_elements(layout) => Renumbering::Value(layout.clone()),
+            Layout::Int => Renumbering::Fixed(1),
             Layout::Code(c) | Layout::Bits(c) => {
                 let coder = Coder::new(group, c);
                 match layout {
-                    _ if coder.is_fixed() => Shape::Fixed(layout.words() as usize),
-                    Layout::Code(_) => Shape::Code(coder),
-                    _ => Shape::Bits(coder),
+                    _ if coder.is_fixed() => Renumbering::Fixed(layout.words() as usize),
+                    Layout::Code(_) => Renumbering::Code(coder),
+                    _ => Renumbering::Bits(coder),
                 }
             }
             Layout::Table(t) => {
-                let (rows, value) = (Coder::new(group, &t.0), Shape::new(group, &t.1));
-                if rows.is_fixed() && matches!(value, Shape::Fixed(_)) {
-                    return Shape::Fixed(layout.words() as usize);
+                let (rows, value) = (Coder::new(group, &t.0), Renumbering::new(group, &t.1));
+                if rows.is_fixed() && matches!(value, Renumbering::Fixed(_)) {
+                    return Renumbering::Fixed(layout.words() as usize);
                 }
                 let (present, width) = (t.0.words() as usize, t.1.words() as usize);
-                Shape::Table { rows, present, width, value: Box::new(value) }
+                Renumbering::Table { rows, present, width, value: Box::new(value) }
             }
             Layout::Array(a) => {
                 let (rows, values) = (Coder::new(group, &a.rows), Coder::new(group, &a.values));
                 if rows.is_fixed() && values.is_fixed() {
-                    return Shape::Fixed(layout.words() as usize);
+                    return Renumbering::Fixed(layout.words() as usize);
                 }
-                Shape::Array { rows, values, cells: a.cells() }
+                Renumbering::Array { rows, values, cells: a.cells() }
             }
-            Layout::Pair(p) => Shape::parts(group, [&p.0, &p.1].into_iter()),
-            Layout::Rec(fields) => Shape::parts(group, fields.iter()),
-            _ => Shape::Value(layout.clone()),
+            Layout::Pair(p) => Renumbering::parts(group, [&p.0, &p.1].into_iter()),
+            Layout::Rec(fields) => Renumbering::parts(group, fields.iter()),
+            _ => Renumbering::Value(layout.clone()),
         }
     }
 
-    fn parts<'l>(group: &Group, layouts: impl Iterator<Item = &'l Layout>) -> Shape {
-        Shape::Parts(layouts.map(|l| (l.words() as usize, Shape::new(group, l))).collect())
+    fn parts<'l>(group: &Group, layouts: impl Iterator<Item = &'l Layout>) -> Renumbering {
+        Renumbering::Parts(layouts.map(|l| (l.words() as usize, Renumbering::new(group, l))).collect())
     }
 
     /// Writes the renumbered value; `to` is zero. False when it cannot be renamed.
     fn permute(&self, from: &[u64], to: &mut [u64], by: &Renaming) -> bool {
         match self {
-            Shape::Fixed(words) => to[..*words].copy_from_slice(&from[..*words]),
-            Shape::Code(coder) => to[0] = coder.permuted(from[0] as usize, by.numbers) as u64,
-            Shape::Bits(coder) => {
+            Renumbering::Fixed(words) => to[..*words].copy_from_slice(&from[..*words]),
+            Renumbering::Code(coder) => to[0] = coder.permuted(from[0] as usize, by.numbers) as u64,
+            Renumbering::Bits(coder) => {
                 let words = bits::words_for(coder.rests.len()).max(1);
                 for code in bits::iter(&from[..words]) {
                     bits::insert(&mut to[..words], coder.permuted(code, by.numbers));
                 }
             }
-            Shape::Table { rows, present, width, value } => {
+            Renumbering::Table { rows, present, width, value } => {
                 for row in bits::iter(&from[..*present]) {
                     let to_row = rows.permuted(row, by.numbers);
                     bits::insert(&mut to[..*present], to_row);
@@ -200,13 +200,13 @@ impl Shape {
                     }
                 }
             }
-            Shape::Array { rows, values, cells } => {
+            Renumbering::Array { rows, values, cells } => {
                 cells.each(&from[..cells.words()], |row, value| {
                     let value = values.permuted(value as usize, by.numbers);
                     cells.put(to, rows.permuted(row, by.numbers), value as u64);
                 });
             }
-            Shape::Parts(parts) => {
+            Renumbering::Parts(parts) => {
                 let mut at = 0;
                 for (words, part) in parts {
                     if !part.permute(&from[at..], &mut to[at..], by) {
@@ -215,7 +215,7 @@ impl Shape {
                     at += words;
                 }
             }
-            Shape::Value(layout) => {
+            Renumbering::Value(layout) => {
                 let value = values::permuted(by.group, &layout.decode(from, by.pool), by.numbers);
                 return value.is_some_and(|v| layout.encode(&v, by.pool, to));
             }
@@ -284,7 +284,7 @@ struct Slot {
     reg: usize,
     words: usize,
     fields: Vec<Field>,
-    shape: Shape,
+    shape: Renumbering,
 }
 
 /// All variables of a state.
@@ -304,7 +304,7 @@ impl Shapes {
             let mut build = Build { machine, group, coders: &mut shapes.coders };
             let ty = &machine.var(slot.var).ty;
             build.nodes(&slot.layout, ty, reg, variable_key(i), &[], &mut shapes.nodes);
-            let shape = Shape::new(group, &slot.layout);
+            let shape = Renumbering::new(group, &slot.layout);
             shapes.slots.push(Slot { reg, words, fields: slot.fields.clone(), shape });
         }
         shapes
@@ -431,7 +431,7 @@ impl Shapes {
         self.slots.iter().all(|slot| {
             let all = slot.reg..slot.reg + slot.words;
             let renumbered = match slot.shape {
-                Shape::Fixed(_) => &regs[all],
+                Renumbering::Fixed(_) => &regs[all],
                 _ => {
                     scratch[all.clone()].fill(0);
                     if !slot.shape.permute(&regs[all.clone()], &mut scratch[all.clone()], &by) {
