@@ -23,111 +23,30 @@ impl Composer<'_> {
         self.elaborator.settle_pending();
         let mut operations = self.settled_operations();
         let animated = self.animated(main);
-        let mut variables: Vec<VarId> = Vec::new();
-        for id in &animated {
-            for var in &self.instance(*id).own {
-                if !variables.contains(var) {
-                    variables.push(*var);
-                }
-            }
-        }
+        let variables = self.animated_variables(&animated);
         let chain = self.abstractions(main);
-        let mut apart = Apart {
-            hidden: chain.as_ref().map(|c| c.variables.clone()).unwrap_or_default(),
-            glued: Vec::new(),
-            unchecked: Vec::new(),
-        };
-        let (mut properties, mut invariant, mut assertions) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut glued_invariant, mut glued_assertions) = (Vec::new(), Vec::new());
-        let mut initialisations: HashMap<InstanceId, Stmt> = HashMap::new();
-        let mut renaming = Renaming(self.identified.clone());
-        for i in 0..self.instances.len() {
-            let id = InstanceId(i as u32);
-            let bodies = std::mem::take(&mut self.bodies[i]);
-            let origin = self.project.get(self.instance(id).machine).tree.name.name.clone();
-            let mut clauses = |preds: Vec<Pred>, apart: &mut Apart| -> Vec<Clause> {
-                let mut found = Vec::new();
-                for mut pred in preds {
-                    change_pred(&mut pred, &mut Settle::new(&self.elaborator));
-                    change_pred(&mut pred, &mut renaming);
-                    for conjunct in flatten(pred) {
-                        let text = self.sources.slice(conjunct.span).to_owned();
-                        let others: Vec<VarId> = variables_of_pred(&conjunct)
-                            .into_iter()
-                            .filter(|v| {
-                                self.elaborator.vars[v.0 as usize].kind == VarKind::Variable
-                                    && !variables.contains(v)
-                            })
-                            .collect();
-                        if others.is_empty() {
-                            found.push(clause(conjunct, &origin, text));
-                        } else if others.iter().all(|v| apart.hidden.contains(v)) {
-                            apart.glued.push(clause(conjunct, &origin, text));
-                        } else {
-                            apart.unchecked.push(text);
-                        }
-                    }
-                }
-                found
-            };
-            properties.extend(clauses(bodies.properties, &mut apart));
-            invariant.extend(clauses(bodies.invariant, &mut apart));
-            glued_invariant.append(&mut apart.glued);
-            assertions.extend(clauses(bodies.assertions, &mut apart));
-            glued_assertions.append(&mut apart.glued);
-            if let Some(mut init) = bodies.initialisation {
-                change_stmt(&mut init, &mut Settle::new(&self.elaborator));
-                initialisations.insert(id, init);
-            }
-        }
+        let hidden = chain.as_ref().map(|c| c.variables.clone()).unwrap_or_default();
+        let SettledBodies { sorted, mut apart, initialisations } = self.settled_bodies(&variables, hidden);
         let mut initialisation =
             in_sequence(animated.iter().filter_map(|id| initialisations.get(id).cloned()).collect());
-        let settings = self.settings;
-        let e = &mut self.elaborator;
-        let checks = Checks {
-            operations: &operations,
-            vars: &e.vars,
-            simultaneous: settings.simultaneous_assignments,
-        };
-        let mut found = checks.substitution(&initialisation);
-        for op in &operations {
-            found.extend(checks.operation(op));
-        }
-        e.diagnostics.extend(found);
+        self.check_substitutions(&operations, &initialisation);
         let mut events = self.events(main, &animated);
         let kept = Kept {
             operations: operations.clone(),
             events: events.clone(),
             initialisations,
-            invariant: glued_invariant,
-            assertions: glued_assertions,
+            invariant: sorted.glued_invariant,
+            assertions: sorted.glued_assertions,
         };
         self.keep_reachable(&mut operations, &mut events, &mut initialisation);
         self.leave_out_loop_conjuncts(&mut operations, &variables, &mut apart);
-        let e = &mut self.elaborator;
+        let settings = self.settings;
         if settings.any_values {
-            show_any_values(&mut operations, &events, &mut e.vars);
+            show_any_values(&mut operations, &events, &mut self.elaborator.vars);
         }
-        for i in 0..e.vars.len() {
-            e.vars[i].ty = e.unifier.close(&e.vars[i].ty);
-        }
-        for i in 0..e.freetypes.len() {
-            for (_, arg) in &mut e.freetypes[i].constructors {
-                *arg = arg.as_ref().map(|t| e.unifier.close(t));
-            }
-            let mut domains = std::mem::take(&mut e.freetypes[i].domains);
-            for domain in domains.iter_mut().flatten() {
-                change_expr(domain, &mut Settle::new(e));
-            }
-            e.freetypes[i].domains = domains;
-        }
-        let settled = |p: Option<Pred>| {
-            p.map(|mut p| {
-                change_pred(&mut p, &mut Settle::new(e));
-                p
-            })
-        };
-        let (goal, scope) = (settled(goal), settled(scope));
+        self.close_types();
+        let (goal, scope) = (self.settled(goal), self.settled(scope));
+        let e = &self.elaborator;
         let constants = (0..e.vars.len() as u32)
             .map(VarId)
             .filter(|v| e.vars[v.0 as usize].kind == VarKind::Constant)
@@ -139,9 +58,9 @@ impl Composer<'_> {
             vars: e.vars.clone(),
             constants,
             variables,
-            properties,
-            invariant,
-            assertions,
+            properties: sorted.properties,
+            invariant: sorted.invariant,
+            assertions: sorted.assertions,
             unchecked: apart.unchecked,
             initialisation,
             operations,
@@ -165,6 +84,109 @@ impl Composer<'_> {
             self.elaborator.diagnostics.push(Diagnostic::warning(tree.name.span, text));
         }
         Composed { machine, refinement }
+    }
+
+    /// The variables of the machines that are animated, each once.
+    fn animated_variables(&self, animated: &[InstanceId]) -> Vec<VarId> {
+        let mut variables: Vec<VarId> = Vec::new();
+        for var in animated.iter().flat_map(|id| &self.instance(*id).own) {
+            if !variables.contains(var) {
+                variables.push(*var);
+            }
+        }
+        variables
+    }
+
+    /// The clauses of all machines with their types known, sorted by whose variables they speak of.
+    fn settled_bodies(&mut self, variables: &[VarId], hidden: Vec<VarId>) -> SettledBodies {
+        let mut sorted = Sorted::default();
+        let mut apart = Apart { hidden, glued: Vec::new(), unchecked: Vec::new() };
+        let mut initialisations = HashMap::new();
+        for i in 0..self.instances.len() {
+            let id = InstanceId(i as u32);
+            let bodies = std::mem::take(&mut self.bodies[i]);
+            sorted.properties.extend(self.sorted_clauses(id, bodies.properties, variables, &mut apart));
+            sorted.invariant.extend(self.sorted_clauses(id, bodies.invariant, variables, &mut apart));
+            sorted.glued_invariant.append(&mut apart.glued);
+            sorted.assertions.extend(self.sorted_clauses(id, bodies.assertions, variables, &mut apart));
+            sorted.glued_assertions.append(&mut apart.glued);
+            if let Some(mut init) = bodies.initialisation {
+                change_stmt(&mut init, &mut Settle::new(&self.elaborator));
+                initialisations.insert(id, init);
+            }
+        }
+        SettledBodies { sorted, apart, initialisations }
+    }
+
+    /// The conjuncts of a clause that speak of the animated variables alone; the others are put into `apart`.
+    fn sorted_clauses(
+        &self,
+        id: InstanceId,
+        preds: Vec<Pred>,
+        variables: &[VarId],
+        apart: &mut Apart,
+    ) -> Vec<Clause> {
+        let origin = &self.project.get(self.instance(id).machine).tree.name.name;
+        let mut renaming = Renaming(self.identified.clone());
+        let mut found = Vec::new();
+        for mut pred in preds {
+            change_pred(&mut pred, &mut Settle::new(&self.elaborator));
+            change_pred(&mut pred, &mut renaming);
+            for conjunct in flatten(pred) {
+                let text = self.sources.slice(conjunct.span).to_owned();
+                let mut others = variables_of_pred(&conjunct);
+                others.retain(|v| {
+                    self.elaborator.vars[v.0 as usize].kind == VarKind::Variable && !variables.contains(v)
+                });
+                if others.is_empty() {
+                    found.push(clause(conjunct, origin, text));
+                } else if others.iter().all(|v| apart.hidden.contains(v)) {
+                    apart.glued.push(clause(conjunct, origin, text));
+                } else {
+                    apart.unchecked.push(text);
+                }
+            }
+        }
+        found
+    }
+
+    /// Reports what no substitution may do, such as assigning a variable twice.
+    fn check_substitutions(&mut self, operations: &[Operation], initialisation: &Stmt) {
+        let checks = Checks {
+            operations,
+            vars: &self.elaborator.vars,
+            simultaneous: self.settings.simultaneous_assignments,
+        };
+        let mut found = checks.substitution(initialisation);
+        for op in operations {
+            found.extend(checks.operation(op));
+        }
+        self.elaborator.diagnostics.extend(found);
+    }
+
+    /// Replaces the unknowns of types by what was inferred for them, in variables and free types.
+    fn close_types(&mut self) {
+        let e = &mut self.elaborator;
+        for i in 0..e.vars.len() {
+            e.vars[i].ty = e.unifier.close(&e.vars[i].ty);
+        }
+        for i in 0..e.freetypes.len() {
+            for (_, arg) in &mut e.freetypes[i].constructors {
+                *arg = arg.as_ref().map(|t| e.unifier.close(t));
+            }
+            let mut domains = std::mem::take(&mut e.freetypes[i].domains);
+            for domain in domains.iter_mut().flatten() {
+                change_expr(domain, &mut Settle::new(e));
+            }
+            e.freetypes[i].domains = domains;
+        }
+    }
+
+    fn settled(&self, pred: Option<Pred>) -> Option<Pred> {
+        pred.map(|mut pred| {
+            change_pred(&mut pred, &mut Settle::new(&self.elaborator));
+            pred
+        })
     }
 
     /// Loop invariants may speak of variables of the abstraction; those conjuncts are for the lock-step check.
@@ -315,6 +337,24 @@ impl Composer<'_> {
             renumber.call(event);
         }
     }
+}
+
+/// Clauses of all machines, conjunct by conjunct.
+#[derive(Default)]
+struct Sorted {
+    properties: Vec<Clause>,
+    invariant: Vec<Clause>,
+    assertions: Vec<Clause>,
+    /// Conjuncts over variables of abstractions that are followed in lock-step.
+    glued_invariant: Vec<Clause>,
+    glued_assertions: Vec<Clause>,
+}
+
+/// What `settled_bodies` finds.
+struct SettledBodies {
+    sorted: Sorted,
+    apart: Apart,
+    initialisations: HashMap<InstanceId, Stmt>,
 }
 
 /// Conjuncts that speak of variables which the main machine does not have.
