@@ -161,11 +161,11 @@ impl Interpreter<'_> {
 
     fn called_with(&self, id: OpId) -> Arc<Guarded> {
         let key = id.0 as usize;
-        if let Some(g) = self.called.borrow().get(&key) {
+        if let Some(g) = self.cache.called.borrow().get(&key) {
             return g.clone();
         }
         let g = Arc::new(Guarded { alternatives: alternatives_of(&self.machine.op(id).body, Vec::new()) });
-        self.called.borrow_mut().insert(key, g.clone());
+        self.cache.called.borrow_mut().insert(key, g.clone());
         g
     }
 }

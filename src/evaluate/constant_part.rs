@@ -130,7 +130,7 @@ impl Interpreter<'_> {
         let Some(valuation) = env.valuation.filter(|v| *v != SETUP) else { return Ok(None) };
         // Plans live as long as the interpreter.
         let key = (valuation, std::ptr::from_ref(apart) as usize);
-        if let Some(known) = self.choices.borrow().known.get(&key) {
+        if let Some(known) = self.cache.choices.borrow().known.get(&key) {
             return Ok(known.clone());
         }
         let vars = &apart.alone.vars;
@@ -148,7 +148,7 @@ impl Interpreter<'_> {
             Err(_) => known = false,
             Ok(_) => {}
         }
-        let mut choices = self.choices.borrow_mut();
+        let mut choices = self.cache.choices.borrow_mut();
         let size = found.len() * vars.len() + 1;
         if choices.size + size > REMEMBERED {
             *choices = Choices::default();

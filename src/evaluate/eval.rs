@@ -252,12 +252,12 @@ impl Interpreter<'_> {
     /// Whether a comprehension or lambda may be undefined for some binding.
     fn is_partial(&self, vars: &[VarId], pred: &Pred, body: Option<&Expr>) -> bool {
         let key = vars.first().copied().filter(|v| self.is_declared(*v));
-        if let Some(known) = key.and_then(|k| self.partial.borrow().get(&k).copied()) {
+        if let Some(known) = key.and_then(|k| self.cache.partial.borrow().get(&k).copied()) {
             return known;
         }
         let partial = pred_may_be_undefined(pred) || body.is_some_and(may_be_undefined);
         if let Some(k) = key {
-            self.partial.borrow_mut().insert(k, partial);
+            self.cache.partial.borrow_mut().insert(k, partial);
         }
         partial
     }
@@ -304,7 +304,7 @@ impl Interpreter<'_> {
         kind: ClosureKind,
     ) -> Arc<ClosureCode> {
         let key = vars.first().copied().filter(|k| self.is_declared(*k));
-        if let Some(code) = key.and_then(|k| self.codes.borrow().get(&k).cloned())
+        if let Some(code) = key.and_then(|k| self.cache.codes.borrow().get(&k).cloned())
             && code.kind == kind
         {
             return code;
@@ -318,7 +318,7 @@ impl Interpreter<'_> {
             free: free::of_closure(vars, pred, body),
         });
         if let Some(k) = key {
-            self.codes.borrow_mut().insert(k, code.clone());
+            self.cache.codes.borrow_mut().insert(k, code.clone());
         }
         code
     }

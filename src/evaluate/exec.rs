@@ -296,11 +296,11 @@ impl Interpreter<'_> {
     /// machine, not its first variable, names it.
     fn plan_at(&self, vars: &[VarId], pred: &Pred) -> Arc<Plan> {
         let key = std::ptr::from_ref(pred) as usize;
-        if let Some(plan) = self.becomes.borrow().get(&key) {
+        if let Some(plan) = self.cache.becomes.borrow().get(&key) {
             return plan.clone();
         }
         let plan = Arc::new(Plan::new(vars, &[pred]));
-        self.becomes.borrow_mut().insert(key, plan.clone());
+        self.cache.becomes.borrow_mut().insert(key, plan.clone());
         plan
     }
 

@@ -94,12 +94,12 @@ impl Interpreter<'_> {
     ) -> Res<Option<Arc<Index>>> {
         let place = |c: &Arc<Conjunct>| Arc::as_ptr(c) as usize;
         let key = (place(equation), place(&item.conjunct), set.as_ptr() as usize);
-        let known = self.indexes.borrow().entries.get(&key).map(|e| e.index.clone());
+        let known = self.cache.indexes.borrow().entries.get(&key).map(|e| e.index.clone());
         match known {
             Some(Some(index)) => return Ok(Some(index)),
             Some(None) => {}
             None => {
-                let mut all = self.indexes.borrow_mut();
+                let mut all = self.cache.indexes.borrow_mut();
                 if all.entries.len() >= KEPT || all.elements + set.len() > ELEMENTS {
                     *all = Indexes::default();
                 }
@@ -128,7 +128,7 @@ impl Interpreter<'_> {
             }
         }
         let index = Arc::new(index);
-        if let Some(entry) = self.indexes.borrow_mut().entries.get_mut(&key) {
+        if let Some(entry) = self.cache.indexes.borrow_mut().entries.get_mut(&key) {
             entry.index = Some(index.clone());
         }
         Ok(Some(index))

@@ -308,7 +308,7 @@ impl Interpreter<'_> {
     /// Whether values from before the loop are asked for. An operation that is called is not looked into.
     fn speaks_of_old(&self, l: &Loop<'_>) -> bool {
         let key = std::ptr::from_ref(l.body) as usize;
-        if let Some(known) = self.old_in_loops.borrow().get(&key) {
+        if let Some(known) = self.cache.old_in_loops.borrow().get(&key) {
             return *known;
         }
         let mut asks = Asks(false);
@@ -316,7 +316,7 @@ impl Interpreter<'_> {
         visit_pred(l.cond, &mut asks);
         visit_pred(l.invariant, &mut asks);
         visit_expr(l.variant, &mut asks);
-        self.old_in_loops.borrow_mut().insert(key, asks.0);
+        self.cache.old_in_loops.borrow_mut().insert(key, asks.0);
         asks.0
     }
 }

@@ -17,7 +17,7 @@ impl Interpreter<'_> {
     pub(crate) fn width(&self, env: &mut Env, vars: &[VarId], pred: &Pred) -> Res<Card> {
         let Some(first) = vars.first() else { return Ok(Card::Unknown) };
         // The types alone settle most comprehensions, once and for all.
-        let known = self.wide.borrow().get(first).copied();
+        let known = self.cache.wide.borrow().get(first).copied();
         let may_be_wide = match known {
             Some(known) => known,
             None => {
@@ -30,7 +30,7 @@ impl Interpreter<'_> {
                     |sides: Vec<Side>| sides.iter().any(|s| s.op == RelOp::Subset || is_power(s.set));
                 let may_be_wide = is_wide(&types) && sides(vars, pred).is_some_and(powers);
                 if self.is_declared(*first) {
-                    self.wide.borrow_mut().insert(*first, may_be_wide);
+                    self.cache.wide.borrow_mut().insert(*first, may_be_wide);
                 }
                 may_be_wide
             }

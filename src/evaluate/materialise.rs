@@ -43,7 +43,7 @@ impl Interpreter<'_> {
     pub(crate) fn elements_of(&self, env: &mut Env, c: &Closure, limit: usize) -> Res<Value> {
         let too_large = || Error::too_large("a comprehension is too large to be listed");
         let key = (Arc::as_ptr(&c.code) as usize, c.captured.as_ptr() as usize);
-        match self.listed.borrow().lists.get(&key).map(|e| &e.elements) {
+        match self.cache.listed.borrow().lists.get(&key).map(|e| &e.elements) {
             Some(Ok(set)) if set.as_set().is_some_and(|s| s.len() <= limit) => return Ok(set.clone()),
             Some(Err(more)) if limit <= *more => return Err(too_large()),
             Some(Ok(_)) => return Err(too_large()),
@@ -68,7 +68,7 @@ impl Interpreter<'_> {
             _ => return listed,
         };
         let size = elements.as_ref().ok().and_then(Value::as_set).map_or(0, <[Value]>::len);
-        let mut memory = self.listed.borrow_mut();
+        let mut memory = self.cache.listed.borrow_mut();
         if memory.lists.len() >= LISTS || memory.elements + size > ELEMENTS {
             *memory = Listed::default();
         }

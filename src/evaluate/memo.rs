@@ -47,22 +47,22 @@ impl Interpreter<'_> {
             return self.remembered_at_setup(env, e);
         }
         let node = std::ptr::from_ref(e) as usize;
-        let known = self.memo.borrow().constant.get(&node).copied();
+        let known = self.cache.memo.borrow().constant.get(&node).copied();
         let constant = known.unwrap_or_else(|| {
             let constant = free::reads_only(e, &|v| {
                 self.machine.vars.get(v.0 as usize).is_some_and(|d| d.kind == VarKind::Constant)
             });
-            self.memo.borrow_mut().constant.insert(node, constant);
+            self.cache.memo.borrow_mut().constant.insert(node, constant);
             constant
         });
         if !constant {
             return self.eval_kind(env, e);
         }
-        if let Some(value) = self.memo.borrow().values.get(&(valuation, node)) {
+        if let Some(value) = self.cache.memo.borrow().values.get(&(valuation, node)) {
             return Ok(value.clone());
         }
         let value = self.eval_kind(env, e)?;
-        let mut memo = self.memo.borrow_mut();
+        let mut memo = self.cache.memo.borrow_mut();
         if memo.values.len() >= REMEMBERED {
             memo.values.clear();
         }
@@ -74,17 +74,17 @@ impl Interpreter<'_> {
     /// reads are still the same. So what does not depend on the variable of a loop is computed once.
     fn remembered_at_setup(&self, env: &mut Env, e: &Expr) -> Res<Value> {
         let node = std::ptr::from_ref(e) as usize;
-        let known = self.memo.borrow().reads.get(&node).cloned();
+        let known = self.cache.memo.borrow().reads.get(&node).cloned();
         let reads = known.unwrap_or_else(|| {
             let constant = free::reads_only(e, &|v| {
                 self.machine.vars.get(v.0 as usize).is_some_and(|d| d.kind == VarKind::Constant)
             });
             let reads = constant.then(|| Arc::from(free::of_expr(e)));
-            self.memo.borrow_mut().reads.insert(node, reads.clone());
+            self.cache.memo.borrow_mut().reads.insert(node, reads.clone());
             reads
         });
         let Some(reads) = reads else { return self.eval_kind(env, e) };
-        if let Some((inputs, value)) = self.memo.borrow().last.get(&node)
+        if let Some((inputs, value)) = self.cache.memo.borrow().last.get(&node)
             && reads.iter().zip(inputs).all(|(v, x)| env.get(*v).is_some_and(|y| is_same(x, y)))
         {
             return Ok(value.clone());
@@ -92,7 +92,7 @@ impl Interpreter<'_> {
         let value = self.eval_kind(env, e)?;
         let inputs: Option<Vec<Value>> = reads.iter().map(|v| env.get(*v).cloned()).collect();
         if let Some(inputs) = inputs {
-            self.memo.borrow_mut().last.insert(node, (inputs, value.clone()));
+            self.cache.memo.borrow_mut().last.insert(node, (inputs, value.clone()));
         }
         Ok(value)
     }

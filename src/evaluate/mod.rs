@@ -10,6 +10,7 @@
 
 mod affine;
 pub mod apply;
+pub mod cache;
 pub(crate) mod called;
 pub(crate) mod constant_part;
 pub(crate) mod enumerate;
@@ -46,12 +47,12 @@ pub mod solve;
 pub(crate) mod state_cursor;
 pub(crate) mod symbolic_forms;
 
-use crate::solve::plan::{ForallPlan, Plan};
 use bombus_analyse::data_independence::Opaque;
 use bombus_base::budget::Budget;
-use bombus_base::hash::{HashMap, HashSet};
+use bombus_base::hash::HashSet;
 use bombus_lang::typed::{Expr, Machine, Pred, Type, VarId};
-use bombus_lang::value::{ClosureCode, Value};
+use bombus_lang::value::Value;
+use cache::Cache;
 use env::Env;
 use error::Res;
 pub use error::{Error, ErrorKind};
@@ -134,33 +135,10 @@ pub struct Interpreter<'m> {
     pub(crate) chosen: RefCell<Vec<VarId>>,
     /// How many quantifiers around the one in hand are being sampled.
     pub(crate) sampling: Cell<u32>,
-    /// Whether a comprehension, by its first variable, may be undefined.
-    pub(crate) partial: RefCell<HashMap<VarId, bool>>,
     pub(crate) fresh: Cell<usize>,
-    /// The types of variables made for the search of single rows.
-    pub(crate) row_types: RefCell<Vec<Type>>,
     /// Formulas in hand are rewritten ones, which bind the same variables as what they were made from.
     pub(crate) rewriting: Cell<bool>,
-    /// Plans by the first variable they bind; closures likewise.
-    pub(crate) plans: RefCell<HashMap<VarId, Arc<Plan>>>,
-    pub(crate) foralls: RefCell<HashMap<VarId, Arc<ForallPlan>>>,
-    pub(crate) codes: RefCell<HashMap<VarId, Arc<ClosureCode>>>,
-    pub(crate) operations: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
-    /// The same for operations that are called with given parameters.
-    pub(crate) called: RefCell<HashMap<usize, Arc<operation::Guarded>>>,
-    /// Whether loops, by the place of the body in the machine, ask for values from before them.
-    pub(crate) old_in_loops: RefCell<HashMap<usize, bool>>,
-    /// Plans of `x:(P)` by the place of P in the machine.
-    pub(crate) becomes: RefCell<HashMap<usize, Arc<Plan>>>,
-    pub(crate) memo: RefCell<memo::Memo>,
-    pub(crate) listed: RefCell<materialise::Listed>,
-    pub(crate) choices: RefCell<constant_part::Choices>,
-    pub(crate) indexes: RefCell<index::Indexes>,
-    pub(crate) recursion: RefCell<recursion::Recursion>,
-    /// Whether a comprehension, by its first variable, may be a product too large to list.
-    pub(crate) wide: RefCell<HashMap<VarId, bool>>,
-    /// Plans whose nodes `memo` knows.
-    pub kept: RefCell<Vec<Arc<Plan>>>,
+    pub cache: Cache,
     /// Variables of ANY substitutions.
     pub(crate) any: HashSet<VarId>,
     /// Variables of quantifiers, where these are cut to the integers of the scope.
@@ -186,24 +164,9 @@ impl<'m> Interpreter<'m> {
             careful: Cell::new(false),
             passed_over: Cell::new(false),
             chosen: RefCell::default(),
-            partial: RefCell::default(),
             fresh: Cell::new(0),
-            row_types: RefCell::default(),
             rewriting: Cell::new(false),
-            plans: RefCell::default(),
-            foralls: RefCell::default(),
-            codes: RefCell::default(),
-            operations: RefCell::default(),
-            called: RefCell::default(),
-            old_in_loops: RefCell::default(),
-            becomes: RefCell::default(),
-            memo: RefCell::default(),
-            listed: RefCell::default(),
-            choices: RefCell::default(),
-            indexes: RefCell::default(),
-            recursion: RefCell::default(),
-            wide: RefCell::default(),
-            kept: RefCell::default(),
+            cache: Cache::default(),
             any: crate::solve::choice::of_substitutions(machine),
             quantified: crate::solve::scope_window::quantified(machine),
             windowed: Cell::new(false),
@@ -260,7 +223,7 @@ impl<'m> Interpreter<'m> {
     }
 
     pub(crate) fn load(&self, env: &mut Env, state: &State) {
-        env.valuation = Some(self.memo.borrow_mut().valuation(&state.constants));
+        env.valuation = Some(self.cache.memo.borrow_mut().valuation(&state.constants));
         for (v, x) in self.machine.constants.iter().zip(state.constants.iter()) {
             env.bind(*v, x.clone());
         }

@@ -193,7 +193,7 @@ impl Interpreter<'_> {
 
     pub fn guarded(&self, id: OpId) -> Arc<Guarded> {
         let key = id.0 as usize;
-        if let Some(g) = self.operations.borrow().get(&key) {
+        if let Some(g) = self.cache.operations.borrow().get(&key) {
             return g.clone();
         }
         let op = self.machine.op(id);
@@ -204,7 +204,7 @@ impl Interpreter<'_> {
             a.inert = choices.filter(|v| effect_free_choice::is_inert(self.machine, &a.body, *v)).collect();
         }
         let g = Arc::new(Guarded { alternatives });
-        self.operations.borrow_mut().insert(key, g.clone());
+        self.cache.operations.borrow_mut().insert(key, g.clone());
         g
     }
 }

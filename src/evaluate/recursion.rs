@@ -32,12 +32,12 @@ impl crate::Interpreter<'_> {
         set: (usize, usize),
         list: &mut dyn FnMut() -> Res<Value>,
     ) -> Res<Value> {
-        if self.recursion.borrow().listing.contains(&set) {
+        if self.cache.recursion.borrow().listing.contains(&set) {
             return Err(Error::undecided("a set that speaks of itself would have to be listed"));
         }
-        self.recursion.borrow_mut().listing.push(set);
+        self.cache.recursion.borrow_mut().listing.push(set);
         let listed = list();
-        self.recursion.borrow_mut().listing.pop();
+        self.cache.recursion.borrow_mut().listing.pop();
         listed
     }
 
@@ -50,16 +50,16 @@ impl crate::Interpreter<'_> {
     ) -> Res<Value> {
         let (at, function) = f;
         let inner = {
-            let recursion = self.recursion.borrow();
+            let recursion = self.cache.recursion.borrow();
             let inner = recursion.active.iter().rev().take(NEAR).any(|f| *f == at);
             if inner && let Some(y) = recursion.known.get(&(at, x.clone())) {
                 return Ok(y.clone());
             }
             inner
         };
-        self.recursion.borrow_mut().active.push(at);
+        self.cache.recursion.borrow_mut().active.push(at);
         let value = apply();
-        let mut recursion = self.recursion.borrow_mut();
+        let mut recursion = self.cache.recursion.borrow_mut();
         recursion.active.pop();
         if recursion.active.is_empty() {
             recursion.known.clear();

@@ -125,7 +125,7 @@ impl Interpreter<'_> {
         let preds: Vec<&Pred> = self.machine.properties.iter().map(|c| &c.pred).collect();
         let plan = Arc::new(Plan::new(&self.machine.constants, &preds));
         // Values of nodes are remembered, so the nodes have to stay where they are.
-        self.kept.borrow_mut().push(plan.clone());
+        self.cache.kept.borrow_mut().push(plan.clone());
         let mut found = Found::new();
         let mut env = Env::new(self.machine.vars.len());
         env.valuation = Some(SETUP);
@@ -258,7 +258,7 @@ impl Interpreter<'_> {
         for (v, x) in self.machine.constants.iter().zip(constants.iter()) {
             env.bind(*v, x.clone());
         }
-        env.valuation = Some(self.memo.borrow_mut().valuation(constants));
+        env.valuation = Some(self.cache.memo.borrow_mut().valuation(constants));
         let mut out = Outcomes::default();
         self.windowed.set(false);
         self.exec(&mut env, &self.machine.initialisation, &mut out)?;

@@ -89,7 +89,7 @@ impl Explainer<'_> {
     fn is_satisfiable(&self, clauses: &[usize]) -> Option<bool> {
         let preds: Vec<&Pred> = clauses.iter().map(|i| self.clause(*i)).collect();
         let plan = Arc::new(Plan::new(&self.constants_of(clauses), &preds));
-        self.interpreter.kept.borrow_mut().push(plan.clone());
+        self.interpreter.cache.kept.borrow_mut().push(plan.clone());
         let mut env = Env::new(self.machine.vars.len());
         let (mut found, mut open) = (false, false);
         self.interpreter.patience.set(Some(STEPS));

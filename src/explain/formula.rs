@@ -361,7 +361,7 @@ impl Explainer<'_> {
     ) -> (Vec<Vec<Option<Value>>>, bool) {
         let plan = Arc::new(Plan::new(vars, conjuncts));
         // Evaluation remembers what it knows of a plan by its place in memory, so the plan stays there.
-        self.interpreter.kept.borrow_mut().push(plan.clone());
+        self.interpreter.cache.kept.borrow_mut().push(plan.clone());
         let mut found: Vec<Vec<Option<Value>>> = Vec::new();
         let mut decided = true;
         let run = self.interpreter.run_plan(env, &plan, &mut |env, error| {

@@ -197,7 +197,7 @@ impl Explainer<'_> {
             _ => (body, None),
         };
         let plan = std::sync::Arc::new(bombus_evaluate::solve::plan::Plan::new(vars, &[hypotheses]));
-        self.interpreter.kept.borrow_mut().push(plan.clone());
+        self.interpreter.cache.kept.borrow_mut().push(plan.clone());
         let run = self.interpreter.run_plan(env, &plan, &mut |env, error| {
             if let Some(e) = error.filter(|e| e.is_stop()) {
                 return Err(e.clone());

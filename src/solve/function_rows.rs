@@ -37,7 +37,7 @@ struct Row<'a> {
 impl Interpreter<'_> {
     /// A variable for a search of its own; `release` gives it back.
     fn row_var(&self, ty: Type) -> VarId {
-        let mut types = self.row_types.borrow_mut();
+        let mut types = self.cache.row_types.borrow_mut();
         types.push(ty);
         VarId((self.machine.vars.len() + FIRST + types.len() - 1) as u32)
     }
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
     /// The type of a variable of such a search.
     pub(crate) fn row_type(&self, v: VarId) -> Option<Type> {
         let at = (v.0 as usize).checked_sub(self.machine.vars.len() + FIRST)?;
-        self.row_types.borrow().get(at).cloned()
+        self.cache.row_types.borrow().get(at).cloned()
     }
 
     /// Images among which that of `point` is, or none if the conjuncts do not bound it.
@@ -87,7 +87,7 @@ impl Interpreter<'_> {
         let Type::Pow(pair) = self.type_of(var) else { return Ok(None) };
         let Type::Prod(_, ty) = &*pair else { return Ok(None) };
         let ty = (**ty).clone();
-        let first = self.row_types.borrow().len();
+        let first = self.cache.row_types.borrow().len();
         // What is rewritten binds the same variables as the original, so nothing may be remembered by them.
         let rewriting = self.rewriting.replace(true);
         let valuation = env.valuation.take();
@@ -101,11 +101,11 @@ impl Interpreter<'_> {
         env.row = outer;
         env.valuation = valuation;
         self.rewriting.set(rewriting);
-        let made = self.row_types.borrow().len();
+        let made = self.cache.row_types.borrow().len();
         for i in first..made {
             env.unbind(VarId((self.machine.vars.len() + FIRST + i) as u32));
         }
-        self.row_types.borrow_mut().truncate(first);
+        self.cache.row_types.borrow_mut().truncate(first);
         result
     }
 

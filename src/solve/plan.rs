@@ -543,14 +543,14 @@ impl Interpreter<'_> {
         if let ([pred], Some(first)) = (preds, vars.first())
             && self.is_declared(*first)
         {
-            if let Some(plan) = self.plans.borrow().get(first)
+            if let Some(plan) = self.cache.plans.borrow().get(first)
                 && plan.vars[..plan.own] == *vars
             {
                 return plan.clone();
             }
             let plan = Arc::new(Plan::new(vars, &[pred]));
-            if !self.plans.borrow().contains_key(first) {
-                self.plans.borrow_mut().insert(*first, plan.clone());
+            if !self.cache.plans.borrow().contains_key(first) {
+                self.cache.plans.borrow_mut().insert(*first, plan.clone());
             }
             return plan;
         }
@@ -559,7 +559,7 @@ impl Interpreter<'_> {
 
     pub fn forall_plan(&self, vars: &[VarId], body: &Pred) -> Arc<ForallPlan> {
         let key = vars.first().copied().filter(|v| self.is_declared(*v));
-        if let Some(plan) = key.and_then(|k| self.foralls.borrow().get(&k).cloned()) {
+        if let Some(plan) = key.and_then(|k| self.cache.foralls.borrow().get(&k).cloned()) {
             return plan;
         }
         let mut hypotheses = Vec::new();
@@ -583,7 +583,7 @@ impl Interpreter<'_> {
             ForallPlan::new(Plan::staged(vars, &hypotheses), body.clone())
         });
         if let Some(k) = key {
-            self.foralls.borrow_mut().insert(k, plan.clone());
+            self.cache.foralls.borrow_mut().insert(k, plan.clone());
         }
         plan
     }

@@ -252,7 +252,7 @@ impl<'m> Search<'m> {
         for (v, x) in self.chain.machine.constants.iter().zip(self.constants.iter()) {
             env.bind(*v, x.clone());
         }
-        env.valuation = Some(self.interpreter.memo.borrow_mut().valuation(&self.constants));
+        env.valuation = Some(self.interpreter.cache.memo.borrow_mut().valuation(&self.constants));
         env
     }
 
