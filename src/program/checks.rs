@@ -71,7 +71,7 @@ impl<'m> Program<'m> {
             match self.holds(worker, compiled, compiled.goal, goal, state) {
                 Ok(true) => sink.finding(Finding { kind: FindingKind::Goal, property: 0, event: None }),
                 Ok(false) => {}
-                Err(e) => sink.incomplete(self.text(format!("goal: {}", exact::words(&e)))),
+                Err(e) => sink.incomplete(self.reason_number(format!("goal: {}", exact::words(&e)))),
             }
         }
     }

@@ -343,7 +343,7 @@ impl<'m> Program<'m> {
     fn tell_of(&self, asked: Asked, e: &Error, sink: &mut dyn Sink) {
         match asked {
             Asked::Invariant(_) | Asked::Assertion(_) => self.tell(e, None, sink),
-            Asked::Goal => sink.incomplete(self.text(format!("goal: {}", exact::words(e)))),
+            Asked::Goal => sink.incomplete(self.reason_number(format!("goal: {}", exact::words(e)))),
             // Where a hint has no truth value it gives none: any hint is sound. A claim without a truth value is open.
             Asked::Hint(_) | Asked::Proposition(_) => {}
         }

@@ -26,6 +26,7 @@ pub mod label;
 pub mod layout;
 pub mod lower;
 pub mod memo;
+mod messages;
 pub mod native;
 pub mod observe;
 mod op_effects;
@@ -60,6 +61,7 @@ use effects::Effects;
 use exact::Constant;
 use invariant_ranges::{Promise, Reader};
 use layout::Layout;
+use messages::Messages;
 use parking_lot::Mutex;
 use state::StateLayout;
 use std::collections::{BTreeMap, BTreeSet};
@@ -210,7 +212,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         statics,
         looked: Mutex::default(),
         labels,
-        texts: Mutex::default(),
+        messages: Messages::default(),
         options: options.clone(),
         guards: Vec::new(),
         reduction: None,

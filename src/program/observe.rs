@@ -58,7 +58,7 @@ impl<'m> Program<'m> {
             match truth {
                 Ok(true) => {}
                 Ok(false) => sink.finding(Finding { kind: FindingKind::Ltl, property, event: None }),
-                Err(_) => sink.incomplete(self.text(watched[property as usize].unknown.clone())),
+                Err(_) => sink.incomplete(self.reason_number(watched[property as usize].unknown.clone())),
             }
             property += 1;
         });

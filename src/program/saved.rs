@@ -56,10 +56,10 @@ impl Program<'_> {
             put(out, bytes.len() as u64);
             out.extend_from_slice(&bytes);
         }
-        let texts = self.texts.lock();
+        let texts = self.messages.all();
         put(out, texts.len() as u64);
-        for (number, words) in texts.iter() {
-            put(out, (*number).into());
+        for (number, words) in texts {
+            put(out, number.into());
             put(out, words.len() as u64);
             out.extend_from_slice(words.as_bytes());
         }
@@ -92,13 +92,12 @@ impl Program<'_> {
                 return Err(damaged());
             }
         }
-        let mut texts = self.texts.lock();
         for _ in 0..take(from).ok_or_else(damaged)? {
             let number = u32::try_from(take(from).ok_or_else(damaged)?).map_err(|_| damaged())?;
             let length = take(from).ok_or_else(damaged)?;
             let words =
                 std::str::from_utf8(piece(from, length).ok_or_else(damaged)?).map_err(|_| damaged())?;
-            texts.insert(number, words.to_string());
+            self.messages.learn(number, words);
         }
         if from.is_empty() { Ok(()) } else { Err(damaged()) }
     }

@@ -15,6 +15,7 @@ use super::host::{Edges, Running};
 use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
+use super::messages::{Class, Messages};
 use super::pool::Pool;
 use super::reduction::Reduction;
 use super::state::StateLayout;
@@ -58,9 +59,8 @@ pub struct Program<'m> {
     pub(super) looked: Mutex<Option<Statics>>,
     /// Layouts in which parameters and results are hashed, for each event.
     pub(super) labels: Vec<Vec<Layout>>,
-    /// Words for findings and reasons, by a hash of themselves: the number of a text must not depend
-    /// on which thread met it first.
-    pub(super) texts: Mutex<BTreeMap<u32, String>>,
+    /// Texts of findings and reasons, by their numbers.
+    pub(super) messages: Messages,
     pub(super) options: Options,
     /// Guards of instances that a reduction may ask for.
     pub(super) guards: Vec<Option<Pred>>,
@@ -68,12 +68,6 @@ pub struct Program<'m> {
     /// What engines on sets of states rely on.
     pub(super) prepared: Option<Prepared>,
 }
-
-/// Marks the numbers of texts that are notes (see `Program::note`).
-const NOTE: u32 = 1 << 30;
-/// Marks the numbers of texts of findings: assertions of the ASSERTIONS clause have small numbers, texts stay
-/// above them.
-const FINDING: u32 = 1 << 31;
 
 /// Where the variables of an event stand.
 pub(super) struct Reach {
@@ -218,23 +212,9 @@ impl<'m> Program<'m> {
         label::values(&self.labels[event.0 as usize], label, &self.pool)
     }
 
-    pub(super) fn text(&self, words: String) -> u32 {
-        self.text_among(words, 0)
-    }
-
-    /// The number of a text of the class that `mark` names. Texts of two classes never share a number, so a
-    /// reason to doubt a verdict cannot be taken for a note.
-    fn text_among(&self, words: String, mark: u32) -> u32 {
-        let mut hash = label::Hash::default();
-        words.bytes().for_each(|b| hash.word(u64::from(b)));
-        let number = hash.0 as u32 & !(NOTE | FINDING) | mark;
-        self.texts.lock().insert(number, words);
-        number
-    }
-
-    fn words_of(&self, number: u32) -> String {
-        let texts = self.texts.lock();
-        texts.get(&number).cloned().unwrap_or_default()
+    /// The number of a text that says why the run sees less than everything.
+    pub(super) fn reason_number(&self, text: String) -> u32 {
+        self.messages.number(text, Class::Reason)
     }
 
     pub(super) fn tell(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
@@ -246,14 +226,14 @@ impl<'m> Program<'m> {
                 ErrorKind::Variant => FindingKind::Variant,
                 _ => FindingKind::WellDefinedness,
             };
-            let property = self.text_among(exact::words(e), FINDING);
+            let property = self.messages.number(exact::words(e), Class::Finding);
             sink.finding(Finding { kind, property, event });
         } else {
             let words = match event {
                 Some(e_) => format!("{}: {}", self.names[e_.0 as usize], e.reason(self.machine)),
                 None => e.reason(self.machine),
             };
-            sink.incomplete(self.text(words));
+            sink.incomplete(self.reason_number(words));
         }
     }
 
@@ -264,12 +244,12 @@ impl<'m> Program<'m> {
             Some(event) => format!("{}: {}", self.names[event.0 as usize], exact::words(e)),
             None => exact::words(e),
         };
-        sink.incomplete(self.text_among(words, NOTE));
+        sink.incomplete(self.messages.number(words, Class::Note));
     }
 
     /// Whether a reason only says that transitions to known states were not counted.
     pub fn is_note(&self, reason: u32) -> bool {
-        reason & NOTE != 0
+        Class::of(reason) == Class::Note
     }
 
     /// Loads constants and state into the frame.
@@ -530,7 +510,7 @@ impl<'m> System for Program<'m> {
             return;
         }
         if self.confused {
-            sink.incomplete(self.text(APPROXIMATE.into()));
+            sink.incomplete(self.reason_number(APPROXIMATE.into()));
         }
         let mut packed = Vec::new();
         for (valuation, constants) in self.valuations.iter().enumerate() {
@@ -593,7 +573,7 @@ impl<'m> System for Program<'m> {
         match self.holds(worker, compiled, compiled.scope, scope, state) {
             Ok(inside) => inside,
             Err(e) => {
-                sink.incomplete(self.text(format!("SCOPE: {}", exact::words(&e))));
+                sink.incomplete(self.reason_number(format!("SCOPE: {}", exact::words(&e))));
                 true
             }
         }
@@ -671,11 +651,11 @@ impl<'m> System for Program<'m> {
     }
 
     fn text(&self, number: u32) -> Option<String> {
-        self.texts.lock().get(&number).cloned()
+        self.messages.text(number)
     }
 
     fn learn_text(&self, number: u32, words: &str) {
-        self.texts.lock().entry(number).or_insert_with(|| words.to_string());
+        self.messages.learn(number, words);
     }
 
     fn orbits(&self) -> Option<Box<dyn Orbits + '_>> {
@@ -689,7 +669,9 @@ impl<'m> System for Program<'m> {
         };
         match finding.kind {
             FindingKind::Invariant => clause(&self.machine.invariant),
-            FindingKind::Assertion if finding.property & FINDING == 0 => clause(&self.machine.assertions),
+            FindingKind::Assertion if Class::of(finding.property) != Class::Finding => {
+                clause(&self.machine.assertions)
+            }
             FindingKind::Deadlock => "no operation is enabled".into(),
             FindingKind::Goal => "the goal is reached".into(),
             FindingKind::Properties if finding.property == 0 => {
@@ -699,12 +681,12 @@ impl<'m> System for Program<'m> {
                 "there is no initial state".into()
             }
             FindingKind::Properties => "INITIALISATION has no outcome".into(),
-            _ => self.words_of(finding.property),
+            _ => self.messages.text(finding.property).unwrap_or_default(),
         }
     }
 
     fn reason(&self, reason: u32) -> String {
-        self.words_of(reason)
+        self.messages.text(reason).unwrap_or_default()
     }
 
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
@@ -756,7 +738,7 @@ impl<'m> Program<'m> {
                 let mut heard = Hearing { sink, told: false };
                 self.exact_event(worker, state, event, &mut heard);
                 if !heard.told {
-                    let property = self.text_among(UNDEFINED_GUARD.into(), FINDING);
+                    let property = self.messages.number(UNDEFINED_GUARD.into(), Class::Finding);
                     let kind = FindingKind::WellDefinedness;
                     sink.finding(Finding { kind, property, event: Some(event) });
                 }

@@ -439,19 +439,5 @@ fn near(known: &str, other: &str) -> bool {
         return false;
     }
     let allowed = if known.len() > 4 { 2 } else { 1 };
-    let (a, b): (Vec<char>, Vec<char>) = (known.chars().collect(), other.to_lowercase().chars().collect());
-    if a.len().abs_diff(b.len()) > allowed {
-        return false;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()] <= allowed
+    bombus_base::text::distance(known, other) <= allowed
 }
