@@ -3,9 +3,9 @@
 //! In: an environment and a predicate. Out: `Ok(truth)`, or why there is none.
 //! A conjunction is false if some conjunct is false, wherever it stands; `or` and `=>` go from left to right.
 
-use crate::eval::{Env, Oracle, Res, Stop, Val};
+use crate::eval::{Env, Oracle, Res, Slot, Stop, Val};
 use crate::sets::{Set, to_the_end};
-use crate::tree::{Expr, Pred, RelOp, Var};
+use crate::tree::{Expr, Pred, RelOp, Type, Var};
 use crate::value::Value;
 
 /// A conjunct and the innermost label around it.
@@ -140,8 +140,15 @@ impl Oracle<'_> {
         })
     }
 
-    /// `E : {x|P}`, written like this, looks at P only at the point.
+    /// `E : {x|P}`, written like this, looks at P only at the point. `x : T` for the type `T` of `x` says nothing that types do
+    /// not say: a variable without a value is not read.
     fn is_in(&self, env: &Env, a: &Expr, b: &Expr) -> Res<bool> {
+        if let (Expr::Var(x), Expr::All(t)) = (a, b)
+            && !matches!(t, Type::Free(_))
+            && matches!(env.get(x), Some(Slot::Unassigned))
+        {
+            return Ok(true);
+        }
         let a = self.val(env, a)?;
         if let Expr::Compr(vars, p) = b {
             return self.holds_at(env, vars, p, &self.value_of(a)?);

@@ -14,7 +14,7 @@ use crate::solve::plan::Plan;
 use crate::{Interpreter, State, Transition};
 use bombus_analyse::effect_free_choice;
 use bombus_base::hash::HashSet;
-use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::partiality::is_let_of_guard;
 use bombus_lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Stmt, StmtKind, VarId};
 use bombus_lang::value::Value;
 use std::sync::Arc;
@@ -274,9 +274,7 @@ fn expand<'s>(s: &'s Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, 
         }
         // A LET in front of a guard is part of it: parameters may be typed by what it names. One that may be undefined
         // is an action.
-        StmtKind::Let(bindings, body)
-            if is_guarded(body) && !bindings.iter().any(|(_, e)| may_be_undefined(e)) =>
-        {
+        StmtKind::Let(bindings, body) if is_let_of_guard(bindings, body) => {
             let mut vars = vars.clone();
             let mut preds = preds.clone();
             for (v, e) in bindings {
@@ -290,16 +288,5 @@ fn expand<'s>(s: &'s Stmt, outermost: bool, vars: Vec<VarId>, preds: Vec<Pred>, 
             expand(&one[0], outermost, vars, preds, out);
         }
         _ => out.push(Branch { vars, preds, body: s }),
-    }
-}
-
-/// Whether a guard stands in front of a substitution, or behind LETs alone.
-fn is_guarded(s: &Stmt) -> bool {
-    match &s.kind {
-        StmtKind::Select(..) | StmtKind::Any(..) => true,
-        StmtKind::Let(bindings, body) => {
-            !bindings.iter().any(|(_, e)| may_be_undefined(e)) && is_guarded(body)
-        }
-        _ => false,
     }
 }

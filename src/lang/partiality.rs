@@ -4,7 +4,9 @@
 //! undefined for some values of its variables. The answer is conservative: "may be undefined" is said of every
 //! operator with a condition, unless a literal operand fulfils the condition. Never here: values and environments.
 
-use crate::typed::{BigOp, BinOp, Expr, ExprKind, External, FunctionConst, Pred, Type, UnOp};
+use crate::typed::{
+    BigOp, BinOp, Expr, ExprKind, External, FunctionConst, Pred, Stmt, StmtKind, Type, UnOp, VarId,
+};
 use crate::walk::{Visit, visit_expr, visit_pred};
 
 /// Whether some value of the variables of an expression may leave the expression without a value.
@@ -19,6 +21,17 @@ pub fn pred_may_be_undefined(p: &Pred) -> bool {
     let mut partial = Partial(false);
     visit_pred(p, &mut partial);
     partial.0
+}
+
+/// Whether a LET is part of the guard that stands behind it: its expressions always have values, and nothing but such LETs
+/// stands between it and the guard. A LET whose expression may be undefined is an action (`docs/definedness.md`, rule 9).
+pub fn is_let_of_guard(bindings: &[(VarId, Expr)], body: &Stmt) -> bool {
+    let behind = match &body.kind {
+        StmtKind::Select(..) | StmtKind::Any(..) => true,
+        StmtKind::Let(bindings, body) => is_let_of_guard(bindings, body),
+        _ => false,
+    };
+    behind && !bindings.iter().any(|(_, e)| may_be_undefined(e))
 }
 
 /// Whether a unary operator has a condition that depends on more than types.

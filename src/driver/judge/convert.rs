@@ -2,9 +2,11 @@
 //!
 //! In: a typed machine, typed predicates, values. Out: the same in the oracle's tree.
 //! Never here: evaluation, rewriting, simplification. A construct that the oracle does not know is an
-//! error that names the construct; no other construct stands in for it.
+//! error that names the construct; no other construct stands in for it. One rule of the language is applied
+//! here: a LET in front of a guard, whose expressions always have values, is part of the guard (an ANY with equations).
 
 use crate::base::Int;
+use crate::lang::partiality::is_let_of_guard;
 use crate::lang::typed;
 use crate::lang::typed::{
     BigOp, BinOp, ExprKind, FreeId, FunctionConst, Obligation, PredKind, RelOp, SetId, StmtKind, UnOp, VarId,
@@ -482,26 +484,6 @@ impl<'m> Converter<'m> {
         })
     }
 
-    /// A loop invariant without the conjuncts that only give a variable its type: a result may be without a value before
-    /// the first turn.
-    fn loop_invariant(&self, p: &typed::Pred) -> Result<Pred, Unknown> {
-        match &p.kind {
-            PredKind::And(ps) => {
-                Ok(Pred::And(ps.iter().map(|q| self.loop_invariant(q)).collect::<Result<_, _>>()?))
-            }
-            PredKind::Label(label, q) => {
-                Ok(Pred::At(Name::from(&**label), Box::new(self.loop_invariant(q)?)))
-            }
-            PredKind::Rel(typed::RelOp::In, x, set) => match (&x.kind, &set.kind) {
-                (ExprKind::Var(_), ExprKind::TypeSet(ty)) if !matches!(ty, typed::Type::Free(_)) => {
-                    Ok(Pred::True)
-                }
-                _ => self.pred(p),
-            },
-            _ => self.pred(p),
-        }
-    }
-
     fn branches(&self, list: &[(typed::Pred, typed::Stmt)]) -> Result<Vec<(Pred, Subst)>, Unknown> {
         list.iter().map(|(p, s)| Ok((self.pred(p)?, self.subst(s)?))).collect()
     }
@@ -566,17 +548,24 @@ impl<'m> Converter<'m> {
                 other(last)?,
             ),
             StmtKind::Any(vars, p, s) => Subst::Any(self.vars(vars)?, self.pred(p)?, boxed(s)?),
+            StmtKind::Let(bindings, s) if is_let_of_guard(bindings, s) => {
+                let vars: Vec<VarId> = bindings.iter().map(|(v, _)| *v).collect();
+                let named = self.bindings(bindings)?.into_iter();
+                let equations = named.map(|(n, e)| Pred::Rel(tree::RelOp::Equal, Expr::Var(n), e)).collect();
+                Subst::Any(self.vars(&vars)?, Pred::And(equations), boxed(s)?)
+            }
             StmtKind::Let(bindings, s) => Subst::Let(self.bindings(bindings)?, boxed(s)?),
             StmtKind::Var(vars, s) => Subst::Var(names(vars), boxed(s)?),
             StmtKind::While { cond, body, invariant, variant } => Subst::While(Box::new(tree::Loop {
                 condition: self.pred(cond)?,
                 body: self.subst(body)?,
-                invariant: self.loop_invariant(invariant)?,
+                invariant: self.pred(invariant)?,
                 variant: self.expr(variant)?,
             })),
             StmtKind::Call { op, args, results } => {
                 Subst::Call(self.operations[op.0 as usize].clone(), self.exprs(args)?, self.targets(results)?)
             }
+            StmtKind::Seq(list) | StmtKind::Par(list) if list.len() == 1 => self.subst(&list[0])?,
             StmtKind::Seq(list) => Subst::Seq(self.substs(list)?),
             StmtKind::Par(list) => Subst::Par(self.substs(list)?),
             // Whatever is printed changes nothing.

@@ -9,7 +9,7 @@ use super::term::Term;
 use super::{Encoder, Env, Slot};
 use crate::sat::Lit;
 use bombus_base::Span;
-use bombus_lang::partiality::may_be_undefined;
+use bombus_lang::partiality::{is_let_of_guard, may_be_undefined};
 use bombus_lang::typed::{Expr, Machine, OpId, Pred, Step, Stmt, StmtKind, Target, VarId};
 use bombus_lang::walk::{Visit, visit_stmt};
 use std::collections::BTreeSet;
@@ -113,9 +113,7 @@ impl Encoder<'_> {
                 let bodies: Vec<(Lit, &Stmt)> = branches.iter().map(|b| (Lit::TRUE, b)).collect();
                 self.one_branch(env, &bodies, pc, true, notes)
             }
-            StmtKind::Let(bindings, body)
-                if is_guarded(body) && !bindings.iter().any(|(_, e)| may_be_undefined(e)) =>
-            {
+            StmtKind::Let(bindings, body) if is_let_of_guard(bindings, body) => {
                 for (v, e) in bindings {
                     let (term, _) = self.expr(env, e);
                     env.bind(*v, term);
@@ -589,20 +587,9 @@ pub(super) fn collect_guards<'s>(s: &'s Stmt, out: &mut Vec<&'s Pred>) {
             out.push(&branches[0].0);
             collect_guards(&branches[0].1, out);
         }
-        StmtKind::Let(_, body) if is_guarded(body) => collect_guards(body, out),
+        StmtKind::Let(bindings, body) if is_let_of_guard(bindings, body) => collect_guards(body, out),
         StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => collect_guards(&one[0], out),
         _ => {}
-    }
-}
-
-/// Whether a guard stands in front of a substitution, or behind LETs alone.
-fn is_guarded(s: &Stmt) -> bool {
-    match &s.kind {
-        StmtKind::Select(..) | StmtKind::Any(..) => true,
-        StmtKind::Let(bindings, body) => {
-            !bindings.iter().any(|(_, e)| may_be_undefined(e)) && is_guarded(body)
-        }
-        _ => false,
     }
 }
 
