@@ -16,6 +16,8 @@ use bombus_system::{Finding, FindingKind, NO_INITIAL_STATE, System};
 
 /// States without a step that are looked at one by one, where some steps could not be computed.
 const STUCK: usize = 10_000;
+/// The limits are looked at once for so many initial states.
+const LOOK: usize = 1 << 12;
 
 /// A finding with the states that show it.
 pub struct Shown {
@@ -124,7 +126,10 @@ impl<'s, S: System> Search<'s, S> {
         learner.heard.look_at(None);
         learner.system.initial(&mut learner.worker, &mut learner.heard);
         let mut states = Vec::new();
-        for (_, _, state) in learner.heard.edges() {
+        for (i, (_, _, state)) in learner.heard.edges().iter().enumerate() {
+            if i % LOOK == 0 {
+                learner.diagrams.check()?;
+            }
             if !footprints.describes(state) {
                 learner.escaped = true;
                 continue;

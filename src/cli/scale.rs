@@ -4,7 +4,7 @@ use super::args::Loading;
 use super::batch::write_whole;
 use super::{outputs, status};
 use crate::runs::child::{Checker, Limits};
-use crate::runs::scale::{Plan, figure, measure, tables};
+use crate::runs::scale::{Plan, Unmeasured, figure, measure, tables};
 use crate::runs::units;
 use clap::Args;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(
     after_help = "Options of `check` go after `--`, such as: bombus scale m.mch --workers 1,2,4 -- --no-deadlock\n\
-Exit status: 0 measured, 2 the command line was rejected, 4 a run failed or the runs disagree."
+Exit status: 0 measured, 2 the command line or the model was rejected, 4 a run failed or the runs disagree."
 )]
 pub struct Scale {
     /// The model
@@ -121,7 +121,11 @@ pub fn run(args: &Scale) -> u8 {
     });
     let measured = match measured {
         Ok(m) => m,
-        Err(message) => {
+        Err(Unmeasured::Rejected(messages)) => {
+            eprintln!("{}", messages.trim_end());
+            return status::REJECTED;
+        }
+        Err(Unmeasured::Failed(message)) => {
             eprintln!("error: {message}");
             return status::INTERNAL;
         }

@@ -257,7 +257,9 @@ impl<'a> Parser<'a> {
             return self.fail_at(at, "`include` is not possible here");
         };
         let beside = sources.get(at.file).path.clone();
-        let read = match reader.find(beside.as_deref(), std::slice::from_ref(&name)) {
+        let mut names = vec![name.clone()];
+        names.extend(beside.as_deref().and_then(|script| in_flattened_folder(script, &name)));
+        let read = match reader.find(beside.as_deref(), &names) {
             Found::File(path) => reader.read(&path, sources),
             other => Err(missing("script", &name, &other, span)),
         };
@@ -518,4 +520,11 @@ fn semantics(letters: &str) -> Option<Semantics> {
         "FD" => Some(Semantics::Divergences),
         _ => None,
     }
+}
+
+/// The name under which an included file stands beside a script in a collection whose folders were flattened into the
+/// names of its files: `folder__a.csp` includes `b.csp` from `folder__b.csp`.
+fn in_flattened_folder(script: &Path, included: &str) -> Option<String> {
+    let (folder, _) = script.file_name()?.to_str()?.rsplit_once("__")?;
+    Some(format!("{folder}__{included}"))
 }

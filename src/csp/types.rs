@@ -1,8 +1,9 @@
 //! Types of the functional language, inferred as by Hindley and Milner.
 //!
 //! In: a script whose names are known. Out: a message for each expression whose type cannot be right.
-//! Dotted values, events and datatypes share one type that fits everything: what they are is checked when they are
-//! built. So no right script is refused, and what is refused is wrong in any case. Never here: values.
+//! Events and members of datatypes share one type, whatever their channel, constructor and fields: these are checked when
+//! a value is built. What may be a dotted value or not fits everything. So no right script is refused, and what is
+//! refused is wrong in any case. Never here: values.
 
 use super::core::{Binary, Bind, Each, Ex, Field, Function, Group, Kind, Pat, Stmt, Unary};
 use super::scope::{ClaimIn, Global, Scoped, TypeDecl};
@@ -17,8 +18,10 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Type {
     Var(u32),
-    /// Dotted values, events, members of datatypes, and whatever else is not looked at.
+    /// Whatever is not looked at, such as a part of a dotted pattern.
     Any,
+    /// Values that begin with a channel or a constructor: events, members of datatypes, and beginnings of both.
+    Dotted,
     Int,
     Bool,
     Char,
@@ -187,7 +190,8 @@ impl Infer<'_> {
         let list = |items: &[Type]| items.iter().map(|t| self.show(t)).collect::<Vec<_>>().join(", ");
         match self.seen(t) {
             Type::Var(_) => "a".to_string(),
-            Type::Any => "a dotted value".to_string(),
+            Type::Any => "any".to_string(),
+            Type::Dotted => "event or member of a datatype".to_string(),
             Type::Int => "Int".to_string(),
             Type::Bool => "Bool".to_string(),
             Type::Char => "Char".to_string(),
@@ -213,6 +217,11 @@ impl Infer<'_> {
         self.same(&found, &wanted, e.span);
     }
 
+    /// Whether a value of this type is one value, and not several with dots between them.
+    fn is_single(&self, t: &Type) -> bool {
+        !matches!(self.seen(t), Type::Any | Type::Dotted | Type::Var(_))
+    }
+
     /// The types of the first fields of a declaration, as far as each takes one value of a known type.
     fn fields_of(&mut self, e: &Ex, scope: &Scope) -> Vec<Type> {
         let parts: &[Ex] = match &e.kind {
@@ -220,7 +229,7 @@ impl Infer<'_> {
             _ => std::slice::from_ref(e),
         };
         let all: Vec<Type> = parts.iter().map(|part| self.elements(part, scope)).collect();
-        let known = |t: &Type| !matches!(self.seen(t), Type::Any | Type::Var(_));
+        let known = |t: &Type| self.is_single(t);
         all.into_iter().take_while(known).collect()
     }
 
@@ -263,7 +272,7 @@ impl Infer<'_> {
     fn fill<'t>(&mut self, parts: &[Ex], wanted: &'t [Type], scope: &Scope) -> &'t [Type] {
         for (i, part) in parts.iter().enumerate() {
             let found = self.expr(part, scope);
-            let single = !matches!(self.seen(&found), Type::Any | Type::Var(_));
+            let single = self.is_single(&found);
             match wanted.get(i) {
                 Some(wanted) if single => self.same(&found, wanted, part.span),
                 // Several values may stand in one part, so nothing is known of what follows.
@@ -461,6 +470,7 @@ impl Infer<'_> {
         }
         match self.script.globals.get(&name) {
             Some(Global::Type(_)) => set(Type::Any),
+            Some(Global::Channel(_) | Global::Constructor(_)) => Type::Dotted,
             Some(Global::Builtin(builtin)) => {
                 let (a, b) = (self.fresh(), self.fresh());
                 builtin_type(*builtin, a, b)
@@ -478,10 +488,11 @@ impl Infer<'_> {
             Kind::Str(_) => seq(Type::Char),
             Kind::Tuple(list) => Type::Tuple(list.iter().map(|e| self.expr(e, scope)).collect()),
             Kind::Dot(list) => {
-                self.expr(&list[0], scope);
+                let first = self.expr(&list[0], scope);
                 let wanted = self.known_fields(&list[0], scope);
                 self.fill(&list[1..], &wanted, scope);
-                Type::Any
+                // What begins otherwise may be a product of sets.
+                if self.seen(&first) == Type::Dotted { Type::Dotted } else { Type::Any }
             }
             Kind::Apply(function, args) => self.apply(e, function, args, scope),
             Kind::Unary(op, a) => match op {

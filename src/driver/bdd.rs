@@ -145,6 +145,10 @@ impl<'a> Attempt<'a> {
         };
         if !program.prepare_footprints(&wanted) {
             let mut explored = compiled::explore(machine, sources, options, formulas, budget)?;
+            if program.is_without_valuations() {
+                // What was found is a matter of the constants: no engine had a state to explore.
+                return Ok((named(explored), false));
+            }
             let why = "there is nothing to put into diagrams; the explicit engine was used";
             explored.warnings.push(why.into());
             return Ok((explored, false));

@@ -101,7 +101,7 @@ impl Error {
     }
 
     pub fn stopped(stop: Stop) -> Error {
-        Error::new(ErrorKind::Stopped(stop), Span::default(), "stopped")
+        Error::new(ErrorKind::Stopped(stop), Span::default(), stop.reason())
     }
 
     pub fn kind(&self) -> ErrorKind {

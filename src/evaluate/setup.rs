@@ -23,6 +23,8 @@ const PATIENCE: u32 = 1 << 18;
 const VALUATIONS: usize = 1 << 22;
 /// The budget is asked when so many of them have been put together: they take memory, and little time.
 const COMBINED: usize = 1 << 12;
+/// The limits are looked at once for so many initial states.
+const LOOK: usize = 1 << 12;
 
 /// Values of some constants.
 type Solution = Vec<(VarId, Value)>;
@@ -272,7 +274,10 @@ impl Interpreter<'_> {
             found.note(e)?;
         }
         let mut seen = HashSet::new();
-        'next: for writes in out.writes {
+        'next: for (i, writes) in out.writes.into_iter().enumerate() {
+            if i % LOOK == 0 {
+                self.look()?;
+            }
             let mut variables = Vec::with_capacity(self.machine.variables.len());
             for v in &self.machine.variables {
                 match writes.iter().find(|(w, _)| w == v) {

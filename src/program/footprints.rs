@@ -94,11 +94,16 @@ struct Draft {
 }
 
 impl<'m> Program<'m> {
+    /// Whether no valuation of the constants was found, so that there are no states at all.
+    pub fn is_without_valuations(&self) -> bool {
+        self.valuations.is_empty()
+    }
+
     /// Finds the footprints. To be called before the first state is computed, because parts of conditions become
     /// part of the code. False if there are none: no valuation of the constants, or two instances of one event that
     /// their labels do not tell apart.
     pub fn prepare_footprints(&mut self, wanted: &SetQuestions) -> bool {
-        if self.valuations.is_empty() {
+        if self.is_without_valuations() {
             return false;
         }
         let (grounded, drafts) = self.with_domains(false, |known| {

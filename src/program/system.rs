@@ -69,6 +69,9 @@ pub struct Program<'m> {
     pub(super) prepared: Option<Prepared>,
 }
 
+/// The limits are looked at once for so many initial states.
+const LOOK: usize = 1 << 12;
+
 /// Where the variables of an event stand.
 pub(super) struct Reach {
     /// First register and number of registers of what it reads or writes: a variable that some path
@@ -522,7 +525,12 @@ impl<'m> System for Program<'m> {
                     }
                     found.errors.iter().chain(&found.incomplete).for_each(|e| self.tell(e, None, sink));
                     found.sampled.iter().for_each(|e| self.note(e, None, sink));
-                    for state in &found.values {
+                    for (i, state) in found.values.iter().enumerate() {
+                        if i % LOOK == 0
+                            && let Err(stop) = worker.interpreter.look()
+                        {
+                            return self.tell(&stop, None, sink);
+                        }
                         self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
                         sink.edge(EventId(0), 0, &packed);
                     }

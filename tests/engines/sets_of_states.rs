@@ -268,3 +268,13 @@ fn two_runs_and_two_workers_say_the_same() {
     assert_eq!(run("1"), run("1"));
     assert_eq!(run("1"), run("2"));
 }
+
+#[test]
+fn properties_without_a_solution_are_a_finding_of_the_engine_that_was_asked() {
+    let text = "MACHINE M CONSTANTS c PROPERTIES c : 0..3 & c > 5 VARIABLES x INVARIANT x : 0..3\n\
+                INITIALISATION x := c OPERATIONS up = PRE x < 3 THEN x := x + 1 END END";
+    let result = check_machine(text, &["--engine", "bdd"]);
+    assert_eq!(result["verdict"], "violated");
+    assert_eq!(result["engine"], "bdd");
+    assert_eq!(result["violation"]["kind"], "properties");
+}

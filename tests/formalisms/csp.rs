@@ -175,8 +175,6 @@ fn bad_scripts_are_rejected_with_the_place() {
         ("channel a\nP(n) = P(n + 1) [] a -> STOP\nMAIN = P(0)", "does not come to an end"),
         ("MAIN = if 1 / 0 == 1 then STOP else SKIP", "division by zero"),
         ("MAIN = |~| x : {} @ STOP", "an internal choice of no processes"),
-        ("external prioritise\nMAIN = prioritise(STOP, <>)", "`prioritise` is not supported"),
-        ("transparent chase\nMAIN = chase(STOP)", "`chase` is not supported"),
         ("module M()\nexports\nendmodule\nMAIN = STOP", "without brackets"),
         ("module M\n x = 1\nexports\nendmodule\nMAIN = M::x & STOP", "`M::x` is not exported"),
         ("instance N = M(1)\nMAIN = STOP", "there is no module `M`"),
@@ -185,7 +183,6 @@ fn bad_scripts_are_rejected_with_the_place() {
             "datatype C = D.{0..2} | E.Bool\ndatatype G = F.{D.0, E.true}\nMAIN = card(G) > 0 & STOP",
             "not a product of sets",
         ),
-        ("MAIN = STOP\nassert MAIN [V= MAIN", "`[V=` is not supported"),
         ("channel a\nchannel a\nMAIN = STOP", "declared more than once"),
         ("MAIN = if STOP == SKIP then STOP else SKIP", "processes cannot be compared"),
         ("f(x) = x\nMAIN = <f> != <> & STOP", "functions cannot be compared"),
@@ -204,6 +201,71 @@ fn bad_scripts_are_rejected_with_the_place() {
         assert!(said.contains(message), "{text}\n{said}");
         assert!(said.contains("s.csp:") && said.contains('^'), "{text}\n{said}");
     }
+}
+
+/// The features that `docs/csp.md` lists as refused by name, each with the message that names it.
+#[test]
+fn features_without_an_implementation_are_refused_by_name() {
+    let functions = [
+        "chase(STOP)",
+        "chase_nocache(STOP)",
+        "deter(STOP)",
+        "prioritise(STOP, <{a}>)",
+        "prioritise_nocache(STOP, <{a}>)",
+        "prioritisepo(STOP, {a}, {}, {a})",
+        "failure_watchdog(STOP, {a}, b)",
+        "trace_watchdog(STOP, {a}, b)",
+    ];
+    let mut rows: Vec<(String, String)> = functions
+        .iter()
+        .map(|call| {
+            let name = call.split('(').next().unwrap();
+            let text = format!("external {name}\nchannel a, b\nMAIN = {call}");
+            (text, format!("`{name}` is not supported"))
+        })
+        .collect();
+    rows.push((
+        "channel a, b, c\nMAIN = WEAK_BUFFER(2, c, {(a, b)})".into(),
+        "`WEAK_BUFFER` is not supported".into(),
+    ));
+    for model in ["V", "VD", "R", "RD"] {
+        rows.push((
+            format!("MAIN = STOP\nassert MAIN [{model}= MAIN"),
+            format!("`[{model}=` is not supported"),
+        ));
+    }
+    rows.push((
+        "channel a\nMAIN = STOP\nassert STOP [T= STOP :[tau priority]: {a}".into(),
+        "the option `tau priority` of an assertion is not supported".into(),
+    ));
+    rows.push(("transparent normal\nMAIN = normal(MAIN)".into(), "unguarded recursion".into()));
+    for (text, message) in rows {
+        let said = rejection(&text, &["--no-deadlock"]);
+        assert!(said.contains(&message), "{text}\n{said}");
+        assert!(said.contains("s.csp:") && said.contains('^'), "{text}\n{said}");
+        let page = include_str!("../../docs/csp.md");
+        let name = message.split('`').nth(1).unwrap_or(&message);
+        assert!(page.contains(name), "the page on CSP does not name {name}");
+    }
+}
+
+#[test]
+fn a_script_includes_files_beside_it() {
+    let files = [
+        ("a.csp", "include \"b.csp\"\nMAIN = c -> MAIN"),
+        ("b.csp", "channel c"),
+        // The folders of a collection may have become a part of the names of its files.
+        ("folder__a.csp", "include \"d.csp\"\nMAIN = e -> f -> MAIN"),
+        ("folder__d.csp", "include \"g.csp\"\nchannel e"),
+        ("folder__g.csp", "channel f"),
+        ("other__a.csp", "include \"g.csp\"\nMAIN = STOP"),
+    ];
+    let folder = Folder::new(&files);
+    assert_eq!(folder.check("a.csp", &[]).0["states"], 1);
+    assert_eq!(folder.check("folder__a.csp", &[]).0["states"], 2);
+    let refused = folder.run("check", "other__a.csp", &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot find the script `g.csp`"));
 }
 
 #[test]

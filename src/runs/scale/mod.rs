@@ -93,8 +93,26 @@ pub struct Row {
     pub oversubscribed: bool,
 }
 
+/// The exit status of `check` for a model or a command line that it rejects.
+const REJECTED: i32 = 2;
+
+/// Why there is no measurement.
+#[derive(Debug)]
+pub enum Unmeasured {
+    /// The model or the options of `check` were rejected; what `check` said of it.
+    Rejected(String),
+    /// A run failed, or the runs disagree.
+    Failed(String),
+}
+
+impl From<String> for Unmeasured {
+    fn from(message: String) -> Unmeasured {
+        Unmeasured::Failed(message)
+    }
+}
+
 /// Runs everything; `tell` hears of each run as it ends.
-pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Measured, String> {
+pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Measured, Unmeasured> {
     let stop = Arc::new(AtomicBool::new(false));
     let mut runs: Vec<Run> = Vec::new();
     let mut first: Option<(Found, Value, u32)> = None;
@@ -109,13 +127,16 @@ pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Re
             let ended = machines::run(checker, &args, machines, plan.limits, &stop)
                 .map_err(|e| format!("cannot start {}: {e}", checker.program.display()))?;
             let Some(result) = ended.result else {
-                return Err(no_result(workers, plan.unit(), &ended));
+                if ended.cut.is_none() && ended.status == Some(REJECTED) {
+                    return Err(Unmeasured::Rejected(ended.messages));
+                }
+                return Err(no_result(workers, plan.unit(), &ended).into());
             };
             let found = found(&result)?;
             match &first {
                 None => first = Some((found, result.clone(), workers)),
                 Some((other, _, with)) if *other != found => {
-                    return Err(differ(other, *with, &found, workers, plan.unit()));
+                    return Err(differ(other, *with, &found, workers, plan.unit()).into());
                 }
                 Some(_) => {}
             }
@@ -133,7 +154,7 @@ pub fn measure(checker: &Checker, plan: &Plan, mut tell: impl FnMut(&Run)) -> Re
             runs.push(run);
         }
     }
-    let Some((found, result, _)) = first else { return Err("nothing was measured".into()) };
+    let Some((found, result, _)) = first else { return Err("nothing was measured".to_string().into()) };
     Ok(conclude(plan, found, &result, runs))
 }
 
@@ -359,13 +380,25 @@ mod tests {
     fn runs_that_found_different_things_are_not_compared() {
         let body = r#"echo "{\"verdict\":\"verified\",\"states\":$3,\"transitions\":2,\"seconds\":{\"explore\":1}}""#;
         let error = measure(&script(body), &plan(&[1, 2]), |_| {}).err().unwrap();
-        assert!(error.starts_with("the runs found different things"), "{error}");
+        assert!(
+            matches!(&error, Unmeasured::Failed(e) if e.starts_with("the runs found different things")),
+            "{error:?}"
+        );
     }
 
     #[test]
     fn a_run_without_a_result_is_an_error_with_its_last_words() {
+        let error = measure(&script("echo broken >&2; exit 4"), &plan(&[1]), |_| {}).err().unwrap();
+        assert!(
+            matches!(&error, Unmeasured::Failed(e) if e.contains("status 4") && e.contains("broken")),
+            "{error:?}"
+        );
+    }
+
+    #[test]
+    fn a_model_that_the_checker_rejects_is_rejected_in_its_words() {
         let error = measure(&script("echo no model >&2; exit 2"), &plan(&[1]), |_| {}).err().unwrap();
-        assert!(error.contains("status 2") && error.contains("no model"), "{error}");
+        assert!(matches!(&error, Unmeasured::Rejected(said) if said.trim() == "no model"), "{error:?}");
     }
 
     #[test]
