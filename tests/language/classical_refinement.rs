@@ -199,6 +199,14 @@ fn variables_of_one_name_are_one_variable() {
     faulty(&[("R.ref", &refinement("skip")), ("A.mch", abstraction)], &["R / swap", "x = 1", "not 0"]);
 }
 
+/// Of the values that the abstraction may choose, those are told that come nearest: `x` may be 1, `y` may not be 5.
+#[test]
+fn the_variable_that_no_choice_of_the_abstraction_meets_is_named() {
+    let abstraction = "MACHINE A VARIABLES x, y INVARIANT x : INTEGER & y : INTEGER INITIALISATION x, y : (x : 0..1 & y : 0..1) END";
+    let refinement = "REFINEMENT R REFINES A VARIABLES x, y INITIALISATION x, y := 1, 5 END";
+    faulty(&[("R.ref", refinement), ("A.mch", abstraction)], &["R / INITIALISATION / y: ", "not 5"]);
+}
+
 /// The abstraction chooses at once what it will say later, the refinement chooses late: all choices are kept.
 #[test]
 fn an_early_choice_of_the_abstraction_may_be_postponed() {
