@@ -93,7 +93,7 @@ impl Question {
     pub fn search(&self, options: &CheckOptions, budget: &Budget) -> Result<Explored, Failure> {
         let Question { model, sources, formulas, hints, .. } = self;
         let machine = &model.machine;
-        let explore = |options: &CheckOptions| -> Result<Explored, Failure> {
+        let explore = |options: &CheckOptions, budget: &Budget| -> Result<Explored, Failure> {
             Ok(match options.engine {
                 Engine::Reference => judge::reference::explore(machine, options, budget)?,
                 Engine::Evaluate => evaluate::explore(machine, sources, options, budget)?,
@@ -107,9 +107,24 @@ impl Question {
                 Engine::Bdd => bdd::explore(machine, sources, options, formulas, hints, budget)?,
             })
         };
-        let explored = explore(options)?;
-        refinement::judge(model, sources, options, budget, explored, !formulas.is_empty(), &mut || {
-            explore(&CheckOptions { keep_going: true, ..options.clone() })
+        let temporal = !formulas.is_empty();
+        let explored = match refinement::first_look(model, options, budget, temporal) {
+            None => explore(options, budget)?,
+            Some(look) => {
+                let first = explore(options, &look)?;
+                if !refinement::is_cut(&first) {
+                    first
+                } else if let Some(followed) =
+                    refinement::followed_first(model, sources, options, &look, first)
+                {
+                    return Ok(followed);
+                } else {
+                    explore(options, budget)?
+                }
+            }
+        };
+        refinement::judge(model, sources, options, budget, explored, temporal, &mut || {
+            explore(&CheckOptions { keep_going: true, ..options.clone() }, budget)
         })
     }
 

@@ -7,7 +7,7 @@
 //! the machine alone does not have. So a failing action, invariant or assertion that the machine alone shows is a fault
 //! only if the lock-step check, which knows those variables, meets it too; else it is a warning.
 
-use super::{CheckOptions, Explored, one_line};
+use super::{CheckOptions, Engine, Explored, one_line};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -15,6 +15,7 @@ use crate::base::text::many;
 use crate::evaluate::lockstep;
 use crate::evaluate::lockstep::{Finding, Followup};
 use crate::model::Model;
+use crate::model::refinement::Refinement;
 use crate::report::{Counts, Judge, Ledger, TraceStep, Violation};
 
 /// Kinds that the machine alone may show for calls that nobody may make.
@@ -32,6 +33,62 @@ pub fn enter_unfollowed(model: &Model, ledger: &mut Ledger) {
             chain.left_out.join(", ")
         ));
     }
+}
+
+/// The machine alone may do without end what no client can make it do. Where it has more states than this, the lock-step
+/// check goes first, and what it says is taken if it comes to an end with no more states.
+const MANY: u64 = 20_000;
+
+/// The budget of a first look at the machine alone and in lock-step. `None` where the lock-step check cannot answer everything
+/// that is asked, where something of the search itself is kept, or where the user wants no more states anyway.
+pub fn first_look(model: &Model, options: &CheckOptions, budget: &Budget, temporal: bool) -> Option<Budget> {
+    let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
+    let on_states = matches!(options.engine, Engine::Explicit | Engine::Evaluate | Engine::Reference);
+    let kept = options.certificate.is_asked()
+        || options.cluster.is_some()
+        || options.checkpoint.save.is_some()
+        || options.checkpoint.resume.is_some();
+    let more_asked = temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
+    let allowed = budget.max_states.is_none_or(|n| n > MANY);
+    (followed && on_states && !kept && !more_asked && allowed).then(|| budget.of_states(MANY))
+}
+
+/// Whether the first look ended before the machine did.
+pub fn is_cut(first: &Explored) -> bool {
+    first.counts.states >= MANY || first.ledger.reasons().iter().any(|r| r.starts_with("the limit of "))
+}
+
+/// What the lock-step check says of a machine with more states than the first look takes; `None` where it has no answer.
+pub fn followed_first(
+    model: &Model,
+    sources: &Sources,
+    options: &CheckOptions,
+    look: &Budget,
+    first: Explored,
+) -> Option<Explored> {
+    let chain = model.refinement.as_ref().filter(|_| first.violation.is_none())?;
+    let followup = follow(chain, options, look, true);
+    if followup.findings.is_empty() && !followup.incomplete.is_empty() {
+        return None;
+    }
+    let whole = followup.incomplete.is_empty() && (options.keep_going || followup.findings.is_empty());
+    let mut explored = if whole { inside(first, model, &followup) } else { first };
+    enter_unfollowed(model, &mut explored.ledger);
+    merge(&mut explored, sources, options, &followup);
+    Some(explored)
+}
+
+fn follow(chain: &Refinement, options: &CheckOptions, budget: &Budget, own_checks: bool) -> Followup {
+    let asked = lockstep::Options {
+        own_checks,
+        check_invariant: !options.no_invariant,
+        check_assertions: !options.no_assertions,
+        check_deadlock: !options.no_deadlock,
+        keep_going: options.keep_going,
+        strict_guards: options.strict_wd,
+        max_states: budget.max_states,
+    };
+    lockstep::follow(chain, budget, &asked)
 }
 
 /// Follows the machine through its abstractions. `temporal` says that formulas are asked for; `again` explores the
@@ -53,19 +110,7 @@ pub fn judge(
     if kind.is_some() && !doubtful && !options.keep_going {
         return Ok(explored);
     }
-    let followup = lockstep::follow(
-        chain,
-        budget,
-        &lockstep::Options {
-            own_checks: doubtful,
-            check_invariant: !options.no_invariant,
-            check_assertions: !options.no_assertions,
-            check_deadlock: !options.no_deadlock,
-            keep_going: options.keep_going,
-            strict_guards: options.strict_wd,
-            max_states: budget.max_states,
-        },
-    );
+    let followup = follow(chain, options, budget, doubtful);
     let only_doubtful = explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
     if doubtful && followup.findings.is_empty() && followup.incomplete.is_empty() && only_doubtful {
         let more_asked = temporal || model.machine.goal.is_some() || model.machine.scope.is_some();

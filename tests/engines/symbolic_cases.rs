@@ -37,6 +37,16 @@ const MACHINES: &[(&str, Answer, &str)] = &[
         "SETS E={e1,e2} VARIABLES q,r,s INVARIANT q : iseq(E) & r : struct(a:0..9,b:BOOL) & s : E <-> E INITIALISATION q :: iseq(E) || r :: struct(a:0..9,b:BOOL) || s :: E <-> E OPERATIONS drop=SELECT q/=[] THEN q:=tail(q) END; flip=r'b:=bool(r'b=FALSE); turn=s:=s~",
     ),
     (
+        "a result has its type before it has a value",
+        Holds(&[Kind, Ic3]),
+        "SETS E={e1,e2} VARIABLES x INVARIANT x : 0..1 INITIALISATION x := 0 OPERATIONS r <-- o=BEGIN IF r : INTEGER & x=0 THEN x := 1 ELSE x := 0 END; r := x END; s <-- u=ASSERT s : E THEN s := e1 END",
+    ),
+    (
+        "a result that is read before it has a value",
+        Fails(1),
+        "VARIABLES x INVARIANT x : 0..2 INITIALISATION x := 0 OPERATIONS step=SELECT x=0 THEN x := 1 END; r <-- o=SELECT x=1 THEN IF r : NATURAL THEN x := 2 END; r := x END",
+    ),
+    (
         "no injection leads from three elements into two",
         Vacuous,
         "SETS E={e1,e2,e3} VARIABLES f INVARIANT f : E >-> 1..2 INITIALISATION f :: E >-> 1..2 OPERATIONS stay=f:=f",

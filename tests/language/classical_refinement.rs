@@ -199,6 +199,36 @@ fn variables_of_one_name_are_one_variable() {
     faulty(&[("R.ref", &refinement("skip")), ("A.mch", abstraction)], &["R / swap", "x = 1", "not 0"]);
 }
 
+/// Nobody counts beyond 3, since the abstraction forbids it; the machine alone would count for ever.
+#[test]
+fn a_machine_without_end_is_followed_as_far_as_calls_are_allowed() {
+    let counter = |more: &str, get: &str| {
+        format!(
+            "REFINEMENT Counter_r REFINES Counter VARIABLES c INVARIANT c = x {more} INITIALISATION c := 0
+             OPERATIONS inc = c := c + 1; r <-- get = {get} END"
+        )
+    };
+    let right = counter("", "r := c");
+    verified(&with_counter(&right));
+    each_engine(&with_counter(&right), |_, json| assert_eq!(json["states"], 4, "{json:#}"));
+    let late = counter("", "IF c = 3 THEN r := 2 ELSE r := c END");
+    faulty(&with_counter(&late), &["Counter_r / get", "r = 3", "not r = 2"]);
+    each_engine(&with_counter(&counter("ASSERTIONS x /= 2", "r := c")), |status, json| {
+        assert_eq!((status, &json["violation"]["kind"]), (1, &Value::from("assertion")), "{json:#}");
+    });
+    each_engine(&with_counter(&counter("& 6 / (c - 2) /= 7", "r := c")), |status, json| {
+        assert_eq!(status, 1, "{json:#}");
+    });
+}
+
+/// Of the values that the abstraction may choose, those are told that come nearest: `x` may be 1, `y` may not be 5.
+#[test]
+fn the_variable_that_no_choice_of_the_abstraction_meets_is_named() {
+    let abstraction = "MACHINE A VARIABLES x, y INVARIANT x : INTEGER & y : INTEGER INITIALISATION x, y : (x : 0..1 & y : 0..1) END";
+    let refinement = "REFINEMENT R REFINES A VARIABLES x, y INITIALISATION x, y := 1, 5 END";
+    faulty(&[("R.ref", refinement), ("A.mch", abstraction)], &["R / INITIALISATION / y: ", "not 5"]);
+}
+
 /// The abstraction chooses at once what it will say later, the refinement chooses late: all choices are kept.
 #[test]
 fn an_early_choice_of_the_abstraction_may_be_postponed() {

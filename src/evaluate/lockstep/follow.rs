@@ -20,11 +20,14 @@ use bombus_lang::value::Value;
 use bombus_model::refinement::{Followed, Refined, Refinement};
 use std::rc::Rc;
 
-/// How near the abstraction came to following, in words: 0 no step, 1 other results, 2 other values of shared
-/// variables, 3 a false gluing conjunct.
+/// How near the abstraction came to following: 0 no step, 1 other results, 2 other values of shared variables, 3 a false
+/// gluing conjunct; then how many shared variables have the same value.
+pub(crate) type Rank = (u8, usize);
+
+/// The nearest way of following that fails, in words.
 #[derive(Default)]
 pub(crate) struct Near {
-    rank: Option<u8>,
+    rank: Option<Rank>,
     pub(crate) words: String,
     pub(crate) span: Span,
     /// Some relation could not be decided, for this reason.
@@ -40,7 +43,7 @@ pub(crate) struct Near {
 
 impl Near {
     /// Takes the words if they tell of something nearer than those before, and says whether it did.
-    pub(crate) fn nearer(&mut self, rank: u8, words: String, span: Span) -> bool {
+    pub(crate) fn nearer(&mut self, rank: Rank, words: String, span: Span) -> bool {
         let takes = self.rank.is_none_or(|r| r < rank);
         if takes {
             (self.rank, self.words, self.span) = (Some(rank), words, span);
@@ -71,8 +74,11 @@ impl Near {
 #[derive(Clone)]
 pub(crate) enum Glue {
     Holds,
-    /// A variable that both have has other values.
-    Differs(String),
+    /// A variable that both have has other values; so many others have the same.
+    Differs {
+        words: String,
+        same: usize,
+    },
     /// A conjunct is false or undefined; it may be the abstraction's own, which no refinement can help.
     Broken {
         words: String,
@@ -192,12 +198,14 @@ impl<'m> Abstract<'m> {
         let glue = if let Some((i, j)) = differs {
             let decl = machine.var(self.variables[*i]);
             let shown = |x: &Value| x.show(machine, &decl.ty);
-            Glue::Differs(format!(
+            let words = format!(
                 "{0}: the abstraction has {0} = {1}, not {2}",
                 decl.name,
                 shown(&values[*i]),
                 shown(&concrete[*j])
-            ))
+            );
+            let same = self.shared.iter().filter(|(i, j)| values[*i] == concrete[*j]).count();
+            Glue::Differs { words, same }
         } else {
             self.bind_hidden(&mut env, a);
             let mut glue = Glue::Holds;

@@ -322,11 +322,11 @@ impl<'m> Search<'m> {
                     part = true;
                     near.unknown = Some(why);
                 }
-                Glue::Differs(words) => {
-                    near.nearer(2, words, Span::default());
+                Glue::Differs { words, same } => {
+                    near.nearer((2, same), words, Span::default());
                 }
                 Glue::Broken { words, span, itself } => {
-                    if near.nearer(3, words, span) {
+                    if near.nearer((3, 0), words, span) {
                         (near.itself, near.shown_by) = (itself, Some(a));
                     }
                 }
@@ -558,7 +558,7 @@ impl<'m> Search<'m> {
             )?;
             part |= !steps.whole;
             if steps.outcomes.is_empty() {
-                near.nearer(0, steps.words.clone(), Span::default());
+                near.nearer((0, 0), steps.words.clone(), Span::default());
             }
             near.failed = near.failed.or_else(|| steps.failed.clone());
             for (results, after) in &steps.outcomes {
@@ -566,7 +566,7 @@ impl<'m> Search<'m> {
                     candidates.push(*after);
                 } else {
                     let words = self.result_words(followed, &step.results, results);
-                    near.nearer(1, words, Span::default());
+                    near.nearer((1, 0), words, Span::default());
                 }
             }
         }

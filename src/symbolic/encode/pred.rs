@@ -228,6 +228,10 @@ impl Encoder<'_> {
             return None;
         }
         match op {
+            // A variable is of its type, even one without a value: nothing is read (docs/definedness.md, rule 11).
+            RelOp::In | RelOp::NotIn if matches!(a.kind, ExprKind::Var(_)) && is_type(b) => {
+                Some(Truth { holds: Lit::TRUE.signed(op == RelOp::In), defined: Lit::TRUE })
+            }
             RelOp::In | RelOp::NotIn => {
                 let (x, d) = self.expr(env, a);
                 let t = self.element(env, &x, b)?;
@@ -345,4 +349,9 @@ pub(super) fn conjuncts<'p>(p: &'p Pred, out: &mut Vec<&'p Pred>) {
         PredKind::True => {}
         _ => out.push(strip(p)),
     }
+}
+
+/// Whether a set is a whole type that has no constructors.
+fn is_type(set: &Expr) -> bool {
+    matches!(&set.kind, ExprKind::TypeSet(ty) if !matches!(ty, Type::Free(_)))
 }
