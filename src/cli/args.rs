@@ -204,7 +204,7 @@ pub struct Check {
     /// Do not translate events into machine code: slower, for comparison and for systems that forbid it
     #[arg(long)]
     pub no_native: bool,
-    /// Threads [default: all cores]
+    /// Threads at most [default: all cores]; bmc, kind and ic3 have use for one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub workers: Option<u32>,
     /// With --engine bdd: a state predicate that says which states are expanded first (repeatable)

@@ -21,7 +21,9 @@ pub fn not_available(args: &args::Check) -> Option<String> {
         if args.symmetry != Symmetry::Off {
             return Some(format!("--symmetry: the {engine} engine visits every state"));
         }
-        if args.workers.is_some_and(|n| n > 1) && args.engine != Some(Engine::Portfolio) {
+        // The symbolic engines take as many workers as they have use for; bmc, kind and ic3 have use for one.
+        let evaluates = matches!(args.engine, Some(Engine::Evaluate | Engine::Reference));
+        if args.workers.is_some_and(|n| n > 1) && evaluates {
             return Some(format!("--workers: the {engine} engine has one worker"));
         }
     }

@@ -399,6 +399,8 @@ fn small(n: &UBig) -> u64 {
 
 /// Bits that a step may read where learning its relation is still quick.
 const FEW_BITS: u32 = 20;
+/// States of so few bits are not worth a choice.
+const SMALL: u32 = 8;
 
 /// Whether sets of states suit a model, and why, for `bombus info`.
 pub fn advice(program: &mut Program) -> Vec<String> {
@@ -423,7 +425,9 @@ pub fn advice(program: &mut Program) -> Vec<String> {
     let (most, event) = steps.max().map_or((0, ""), |(n, name)| (n, name.as_str()));
     let (widest, condition) = conditions.max().unwrap_or_default();
     let instances = known.instances.len();
-    let mut lines = vec![match (most <= FEW_BITS, widest <= FEW_BITS) {
+    // A step that reads every bit is learned state by state, which is exploration by a longer way.
+    let local = most < bits || bits <= SMALL;
+    let mut lines = vec![match (most <= FEW_BITS && local, widest <= FEW_BITS) {
         (true, true) => format!(
             "engine      bdd suits: each of {instances} steps reads at most {most} of {bits} bits, each condition at most \
              {widest}"

@@ -185,7 +185,7 @@ pub fn explore(
     let details = report.weak.iter().map(|w| format!("weak         {w}")).collect();
     Ok(Explored {
         engine: settings.method.word(),
-        workers: 1,
+        workers: if settings.method == Method::BmcPath { options.workers } else { 1 },
         ledger,
         violation: searched.violation,
         others: searched.others,
@@ -314,7 +314,12 @@ fn search(plan: &Plan, width: usize, replay: &Replay) -> Result<Searched, Failur
     let mut proved = false;
     let ended = match settings.method {
         Method::Bmc => base.run(settings.max_depth),
-        Method::BmcPath => path::run(&mut base, settings.max_depth),
+        Method::BmcPath => {
+            let (wanted, encode, proven) = (wanted(options), encoding(plan, width, free), &plan.proven);
+            let like_ours = || Unrolling::new(machine, wanted, encode.clone(), budget).with_proofs(proven);
+            let beside = path::Beside { helpers: options.workers, unrolling: &like_ours };
+            path::run(&mut base, settings.max_depth, &beside)
+        }
         // Constants, the initialisation and the initial states come first: a proof of nothing is none.
         Method::Ic3 => base.run(0),
         Method::Portfolio => Ended::Stopped,
@@ -541,6 +546,7 @@ fn conclude(
     let bound = base.unrolling.enc.atoms.width();
     let keeps_going = base.keep_going;
     add(&mut report, base.unrolling.figures());
+    add(&mut report, base.run.beside);
     report.proven.saved += base.unrolling.saved();
     report.weak.extend(base.unrolling.enc.weak.iter().cloned());
     report.depth = base.run.depth;

@@ -6,7 +6,7 @@
 //! confirms in none of them is dropped, after which the run is no proof.
 
 use super::sat::Lit;
-use super::unroll::{Candidate, Reply, Target, Unrolling};
+use super::unroll::{Candidate, Figures, Reply, Target, Unrolling};
 use bombus_base::budget::Budget;
 
 /// Candidates of one question that are judged before its targets are dropped.
@@ -45,6 +45,8 @@ pub struct Run {
     pub doubts: Vec<String>,
     /// Some depth was left on the strength of a width that nothing bounds.
     pub narrow: bool,
+    /// Figures of helpers.
+    pub beside: Figures,
 }
 
 /// Candidates of one question that the judge did not confirm.

@@ -296,6 +296,8 @@ pub enum ClauseKind {
     Extends(Vec<MachineRef>),
     Imports(Vec<MachineRef>),
     Promotes(Vec<Ident>),
+    /// The script, and the process in it, that guide the machine in other tools.
+    CspController(Ident, Option<Ident>),
     Sets(Vec<SetDecl>),
     Freetypes(Vec<Freetype>),
     /// CONSTANTS, CONCRETE_CONSTANTS

@@ -47,6 +47,10 @@ pub fn check(machine: &Machine, seen: &[(Tok, Span)], all_read: bool) -> Vec<Dia
             let message = "an implementation has no abstract variables; these are read as CONCRETE_VARIABLES";
             messages.push(Diagnostic::warning(span, message));
         }
+        if tok == Tok::CspController {
+            let message = "a process guides this machine only if --csp names its script";
+            messages.push(Diagnostic::warning(span, message));
+        }
         if forbidden(machine.kind, tok) {
             let kind = match machine.kind {
                 MachineKind::Machine => "an abstract machine",

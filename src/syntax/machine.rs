@@ -143,6 +143,11 @@ impl<'t> Parser<'t> {
             Tok::Extends => ClauseKind::Extends(self.comma_list(Self::machine_ref)?),
             Tok::Imports => ClauseKind::Imports(self.comma_list(Self::machine_ref)?),
             Tok::Promotes => ClauseKind::Promotes(self.comma_list(Self::dotted)?),
+            Tok::CspController => {
+                let script = self.dotted()?;
+                let process = if self.peek() == Tok::Ident { Some(self.component()?) } else { None };
+                ClauseKind::CspController(script, process)
+            }
             Tok::Sets => ClauseKind::Sets(self.separated(Tok::Semicolon, Self::set)?),
             Tok::Freetypes => ClauseKind::Freetypes(self.separated(Tok::Semicolon, Self::freetype)?),
             Tok::Constants | Tok::ConcreteConstants => ClauseKind::Constants(self.declared_list()?),

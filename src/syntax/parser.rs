@@ -318,7 +318,7 @@ impl<'t> Parser<'t> {
         self.text.as_bytes().get(span.start as usize) == Some(&b'`')
     }
 
-    fn component(&mut self) -> Parse<Ident> {
+    pub fn component(&mut self) -> Parse<Ident> {
         if self.peek() != Tok::Ident {
             return self.no_name();
         }

@@ -37,6 +37,7 @@ pub fn opens_clause(tok: Tok) -> bool {
             | Uses
             | Promotes
             | Values
+            | CspController
             | Refines
     )
 }

@@ -278,3 +278,13 @@ fn properties_without_a_solution_are_a_finding_of_the_engine_that_was_asked() {
     assert_eq!(result["engine"], "bdd");
     assert_eq!(result["violation"]["kind"], "properties");
 }
+
+#[test]
+fn info_advises_against_sets_of_states_where_a_step_reads_every_bit() {
+    let advice = |model: &str| {
+        let said = run(&["info", bench_model(model).to_str().expect("a path")]);
+        String::from_utf8_lossy(&said.stdout).into_owned()
+    };
+    assert!(advice("families/dining_forks.mch").contains("bdd suits"));
+    assert!(advice("families/chain.mch").contains("explicit suits better than bdd"));
+}

@@ -4,7 +4,7 @@
 //! model checking is that of the breadth-first search; a proof is never of a machine that the explicit engine refutes. The
 //! table of unbounded models gives the answer of each with its reason.
 
-use crate::support::binary::Folder;
+use crate::support::binary::{Folder, check_machine};
 use crate::support::machines;
 use crate::support::{cases, first_seed, with_stack};
 use bombus::base::budget::Budget;
@@ -453,4 +453,19 @@ fn a_state_without_a_successor_is_found_where_guards_have_finitely_many_paramete
         assert_eq!((o.verdict(), depth(&o)), (Verdict::Violated, 3));
         assert_eq!(o.violation.expect("a finding").kind, "deadlock");
     });
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_workers() {
+    let text = "MACHINE M VARIABLES x INVARIANT x>=0 & x<7 INITIALISATION x:=0 \
+                OPERATIONS up(i) = PRE i:1..3 THEN x:=x+i END; down = PRE x>0 THEN x:=x-1 END END";
+    for engine in ["bmc", "bmc-path", "kind", "ic3"] {
+        let answer = |workers: &str| {
+            let result = check_machine(text, &["--engine", engine, "--workers", workers]);
+            (result["verdict"].clone(), result["violation"].clone())
+        };
+        let alone = answer("1");
+        assert_eq!(alone.0, "violated", "{engine}");
+        assert_eq!(alone, answer("3"), "{engine}");
+    }
 }

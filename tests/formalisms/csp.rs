@@ -583,3 +583,18 @@ fn a_trace_that_is_asked_for_may_stand_after_one_colon_or_two() {
     )]);
     assert_eq!(folder.check("s.csp", &[]).1, 0);
 }
+
+/// Other tools take the guide from a clause of the machine; here it is an option, and the clause is told of.
+#[test]
+fn a_machine_that_names_its_guide_is_checked_without_it_unless_an_option_names_it() {
+    let text = MACHINE.replacen("VARIABLES", "CSP_CONTROLLER guide Main\nVARIABLES", 1);
+    let guide = "channel inc : {1..2}\nMain = inc.1 -> SKIP";
+    let folder = Folder::new(&[("Counter.mch", &text), ("guide.csp", guide)]);
+    let alone = folder.run("check", "Counter.mch", &[]);
+    assert_eq!(alone.status.code(), Some(1), "n reaches 3 by itself");
+    let said = String::from_utf8_lossy(&alone.stderr).into_owned() + &String::from_utf8_lossy(&alone.stdout);
+    assert!(said.contains("a process guides this machine only if --csp names its script"), "{said}");
+    let script = folder.path("guide.csp");
+    let guided = folder.run("check", "Counter.mch", &["--csp", script.to_str().unwrap(), "--main", "Main"]);
+    assert_eq!(guided.status.code(), Some(0));
+}

@@ -61,6 +61,14 @@ impl Printer {
             ClauseKind::Extends(refs) => self.references("EXTENDS", refs),
             ClauseKind::Imports(refs) => self.references("IMPORTS", refs),
             ClauseKind::Promotes(names) => self.names_clause("PROMOTES", names),
+            ClauseKind::CspController(script, process) => {
+                self.text("CSP_CONTROLLER ");
+                self.name(&script.name);
+                if let Some(process) = process {
+                    self.text(" ");
+                    self.name(&process.name);
+                }
+            }
             ClauseKind::Sets(sets) => self.listed("SETS", sets, " ;", Self::set),
             ClauseKind::Freetypes(types) => self.listed("FREETYPES", types, " ;", Self::freetype),
             ClauseKind::Constants(names) => self.names_clause("CONSTANTS", names),
