@@ -113,8 +113,7 @@ impl Oracle<'_> {
     fn compare(&self, env: &Env, op: RelOp, a: &Expr, b: &Expr) -> Res<bool> {
         use RelOp::*;
         Ok(match op {
-            In => self.is_in(env, a, b)?,
-            NotIn => !self.is_in(env, a, b)?,
+            In | NotIn => self.is_in(env, a, b)? == (op == In),
             Equal | NotEqual => {
                 let (a, b) = (self.val(env, a)?, self.val(env, b)?);
                 self.equal(a, b)? == (op == Equal)
@@ -143,10 +142,8 @@ impl Oracle<'_> {
     /// `E : {x|P}`, written like this, looks at P only at the point. `x : T` for the type `T` of `x` says nothing that types do
     /// not say: a variable without a value is not read.
     fn is_in(&self, env: &Env, a: &Expr, b: &Expr) -> Res<bool> {
-        if let (Expr::Var(x), Expr::All(t)) = (a, b)
-            && !matches!(t, Type::Free(_))
-            && matches!(env.get(x), Some(Slot::Unassigned))
-        {
+        let has_none = |x| matches!(env.get(x), Some(Slot::Unassigned));
+        if matches!((a, b), (Expr::Var(x), Expr::All(t)) if !matches!(t, Type::Free(_)) && has_none(x)) {
             return Ok(true);
         }
         let a = self.val(env, a)?;
@@ -202,18 +199,15 @@ impl Oracle<'_> {
 pub(crate) fn worse(a: Option<Stop>, b: Stop) -> Stop {
     match (a, b) {
         (Some(Stop::Unbound), _) | (_, Stop::Unbound) => Stop::Unbound,
-        (Some(Stop::TooBig(why)), _) => Stop::TooBig(why),
-        (_, Stop::TooBig(why)) => Stop::TooBig(why),
-        (Some(first), _) => first,
-        (None, second) => second,
+        (Some(Stop::TooBig(why)), _) | (_, Stop::TooBig(why)) => Stop::TooBig(why),
+        (Some(first), _) | (None, first) => first,
     }
 }
 
 pub(crate) fn located(mut stop: Stop, label: &str) -> Stop {
-    if let Stop::Undefined(u) = &mut stop
-        && u.place.is_empty()
-    {
-        u.place = label.to_string();
+    match &mut stop {
+        Stop::Undefined(u) if u.place.is_empty() => u.place = label.to_string(),
+        _ => {}
     }
     stop
 }
