@@ -9,6 +9,8 @@
 use crate::Trouble;
 use crate::fold::Stuck;
 use crate::lineage::Lineage;
+pub use crate::quotient::Aim;
+use crate::quotient::Quotients;
 use crate::table::Entry;
 use crate::visited::{Session, Store, Visited};
 
@@ -63,28 +65,27 @@ impl Visited {
 
 impl Session<'_> {
     /// Finds or puts packed states, one after the other, and tells of each in the same order what became
-    /// of it. The id of an entry is a slot if slots are ids (`Visited::lineage`), else it means nothing. `spread` is
+    /// of it. The id of an entry is a slot if slots are ids (`Visited::lineage`), else it means nothing. `aims` is
     /// memory to work in.
     #[inline]
     pub fn insert_packed(
         &mut self,
         states: &[u64],
-        spread: &mut Vec<u64>,
+        aims: &mut Vec<Aim>,
         mut each: impl FnMut(usize, Entry),
     ) -> Result<(), Trouble> {
         let set = self.set;
         let Store::Packed { narrow, .. } = &set.store else { panic!("states that are not packed") };
-        spread.clear();
-        spread.extend(states.iter().map(|&state| {
-            let spread = if narrow.takes(state) { narrow.spread(state) } else { 0 };
-            narrow.prefetch(spread);
-            spread
-        }));
-        for (i, (&state, &spread)) in states.iter().zip(spread.iter()).enumerate() {
+        narrow.aim_many(states, aims);
+        for (i, &state) in states.iter().enumerate() {
             let entry = loop {
-                match self.put_packed(state, spread) {
+                match self.put_packed(state, aims[i]) {
                     Ok(entry) => break entry,
-                    Err(Stuck::Full) => self.grow()?,
+                    Err(Stuck::Full) => {
+                        self.grow()?;
+                        // Lines have moved.
+                        narrow.aim_many(states, aims);
+                    }
                     Err(Stuck::Trouble(trouble)) => return Err(trouble),
                 }
             };
@@ -93,22 +94,64 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Finds or puts packed states as `insert_packed` does, and adds the places of the new ones in the list to `fresh`; says how
+    /// many were looked up before a trouble, if there was one.
+    pub fn insert_packed_many(
+        &mut self,
+        states: &[u64],
+        aims: &mut Vec<Aim>,
+        fresh: &mut Vec<u32>,
+    ) -> (usize, Result<(), Trouble>) {
+        let set = self.set;
+        let Store::Packed { narrow, .. } = &set.store else { panic!("states that are not packed") };
+        narrow.aim_many(states, aims);
+        let mut done = 0;
+        loop {
+            done += narrow.find_or_put_many(&mut self.seat.ids, &aims[done..], done, fresh);
+            let Some(&state) = states.get(done) else { return (done, Ok(())) };
+            match self.put_packed(state, aims[done]) {
+                Ok(entry) => {
+                    if entry.fresh {
+                        fresh.push(done as u32);
+                    }
+                    done += 1;
+                }
+                Err(Stuck::Full) => {
+                    if let Err(trouble) = self.grow() {
+                        return (done, Err(trouble));
+                    }
+                    // Lines have moved.
+                    narrow.aim_many(states, aims);
+                }
+                Err(Stuck::Trouble(trouble)) => return (done, Err(trouble)),
+            }
+        }
+    }
+
+    /// Finds or puts a packed state that the table for such states was aimed at, in this session.
     #[inline(always)]
-    pub(crate) fn put_packed(&mut self, state: u64, spread: u64) -> Result<Entry, Stuck> {
+    pub(crate) fn put_packed(&mut self, state: u64, aim: Aim) -> Result<Entry, Stuck> {
         let set = self.set;
         let Store::Packed { narrow, wide } = &set.store else { panic!("states that are not packed") };
-        let (found, before) = if narrow.takes(state) {
-            if self.seat.ids.is_empty() {
-                narrow.reserve(&mut self.seat.ids, self.seat.block)?;
-            }
-            (narrow.find_or_put(&mut self.seat.ids, spread)?, 0)
-        } else {
-            if self.seat.node_ids.is_empty() {
-                wide.reserve(&mut self.seat.node_ids, self.seat.block)?;
-            }
-            (wide.find_or_put(&mut self.seat.node_ids, wide.spread(state))?, narrow.capacity())
-        };
-        let id = if set.lineage.is_some() { (before + found.slot) as u32 } else { 0 };
+        if aim.is_elsewhere() {
+            return self.put_wide(state, wide, narrow.capacity());
+        }
+        if self.seat.ids.is_empty() {
+            narrow.reserve(&mut self.seat.ids, self.seat.block)?;
+        }
+        let found = narrow.find_or_put(&mut self.seat.ids, aim)?;
+        let id = if set.lineage.is_some() { narrow.slot(found) as u32 } else { 0 };
+        Ok(Entry { id, fresh: found.fresh })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_wide(&mut self, state: u64, wide: &Quotients, before: u64) -> Result<Entry, Stuck> {
+        if self.seat.node_ids.is_empty() {
+            wide.reserve(&mut self.seat.node_ids, self.seat.block)?;
+        }
+        let found = wide.find_or_put(&mut self.seat.node_ids, wide.aim(state))?;
+        let id = if self.set.lineage.is_some() { (before + wide.slot(found)) as u32 } else { 0 };
         Ok(Entry { id, fresh: found.fresh })
     }
 }

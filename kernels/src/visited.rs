@@ -480,9 +480,7 @@ impl Session<'_> {
             Store::Exact { roots, .. } => roots.table.prefetch(tag_of(key.0 as u64)),
             Store::Hash { table, .. } => table.prefetch((key.0 >> 96) as u32),
             Store::Packed { narrow, .. } => {
-                if narrow.takes(key.0 as u64) {
-                    narrow.prefetch(narrow.spread(key.0 as u64));
-                }
+                narrow.aim(key.0 as u64);
             }
         }
     }
@@ -503,7 +501,7 @@ impl Session<'_> {
     fn try_insert(&mut self, key: Key) -> Result<Entry, Stuck> {
         if let Store::Packed { narrow, .. } = &self.set.store {
             let state = key.0 as u64;
-            return self.put_packed(state, if narrow.takes(state) { narrow.spread(state) } else { 0 });
+            return self.put_packed(state, narrow.aim(state));
         }
         if self.seat.ids.is_empty() {
             self.reserve()?;

@@ -104,11 +104,19 @@ fn insert_packed_both(bits: u32, slots: usize, keys: [&'static [u64]; 2]) {
         let set = Arc::new(Visited::new(shape, &Meter::new(None)).unwrap());
         let insert = |set: Arc<Visited>, worker: usize, keys: &'static [u64]| {
             let mut seat = set.seat(worker);
-            seat.block = 1;
+            // One worker puts them one by one, the other as many as it can at a time.
+            seat.block = 1 + worker as u32;
             let mut fresh = Vec::new();
             let mut session = set.enter(&mut seat).unwrap();
-            let note = |i: usize, entry: Entry| fresh.extend(entry.fresh.then_some(keys[i]));
-            session.insert_packed(keys, &mut Vec::new(), note).unwrap();
+            if worker == 0 {
+                let note = |i: usize, entry: Entry| fresh.extend(entry.fresh.then_some(keys[i]));
+                session.insert_packed(keys, &mut Vec::new(), note).unwrap();
+            } else {
+                let mut places = Vec::new();
+                let (looked, done) = session.insert_packed_many(keys, &mut Vec::new(), &mut places);
+                assert_eq!((looked, done.is_ok()), (keys.len(), true));
+                fresh.extend(places.into_iter().map(|i| keys[i as usize]));
+            }
             drop(session);
             fresh
         };
@@ -147,6 +155,7 @@ fn packed_states_that_want_one_line_both_succeed() {
 #[test]
 fn no_packed_state_is_lost_or_doubled_while_the_table_grows() {
     insert_packed_both(8, 2, [&[5, 6], &[6]]);
+    insert_packed_both(8, 2, [&[6], &[6, 5]]);
 }
 
 #[test]

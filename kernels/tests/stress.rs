@@ -89,7 +89,7 @@ fn every_packed_state_has_one_winner_for_any_number_of_workers() {
                 let (set, fresh) = (&set, &fresh);
                 scope.spawn(move || {
                     let mut seat = set.seat(worker);
-                    let mut spread = Vec::new();
+                    let mut aims = Vec::new();
                     let factor = hash::mix(worker as u64) | 1;
                     let order: Vec<u64> = (0..keys).map(|n| n.wrapping_mul(factor) & (keys - 1)).collect();
                     for states in order.chunks(90) {
@@ -97,7 +97,13 @@ fn every_packed_state_has_one_winner_for_any_number_of_workers() {
                         let note = |_, entry: Entry| {
                             fresh.fetch_add(entry.fresh as u64, Ordering::Relaxed);
                         };
-                        session.insert_packed(states, &mut spread, note).unwrap();
+                        if worker % 2 == 0 {
+                            session.insert_packed(states, &mut aims, note).unwrap();
+                        } else {
+                            let mut places = Vec::new();
+                            session.insert_packed_many(states, &mut aims, &mut places).1.unwrap();
+                            fresh.fetch_add(places.len() as u64, Ordering::Relaxed);
+                        }
                     }
                 });
             }

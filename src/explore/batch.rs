@@ -60,6 +60,7 @@ impl Batch {
         if reserved { Ok(Batch { held, again: false }) } else { Err(Trouble::OutOfMemory) }
     }
 
+    #[inline]
     pub fn push(&mut self, id: u32, print: u128, state: &[u64], marks: Marks) {
         debug_assert!(!self.is_full());
         if marks.flawed {
@@ -70,7 +71,11 @@ impl Batch {
         }
         self.held.ids.push(id);
         self.held.prints.push(print);
-        self.held.states.extend_from_slice(state);
+        match state {
+            // PERF: without a call for a copy of some length.
+            [word] => self.held.states.push(*word),
+            _ => self.held.states.extend_from_slice(state),
+        }
     }
 
     pub fn len(&self) -> usize {

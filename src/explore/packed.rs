@@ -13,33 +13,28 @@ impl<S: System> Core<'_, S> {
         if self.shared.visited.lineage().is_some() {
             return self.look_up_lineage();
         }
-        let Core { shared, seat, record, pending, fresh, spread, .. } = self;
-        let mut new = 0;
-        let mut session = shared.visited.enter(seat)?;
-        let mut looked = 0;
-        let done = session.insert_packed(&pending.targets, spread, |i, entry| {
-            looked += 1;
-            if entry.fresh {
-                new += 1;
-                let PendingEdge { source, event, .. } = pending.edges[i];
-                let source = &pending.sources[source as usize];
-                fresh.ids.push(entry.id);
-                fresh.changed_by.push((source.id.is_some() && !source.marks.flawed).then_some(event));
-                fresh.states.push(pending.targets[i]);
-                if source.id.is_none() {
-                    // States have no ids; initial ones are numbered so that they can be counted.
-                    record.initial.push(record.initial.len() as u32);
-                }
+        let Core { shared, seat, record, pending, fresh, aims, led_on, .. } = self;
+        led_on.clear();
+        let (looked, done) = shared.visited.enter(seat)?.insert_packed_many(&pending.targets, aims, led_on);
+        for &i in led_on.iter() {
+            let PendingEdge { source, event, .. } = pending.edges[i as usize];
+            let source = &pending.sources[source as usize];
+            // States have no ids; initial ones are numbered so that they can be counted.
+            fresh.ids.push(0);
+            fresh.changed_by.push((source.id.is_some() && !source.marks.flawed).then_some(event));
+            fresh.states.push(pending.targets[i as usize]);
+            if source.id.is_none() {
+                record.initial.push(record.initial.len() as u32);
             }
-        });
-        record.fresh += new;
-        record.known += looked - new;
+        }
+        record.fresh += led_on.len() as u64;
+        record.known += (looked - led_on.len()) as u64;
         done
     }
 
     /// The same in a second search, where slots are ids and have predecessors.
     fn look_up_lineage(&mut self) -> Result<(), Trouble> {
-        let Core { shared, seat, record, pending, fresh, spread, namer, .. } = self;
+        let Core { shared, seat, record, pending, fresh, aims, namer, .. } = self;
         let visited = &shared.visited;
         let lineage = visited.lineage().expect("a second search keeps predecessors by slot");
         let namer = namer.as_mut().expect("a second search computes fingerprints");
@@ -50,7 +45,7 @@ impl<S: System> Core<'_, S> {
             shared.system.fingerprint(namer, &state).unwrap_or_else(|| hash::words(&state))
         };
         let mut session = visited.enter(seat)?;
-        session.insert_packed(&pending.targets, spread, |i, entry| {
+        session.insert_packed(&pending.targets, aims, |i, entry| {
             let PendingEdge { source, event, .. } = pending.edges[i];
             let source = &pending.sources[source as usize];
             if entry.fresh {

@@ -16,6 +16,7 @@ use super::reduce::symmetry::Identities;
 use super::{Coverage, Shared, Shares};
 use bombus_graph::{Crossing, Edge, Representatives};
 use bombus_kernels::Trouble;
+use bombus_kernels::packed::Aim;
 use bombus_kernels::visited::{Key, Seat};
 use bombus_system::{EventId, Finding, Sink, System};
 use std::sync::atomic::Ordering;
@@ -87,7 +88,7 @@ pub(super) struct Core<'a, S: System> {
     /// Identities of the pending targets, if the system has orbits.
     pub(super) orbits: Option<Identities<'a>>,
     /// Where the pending edges stand that led to new states.
-    led_on: Vec<usize>,
+    pub(super) led_on: Vec<u32>,
     pub(super) trouble: Option<Trouble>,
     /// For each event the last source it was seen in.
     pub(super) stamps: Vec<u64>,
@@ -98,8 +99,8 @@ pub(super) struct Core<'a, S: System> {
     /// Whether a proviso wants to know where the next edges lead, and where those before led.
     pub(super) watch: bool,
     pub(super) watched: Vec<(u32, u32)>,
-    /// Packed states as their table spreads them.
-    pub(super) spread: Vec<u64>,
+    /// Where packed states are looked for in their table.
+    pub(super) aims: Vec<Aim>,
     /// For fingerprints of states in slots, in a second search.
     pub(super) namer: Option<S::Worker>,
     /// Targets of the level, in a search on disk.
@@ -137,7 +138,7 @@ impl<'a, S: System> Core<'a, S> {
             untimed: false,
             watch: false,
             watched: Vec::new(),
-            spread: Vec::new(),
+            aims: Vec::new(),
             gathering: Gathering::default(),
             namer: shared.visited.lineage().map(|_| shared.system.worker()),
         }
@@ -225,15 +226,21 @@ impl Sink for Notes {
 
 impl<S: System> Sink for Core<'_, S> {
     fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
-        self.take(event, &[label], target);
+        self.begin_edges(1, target);
+        self.take(event, label, target);
+        self.flush_if_full();
     }
 
     fn edges(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
-        // One event may have millions of transitions: they are looked up as they come.
         let words = self.shared.words;
+        // One event may have millions of transitions: they are looked up as they come.
         for (i, labels) in labels.chunks(FLUSH).enumerate() {
-            let at = i * FLUSH * words;
-            self.take(event, labels, &targets[at..at + labels.len() * words]);
+            let targets = &targets[i * FLUSH * words..];
+            self.begin_edges(labels.len() as u64, &targets[..words]);
+            for (k, label) in labels.iter().enumerate() {
+                self.take(event, *label, &targets[k * words..(k + 1) * words]);
+            }
+            self.flush_if_full();
         }
     }
 
@@ -251,37 +258,59 @@ impl<S: System> Sink for Core<'_, S> {
 }
 
 impl<S: System> Core<'_, S> {
-    /// Counts and buffers some edges of one event.
-    #[inline]
-    fn take(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
-        let n = labels.len() as u64;
-        assert_eq!(targets.len(), labels.len() * self.shared.words, "a state of the wrong length");
-        let first = self.source.edges == 0;
-        self.source.edges += n;
-        self.record.generated += n;
+    /// Makes the source known to the buffer before its first edge, and counts its edges; `like` is one of their targets.
+    #[inline(always)]
+    fn begin_edges(&mut self, edges: u64, like: &[u64]) {
+        if self.source.edges == 0 || self.pending.sources.is_empty() {
+            self.begin_source(like);
+        }
+        self.source.edges += edges;
+    }
+
+    #[inline(never)]
+    fn begin_source(&mut self, like: &[u64]) {
+        self.pending.sources.push(self.source);
+        if self.compares {
+            // An initial state has no source; it resembles itself.
+            let like = if self.source.id.is_some() { &self.source_state } else { like };
+            self.pending.states.extend_from_slice(&like[..self.shared.words]);
+        }
+    }
+
+    /// Buffers an edge and counts it for its event.
+    #[inline(always)]
+    fn take(&mut self, event: EventId, label: u64, target: &[u64]) {
         if self.source.id.is_some() {
             let coverage = &mut self.record.events[event.0 as usize];
-            coverage.transitions += n;
-            if self.stamps[event.0 as usize] != self.stamp {
-                self.stamps[event.0 as usize] = self.stamp;
-                coverage.states += 1;
-            }
-            self.record.transitions += n;
+            coverage.transitions += 1;
+            let stamp = &mut self.stamps[event.0 as usize];
+            coverage.states += u64::from(*stamp != self.stamp);
+            *stamp = self.stamp;
+        }
+        let source = (self.pending.sources.len() as u32).wrapping_sub(1);
+        self.pending.edges.push(PendingEdge { source, event, label, watched: self.watch });
+        assert_eq!(target.len(), self.shared.words, "a state of the wrong length");
+        match target {
+            // PERF: without a call for a copy of some length.
+            [word] => self.pending.targets.push(*word),
+            _ => self.pending.targets.extend_from_slice(target),
+        }
+    }
+
+    /// Enters the edges of the source into the books, when it has no more.
+    pub(super) fn end_edges(&mut self) {
+        let edges = self.source.edges;
+        self.record.generated += edges;
+        let count = if self.source.id.is_some() {
+            &mut self.record.transitions
         } else {
-            self.record.initial_edges += n;
-        }
-        if first || self.pending.sources.is_empty() {
-            self.pending.sources.push(self.source);
-            if self.compares {
-                // An initial state has no source; it resembles itself.
-                let like = if self.source.id.is_some() { &self.source_state } else { targets };
-                self.pending.states.extend_from_slice(&like[..self.shared.words]);
-            }
-        }
-        let source = self.pending.sources.len() as u32 - 1;
-        let watched = self.watch;
-        self.pending.edges.extend(labels.iter().map(|&label| PendingEdge { source, event, label, watched }));
-        self.pending.targets.extend_from_slice(targets);
+            &mut self.record.initial_edges
+        };
+        *count += edges;
+    }
+
+    #[inline]
+    fn flush_if_full(&mut self) {
         if self.pending.edges.len() >= 2 * FLUSH {
             self.flush();
         }
@@ -377,7 +406,7 @@ impl<S: System> Core<'_, S> {
                 self.fresh.states.extend_from_slice(target(i));
                 if let Some(orbits) = orbits {
                     self.fresh.prints.push(orbits.print(i));
-                    self.led_on.push(i);
+                    self.led_on.push(i as u32);
                 }
             } else {
                 self.record.known += 1;
@@ -415,7 +444,7 @@ impl<S: System> Core<'_, S> {
         let first = self.fresh.ids.len() - self.led_on.len();
         for (at, i) in (first..).zip(self.led_on.drain(..)) {
             let state = &mut self.fresh.states[at * words..(at + 1) * words];
-            if self.shared.reduction.is_some() && !orbits.represent(i, state) {
+            if self.shared.reduction.is_some() && !orbits.represent(i as usize, state) {
                 self.fresh.loose.push(at);
             }
             if self.shared.options.record_edges {

@@ -48,6 +48,7 @@ impl<'a, S: System> Worker<'a, S> {
     pub fn begin(&mut self) {
         self.core.source = Source::default();
         self.shared.system.initial(&mut self.scratch, &mut self.core);
+        self.core.end_edges();
         let notes = &self.core.notes;
         self.core.record.initial_missing = !notes.findings.is_empty() || !notes.incomplete.is_empty();
         let nothing = self.core.source.edges == 0 && self.core.notes.findings.is_empty();
@@ -230,6 +231,7 @@ impl<'a, S: System> Worker<'a, S> {
             self.core.source.edges as usize
         };
         let core = &mut self.core;
+        core.end_edges();
         // A state whose successors could not all be computed is not known to be stuck.
         let faultless = core.notes.findings.is_empty() && core.notes.incomplete.is_empty();
         if !batch.again {

@@ -47,10 +47,31 @@ pub(crate) struct Quotients {
 // task, while nobody is inside (`table/README.md`, "Growth"); everything else is atomic.
 unsafe impl Sync for Quotients {}
 
+/// Where a word is looked for first: its part, its home line there, and what tells it from others at home there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aim {
+    part: u32,
+    /// There are fewer lines than words, and those are numbered by 32 bits.
+    line: u32,
+    rest: u64,
+}
+
+impl Aim {
+    /// The aim of a word that the set is not for.
+    const ELSEWHERE: Aim = Aim { part: u32::MAX, line: 0, rest: 0 };
+
+    #[inline(always)]
+    pub(crate) fn is_elsewhere(self) -> bool {
+        self.part == u32::MAX
+    }
+}
+
 /// Where a word stands, and whether this call put it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    pub slot: u64,
+    part: u32,
+    /// The slot within the part.
+    at: u64,
     pub fresh: bool,
 }
 
@@ -78,8 +99,15 @@ struct Geometry {
     narrow: bool,
 }
 
+/// What stands in the slots of a line, one bit for each: the number looked for, and nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Survey {
+    same: u32,
+    empty: u32,
+}
+
 /// A slot of 32 or 64 bits: 0 when empty, written once.
-trait Slot: Zeroed {
+trait Slot: Zeroed + Sized {
     /// Slots of a line: one cache line.
     const LINE: usize;
     fn look(&self) -> u64;
@@ -87,10 +115,12 @@ trait Slot: Zeroed {
     fn put(&self, number: u64) -> Result<(), u64>;
     /// Puts a number while nobody else looks.
     fn put_alone(&self, number: u64);
+    /// Looks at all slots of a line, each once.
+    fn survey(line: &[Self], number: u64) -> Survey;
 }
 
 macro_rules! slot {
-    ($atomic:ty, $word:ty, $line:expr) => {
+    ($atomic:ty, $word:ty, $line:expr, $survey:path) => {
         impl Slot for $atomic {
             const LINE: usize = $line;
 
@@ -105,14 +135,66 @@ macro_rules! slot {
                 put.map(|_| ()).map_err(u64::from)
             }
 
+            #[inline(always)]
             fn put_alone(&self, number: u64) {
                 self.store(number as $word, Ordering::Relaxed);
+            }
+
+            #[inline(always)]
+            fn survey(line: &[Self], number: u64) -> Survey {
+                $survey(line, number)
             }
         }
     };
 }
-slot!(AtomicU32, u32, if cfg!(loom) { 2 } else { 16 });
-slot!(AtomicU64, u64, if cfg!(loom) { 2 } else { 8 });
+slot!(AtomicU32, u32, if cfg!(loom) { 2 } else { 16 }, survey_narrow);
+slot!(AtomicU64, u64, if cfg!(loom) { 2 } else { 8 }, survey_plain);
+
+/// Looks at slot after slot.
+#[inline(always)]
+fn survey_plain<T: Slot>(line: &[T], number: u64) -> Survey {
+    let mut seen = Survey { same: 0, empty: 0 };
+    for (at, slot) in line.iter().enumerate() {
+        let found = slot.look();
+        seen.same |= u32::from(found == number) << at;
+        seen.empty |= u32::from(found == 0) << at;
+    }
+    seen
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
+use survey_plain as survey_narrow;
+
+/// Looks at four slots at a time. PERF: a walk from slot to slot is a branch for each that no processor foresees.
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+#[inline(always)]
+fn survey_narrow(line: &[AtomicU32], number: u64) -> Survey {
+    use std::arch::asm;
+    use std::arch::x86_64::{
+        __m128i, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
+        _mm_setzero_si128,
+    };
+    let line: &[AtomicU32; 16] = line.try_into().expect("a line of sixteen slots");
+    let at = line.as_ptr();
+    // SAFETY: the assembly reads 16 bytes within the line and writes no memory. Others may write slots at the same time: for the
+    // language these are no reads of ours but an outside agent's, and the processor reads each slot, four bytes that
+    // do not cross a cache line, in one piece (Intel's manual, volume 3, 9.1.1; AMD's, volume 2, 7.3.2). Every
+    // processor of this kind has the instructions.
+    let four = |from: usize| unsafe {
+        let four: __m128i;
+        asm!("movdqu {0}, [{1}]", out(xmm_reg) four, in(reg) at.add(from), options(nostack, readonly, preserves_flags));
+        four
+    };
+    let all = [four(0), four(4), four(8), four(12)];
+    // SAFETY: as above, every processor of this kind has the instructions.
+    let which = |of: __m128i| unsafe {
+        let low = _mm_packs_epi32(_mm_cmpeq_epi32(all[0], of), _mm_cmpeq_epi32(all[1], of));
+        let high = _mm_packs_epi32(_mm_cmpeq_epi32(all[2], of), _mm_cmpeq_epi32(all[3], of));
+        _mm_movemask_epi8(_mm_packs_epi16(low, high)) as u32
+    };
+    // SAFETY: as above.
+    unsafe { Survey { same: which(_mm_set1_epi32(number as i32)), empty: which(_mm_setzero_si128()) } }
+}
 
 impl Quotients {
     /// A set of words below 2^`bits`, with room for about `slots` of them at first. A `fixed` set has at least so
@@ -186,31 +268,42 @@ impl Quotients {
         ids.give_back(&self.next);
     }
 
-    /// Asks for the line in which the word that `spread` made of it will be looked for first.
+    /// Where a word is looked for first, and asks for the memory there. Good until the caller leaves the gate.
     #[inline(always)]
-    pub fn prefetch(&self, spread: u64) {
-        let (part, within) = self.part_of(spread);
-        self.parts[part].with(|part| {
+    pub fn aim(&self, word: u64) -> Aim {
+        if !self.takes(word) {
+            return Aim::ELSEWHERE;
+        }
+        let (number, within) = self.part_of(self.spread(word));
+        self.parts[number].with(|part| {
             // SAFETY: callers are inside the gate, so no growth replaces the part meanwhile.
             let part = unsafe { &*part };
-            let (home, _) = part.shape.home(within);
+            let (line, rest) = part.shape.home(within);
             match &part.slots {
-                Slots::Narrow(slots) => prefetch(&slots[home as usize * AtomicU32::LINE]),
-                Slots::Wide(slots) => prefetch(&slots[home as usize * AtomicU64::LINE]),
+                Slots::Narrow(slots) => prefetch(&slots[(line as usize).wrapping_mul(AtomicU32::LINE)]),
+                Slots::Wide(slots) => prefetch(&slots[(line as usize).wrapping_mul(AtomicU64::LINE)]),
             }
-        });
+            Aim { part: number as u32, line: line as u32, rest }
+        })
     }
 
-    /// Finds a word or puts it. The caller is inside the gate and holds room for one word in `ids`.
-    #[inline]
-    pub fn find_or_put(&self, ids: &mut Ids, spread: u64) -> Result<Found, Full> {
-        let (number, within) = self.part_of(spread);
-        let found = self.parts[number].with(|part| {
-            // SAFETY: as in `prefetch`.
+    /// Aims at many words; `aims` is emptied before.
+    #[inline(never)]
+    pub fn aim_many(&self, words: &[u64], aims: &mut Vec<Aim>) {
+        aims.clear();
+        aims.extend(words.iter().map(|&word| self.aim(word)));
+    }
+
+    /// Finds the word that was aimed at or puts it. The caller is inside the gate since, and holds room for one word
+    /// in `ids`.
+    #[inline(always)]
+    pub fn find_or_put(&self, ids: &mut Ids, aim: Aim) -> Result<Found, Full> {
+        let found = self.parts[aim.part as usize].with(|part| {
+            // SAFETY: as in `aim`.
             let part = unsafe { &*part };
             match &part.slots {
-                Slots::Narrow(slots) => part.shape.find_or_put(slots, within),
-                Slots::Wide(slots) => part.shape.find_or_put(slots, within),
+                Slots::Narrow(slots) => part.shape.find_or_put(slots, aim.line.into(), aim.rest),
+                Slots::Wide(slots) => part.shape.find_or_put(slots, aim.line.into(), aim.rest),
             }
         });
         match found {
@@ -218,7 +311,7 @@ impl Quotients {
                 if fresh {
                     ids.spend();
                 }
-                Ok(Found { slot: number as u64 * self.slots.load(Ordering::Relaxed) + at, fresh })
+                Ok(Found { part: aim.part, at, fresh })
             }
             None => {
                 self.wanted.store(true, Ordering::Relaxed);
@@ -227,11 +320,35 @@ impl Quotients {
         }
     }
 
+    /// Finds or puts the words that were aimed at, one after the other, until one needs more than the room in `ids`, a growth,
+    /// or another set; says how many. New ones are told by their places in the list, the first of which is `first`. The
+    /// caller is inside the gate since the aiming. PERF: a function of its own, or the loop would not stay in registers.
+    #[inline(never)]
+    pub fn find_or_put_many(&self, ids: &mut Ids, aims: &[Aim], first: usize, fresh: &mut Vec<u32>) -> usize {
+        for (done, aim) in aims.iter().enumerate() {
+            if aim.is_elsewhere() || ids.is_empty() {
+                return done;
+            }
+            match self.find_or_put(ids, *aim) {
+                Ok(found) if found.fresh => fresh.push(first.wrapping_add(done) as u32),
+                Ok(_) => {}
+                Err(Full) => return done,
+            }
+        }
+        aims.len()
+    }
+
+    /// The slot of a word that was found.
+    #[inline]
+    pub fn slot(&self, found: Found) -> u64 {
+        u64::from(found.part) * self.slots.load(Ordering::Relaxed) + found.at
+    }
+
     /// The slot of a word, if it is in the set. The caller is inside the gate.
     pub fn find(&self, word: u64) -> Option<u64> {
         let (number, within) = self.part_of(self.spread(word));
         let at = self.parts[number].with(|part| {
-            // SAFETY: as in `prefetch`.
+            // SAFETY: as in `aim`.
             let part = unsafe { &*part };
             match &part.slots {
                 Slots::Narrow(slots) => part.shape.find(slots, within),
@@ -246,7 +363,7 @@ impl Quotients {
         let each = self.slots.load(Ordering::Relaxed);
         let (part, at) = (slot / each, slot % each);
         self.parts[part as usize].with(|found| {
-            // SAFETY: as in `prefetch`.
+            // SAFETY: as in `aim`.
             let found = unsafe { &*found };
             let within = match &found.slots {
                 Slots::Narrow(slots) => found.shape.within(slots, at),
@@ -260,7 +377,7 @@ impl Quotients {
     pub fn each(&self, mut f: impl FnMut(u64)) {
         for (number, part) in self.parts.iter().enumerate() {
             part.with(|part| {
-                // SAFETY: as in `prefetch`.
+                // SAFETY: as in `aim`.
                 let part = unsafe { &*part };
                 for at in 0..part.shape.slots() {
                     let within = match &part.slots {
@@ -277,7 +394,7 @@ impl Quotients {
     pub fn count(&self) -> u64 {
         let count_part = |part: &UnsafeCell<Part>| {
             part.with(|part| {
-                // SAFETY: as in `prefetch`.
+                // SAFETY: as in `aim`.
                 let part = unsafe { &*part };
                 match &part.slots {
                     Slots::Narrow(slots) => slots.iter().filter(|slot| slot.look() != 0).count() as u64,
@@ -302,8 +419,8 @@ impl Quotients {
         // Parts move one after the other, so that a growth takes what is added and one part more.
         let mut more = match slots * u64::from(PARTS) {
             0..0x40_0000 => slots,
-            0x40_0000..0x100_0000 => slots / 4,
-            _ => slots / 8,
+            // PERF: by an eighth every word would be moved eight times on the average.
+            _ => slots / 4,
         };
         let bits = self.permutation.bits() - PART_BITS;
         let bytes = |more: u64| {
@@ -361,8 +478,13 @@ impl Quotients {
 
     #[inline(always)]
     fn part_of(&self, spread: u64) -> (usize, u64) {
-        let bits = self.permutation.bits() - PART_BITS;
-        if PART_BITS == 0 { (0, spread) } else { ((spread >> bits) as usize, spread & ((1 << bits) - 1)) }
+        let bits = self.permutation.bits().wrapping_sub(PART_BITS);
+        if PART_BITS == 0 {
+            (0, spread)
+        } else {
+            // PERF: shifts without a test, for every permutation has more bits than there are for parts and at most 64.
+            (spread.wrapping_shr(bits) as usize, spread & !u64::MAX.wrapping_shl(bits))
+        }
     }
 
     fn join(&self, part: usize, within: u64) -> u64 {
@@ -383,16 +505,12 @@ impl Part {
 
     /// Puts all words of `old`, in order; false if they do not fit.
     fn take_over(&self, old: &Part) -> bool {
-        (0..old.shape.slots()).all(|at| {
-            let within = match &old.slots {
-                Slots::Narrow(slots) => old.shape.within(slots, at),
-                Slots::Wide(slots) => old.shape.within(slots, at),
-            };
-            within.is_none_or(|within| match &self.slots {
-                Slots::Narrow(slots) => self.shape.put_alone(slots, within),
-                Slots::Wide(slots) => self.shape.put_alone(slots, within),
-            })
-        })
+        match (&old.slots, &self.slots) {
+            (Slots::Narrow(from), Slots::Narrow(to)) => self.shape.take_over(to, &old.shape, from),
+            (Slots::Narrow(from), Slots::Wide(to)) => self.shape.take_over(to, &old.shape, from),
+            (Slots::Wide(from), Slots::Narrow(to)) => self.shape.take_over(to, &old.shape, from),
+            (Slots::Wide(from), Slots::Wide(to)) => self.shape.take_over(to, &old.shape, from),
+        }
     }
 }
 
@@ -443,40 +561,38 @@ impl Geometry {
     /// The home line of a word and its rest.
     #[inline(always)]
     fn home(&self, within: u64) -> (u64, u64) {
+        // The quotient is rounded down, so nothing here wraps.
         let mut line = ((u128::from(within) * u128::from(self.inverse)) >> 64) as u64;
-        let mut rest = within - line * self.span;
+        let mut rest = within.wrapping_sub(line.wrapping_mul(self.span));
         while rest >= self.span {
-            line += 1;
-            rest -= self.span;
+            line = line.wrapping_add(1);
+            rest = rest.wrapping_sub(self.span);
         }
         (line, rest)
     }
 
-    /// The slot of a word, and whether it was put there now; `None` if it has no room within its reach.
+    /// The slot of the word with this home line and rest, and whether it was put there now; `None` if it has no room within
+    /// its reach.
     #[inline(always)]
-    fn find_or_put<T: Slot>(&self, slots: &[T], within: u64) -> Option<(u64, bool)> {
-        let (mut line, rest) = self.home(within);
-        let mut number = rest + 1;
-        for _ in 0..=self.reach.min(self.lines - 1) {
-            let start = line as usize * T::LINE;
-            let here = &slots[start..start + T::LINE];
-            for step in 0..T::LINE {
-                let at = (rest as usize + step) % T::LINE;
-                let mut found = here[at].look();
-                if found == 0 {
-                    match here[at].put(number) {
-                        Ok(()) => return Some(((start + at) as u64, true)),
-                        // Somebody was faster: look at the same slot again.
-                        Err(now) => found = now,
-                    }
-                }
-                if found == number {
-                    return Some(((start + at) as u64, false));
-                }
-            }
-            // Beyond the last line the number means nothing any more.
-            number = number.wrapping_add(self.span);
+    fn find_or_put<T: Slot>(&self, slots: &[T], home: u64, rest: u64) -> Option<(u64, bool)> {
+        match find_or_put_in_line(slots, home, rest, rest.wrapping_add(1)) {
+            Some(found) => Some(found),
+            None => self.find_or_put_beyond(slots, home, rest),
+        }
+    }
+
+    /// The same for a word whose home line is full. PERF: apart, because most words stand in their home lines.
+    #[cold]
+    #[inline(never)]
+    fn find_or_put_beyond<T: Slot>(&self, slots: &[T], home: u64, rest: u64) -> Option<(u64, bool)> {
+        let (mut line, mut number) = (home, rest + 1);
+        for _ in 0..self.reach.min(self.lines - 1) {
+            number += self.span;
             line = if line + 1 == self.lines { 0 } else { line + 1 };
+            let found = find_or_put_in_line(slots, line, rest, number);
+            if found.is_some() {
+                return found;
+            }
         }
         None
     }
@@ -497,18 +613,26 @@ impl Geometry {
         None
     }
 
+    /// Puts all words of a part that is laid out as `shape` says, in order; false if they do not fit.
+    fn take_over<T: Slot, U: Slot>(&self, slots: &[T], shape: &Geometry, from: &[U]) -> bool {
+        (0..shape.slots()).all(|at| shape.within(from, at).is_none_or(|within| self.put_alone(slots, within)))
+    }
+
     /// Puts a word that is not there, while nobody else looks; false if it has no room within its reach.
+    #[inline]
     fn put_alone<T: Slot>(&self, slots: &[T], within: u64) -> bool {
-        let (home, rest) = self.home(within);
-        for distance in 0..=self.reach.min(self.lines - 1) {
-            let start = ((home + distance) % self.lines) as usize * T::LINE;
-            for step in 0..T::LINE {
-                let at = start + (rest as usize + step) % T::LINE;
-                if slots[at].look() == 0 {
-                    slots[at].put_alone(distance * self.span + rest + 1);
-                    return true;
-                }
+        let (mut line, rest) = self.home(within);
+        let mut number = rest.wrapping_add(1);
+        for _ in 0..=self.reach.min(self.lines - 1) {
+            let start = line as usize * T::LINE;
+            let here = &slots[start..start + T::LINE];
+            if let Some(at) = first_from::<T>(T::survey(here, 0).empty, rest) {
+                here[at].put_alone(number);
+                return true;
             }
+            // Beyond the last line the number means nothing any more.
+            number = number.wrapping_add(self.span);
+            line = if line + 1 == self.lines { 0 } else { line + 1 };
         }
         false
     }
@@ -522,6 +646,41 @@ impl Geometry {
         let home = if line >= distance { line - distance } else { line + self.lines - distance };
         Some(home * self.span + rest)
     }
+}
+
+/// Finds a number in a line or puts it into the first empty slot from the place that `rest` names; `None` if the line is
+/// full of others.
+///
+/// Whoever puts a number into a line goes the same way round it, and no slot is ever emptied: all slots before the first
+/// empty one keep what was seen in them, so two who put the same number meet at that one.
+#[inline(always)]
+fn find_or_put_in_line<T: Slot>(slots: &[T], line: u64, rest: u64, number: u64) -> Option<(u64, bool)> {
+    let start = (line as usize).wrapping_mul(T::LINE);
+    let here = &slots[start..start.wrapping_add(T::LINE)];
+    loop {
+        let seen = T::survey(here, number);
+        if seen.same != 0 {
+            return Some((start.wrapping_add(seen.same.trailing_zeros() as usize) as u64, false));
+        }
+        let at = first_from::<T>(seen.empty, rest)?;
+        match here[at].put(number) {
+            Ok(()) => return Some((start.wrapping_add(at) as u64, true)),
+            Err(now) if now == number => return Some((start.wrapping_add(at) as u64, false)),
+            // Somebody was faster with another word: there is an empty slot less.
+            Err(_) => {}
+        }
+    }
+}
+
+/// The first slot of a line, from the place that `rest` names and round, whose bit is set.
+#[inline(always)]
+fn first_from<T: Slot>(bits: u32, rest: u64) -> Option<usize> {
+    if bits == 0 {
+        return None;
+    }
+    let from = (rest as usize % T::LINE) as u32;
+    let round = (bits | bits.wrapping_shl(T::LINE as u32)).wrapping_shr(from);
+    Some((from.wrapping_add(round.trailing_zeros()) as usize) % T::LINE)
 }
 
 #[cfg(all(test, not(loom)))]

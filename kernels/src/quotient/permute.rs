@@ -40,17 +40,19 @@ impl Permutation {
 
     #[inline(always)]
     pub fn apply(&self, word: u64) -> u64 {
-        let word = (word ^ word >> self.fold).wrapping_mul(FACTORS[0]) & self.mask;
-        let word = (word ^ word >> self.fold).wrapping_mul(FACTORS[1]) & self.mask;
-        word ^ word >> self.fold
+        let fold = |word: u64| word ^ word.wrapping_shr(self.fold);
+        let word = fold(word).wrapping_mul(FACTORS[0]) & self.mask;
+        let word = fold(word).wrapping_mul(FACTORS[1]) & self.mask;
+        fold(word)
     }
 
     /// The word of which `apply` makes this one. A fold is its own inverse: it leaves the upper half as it is.
     #[inline]
     pub fn undo(&self, word: u64) -> u64 {
-        let word = (word ^ word >> self.fold).wrapping_mul(INVERSES[1]) & self.mask;
-        let word = (word ^ word >> self.fold).wrapping_mul(INVERSES[0]) & self.mask;
-        word ^ word >> self.fold
+        let fold = |word: u64| word ^ word.wrapping_shr(self.fold);
+        let word = fold(word).wrapping_mul(INVERSES[1]) & self.mask;
+        let word = fold(word).wrapping_mul(INVERSES[0]) & self.mask;
+        fold(word)
     }
 }
 

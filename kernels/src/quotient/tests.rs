@@ -11,7 +11,7 @@ fn put(table: &Quotients, ids: &mut Ids, word: u64) -> Found {
             grow(table);
             continue;
         }
-        match table.find_or_put(ids, table.spread(word)) {
+        match table.find_or_put(ids, table.aim(word)) {
             Ok(found) => return found,
             Err(Full) => grow(table),
         }
@@ -29,6 +29,55 @@ fn words_of(table: &Quotients) -> Vec<u64> {
     table.each(|word| words.push(word));
     words.sort_unstable();
     words
+}
+
+#[test]
+fn a_line_is_surveyed_at_once_as_slot_by_slot() {
+    let mut random = Random(9);
+    for _ in 0..20_000 {
+        // Few different numbers, of all sizes, in lines of any fill.
+        let number = |random: &mut Random| [1, 2, 1 << 15, 1 << 31, 0xffff_ffff][random.below(5) as usize];
+        let fill = random.below(5);
+        let line: Vec<AtomicU32> = (0..16)
+            .map(|_| AtomicU32::new(if random.below(4) < fill { number(&mut random) } else { 0 }))
+            .collect();
+        let (wanted, rest) = (u64::from(number(&mut random)), random.next());
+        let seen = AtomicU32::survey(&line, wanted);
+        assert_eq!(seen, survey_plain(&line, wanted));
+        let first = (0..16).map(|step| (rest as usize % 16 + step) % 16).find(|at| line[*at].look() == 0);
+        assert_eq!(first_from::<AtomicU32>(seen.empty, rest), first);
+    }
+}
+
+#[test]
+fn many_words_are_put_as_one_by_one() {
+    let [many, single] = [4096, 64].map(|slots| Quotients::new(24, slots, false, &Meter::new(None)).unwrap());
+    let (mut ids, mut others) = (Ids::default(), Ids::default());
+    let mut random = Random(77);
+    for _ in 0..400 {
+        // Some are not for this set; they end the run of those that are.
+        let words: Vec<u64> =
+            (0..90).map(|_| random.below(20_000) | u64::from(random.below(40) == 0) << 30).collect();
+        let (mut aims, mut fresh) = (Vec::new(), Vec::new());
+        let mut done = 0;
+        while done < words.len() {
+            while ids.is_empty() && many.reserve(&mut ids, 7).is_err() {
+                grow(&many);
+            }
+            many.aim_many(&words, &mut aims);
+            let before = done;
+            done += many.find_or_put_many(&mut ids, &aims[done..], done, &mut fresh);
+            if done < words.len() && aims[done].is_elsewhere() {
+                done += 1;
+            } else if before == done {
+                grow(&many);
+            }
+        }
+        let one_by_one =
+            (0..90).filter(|i| single.takes(words[*i]) && put(&single, &mut others, words[*i]).fresh);
+        assert_eq!(fresh, one_by_one.map(|i| i as u32).collect::<Vec<_>>());
+    }
+    assert_eq!(words_of(&many), words_of(&single));
 }
 
 #[test]
@@ -69,7 +118,7 @@ fn a_slot_of_a_fixed_set_gives_its_word_back() {
     for bits in [28, 60] {
         let table = Quotients::new(bits, 20_000, true, &Meter::new(None)).unwrap();
         let mut ids = Ids::default();
-        let slots: Vec<u64> = (0..15_000).map(|n| put(&table, &mut ids, n * 977).slot).collect();
+        let slots: Vec<u64> = (0..15_000).map(|n| table.slot(put(&table, &mut ids, n * 977))).collect();
         for (n, slot) in slots.into_iter().enumerate() {
             let word = n as u64 * 977;
             assert!(slot < table.capacity());
@@ -86,7 +135,7 @@ fn a_fixed_set_that_is_full_says_so() {
     let mut refused = false;
     for word in 0..1000 {
         refused |= ids.is_empty() && table.reserve(&mut ids, 1).is_err();
-        refused |= !ids.is_empty() && table.find_or_put(&mut ids, table.spread(word)).is_err();
+        refused |= !ids.is_empty() && table.find_or_put(&mut ids, table.aim(word)).is_err();
     }
     assert!(refused);
     assert_eq!(table.plan_growth(), Err(Trouble::OutOfIds));

@@ -77,6 +77,7 @@ impl Ids {
     }
 
     /// Uses one of them.
+    #[inline(always)]
     pub fn spend(&mut self) {
         assert!(self.next < self.end, "inserting without an id in reserve");
         self.next += 1;
