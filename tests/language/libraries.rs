@@ -213,3 +213,21 @@ fn a_run_that_reached_a_limit_says_what_would_see_more() {
     }
     assert_eq!(check_machine(text, &["--set", "P=3"])["warnings"].as_array().map(Vec::len), Some(0));
 }
+
+/// Definition files whose functions cannot be computed still declare them; whoever calls one is told so.
+#[test]
+fn what_is_drawn_at_random_has_a_name_and_no_value() {
+    all_hold(&["LibraryRandom.def", "LibrarySVG.def", "LibraryMeta.def"], &["1 = 1"]);
+    for call in [
+        "RANDOM(1,6) : 1..6",
+        "random_ordering({1,2}) : perm({1,2})",
+        "svg_points([1|->2]) = \"\"",
+        "HISTORY = []",
+    ] {
+        let j = check_machine(
+            &asserting(&["LibraryRandom.def", "LibrarySVG.def", "LibraryMeta.def"], &[call]),
+            &[],
+        );
+        assert_eq!(j["verdict"], "incomplete", "{call}: {j}");
+    }
+}
