@@ -1,5 +1,6 @@
 //! `bombus batch`: many checks from a jobs file, with results that survive a kill.
 
+use super::run::complain;
 use super::{outputs, status};
 use crate::runs::batch::live::{Board, Lines, Table};
 use crate::runs::batch::schedule::Budget;
@@ -61,7 +62,7 @@ pub struct Batch {
 
 pub fn run(args: &Batch) -> u8 {
     if let Some(parent) = args.follow {
-        eprintln!("error: {}", child::follow(parent, &args.line));
+        complain(&format!("error: {}", child::follow(parent, &args.line)));
         return status::INTERNAL;
     }
     let Some(path) = &args.jobs else { return status::REJECTED };
@@ -69,7 +70,7 @@ pub fn run(args: &Batch) -> u8 {
     for (option, file) in files.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?))) {
         let own = (file == path).then(|| format!("{option} {}: this is the jobs file", file.display()));
         if let Some(message) = own.or_else(|| outputs::refused(option, file)) {
-            eprintln!("error: {message}");
+            complain(&format!("error: {message}"));
             return status::REJECTED;
         }
     }
@@ -77,12 +78,12 @@ pub fn run(args: &Batch) -> u8 {
         Ok(finished) => finish(args, &finished),
         Err(Trouble::Jobs(messages)) => {
             for m in messages {
-                eprintln!("error: {}: {m}", path.display());
+                complain(&format!("error: {}: {m}", path.display()));
             }
             status::REJECTED
         }
         Err(Trouble::System(message)) => {
-            eprintln!("error: {message}");
+            complain(&format!("error: {message}"));
             status::INTERNAL
         }
     }
@@ -147,7 +148,7 @@ fn finish(args: &Batch, finished: &Finished) -> u8 {
         if let Some(path) = path
             && let Err(e) = write_whole(path, &render())
         {
-            eprintln!("error: cannot write {}: {e}", path.display());
+            complain(&format!("error: cannot write {}: {e}", path.display()));
             written = false;
         }
     }

@@ -4,6 +4,7 @@
 //! Never here: reading a model; a folder is looked at only to tell a Rodin project from a folder of models.
 
 use crate::base::text::distance;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -60,29 +61,55 @@ pub fn named(paths: &[PathBuf]) -> Result<Named, String> {
     Ok(Named { models, _input: input })
 }
 
-/// The files of a folder whose names fit a pattern with `*` and `?`, where a shell has not looked for them.
+/// The files whose paths fit a pattern with `*` and `?` in its parts, where a shell has not looked for them; the part
+/// `**` stands for any folders, none included.
 fn pattern(path: &Path) -> Option<Vec<PathBuf>> {
-    let name = path.file_name()?.to_str()?;
-    if path.exists() || !name.contains(['*', '?']) {
+    if path.exists() || !path.to_string_lossy().contains(['*', '?']) {
         return None;
     }
-    let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let name: Vec<char> = name.chars().collect();
-    let fit = |file: &PathBuf| {
-        let own: Vec<char> =
-            file.file_name().map(|n| n.to_string_lossy().chars().collect()).unwrap_or_default();
-        file.is_file() && fits(&name, &own)
-    };
-    let found = entries(folder.unwrap_or(Path::new("."))).into_iter().filter(fit);
-    Some(
-        found
-            .map(|file| folder.map_or_else(|| file.file_name().unwrap_or_default().into(), |_| file.clone()))
-            .collect(),
-    )
+    let mut found = vec![PathBuf::new()];
+    for part in path.components() {
+        let name = part.as_os_str().to_string_lossy();
+        found = match &*name {
+            "**" => found.iter().flat_map(|folder| folders_below(folder)).collect(),
+            plain if !plain.contains(['*', '?']) => found.iter().map(|folder| folder.join(part)).collect(),
+            _ => {
+                let letters: Vec<char> = name.chars().collect();
+                let fit = |own: &PathBuf| own.file_name().is_some_and(|n| fits(&letters, n));
+                found.iter().flat_map(|folder| entries_of(folder)).filter(fit).collect()
+            }
+        };
+    }
+    found.retain(|file| file.is_file());
+    found.sort();
+    found.dedup();
+    Some(found)
+}
+
+/// A folder and all folders below it. Links are not followed, so that no folder is met for ever.
+fn folders_below(folder: &Path) -> Vec<PathBuf> {
+    let mut all = vec![folder.to_path_buf()];
+    let mut at = 0;
+    while at < all.len() {
+        let inside = entries_of(&all[at]);
+        all.extend(inside.into_iter().filter(|p| p.is_dir() && !p.is_symlink()));
+        at += 1;
+    }
+    all
+}
+
+/// What is in a folder, under the name that the user gave to it; no name is the folder where the user is.
+fn entries_of(folder: &Path) -> Vec<PathBuf> {
+    if folder.as_os_str().is_empty() {
+        let here = entries(Path::new("."));
+        return here.into_iter().filter_map(|p| p.file_name().map(PathBuf::from)).collect();
+    }
+    entries(folder)
 }
 
 /// Whether a name fits a pattern: `*` stands for any letters, `?` for one.
-fn fits(pattern: &[char], name: &[char]) -> bool {
+fn fits(pattern: &[char], name: &OsStr) -> bool {
+    let name: Vec<char> = name.to_string_lossy().chars().collect();
     // After a star that failed, the star takes one letter more.
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {
@@ -145,6 +172,13 @@ fn existing(path: &Path) -> Result<PathBuf, String> {
             }
         }
     }
+    // `--coverage` and its like take a file only behind `=`, so the file was read as one more model.
+    if extension(path).is_some_and(|e| ["html", "json", "txt", "svg", "sarif"].contains(&e.as_str())) {
+        let shown = path.display();
+        return Err(format!(
+            "cannot read `{shown}`: there is no such file; if it is to be written, name it behind `=`: --coverage={shown}"
+        ));
+    }
     let folder = match path.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir,
         _ => Path::new("."),
@@ -182,16 +216,35 @@ fn standard_input() -> Result<(Input, PathBuf), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{fits, is_source};
+    use super::{fits, is_source, pattern};
+    use std::ffi::OsStr;
     use std::path::Path;
 
     #[test]
     fn a_star_stands_for_any_letters_and_a_question_mark_for_one() {
-        let fit = |p: &str, n: &str| fits(&p.chars().collect::<Vec<_>>(), &n.chars().collect::<Vec<_>>());
+        let fit = |p: &str, n: &str| fits(&p.chars().collect::<Vec<_>>(), OsStr::new(n));
         assert!(
             fit("*.mch", "a.mch") && fit("a*b*.mch", "axxbyb.mch") && fit("?.mch", "a.mch") && fit("*", "")
         );
         assert!(!fit("*.mch", "a.ref") && !fit("?.mch", "ab.mch") && !fit("a*b", "ac"));
+    }
+
+    #[test]
+    fn two_stars_stand_for_any_folders() {
+        let top = std::env::temp_dir().join(format!("bombus-patterns-{}", std::process::id()));
+        std::fs::create_dir_all(top.join("a/b")).unwrap();
+        for name in ["x.mch", "a/x.mch", "a/b/y.mch", "a/b/y.ref"] {
+            std::fs::write(top.join(name), "").unwrap();
+        }
+        let names = |asked: &str| -> Vec<String> {
+            let found = pattern(&top.join(asked)).unwrap();
+            found.iter().map(|p| p.strip_prefix(&top).unwrap().display().to_string()).collect()
+        };
+        assert_eq!(names("**/*.mch"), ["a/b/y.mch", "a/x.mch", "x.mch"]);
+        assert_eq!(names("*/x.mch"), ["a/x.mch"]);
+        assert_eq!(names("a/**/y.*"), ["a/b/y.mch", "a/b/y.ref"]);
+        assert!(names("*.ref").is_empty());
+        std::fs::remove_dir_all(&top).unwrap();
     }
 
     #[test]

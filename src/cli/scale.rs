@@ -2,7 +2,9 @@
 
 use super::args::Loading;
 use super::batch::write_whole;
+use super::run::{complain, said};
 use super::{outputs, status};
+use crate::base::text::many;
 use crate::runs::child::{Checker, Limits};
 use crate::runs::scale::{Plan, Unmeasured, figure, measure, tables};
 use crate::runs::units;
@@ -62,7 +64,7 @@ pub fn run(args: &Scale) -> u8 {
     let files = [("--csv", &args.csv), ("--json", &args.json), ("--svg", &args.svg)];
     let mut given = files.iter().filter_map(|(option, file)| Some((*option, file.as_deref()?)));
     if let Some(message) = given.find_map(|(option, file)| outputs::refused(option, file)) {
-        eprintln!("error: {message}");
+        complain(&format!("error: {message}"));
         return status::REJECTED;
     }
     let cores =
@@ -71,14 +73,14 @@ pub fn run(args: &Scale) -> u8 {
     let mut each = None;
     if !args.machines.is_empty() {
         if args.workers.len() > 1 {
-            eprintln!("error: with --machines, --workers is one number: the workers of each machine");
+            complain("error: with --machines, --workers is one number: the workers of each machine");
             return status::REJECTED;
         }
         each = Some(args.workers.first().copied().unwrap_or(1));
         workers = distinct(&args.machines);
     }
     if args.time_limit.is_some_and(|s| !(s > 0.0 && s < 1e9)) {
-        eprintln!("error: --time-limit needs a positive number of seconds");
+        complain("error: --time-limit needs a positive number of seconds");
         return status::REJECTED;
     }
     for option in &args.options {
@@ -87,7 +89,7 @@ pub fn run(args: &Scale) -> u8 {
             .iter()
             .any(|o| text == *o || text.starts_with(&format!("{o}=")))
         {
-            eprintln!("error: {text} is set by scale itself");
+            complain(&format!("error: {text} is set by scale itself"));
             return status::REJECTED;
         }
     }
@@ -95,7 +97,7 @@ pub fn run(args: &Scale) -> u8 {
         workers.iter().filter(|w| **w * each.unwrap_or(1) > cores).map(u32::to_string).collect();
     if !beyond.is_empty() {
         let unit = if each.is_some() { "machines" } else { "workers" };
-        eprintln!("warning: {} {unit} on {cores} cores will share them", beyond.join(", "));
+        complain(&format!("warning: {} {unit} on {cores} cores will share them", beyond.join(", ")));
     }
     let checker = match &args.checker {
         Some(program) => Checker::other(program.clone()),
@@ -104,7 +106,7 @@ pub fn run(args: &Scale) -> u8 {
     let checker = match checker {
         Ok(c) => c,
         Err(e) => {
-            eprintln!("error: cannot find this program itself: {e}");
+            complain(&format!("error: cannot find this program itself: {e}"));
             return status::INTERNAL;
         }
     };
@@ -115,22 +117,23 @@ pub fn run(args: &Scale) -> u8 {
     let measured = measure(&checker, &plan, |r| {
         done += 1;
         if !args.quiet {
-            let unit = if plan.each.is_some() { "machines" } else { "workers" };
-            eprintln!("[{done}/{total}] {} {unit}: {}", r.workers, units::seconds(r.explore));
+            let unit = if plan.each.is_some() { "machine" } else { "worker" };
+            let who = many(u64::from(r.workers), unit);
+            complain(&format!("[{done}/{total}] {who}: {}", units::seconds(r.explore)));
         }
     });
     let measured = match measured {
         Ok(m) => m,
         Err(Unmeasured::Rejected(messages)) => {
-            eprintln!("{}", messages.trim_end());
+            complain(messages.trim_end());
             return status::REJECTED;
         }
         Err(Unmeasured::Failed(message)) => {
-            eprintln!("error: {message}");
+            complain(&format!("error: {message}"));
             return status::INTERNAL;
         }
     };
-    print!("{}", tables::text(&measured));
+    said(&tables::text(&measured));
     let json = || format!("{:#}\n", tables::json(&measured));
     let files: [(&Option<PathBuf>, &dyn Fn() -> String); 3] = [
         (&args.csv, &|| tables::csv(&measured)),
@@ -141,7 +144,7 @@ pub fn run(args: &Scale) -> u8 {
         if let Some(path) = path
             && let Err(e) = write_whole(path, &render())
         {
-            eprintln!("error: cannot write {}: {e}", path.display());
+            complain(&format!("error: cannot write {}: {e}", path.display()));
             return status::INTERNAL;
         }
     }

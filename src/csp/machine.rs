@@ -108,6 +108,29 @@ impl Machine {
         vec![0; self.words]
     }
 
+    /// What each component could do in a state if the others did it with it, for a state in which nothing happens.
+    pub fn waiting(&self, state: &[u64]) -> Vec<String> {
+        const LISTED: usize = 6;
+        let told = |slot: usize| {
+            let offered = self.composition.slots[slot].edges(self.places[slot].get(state));
+            // Slots that only note the end of a process are no components.
+            if !offered.is_empty() && offered.iter().all(|(event, _)| *event == TICK) {
+                return None;
+            }
+            let mut events: Vec<&str> = offered.iter().map(|(event, _)| self.event_text(*event)).collect();
+            events.dedup();
+            let more = events.len().saturating_sub(LISTED);
+            events.truncate(LISTED);
+            let name = format!("component {}", slot + 1);
+            Some(match (events.is_empty(), more) {
+                (true, _) => format!("{name} offers nothing"),
+                (false, 0) => format!("{name} offers {}", events.join(", ")),
+                (false, _) => format!("{name} offers {} and {more} more", events.join(", ")),
+            })
+        };
+        (0..self.places.len()).filter_map(told).collect()
+    }
+
     /// The fault of a state, or that it was not looked at.
     fn doubt(&self, local: &[u32]) -> Option<Result<u32, ()>> {
         for slot in &self.doubtful {
@@ -224,7 +247,7 @@ impl System for Machine {
     fn property(&self, finding: &Finding) -> String {
         match finding.kind {
             FindingKind::WellDefinedness => self.faults[finding.property as usize].clone(),
-            _ => "deadlock".to_string(),
+            _ => "no event is possible".to_string(),
         }
     }
 

@@ -390,7 +390,7 @@ impl<'m> Animation<'m> {
         let judge = |clause: &'m Clause, assertion| Judged {
             clause,
             assertion,
-            truth: self.interpreter.eval_pred(&clause.pred, Some(state)).map_err(|e| e.message().to_string()),
+            truth: self.interpreter.eval_pred(&clause.pred, Some(state)).map_err(|e| e.told()),
         };
         let invariant = machine.invariant.iter().map(|c| judge(c, false));
         invariant.chain(machine.assertions.iter().map(|c| judge(c, true))).collect()

@@ -8,7 +8,7 @@
 
 mod confirm;
 
-pub(super) use confirm::{confirm_finding, confirmed_steps, violation};
+pub(super) use confirm::{confirm_finding, confirmed_steps, violation, walk_again};
 
 use super::reduction::{self, Settled};
 use super::temporal::{self, Checked, Formulas, Threads};

@@ -439,7 +439,10 @@ impl Run<'_> {
                 confirmed_by: None,
                 kind: first.finding.kind.word().to_string(),
                 property: machine.property(&first.finding),
-                explanation: Vec::new(),
+                explanation: match (&first.state, first.finding.kind) {
+                    (Some(state), FindingKind::Deadlock) => machine.waiting(state),
+                    _ => Vec::new(),
+                },
                 trace: trace
                     .filter(|s| s.event.is_some())
                     .map(|s| step(machine.event_text(s.label as u32)))

@@ -74,7 +74,7 @@ pub fn eval(
         }),
     };
     Ok(result.map(|value| Evaluated { value, witness }).map_err(|e| {
-        let mut text = e.message().to_string();
+        let mut text = e.told();
         if e.span() != Span::default() {
             let (line, column) = sources.position(e.span());
             text.push_str(&format!(" (at {line}:{column}: {})", one_line(sources.slice(e.span()))));
@@ -202,9 +202,20 @@ fn parse(model: &mut Model, sources: &mut Sources, text: &str) -> Result<Formula
         }
         let errors = first.get_or_insert(diagnostics);
         if unknown.len() == before || unknown.len() > UNKNOWNS {
-            return Err(std::mem::take(errors));
+            return Err(std::mem::take(errors).into_iter().map(undeclared).collect());
         }
     }
+}
+
+/// A name of a formula that is no predicate has to be declared somewhere; clauses of a machine are no help here.
+fn undeclared(mut d: Diagnostic) -> Diagnostic {
+    if unknown_name(&d).is_some() && !d.help.iter().any(|help| help.starts_with("did you mean")) {
+        d.help = vec![
+            "only predicates are solved for names that nobody declared; --model MODEL gives those of a model"
+                .into(),
+        ];
+    }
+    d
 }
 
 /// The name that a message says is not declared.

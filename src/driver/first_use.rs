@@ -5,7 +5,7 @@
 //! Never here: which sets are symmetric (`program::symmetry`), whether the renamed path is one of the model.
 
 use crate::evaluate::{State, Transition};
-use crate::lang::typed::{Machine, SetId};
+use crate::lang::typed::{Machine, Pred, SetId};
 use crate::lang::value::Value;
 use crate::program::symmetry::types::{Group, Standing, sets_of, standings};
 use crate::program::symmetry::values::permuted;
@@ -20,12 +20,18 @@ pub struct Renamed {
     pub taken: Vec<Option<Transition>>,
 }
 
-/// The path with elements numbered in the order in which steps use them.
-pub fn in_order(machine: &Machine, states: &[State], taken: &[Option<Transition>]) -> Option<Renamed> {
+/// The path with elements numbered in the order in which steps use them. What is `asked` of its states tells apart the
+/// elements that it names.
+pub fn in_order(
+    machine: &Machine,
+    asked: &[Pred],
+    states: &[State],
+    taken: &[Option<Transition>],
+) -> Option<Renamed> {
     if states.is_empty() || states.len() > LONGEST {
         return None;
     }
-    let group = interchangeable(machine)?;
+    let group = interchangeable(machine, asked)?;
     let mut order = Order { group: &group, used: Vec::new() };
     order.path(states, taken);
     let numbers = order.numbers();
@@ -54,10 +60,10 @@ pub fn in_order(machine: &Machine, states: &[State], taken: &[Option<Transition>
 }
 
 /// Permutations that leave all constants as they are.
-fn interchangeable(machine: &Machine) -> Option<Group> {
+fn interchangeable(machine: &Machine, asked: &[Pred]) -> Option<Group> {
     let in_constants =
         |set: SetId| machine.constants.iter().any(|c| sets_of(machine, &machine.var(*c).ty).contains(&set));
-    let mut standings = standings(machine, &[]);
+    let mut standings = standings(machine, asked);
     for (number, standing) in standings.iter_mut().enumerate() {
         if in_constants(SetId(number as u32)) {
             *standing = Standing::Apart("a constant speaks of its elements".into());

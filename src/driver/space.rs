@@ -190,7 +190,7 @@ impl Space {
                 match interpreter.eval_pred(wanted, Some(&self.states[looked])) {
                     Ok(true) => return Ok(Some(looked)),
                     Ok(false) => {}
-                    Err(e) => undefined = undefined.or(Some(e.message().to_string())),
+                    Err(e) => undefined = undefined.or(Some(e.told())),
                 }
                 looked += 1;
             }
@@ -226,7 +226,7 @@ impl Space {
                     n
                 }
                 Some(e) => {
-                    let value = interpreter.eval_expr(e, Some(state)).map_err(|e| e.message().to_string());
+                    let value = interpreter.eval_expr(e, Some(state)).map_err(|e| e.told());
                     *known.entry(value.clone()).or_insert_with(|| {
                         result.nodes.push((value, Vec::new()));
                         result.nodes.len() - 1

@@ -54,6 +54,7 @@ pub fn state_graph(
             states: states.len(),
             initial: states[0] < space.initial,
             open: states.iter().any(|s| *s >= space.expanded),
+            broken: states.iter().any(|s| is_broken(&interpreter, &space.states[*s])),
         })
         .collect();
     Ok(Drawn {
@@ -63,6 +64,12 @@ pub fn state_graph(
         states: space.states.len(),
         missing: space.missing.into_iter().collect(),
     })
+}
+
+/// Whether a state breaks the invariant or an assertion.
+fn is_broken(interpreter: &Interpreter, state: &State) -> bool {
+    let broken = interpreter.check_state(state, false);
+    broken.is_ok_and(|b| !b.invariant.is_empty() || !b.assertions.is_empty())
 }
 
 /// Why a model cannot be projected onto an expression, if it cannot; a model that is rejected has its own messages.

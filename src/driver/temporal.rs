@@ -13,8 +13,8 @@ mod symmetric;
 mod truth;
 mod typing;
 
-use super::compiled::{confirm_finding, confirmed_steps};
-use super::{Certificate, CheckOptions, Engine, Rejected, judge, one_line, symmetry};
+use super::compiled::{confirm_finding, confirmed_steps, walk_again};
+use super::{Certificate, CheckOptions, Engine, Rejected, first_use, judge, one_line, symmetry};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
@@ -623,8 +623,8 @@ fn violation(
 ) -> Result<Violation, String> {
     let Execution { trace, positions, loop_start } = shown;
     let interpreter = Interpreter::new(program.machine(), &Budget::unlimited());
-    let states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-    let walk = confirmed_steps(program, &interpreter, &trace, &states)?;
+    let mut states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
+    let mut walk = confirmed_steps(program, &interpreter, &trace, &states)?;
     // The formula itself is confirmed by `ltl::evaluate`, the oracle confirms that the path is an execution.
     let claim = judge::Finding {
         kind: if path.end == End::Deadlock { FindingKind::Deadlock } else { FindingKind::Ltl },
@@ -633,7 +633,16 @@ fn violation(
         broken: None,
         strict_guards: false,
     };
-    let confirmed_by = Some(judge::confirm(program.machine(), &walk.path(&states), &claim)?);
+    let mut judged = judge::confirm(program.machine(), &walk.path(&states), &claim)?;
+    // A formula that may be decided on orbits is as true on a path as on the same path with other names.
+    let end = Finding { kind: claim.kind, property: 0, event: None };
+    if symmetric::obstacle(&one.formula).is_none()
+        && let Some(renamed) = first_use::in_order(program.machine(), &pieces.observed, &states, &walk.taken)
+        && let Some((again, by)) = walk_again(&interpreter, &end, &renamed, &claim)
+    {
+        (states, walk, judged) = (renamed.states, again, by);
+    }
+    let confirmed_by = Some(judged);
     if certificate.is_asked() {
         let end = loop_start.map_or(path.end, End::Loop);
         let broken = certified::broken((one, pieces), program.machine(), &walk.path(&states), end);

@@ -56,7 +56,7 @@ pub fn value_of(
     let name = machine.var(var).name.clone();
     let e = expression(model.scope.clone(), &mut machine, &mut sources, var, text)
         .ok_or_else(|| format!("{text} is no value of {name}"))?;
-    Interpreter::new(&machine, budget).eval_expr(&e, None).map_err(|e| format!("{text}: {}", e.message()))
+    Interpreter::new(&machine, budget).eval_expr(&e, None).map_err(|e| format!("{text}: {}", e.told()))
 }
 
 fn expression(
@@ -113,7 +113,7 @@ impl Typed {
             Formula::Expr(e) => interpreter.eval_expr(e, state),
             Formula::Pred(p) => interpreter.eval_pred(p, state).map(Value::Bool),
         };
-        result.map_err(|e| e.message().to_string())
+        result.map_err(|e| e.told())
     }
 
     pub fn ty(&self) -> Type {

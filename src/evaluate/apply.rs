@@ -75,7 +75,7 @@ impl Interpreter<'_> {
     fn outside(&self, x: &Value, span: Span) -> Error {
         // The type of the argument only serves to name the fields of records.
         let shown = x.show(self.machine, &bombus_lang::typed::Type::Any);
-        Error::outside(span, format!("function applied outside its domain, to {shown}"))
+        Error::outside(span, "function applied outside its domain").with_values(format!(", to {shown}"))
     }
 
     /// Runs `f` where the captured variables of a closure have their values.

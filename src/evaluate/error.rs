@@ -50,7 +50,10 @@ pub struct Error(Box<Detail>);
 #[derive(Clone, Debug)]
 struct Detail {
     kind: ErrorKind,
+    /// What is wrong: the same words whenever the same formula is at fault for the same reason.
     message: String,
+    /// The values of this once, as they follow the message; empty if there is none to tell.
+    values: String,
     span: Span,
     /// A function is applied outside its domain.
     outside: bool,
@@ -69,7 +72,14 @@ pub enum Flow {
 
 impl Error {
     pub fn new(kind: ErrorKind, span: Span, message: impl Into<String>) -> Error {
-        Error(Box::new(Detail { kind, message: message.into(), span, outside: false, chosen: false }))
+        Error(Box::new(Detail {
+            kind,
+            message: message.into(),
+            values: String::new(),
+            span,
+            outside: false,
+            chosen: false,
+        }))
     }
 
     pub fn undefined(span: Span, message: impl Into<String>) -> Error {
@@ -108,8 +118,20 @@ impl Error {
         self.0.kind
     }
 
+    /// What is wrong, without the values of this once: findings of one formula have one message.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The values of this once, as words that follow the message.
+    pub(crate) fn with_values(mut self, values: String) -> Error {
+        self.0.values = values;
+        self
+    }
+
+    /// The message with the values of this once.
+    pub fn told(&self) -> String {
+        format!("{}{}", self.0.message, self.0.values)
     }
 
     pub fn span(&self) -> Span {
@@ -199,6 +221,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        f.write_str(&self.0.values)
     }
 }

@@ -506,7 +506,8 @@ impl Interpreter<'_> {
             BinOp::Mul => x.mul(y),
             BinOp::Div => x.div(y).ok_or_else(|| Error::undefined(span, "division by zero"))?,
             BinOp::Mod => x.modulo(y).ok_or_else(|| {
-                Error::undefined(span, format!("{x} mod {y} needs a dividend >= 0 and a divisor > 0"))
+                Error::undefined(span, "mod needs a dividend >= 0 and a divisor > 0")
+                    .with_values(format!(": {x} mod {y}"))
             })?,
             BinOp::Power => self.power(x, y, span)?,
             BinOp::Interval => return Ok(interval(x, y)),
@@ -516,7 +517,8 @@ impl Interpreter<'_> {
 
     fn power(&self, base: &Int, exponent: &Int, span: Span) -> Res<Int> {
         if exponent.is_negative() {
-            return Err(Error::undefined(span, format!("the exponent {exponent} is negative")));
+            let negative = Error::undefined(span, "the exponent is negative");
+            return Err(negative.with_values(format!(": {exponent}")));
         }
         let n = match exponent.small() {
             _ if base.is_zero() || *base == Int::ONE => exponent.small().unwrap_or(1).min(1),

@@ -11,6 +11,7 @@ use crate::operators::override_rows;
 use crate::size::Card;
 use crate::solve::plan::Plan;
 use crate::{Interpreter, apply};
+use bombus_base::text::one_line;
 use bombus_base::{Int, Span};
 use bombus_lang::typed::{Expr, Machine, Obligation, OpId, Pred, Step, Stmt, StmtKind, Target, Type, VarId};
 use bombus_lang::value::Value;
@@ -72,7 +73,8 @@ impl Interpreter<'_> {
                 if self.holds(env, p)? {
                     self.exec(env, body, out)?;
                 } else {
-                    return Err(Error::new(ErrorKind::Precondition, p.span, "the precondition is false"));
+                    let words = self.broken_words("the precondition", p);
+                    return Err(Error::new(ErrorKind::Precondition, p.span, words));
                 }
             }
             StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => {
@@ -84,7 +86,9 @@ impl Interpreter<'_> {
                         StmtKind::Assert(Obligation::Variant, ..) => ErrorKind::Variant,
                         _ => ErrorKind::Assertion,
                     };
-                    let words = p.place().unwrap_or("the ASSERT condition is false");
+                    let words = p
+                        .place()
+                        .map_or_else(|| self.broken_words("the ASSERT condition", p), str::to_string);
                     return Err(Error::new(kind, p.span, words));
                 }
             }
@@ -353,6 +357,17 @@ impl Interpreter<'_> {
         }
     }
 
+    /// What is told of a condition that has to hold and does not: its text, where someone wrote one.
+    pub fn broken_words(&self, what: &str, p: &Pred) -> String {
+        const QUOTED: usize = 80;
+        let text = one_line(self.machine.sources.slice(p.span));
+        match text.char_indices().nth(QUOTED) {
+            _ if text.is_empty() => format!("{what} is false"),
+            Some((at, _)) => format!("{what} is false: {}…", &text[..at]),
+            None => format!("{what} is false: {text}"),
+        }
+    }
+
     fn exec_while(
         &self,
         env: &mut Env,
@@ -375,7 +390,8 @@ impl Interpreter<'_> {
             let saved = enter(env, &writes);
             let step = (|| {
                 if !self.holds(env, invariant)? {
-                    return Err(failed("the loop invariant is false", invariant.span));
+                    let words = self.broken_words("the loop invariant", invariant);
+                    return Err(failed(&words, invariant.span));
                 }
                 if !self.holds(env, cond)? {
                     out.writes.push(writes.clone());

@@ -564,7 +564,10 @@ impl Search<'_> {
             *self.result.found.entry(kind).or_default() += 1;
         }
         // Every kind keeps its first finding; counting goes on without keeping all of them.
-        if self.result.findings.iter().all(|f| f.kind != kind || f.property != property) {
+        // The same words about two events are two findings.
+        let same =
+            |f: &Finding| f.kind == kind && f.property == property && (error.is_none() || f.event == event);
+        if !self.result.findings.iter().any(same) {
             self.result.findings.push(Finding { kind, property, state, event, error });
         }
         self.options.keep_going

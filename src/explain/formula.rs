@@ -79,7 +79,7 @@ impl Explainer<'_> {
         if e.is_stop() {
             self.cut_short.set(true);
         }
-        if e.is_finding() { Worth::Undefined(e.message().to_string()) } else { Worth::Unknown }
+        if e.is_finding() { Worth::Undefined(e.told()) } else { Worth::Unknown }
     }
 
     fn decide(&self, env: &mut Env, p: &Pred, truth: bool, node: &mut Node, span: Span, depth: usize) {
@@ -127,7 +127,8 @@ impl Explainer<'_> {
             }
             (PredKind::Forall(..), true) => {}
             (PredKind::Exists(vars, body), true) => {
-                if let Some(values) = self.first_solution(env, vars, &conjuncts(body)) {
+                let listed = self.first_solution(env, vars, &conjuncts(body));
+                if let Some(values) = listed.or_else(|| self.sample(env, vars, body, true)) {
                     self.with_witness(env, vars, values, node, &mut |env, node| {
                         let parts = conjuncts(body).into_iter().take(HYPOTHESES);
                         node.parts.extend(parts.map(|q| self.predicate(env, q, span, depth)));
@@ -338,7 +339,14 @@ impl Explainer<'_> {
                 self.note_stop(&run);
             }
         }
-        found
+        found.or_else(|| self.sample(env, vars, body, false))
+    }
+
+    /// Where values cannot be listed: some that give the body of a quantifier the wanted truth value.
+    fn sample(&self, env: &mut Env, vars: &[VarId], body: &Pred, wanted: bool) -> Option<Vec<Option<Value>>> {
+        let values = self.interpreter.sample(env, vars, body, wanted);
+        self.note_stop(&values);
+        Some(values.ok()??.into_iter().map(Some).collect())
     }
 
     /// The first values of `vars` that satisfy all conjuncts.

@@ -231,7 +231,8 @@ impl<'a> Explainer<'a> {
         let mut env = Env::new(self.machine.vars.len());
         for (i, clause) in self.machine.properties.iter().enumerate() {
             let culprit = self.undefined_in_binder(&mut env, &self.constants_of(&[i]), &clause.pred, None, 0);
-            if let Some(node) = culprit.filter(|n| matches!(&n.worth, Worth::Undefined(why) if why == words))
+            if let Some(node) =
+                culprit.filter(|n| matches!(&n.worth, Worth::Undefined(why) if why.starts_with(words)))
             {
                 return Explanation {
                     place: node.place.clone(),

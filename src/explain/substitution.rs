@@ -119,7 +119,7 @@ impl Explainer<'_> {
     /// A fault of which nothing but its words and its place is known.
     fn words_alone(&self, e: &Error) -> Node {
         let text = bombus_base::text::one_line(self.sources.slice(e.span()));
-        let mut node = Node::new(text, Worth::Undefined(e.message().to_string()));
+        let mut node = Node::new(text, Worth::Undefined(e.told()));
         node.place = Place::of(self.sources, e.span());
         node
     }
@@ -138,8 +138,9 @@ impl Explainer<'_> {
             }
             StmtKind::BecomesSuch(vars, p) => self.becomes_fault(env, s, vars, p, walk),
             StmtKind::Pre(p, body) => {
-                let refused = (FindingKind::Precondition, "the precondition is false");
-                self.condition_fault(env, p, refused, walk).or_else(|| self.fault(env, body, walk))
+                let words = self.interpreter.broken_words("the precondition", p);
+                self.condition_fault(env, p, (FindingKind::Precondition, &words), walk)
+                    .or_else(|| self.fault(env, body, walk))
             }
             StmtKind::Assert(..) | StmtKind::Witness(..) => self.obligation_fault(env, s, walk),
             StmtKind::Choice(branches) | StmtKind::Par(branches) => {
@@ -216,8 +217,9 @@ impl Explainer<'_> {
             StmtKind::Assert(_, p, body) | StmtKind::Witness(p, body) => (FindingKind::Assertion, p, body),
             _ => return None,
         };
-        let words = p.place().unwrap_or("the ASSERT condition is false");
-        if let Some(fault) = self.condition_fault(env, p, (kind, words), walk) {
+        let broken = || self.interpreter.broken_words("the ASSERT condition", p);
+        let words = p.place().map_or_else(broken, str::to_string);
+        if let Some(fault) = self.condition_fault(env, p, (kind, &words), walk) {
             return Some(fault);
         }
         match self.interpreter.holds(env, p) {
@@ -494,7 +496,8 @@ impl Explainer<'_> {
         walk: &Walk,
     ) -> Option<Fault> {
         const KIND: FindingKind = FindingKind::Assertion;
-        let broken = self.condition_fault(env, invariant, (KIND, "the loop invariant is false"), walk);
+        let words = self.interpreter.broken_words("the loop invariant", invariant);
+        let broken = self.condition_fault(env, invariant, (KIND, &words), walk);
         if broken.is_some() || !matches!(self.interpreter.holds(env, invariant), Ok(true)) {
             return broken;
         }

@@ -102,8 +102,7 @@ impl Explainer<'_> {
     fn culprit(&self, env: &mut Env, e: &Expr, error: &Error) -> Node {
         self.count();
         self.claim(env, Formula::Expr(e.clone()), None);
-        let mut node =
-            Node::new(self.expr_text(e, Span::default()), Worth::Undefined(error.message().to_string()));
+        let mut node = Node::new(self.expr_text(e, Span::default()), Worth::Undefined(error.told()));
         node.place = Place::of(self.sources, e.span);
         let operands: Vec<&Expr> = match &e.kind {
             ExprKind::Apply(f, x) => {

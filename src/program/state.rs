@@ -9,6 +9,7 @@
 use super::layout::{Field, FieldKind, Layout, Place};
 use super::pool::{Pool, ValueId};
 use crate::invariant_ranges::Promise;
+use bombus_base::text::many;
 use bombus_lang::typed::{Machine, VarId};
 use bombus_lang::value::Value;
 use std::fmt::Write;
@@ -168,7 +169,8 @@ impl StateLayout {
             let width: usize = slot.fields.iter().map(|f| f.width as usize).sum();
             let _ = writeln!(out, "{}: {}, {width} bits", machine.var(slot.var).name, slot.layout);
         }
-        let _ = writeln!(out, "state: {} bits in {} words", self.bits, self.words);
+        let _ =
+            writeln!(out, "state: {} in {}", many(self.bits as u64, "bit"), many(self.words as u64, "word"));
         out
     }
 }

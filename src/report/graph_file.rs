@@ -27,6 +27,8 @@ pub struct Dot {
     pub initial: bool,
     /// Some of its steps may be missing.
     pub open: bool,
+    /// One of its states breaks the invariant or an assertion.
+    pub broken: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +68,9 @@ impl Drawn {
             style.extend(dot.open.then_some("dashed"));
             let style =
                 if style.is_empty() { String::new() } else { format!(", style=\"{}\"", style.join(",")) };
-            let _ = writeln!(out, "  n{n} [label=\"{}\"{style}];", quoted(&dot.label()).replace('\n', "\\n"));
+            let colour = if dot.broken { ", color=red" } else { "" };
+            let label = quoted(&dot.label()).replace('\n', "\\n");
+            let _ = writeln!(out, "  n{n} [label=\"{label}\"{style}{colour}];");
         }
         for a in &self.arrows {
             let _ = writeln!(out, "  n{} -> n{} [label=\"{}\"];", a.from, a.to, quoted(&cut(&a.label)));
@@ -84,6 +88,7 @@ impl Drawn {
             ("states", "node", "int"),
             ("initial", "node", "boolean"),
             ("open", "node", "boolean"),
+            ("broken", "node", "boolean"),
             ("event", "edge", "string"),
             ("missing", "graph", "string"),
         ] {
@@ -96,11 +101,12 @@ impl Drawn {
             let _ = writeln!(
                 out,
                 "    <node id=\"n{n}\"><data key=\"label\">{}</data><data key=\"states\">{}</data>\
-                 <data key=\"initial\">{}</data><data key=\"open\">{}</data></node>",
+                 <data key=\"initial\">{}</data><data key=\"open\">{}</data><data key=\"broken\">{}</data></node>",
                 escape(&dot.label()),
                 dot.states,
                 dot.initial,
-                dot.open
+                dot.open,
+                dot.broken
             );
         }
         for (n, a) in self.arrows.iter().enumerate() {
@@ -123,7 +129,9 @@ impl Drawn {
             .map(|d| {
                 let values: serde_json::Map<String, serde_json::Value> =
                     d.values.iter().map(|(n, v)| (n.clone(), v.as_str().into())).collect();
-                json!({"values": values, "states": d.states, "initial": d.initial, "open": d.open})
+                json!({
+                    "values": values, "states": d.states, "initial": d.initial, "open": d.open, "broken": d.broken,
+                })
             })
             .collect();
         let arrows: Vec<_> =
@@ -168,13 +176,14 @@ mod tests {
                 states: 1,
                 initial: true,
                 open: true,
+                broken: true,
             }],
             arrows: vec![Arrow { from: 0, to: 0, label: nasty.into() }],
             states: 1,
             missing: vec!["a limit".into()],
         };
         let dot = drawn.render("dot").unwrap();
-        assert!(dot.contains(r#"n0 [label="s = \"a\\/b\" <c>", style="bold,dashed"];"#), "{dot}");
+        assert!(dot.contains(r#"n0 [label="s = \"a\\/b\" <c>", style="bold,dashed", color=red];"#), "{dot}");
         assert!(dot.contains("// missing: a limit"));
         let xml = drawn.render("graphml").unwrap();
         let parsed = roxmltree::Document::parse(&xml).expect("the file is XML");

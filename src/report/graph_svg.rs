@@ -15,13 +15,17 @@ const LINES: usize = 4;
 const CHARACTERS: usize = 44;
 /// Arrows that carry their labels; in larger graphs the labels would cover each other.
 const LABELLED: usize = 80;
+/// Arrows times nodes up to which arrows are led around the nodes that stand in their way.
+const ROUTED: usize = 300_000;
+/// How much an arrow may be bent, as a share of its length; the first that meets no node counts.
+const BENDS: [f64; 11] = [0.12, 0.2, -0.2, 0.3, -0.3, 0.45, -0.45, 0.65, -0.65, 0.9, -0.9];
 /// Width of a character, height of a line, room inside a node.
 const CHARACTER: f64 = 6.7;
 const LINE: f64 = 14.0;
 const ROOM: f64 = 8.0;
 
 const STYLE: &str = "svg { color-scheme: light dark; background: light-dark(#fff, #14171b); font: 11px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; }
-rect { fill: light-dark(#f6f7f9, #1b2026); stroke: light-dark(#7a8593, #8b96a5); } rect.initial { stroke-width: 2.5; } rect.open { stroke-dasharray: 4 3; }
+rect { fill: light-dark(#f6f7f9, #1b2026); stroke: light-dark(#7a8593, #8b96a5); } rect.initial { stroke-width: 2.5; } rect.open { stroke-dasharray: 4 3; } rect.broken { fill: light-dark(#fdd9c9, #5b2413); stroke: light-dark(#b3261e, #f2b8b5); }
 text { fill: light-dark(#1a1d21, #e6e9ee); } path { fill: none; stroke: light-dark(#5b6470, #9aa5b3); } .head { fill: light-dark(#5b6470, #9aa5b3); stroke: none; } .label { fill: light-dark(#0b5cad, #7db8f5); font-size: 10px; paint-order: stroke; stroke: light-dark(#fff, #14171b); stroke-width: 3px; }
 ";
 
@@ -40,16 +44,6 @@ pub fn svg(graph: &Drawn) -> String {
     let edges: Vec<(usize, usize)> = arrows.keys().copied().collect();
     let roots: Vec<usize> = (0..graph.dots.len()).filter(|n| graph.dots[*n].initial).collect();
     let places = Layers::place(&widths, &edges, &roots);
-    let (wide, high) = (places.width + 80.0, places.height + 80.0);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-40 -40 {wide:.0} {high:.0}\" width=\"{wide:.0}\" height=\"{high:.0}\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" \
-         markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n",
-        escape(&graph.machine)
-    );
-    for reason in &graph.missing {
-        let _ = writeln!(out, "<desc>missing: {}</desc>", escape(reason));
-    }
     let boxes: Vec<Box> = (0..graph.dots.len())
         .map(|n| Box {
             x: places.x[n],
@@ -58,27 +52,52 @@ pub fn svg(graph: &Drawn) -> String {
             half_height: (labels[n].len() as f64 * LINE + ROOM) / 2.0,
         })
         .collect();
+    let routed = arrows.len() * boxes.len() <= ROUTED;
+    let curves: Vec<Curve> =
+        arrows.keys().map(|(from, to)| Curve::around(&boxes, *from, *to, routed)).collect();
+    let [left, top, right, bottom] = bounds(&boxes, &curves);
+    let (wide, high) = (right - left + 2.0 * MARGIN, bottom - top + 2.0 * MARGIN);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{:.0} {:.0} {wide:.0} {high:.0}\" width=\"{wide:.0}\" height=\"{high:.0}\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n<defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" \
+         markerHeight=\"7\" orient=\"auto\"><path class=\"head\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n",
+        left - MARGIN,
+        top - MARGIN,
+        escape(&graph.machine)
+    );
+    for reason in &graph.missing {
+        let _ = writeln!(out, "<desc>missing: {}</desc>", escape(reason));
+    }
     // Labels come last, so that no node covers one.
     let mut words = Labels { taken: boxes.clone(), out: String::new() };
-    for ((from, to), labels) in &arrows {
-        let curve = Curve::between(&boxes[*from], &boxes[*to], from == to);
+    for (curve, labels) in curves.iter().zip(arrows.values()) {
         curve.draw(&mut out, labels);
         if arrows.len() <= LABELLED {
-            words.put(&curve, labels);
+            words.put(curve, labels);
         }
     }
     for (n, dot) in graph.dots.iter().enumerate() {
-        let class = match (dot.initial, dot.open) {
-            (true, true) => "initial open",
-            (true, false) => "initial",
-            (false, true) => "open",
-            (false, false) => "",
-        };
-        node(&mut out, &boxes[n], &labels[n], class, &dot.values);
+        let classes = [(dot.initial, "initial"), (dot.open, "open"), (dot.broken, "broken")];
+        let class: Vec<&str> = classes.into_iter().filter(|(is, _)| *is).map(|(_, class)| class).collect();
+        node(&mut out, &boxes[n], &labels[n], &class.join(" "), &dot.values);
     }
     out.push_str(&words.out);
     out.push_str("</svg>\n");
     out
+}
+
+/// Room around the drawing.
+const MARGIN: f64 = 40.0;
+
+/// The least and greatest coordinates of nodes and arrows: left, top, right, bottom.
+fn bounds(boxes: &[Box], curves: &[Curve]) -> [f64; 4] {
+    let of_nodes = boxes
+        .iter()
+        .map(|b| [b.x - b.half_width, b.y - b.half_height, b.x + b.half_width, b.y + b.half_height]);
+    let of_arrows = curves.iter().flat_map(|c| [0.2, 0.35, 0.5, 0.65, 0.8].map(|t| c.at(t)));
+    let all = of_nodes.chain(of_arrows.map(|(x, y)| [x, y, x, y]));
+    let wider = |a: [f64; 4], b: [f64; 4]| [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])];
+    all.reduce(wider).unwrap_or_default()
 }
 
 /// A node, or the label of an arrow, by its middle.
@@ -140,15 +159,34 @@ struct Curve {
 }
 
 impl Curve {
+    /// From node to node; where it is asked for, around the nodes between the two.
+    fn around(boxes: &[Box], from: usize, to: usize, routed: bool) -> Curve {
+        let bent = |bend: f64| Curve::between(&boxes[from], &boxes[to], bend, from == to);
+        let is_free = |curve: &Curve| {
+            let met = |at: &usize| *at != from && *at != to && curve.meets(&boxes[*at]);
+            !(0..boxes.len()).any(|at| met(&at))
+        };
+        let mut candidates = BENDS.into_iter().map(bent);
+        if routed { candidates.find(is_free) } else { None }.unwrap_or_else(|| bent(BENDS[0]))
+    }
+
+    /// Whether the line goes through a node.
+    fn meets(&self, node: &Box) -> bool {
+        const POINTS: usize = 24;
+        (1..POINTS).any(|n| {
+            let (x, y) = self.at(n as f64 / POINTS as f64);
+            (x - node.x).abs() < node.half_width + 2.0 && (y - node.y).abs() < node.half_height + 2.0
+        })
+    }
+
     /// From box to box, bent a little so that there and back are two lines; a step to the same node is a loop.
-    fn between(from: &Box, to: &Box, is_loop: bool) -> Curve {
+    fn between(from: &Box, to: &Box, bend: f64, is_loop: bool) -> Curve {
         if is_loop {
             let (x, y) = (from.x + from.half_width, from.y);
             return Curve {
                 points: [(x, y - 6.0), (x + 26.0, y - 20.0), (x + 26.0, y + 20.0), (x, y + 6.0)],
             };
         }
-        let bend = 0.12;
         let (dx, dy) = (to.x - from.x, to.y - from.y);
         // Along a row the way leads around the nodes between the two.
         let aside = if dy.abs() < 1e-9 { ASIDE.copysign(dx) } else { dx * bend };
@@ -235,6 +273,7 @@ mod tests {
             states: 1,
             initial: n == 0,
             open: false,
+            broken: false,
         });
         // A grid of three by three, with every step back and some to the first node.
         let mut arrows = Vec::new();
@@ -271,12 +310,22 @@ mod tests {
     }
 
     #[test]
+    fn an_arrow_goes_around_the_node_between_its_ends() {
+        let node = |y: f64| Box { x: 0.0, y, half_width: 60.0, half_height: 18.0 };
+        let boxes = [node(0.0), node(84.0), node(168.0)];
+        assert!(Curve::between(&boxes[2], &boxes[0], BENDS[0], false).meets(&boxes[1]));
+        assert!(!Curve::around(&boxes, 2, 0, true).meets(&boxes[1]));
+        assert!(!Curve::around(&boxes, 0, 2, true).meets(&boxes[1]));
+    }
+
+    #[test]
     fn a_thousand_nodes_are_drawn_and_steps_between_two_nodes_are_one_arrow() {
         let dot = |n: usize| Dot {
             values: vec![("x".into(), format!("<{n}>"))],
             states: 1,
             initial: n == 0,
             open: n == 999,
+            broken: n == 7,
         };
         let mut arrows: Vec<Arrow> =
             (1..1000).map(|n| Arrow { from: (n - 1) / 3, to: n, label: format!("step({n})") }).collect();

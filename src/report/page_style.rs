@@ -11,4 +11,6 @@ th { color: var(--muted); font-size: 13px; } td, pre, code { font-family: ui-mon
 .badge { border-radius: 10px; padding: .1rem .6rem; font-weight: 600; background: var(--bad); } details summary { cursor: pointer; } td.same { color: var(--muted); }
 .never, del { background: var(--bad); } .always { background: var(--doubt); } .both, ins { background: var(--good); } ins, del { text-decoration: none; border-radius: 3px; padding: 0 .15rem; }
 img#drawing { display: block; max-width: 100%; max-height: 60vh; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
+@media (max-width: 620px) { .trace table, .trace tbody, .trace tr, .trace td { display: block; } .trace tr:first-child:not(.step), .trace td.same, .trace td:empty { display: none; } .trace tr { border-bottom: 1px solid var(--line); padding: .3rem 0; }
+  .trace td { border: none; padding: .05rem .5rem; min-width: 0; max-width: none; text-align: left; } .trace td.n { float: left; } .trace td.value { padding-left: 2.2rem; } .trace td[data-name]::before { content: attr(data-name) ' = '; color: var(--muted); } .trace ins, .trace del { display: inline-block; } }
 ";

@@ -243,7 +243,7 @@ pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>, b
             let told = step.state.iter().find(|(m, _)| m == name).filter(|_| !setup).map(|(_, v)| v.as_str());
             let now = told.or(before[n]);
             if shown {
-                out.push_str(&cell(before[n], now));
+                out.push_str(&cell(name, before[n], now));
             }
             before[n] = now;
         }
@@ -255,20 +255,22 @@ pub fn table(out: &mut String, steps: &[TraceStep], loop_start: Option<usize>, b
     out.push_str("</table></div>\n");
 }
 
-fn cell(before: Option<&str>, now: Option<&str>) -> String {
+/// A value in the column of its variable, whose name it carries: a narrow screen has no columns.
+fn cell(name: &str, before: Option<&str>, now: Option<&str>) -> String {
+    let of = format!("data-name=\"{}\"", escape(name));
     match (before, now) {
         (_, None) => "<td></td>".into(),
-        (None, Some(now)) => format!("<td class=\"value\">{}</td>", folded(now, escape(now))),
+        (None, Some(now)) => format!("<td class=\"value\" {of}>{}</td>", folded(now, escape(now))),
         // A long value that stays stands in the row that made it.
         (Some(before), Some(now)) if before == now => match now.char_indices().nth(LONG) {
-            None => format!("<td class=\"value same\">{}</td>", escape(now)),
+            None => format!("<td class=\"value same\" {of}>{}</td>", escape(now)),
             Some(_) => {
                 let start: String = now.chars().take(LONG / 3).collect();
-                format!("<td class=\"value same\">{}… (unchanged)</td>", escape(&start))
+                format!("<td class=\"value same\" {of}>{}… (unchanged)</td>", escape(&start))
             }
         },
         (Some(before), Some(now)) => {
-            format!("<td class=\"value\">{}</td>", folded(now, changed(before, now)))
+            format!("<td class=\"value\" {of}>{}</td>", folded(now, changed(before, now)))
         }
     }
 }

@@ -31,9 +31,20 @@ const FAR: i64 = 1 << 4;
 impl Interpreter<'_> {
     /// Whether one of a few values of `vars` gives `body` the wanted truth value.
     pub(crate) fn has_sample(&self, env: &mut Env, vars: &[VarId], body: &Pred, wanted: bool) -> Res<bool> {
+        Ok(self.sample(env, vars, body, wanted)?.is_some())
+    }
+
+    /// Of a few values of `vars` the first that give `body` the wanted truth value.
+    pub fn sample(
+        &self,
+        env: &mut Env,
+        vars: &[VarId],
+        body: &Pred,
+        wanted: bool,
+    ) -> Res<Option<Vec<Value>>> {
         // What is still searched for would have to be known.
         let depth = self.sampling.get();
-        let (Some(&most), false) = (TRIED.get(depth as usize), env.searching) else { return Ok(false) };
+        let (Some(&most), false) = (TRIED.get(depth as usize), env.searching) else { return Ok(None) };
         let mut values = Vec::with_capacity(vars.len());
         let mut numbers = None;
         for v in vars {
@@ -44,7 +55,7 @@ impl Interpreter<'_> {
                     let set = self.type_set(&ty);
                     match self.list(env, &set)? {
                         Some(list) if list.len() <= EACH => list.to_vec(),
-                        _ => return Ok(false),
+                        _ => return Ok(None),
                     }
                 }
                 ty => {
@@ -52,7 +63,7 @@ impl Interpreter<'_> {
                     let set = self.set_about(env, body, vars, *v)?.unwrap_or_else(|| self.type_set(&ty));
                     let some = self.samples(env, &set, &ty, &few, DEPTH)?;
                     if some.is_empty() {
-                        return Ok(false);
+                        return Ok(None);
                     }
                     some
                 }
@@ -182,6 +193,7 @@ impl Interpreter<'_> {
         Ok(out)
     }
 
+    /// The values of `vars`, one list for each, that give the body the wanted truth value.
     fn try_values(
         &self,
         env: &mut Env,
@@ -189,14 +201,14 @@ impl Interpreter<'_> {
         values: &[Vec<Value>],
         (body, wanted): (&Pred, bool),
         left: &mut usize,
-    ) -> Res<bool> {
+    ) -> Res<Option<Vec<Value>>> {
         let (Some((v, vars)), Some((some, values))) = (vars.split_first(), values.split_first()) else {
             *left = left.saturating_sub(1);
             self.tick()?;
             return match self.holds(env, body) {
-                Ok(truth) => Ok(truth == wanted),
+                Ok(truth) => Ok((truth == wanted).then(Vec::new)),
                 Err(e) if e.is_stop() => Err(e),
-                Err(_) => Ok(false),
+                Err(_) => Ok(None),
             };
         };
         for x in some {
@@ -206,11 +218,12 @@ impl Interpreter<'_> {
             env.bind(*v, x.clone());
             let found = self.try_values(env, vars, values, (body, wanted), left);
             env.unbind(*v);
-            if found? {
-                return Ok(true);
+            if let Some(mut later) = found? {
+                later.insert(0, x.clone());
+                return Ok(Some(later));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Numbers worth trying: small ones first, then those that the body names or that its variables have.

@@ -239,12 +239,33 @@ impl<'t> Parser<'t> {
             d = d
                 .label(opened, format!("this {} {closed}", block.spelling()))
                 .help("every block has an END of its own: one is missing before this place");
+        } else if let Some(opened) = self.unclosed_bracket(expected) {
+            d = d.label(opened, "this `(` is not closed");
         } else if let Some(help) = self.misread(expected) {
             d = d.help(help);
         } else if let Some(help) = self.hint() {
             d = d.help(help);
         }
         self.fail(d)
+    }
+
+    /// The parenthesis that is open where a formula ends.
+    fn unclosed_bracket(&self, expected: &str) -> Option<Span> {
+        let ends = CLAUSES.contains(&self.slice(self.span()))
+            || matches!(self.peek(), Tok::Eof | Tok::End | Tok::Then | Tok::Else | Tok::Semicolon);
+        if !ends || !expected.contains("`)`") {
+            return None;
+        }
+        let mut closed = 0u32;
+        for at in (0..self.pos).rev() {
+            match self.tokens[at].tok {
+                Tok::ParClose => closed += 1,
+                Tok::ParOpen if closed == 0 => return Some(self.span_at(at)),
+                Tok::ParOpen => closed -= 1,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// What a word or sign at the place of an error was probably meant to be.
@@ -262,6 +283,9 @@ impl<'t> Parser<'t> {
         }
         if here == Tok::Forall && self.tokens.get(self.pos + 1).is_some_and(|t| t.tok == Tok::Equal) {
             return Some("«not equal» is written `/=`".into());
+        }
+        if here == Tok::When && expected == "a substitution" {
+            return Some("a guarded substitution begins with SELECT".into());
         }
         if here != Tok::Ident {
             return None;
@@ -334,7 +358,9 @@ impl<'t> Parser<'t> {
     fn no_name<T>(&mut self) -> Parse<T> {
         let reserved = self.slice(self.span()).starts_with(|c: char| c.is_ascii_alphabetic());
         let mut d = Diagnostic::error(self.span(), format!("expected a name, found {}", self.found()));
-        if reserved && self.peek() != Tok::Eof {
+        if (self.previous(), self.peek()) == (Tok::ParOpen, Tok::ParClose) {
+            d = d.help("where there are no parameters, no parentheses are written");
+        } else if reserved && self.peek() != Tok::Eof {
             d = d.help("this word is reserved; a name that equals it is written between back-quotes");
         }
         self.fail(d)

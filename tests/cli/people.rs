@@ -136,6 +136,14 @@ fn eval_solves_for_names_that_nobody_declared_and_shows_witnesses() {
     assert_eq!(out(&run(&folder, &["eval", "x:1..5 & x*x>100"])).trim(), "FALSE");
     let witness = out(&run(&folder, &["eval", "#y.(y:1..9 & y mod 7 = 6)"]));
     assert_eq!(witness.trim(), "TRUE\n  y = 6");
+    for (formula, value) in
+        [("x > 3", "x = 4"), ("x : NATURAL & x mod 7 = 5", "x = 5"), ("!x.(x < 3)", "x = 3")]
+    {
+        let told = out(&run(&folder, &["eval", formula]));
+        assert!(told.contains(value), "nothing bounds x in {formula}, and yet a value shows it: {told}");
+    }
+    let undeclared = err(&run(&folder, &["eval", "x + 1"]));
+    assert!(undeclared.contains("only predicates are solved for names"), "{undeclared}");
     let told = json(&run(&folder, &["eval", "1+1", "--json"]));
     assert_eq!(told["value"], "2");
     run(&folder, &["check", "bad.mch", "--trace", "t.json"]);
@@ -202,6 +210,9 @@ fn common_slips_have_a_way_out() {
         (machine("x : 0..3", "IF x = 1 || x = 2 THEN skip END"), "«or» is written `or`"),
         (machine("x : 0..3 & x != 2", "skip"), "«not equal» is written `/=`"),
         (machine("crad({x}) < 3", "skip"), "did you mean `card`?"),
+        (machine("(x : 0..3 & (x > 2 or x < 9", "skip"), "this `(` is not closed"),
+        (machine("x : 0..3", "WHEN x = 1 THEN skip END"), "a guarded substitution begins with SELECT"),
+        (machine("x : 0..3", "skip; other() = skip"), "no parentheses are written"),
         (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "if `t` is a parameter, declare it: op(t)"),
     ];
     for (text, way_out) in cases {
@@ -274,6 +285,49 @@ fn each_finding_of_a_state_is_explained_by_its_own_event() {
     let told = out(&run(&folder, &["check", "twice.mch", "--keep-going"]));
     assert!(told.contains("put is called at twice.mch:2:") && told.contains("more(k=3)   fails"), "{told}");
     assert!(told.contains("drop is called at twice.mch:3:") && told.contains("less(k=2)   fails"), "{told}");
+}
+
+#[test]
+fn a_formula_without_a_value_is_one_finding_whatever_its_values_are() {
+    let folder = Folder::new();
+    folder.write(
+        "m.mch",
+        "MACHINE m VARIABLES x, f INVARIANT x : 0..4 & f : 0..1 +-> 0..4 INITIALISATION x := 1 || f := {0|->1}\n         OPERATIONS up = SELECT x < 4 THEN x := x + 1 END;\n         look = BEGIN x := f(x) END; power = BEGIN x := 2 ** (0 - x) END; rest = BEGIN x := x mod (0 - x) END END",
+    );
+    for engine in ["explicit", "evaluate"] {
+        let result = json(&run(&folder, &["check", "m.mch", "--keep-going", "--json", "--engine", engine]));
+        let others = result["other_violations"].as_array().expect("more than one finding");
+        let all: Vec<&Value> = std::iter::once(&result["violation"]).chain(others).collect();
+        let mut properties: Vec<&str> = all.iter().filter_map(|v| v["property"].as_str()).collect();
+        properties.sort_unstable();
+        let expected = [
+            "function applied outside its domain, to 1",
+            "mod needs a dividend >= 0 and a divisor > 0: 1 mod -1",
+            "the exponent is negative: -1",
+        ];
+        assert_eq!(properties, expected, "{engine}");
+    }
+}
+
+#[test]
+fn elements_of_a_temporal_counterexample_are_numbered_in_the_order_of_their_first_use() {
+    let folder = Folder::new();
+    folder.write(
+        "m.mch",
+        "MACHINE m SETS ID VARIABLES s INVARIANT s <: ID INITIALISATION s := {} OPERATIONS\n         put(i) = SELECT i : ID & i /: s THEN s := s \\/ {i} END;\n         take(i) = SELECT i : s THEN s := s - {i} END END",
+    );
+    for formula in
+        [&["--ltl", "G {card(s) < 2}"][..], &["--ltl", "G F {s = {}}"], &["--ctl", "AG {card(s) < 2}"]]
+    {
+        let told = out(&run(&folder, &[&["check", "m.mch", "--set", "ID=3"], formula].concat()));
+        let first = told.split("put(i=").nth(1).and_then(|rest| rest.get(..3));
+        assert_eq!(first, Some("ID1"), "{told}");
+        let second = told.split("put(i=").nth(2).and_then(|rest| rest.get(..3));
+        assert!(second.is_none_or(|second| second == "ID2"), "{told}");
+    }
+    // What a formula names keeps its name.
+    let told = out(&run(&folder, &["check", "m.mch", "--set", "ID=3", "--ltl", "G {ID3 /: s}"]));
+    assert!(told.contains("put(i=ID3)"), "{told}");
 }
 
 #[test]

@@ -167,6 +167,17 @@ fn a_process_that_terminates_is_not_deadlocked() {
 }
 
 #[test]
+fn a_deadlock_tells_what_each_component_waits_for() {
+    let script =
+        "channel a, b\nLEFT = a -> b -> LEFT\nRIGHT = b -> a -> RIGHT\nMAIN = LEFT [| {a, b} |] RIGHT";
+    let (result, status) = Folder::new(&[("s.csp", script)]).check("s.csp", &[]);
+    assert_eq!((status, &result["violation"]["property"]), (1, &"no event is possible".into()));
+    let told: Vec<&str> =
+        result["violation"]["explanation"].as_array().unwrap().iter().filter_map(|l| l.as_str()).collect();
+    assert_eq!(told, ["component 1 offers a", "component 2 offers b"]);
+}
+
+#[test]
 fn bad_scripts_are_rejected_with_the_place() {
     let rows = [
         ("MAIN = a -> STOP", "`a` is not defined"),

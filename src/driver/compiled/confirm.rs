@@ -60,9 +60,15 @@ pub(in crate::driver) fn violation(
         let mut states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
         let mut walk = confirmed_steps(program, &interpreter, trace, &states)?;
         let mut judged = judge::confirm(machine, &walk.path(&states), &claim)?;
+        let is_temporal = finding.kind == FindingKind::Ltl;
         // Formulas of the user may tell elements apart that the machine does not.
-        if finding.kind != FindingKind::Ltl
-            && let Some(renamed) = first_use::in_order(machine, &states, &walk.taken)
+        let asked = if is_temporal { formulas.observed() } else { Vec::new() };
+        let still_broken = |last: Option<&State>| {
+            let confirmed = |s| formulas.confirm(finding.property, &interpreter, s).is_ok();
+            !is_temporal || last.is_some_and(confirmed)
+        };
+        if let Some(renamed) = first_use::in_order(machine, &asked, &states, &walk.taken)
+            && still_broken(renamed.states.last())
             && let Some((again, by)) = walk_again(&interpreter, finding, &renamed, &claim)
         {
             (states, walk, judged) = (renamed.states, again, by);
@@ -92,7 +98,7 @@ pub(in crate::driver) fn violation(
 }
 
 /// A renamed path with what confirms it; nothing if the evaluator or the judge does not see the same in it.
-fn walk_again(
+pub(in crate::driver) fn walk_again(
     interpreter: &Interpreter,
     finding: &Finding,
     renamed: &first_use::Renamed,
@@ -114,7 +120,10 @@ fn walk_again(
     let walk = Walk::of(interpreter.machine(), &renamed.states, renamed.taken.clone());
     let judge = judge::confirm(interpreter.machine(), &walk.path(&renamed.states), claim).ok()?;
     // Of some kinds of findings only the oracle can say that a state shows them.
-    let seen = matches!(finding.kind, FindingKind::Invariant | FindingKind::Deadlock | FindingKind::Goal);
+    let seen = matches!(
+        finding.kind,
+        FindingKind::Invariant | FindingKind::Deadlock | FindingKind::Goal | FindingKind::Ltl
+    );
     (seen || judge == Judge::Oracle).then_some((walk, judge))
 }
 
@@ -129,7 +138,7 @@ pub(in crate::driver) struct Walk {
     /// The steps as users read them; the set-up of the constants is a step of its own.
     pub steps: Vec<TraceStep>,
     /// For each state of the path the transition that led there.
-    taken: Vec<Option<Transition>>,
+    pub taken: Vec<Option<Transition>>,
 }
 
 impl Walk {

@@ -266,7 +266,7 @@
     const file = (f) => {
       const lines = f.text.split("\n").slice(0, 20000);
       const pre = el("pre", {});
-      lines.forEach((text, i) => pre.append(el("span", { class: "line" }, String(i + 1)), text, "\n"));
+      lines.forEach((text, i) => pre.append(el("div", {}, el("span", { class: "line" }, String(i + 1)), text)));
       return el("div", {}, el("h3", {}, f.name), pre);
     };
     $("view-source").replaceChildren(...answer.files.map(file));
