@@ -72,7 +72,9 @@ pub fn followed_first(
         return None;
     }
     let whole = followup.incomplete.is_empty() && (options.keep_going || followup.findings.is_empty());
-    let mut explored = if whole { inside(first, model, &followup) } else { first };
+    // That the first look was a short one is no limit of the user's.
+    let cut = |first| Explored { ledger: Ledger::default(), ..first };
+    let mut explored = if whole { inside(first, model, &followup) } else { cut(first) };
     enter_unfollowed(model, &mut explored.ledger);
     merge(&mut explored, sources, options, &followup);
     Some(explored)
