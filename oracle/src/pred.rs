@@ -130,12 +130,8 @@ impl Oracle<'_> {
                 if !matches!((&a, &b), (Value::Int(_), Value::Int(_)) | (Value::Real(_), Value::Real(_))) {
                     return Err(Stop::ill("two numbers of one type"));
                 }
-                match op {
-                    Less => a < b,
-                    LessEqual => a <= b,
-                    Greater => a > b,
-                    _ => a >= b,
-                }
+                let (a, b) = if matches!(op, Less | LessEqual) { (a, b) } else { (b, a) };
+                a < b || a == b && matches!(op, LessEqual | GreaterEqual)
             }
         })
     }
@@ -195,18 +191,15 @@ impl Oracle<'_> {
 pub(crate) fn worse(a: Option<Stop>, b: Stop) -> Stop {
     match (a, b) {
         (Some(Stop::Unbound), _) | (_, Stop::Unbound) => Stop::Unbound,
-        (Some(Stop::TooBig(why)), _) => Stop::TooBig(why),
-        (_, Stop::TooBig(why)) => Stop::TooBig(why),
-        (Some(first), _) => first,
-        (None, second) => second,
+        (Some(Stop::TooBig(why)), _) | (_, Stop::TooBig(why)) => Stop::TooBig(why),
+        (first, second) => first.unwrap_or(second),
     }
 }
 
 pub(crate) fn located(mut stop: Stop, label: &str) -> Stop {
-    if let Stop::Undefined(u) = &mut stop
-        && u.place.is_empty()
-    {
-        u.place = label.to_string();
+    match &mut stop {
+        Stop::Undefined(u) if u.place.is_empty() => u.place = label.to_string(),
+        _ => {}
     }
     stop
 }
