@@ -80,7 +80,8 @@ impl Oracle<'_> {
                         sampled = Some(unlistable);
                         (at, Range::Members(Set::Interval((-2).into(), 8.into())))
                     }
-                    _ => return Err(unlistable),
+                    _ if early => return Err(unlistable),
+                    _ => return self.cases(env, left, (&open, trouble), found),
                 }
             }
         };
@@ -104,6 +105,24 @@ impl Oracle<'_> {
             Range::Members(set) => self.each(&set, &mut |v| with(Slot::Value(v)))?,
         }
         sampled.filter(|_| !seen).map_or(Ok(()), Err)
+    }
+
+    /// Goes through the cases of the first disjunction or implication; in each those before it are false.
+    fn cases(&self, env: &mut Env, left: &[&Var], (open, trouble): Pending, found: Found) -> Res<()> {
+        let parts = |c: &Conjunct| match c.1.bare() {
+            Pred::Or(ps) => Some(ps.clone()),
+            Pred::Implies(p, q) => Some(vec![Pred::Not(p.clone()), (**q).clone()]),
+            _ => None,
+        };
+        let first = open.iter().enumerate().find_map(|(k, c)| Some((k, parts(c)?)));
+        let (k, parts) = first.ok_or(Stop::Unlistable)?;
+        for (i, part) in parts.iter().enumerate() {
+            let others: Vec<Pred> = parts[..i].iter().map(|p| Pred::Not(Box::new(p.clone()))).collect();
+            let mut all = [&open[..k], &open[k + 1..]].concat();
+            others.iter().chain([part]).for_each(|p| conjuncts(p, open[k].0, &mut all));
+            self.level(env, left, (&all, trouble.clone()), found)?;
+        }
+        Ok(())
     }
 
     /// The first variable with an equation, else the first one with another obvious range. A conjunct that is true for the

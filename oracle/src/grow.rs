@@ -41,15 +41,9 @@ pub(crate) type Wanted<'a> = (Arrow, &'a [Value], &'a [Value]);
 
 impl Oracle<'_> {
     /// Visits the functions whose first images are chosen already, except those of which `keep` refuses the beginning.
-    pub(crate) fn each_function(
-        &self,
-        wanted: Wanted,
-        images: &mut Images,
-        keep: Keep,
-        visit: Visit,
-    ) -> Res<()> {
+    pub(crate) fn each_function(&self, f: Wanted, images: &mut Images, keep: Keep, visit: Visit) -> Res<()> {
         self.tick()?;
-        let (arrow, a, b) = wanted;
+        let (arrow, a, b) = f;
         if images.len() == a.len() {
             if arrow.onto && b.iter().any(|y| !images.contains(&Some(y.clone()))) {
                 return Ok(());
@@ -64,7 +58,7 @@ impl Oracle<'_> {
             }
             images.push(image);
             if keep(images) {
-                self.each_function(wanted, images, keep, visit)?;
+                self.each_function(f, images, keep, visit)?;
             }
             images.pop();
         }

@@ -17,13 +17,9 @@ type Pairs = Vec<(Value, Value)>;
 impl Oracle<'_> {
     pub(crate) fn unary(&self, op: UnOp, a: Val) -> Res<Val> {
         use UnOp::*;
-        let sequences = |nonempty, injective, s: Set| {
-            Val::Many(Set::Sequences(Sequences { nonempty, injective }, Arc::new(s)))
-        };
         Ok(match op {
             Neg | Floor | Ceiling | ToReal => one_number(op, self.value_of(a)?)?.into(),
-            Pow | Fin => Val::Many(Set::Subsets(Arc::new(a.set()?), false)),
-            Pow1 | Fin1 => Val::Many(Set::Subsets(Arc::new(a.set()?), true)),
+            Pow | Fin | Pow1 | Fin1 => Val::Many(Set::Subsets(Arc::new(a.set()?), matches!(op, Pow1 | Fin1))),
             Card => Value::int(self.whole(&a.set()?, "card")?.len()).into(),
             Choose => {
                 let least = self.list(&a.set()?)?.first().cloned();
@@ -56,10 +52,10 @@ impl Oracle<'_> {
                 relation(self.pairs(&r)?.into_iter().map(image).collect::<Res<Vec<_>>>()?).into()
             }
             Id => return Err(Stop::ill("an operator on values")),
-            Seq => sequences(false, false, a.set()?),
-            Seq1 => sequences(true, false, a.set()?),
-            Iseq => sequences(false, true, a.set()?),
-            Iseq1 => sequences(true, true, a.set()?),
+            Seq | Seq1 | Iseq | Iseq1 => {
+                let (nonempty, injective) = (matches!(op, Seq1 | Iseq1), matches!(op, Iseq | Iseq1));
+                Val::Many(Set::Sequences(Sequences { nonempty, injective }, Arc::new(a.set()?)))
+            }
             Perm => {
                 let s = a.set()?;
                 // A permutation is a bijection from its places.

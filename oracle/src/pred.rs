@@ -129,12 +129,8 @@ impl Oracle<'_> {
                 if !matches!((&a, &b), (Value::Int(_), Value::Int(_)) | (Value::Real(_), Value::Real(_))) {
                     return Err(Stop::ill("two numbers of one type"));
                 }
-                match op {
-                    Less => a < b,
-                    LessEqual => a <= b,
-                    Greater => a > b,
-                    _ => a >= b,
-                }
+                let (a, b) = if matches!(op, Less | LessEqual) { (a, b) } else { (b, a) };
+                a < b || a == b && matches!(op, LessEqual | GreaterEqual)
             }
         })
     }

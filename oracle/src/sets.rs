@@ -111,11 +111,14 @@ impl Oracle<'_> {
     /// `Some(true)`: finite, and `each` lists the set. `Some(false)`: infinite. `None`: not known.
     pub(crate) fn finite(&self, set: &Set) -> Res<Option<bool>> {
         let both = |a: Option<bool>, b: Option<bool>| (a == Some(true) && b == Some(true)).then_some(true);
+        let endless = |s: &Set| matches!(s, Set::All(Type::Integer) | Set::From(_));
         Ok(match set {
             Set::Listed(_) | Set::Interval(..) => Some(true),
             Set::All(t) => Some(self.finite_type(t, &mut Vec::new())),
             Set::From(_) => Some(false),
             Set::Subsets(s, _) => self.finite(s)?,
+            // All integers from somewhere on are as many as all integers: there are infinitely many arrows of each kind.
+            Set::Arrows(_, a, b) if endless(a) && endless(b) => Some(false),
             Set::Arrows(_, a, b) => both(self.finite(a)?, self.finite(b)?),
             Set::Sequences(kind, s) => match self.finite(s)? {
                 Some(true) => Some(kind.injective || self.empty(s)?),
@@ -135,9 +138,7 @@ impl Oracle<'_> {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (a, b) => both(a, b),
             },
-            Set::Inter(a, b) => {
-                (self.finite(a)? == Some(true) || self.finite(b)? == Some(true)).then_some(true)
-            }
+            Set::Inter(a, b) => (self.listable(a)? || self.listable(b)?).then_some(true),
             Set::Minus(a, _) => self.finite(a)?.filter(|f| *f),
             Set::Such(_) | Set::Lambda(..) => None,
         })

@@ -11,6 +11,7 @@ mod spelling;
 
 use super::{CheckOptions, judge};
 use crate::base::diagnostic::Sources;
+use crate::base::finding::FindingKind;
 use crate::base::span::FileId;
 use crate::explore::{self, Store};
 use crate::graph::NodeId;
@@ -211,10 +212,12 @@ impl Draft {
     fn violated(&mut self, outcome: &Outcome) -> Result<Parts, String> {
         let failure = self.failure.take();
         let shown = outcome.violation.as_ref();
-        let own = self
-            .trace
-            .take()
-            .filter(|(kind, property, _)| shown.is_some_and(|v| v.kind == *kind && v.property == *property));
+        // A machine has one goal, which a report tells by its text.
+        let goal = FindingKind::Goal.word();
+        let is_shown = |(kind, property, _): &(String, String, Json)| {
+            shown.is_some_and(|v| v.kind == *kind && (v.property == *property || kind == goal))
+        };
+        let own = self.trace.take().filter(is_shown);
         let none = || failure.unwrap_or_else(|| "no trace of one machine shows the violation".into());
         let text = format!("{:#}\n", own.ok_or_else(none)?.2);
         let hashes = vec![("trace.json", sha256(text.as_bytes()))];

@@ -121,6 +121,25 @@ fn every_kind_of_violation_is_replayed() {
         assert!(!accepted(&machine(body), 1, &[]).manifest.verified);
     }
     accepted("MACHINE M CONSTANTS c PROPERTIES c : 1..2 & c > 3 END", 1, &[]);
+    let goal = format!("MACHINE M DEFINITIONS GOAL == x = 3 {}", &machine(kinds[0])["MACHINE M".len()..]);
+    accepted(&goal, 1, &[]);
+    // There are bijections between the integers and the natural numbers.
+    let none = "bool(INTEGER >->> NATURAL <: {})";
+    let text = format!("MACHINE M VARIABLES b INVARIANT b : BOOL & b = TRUE INITIALISATION b := {none} END");
+    accepted(&text, 1, &[]);
+}
+
+#[test]
+fn what_bounds_a_choice_may_stand_in_the_cases_of_a_condition() {
+    let report = accepted(
+        "MACHINE M VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0 OPERATIONS
+  step = ANY t WHERE (x = 0 & t = 1) or (x = 1 & (t = 0 or t = 3 or t = 0)) or (x = 3 & t : 0..1) THEN x := t END;
+  turn = ANY t WHERE (x = 3 => t = 2) & (x /= 3 => t = x) THEN x := t END END",
+        0,
+        &["--no-deadlock"],
+    );
+    // From 0 to 1; from 1 to 0 and 3; from 3 to 0 and 1; and one turn in each of the four states.
+    assert_eq!((report.counted.states, report.counted.transitions), (4, 9), "{}", report.text());
 }
 
 const LIGHT: &str = "MACHINE M SETS C = {red, green, amber} VARIABLES c, n INVARIANT c : C & n : 0..2 INITIALISATION c := red || n := 0
