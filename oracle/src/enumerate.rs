@@ -40,9 +40,8 @@ impl Oracle<'_> {
         self.level(&mut env, &vars.iter().collect::<Vec<_>>(), (&pending, None), found)
     }
 
-    fn level(&self, env: &mut Env, left: &[&Var], pending: Pending, found: Found) -> Res<()> {
+    fn level(&self, env: &mut Env, left: &[&Var], (pending, mut trouble): Pending, found: Found) -> Res<()> {
         self.tick()?;
-        let (pending, mut trouble) = pending;
         let mut open = Vec::new();
         for (label, p) in pending {
             match self.holds(env, p).map_err(|s| located(s, label)) {
@@ -114,12 +113,11 @@ impl Oracle<'_> {
             Pred::Implies(p, q) => Some(vec![Pred::Not(p.clone()), (**q).clone()]),
             _ => None,
         };
-        let first = open.iter().enumerate().find_map(|(k, c)| Some((k, parts(c)?)));
-        let (k, parts) = first.ok_or(Stop::Unlistable)?;
+        let (k, parts) = (0..).zip(open).find_map(|(k, c)| Some((k, parts(c)?))).ok_or(Stop::Unlistable)?;
+        let others: Vec<Pred> = parts.iter().map(|p| Pred::Not(Box::new(p.clone()))).collect();
         for (i, part) in parts.iter().enumerate() {
-            let others: Vec<Pred> = parts[..i].iter().map(|p| Pred::Not(Box::new(p.clone()))).collect();
             let mut all = [&open[..k], &open[k + 1..]].concat();
-            others.iter().chain([part]).for_each(|p| conjuncts(p, open[k].0, &mut all));
+            others[..i].iter().chain([part]).for_each(|p| conjuncts(p, open[k].0, &mut all));
             self.level(env, left, (&all, trouble.clone()), found)?;
         }
         Ok(())

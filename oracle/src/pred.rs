@@ -3,7 +3,7 @@
 //! In: an environment and a predicate. Out: `Ok(truth)`, or why there is none.
 //! A conjunction is false if some conjunct is false, wherever it stands; `or` and `=>` go from left to right.
 
-use crate::eval::{Env, Oracle, Res, Slot, Stop, Val};
+use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, Val};
 use crate::sets::{Set, to_the_end};
 use crate::tree::{Expr, Pred, RelOp, Type, Var};
 use crate::value::Value;
@@ -200,12 +200,11 @@ pub(crate) fn worse(a: Option<Stop>, b: Stop) -> Stop {
     }
 }
 
-pub(crate) fn located(mut stop: Stop, label: &str) -> Stop {
-    match &mut stop {
-        Stop::Undefined(u) if u.place.is_empty() => u.place = label.to_string(),
-        _ => {}
+pub(crate) fn located(stop: Stop, label: &str) -> Stop {
+    match stop {
+        Stop::Undefined(u) if u.place.is_empty() => Stop::Undefined(Undefined { place: label.into(), ..u }),
+        other => other,
     }
-    stop
 }
 
 /// Says which bindings cannot be listed.
