@@ -21,7 +21,8 @@ Bombus.picture = (data, pick) => {
   const labelled = data.edges.length <= 150;
   const words = [];
   // What a label must not cover: nodes, and labels that have their place.
-  const taken = data.nodes.map((node) => ({ x: node.x, y: node.y, w: node.w / 2, h: halfOf(node) }));
+  const boxes = data.nodes.map((node) => ({ x: node.x, y: node.y, w: node.w / 2, h: halfOf(node) }));
+  const taken = [...boxes];
   const free = (box) => !taken.some((other) => Math.abs(box.x - other.x) < box.w + other.w && Math.abs(box.y - other.y) < box.h + other.h);
   const shares = [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82, 0.12, 0.88];
   // A label stands on its edge; where it would cover something all along, it shows under the pointer alone.
@@ -37,6 +38,15 @@ Bombus.picture = (data, pick) => {
       }
     }
   };
+  const routed = data.edges.length * data.nodes.length <= 100000;
+  // Whether a curve runs behind no node but its ends.
+  const points = Array.from({ length: 15 }, (_, i) => (i + 1) / 16);
+  const clear = (curve, edge) => {
+    const along = points.map(curve.at);
+    const met = (box) => along.some(([x, y]) => Math.abs(x - box.x) < box.w + 2 && Math.abs(y - box.y) < box.h + 2);
+    return !boxes.some((box, n) => n !== edge.from && n !== edge.to && met(box));
+  };
+  let [left, right] = [0, data.width];
   const both = new Set(data.edges.map((e) => `${e.from} ${e.to}`));
   for (const edge of data.edges) {
     const a = data.nodes[edge.from];
@@ -52,13 +62,23 @@ Bombus.picture = (data, pick) => {
       const level = b.y === a.y;
       // Edges that meet their reverse, and edges upwards or along a row, bend aside.
       const side = down ? 26 : -26;
-      const bend = level ? 0 : both.has(`${edge.to} ${edge.from}`) ? side : down ? 0 : 26;
-      const from = level ? [a.x + Math.sign(b.x - a.x) * a.w / 2, a.y] : [a.x + bend / 2, a.y + (down ? halfOf(a) : -halfOf(a))];
-      const to = level ? [b.x - Math.sign(b.x - a.x) * b.w / 2, b.y] : [b.x + bend / 2, b.y + (down ? -halfOf(b) : halfOf(b))];
-      const rise = level ? -18 - Math.abs(b.x - a.x) / 12 : 0;
-      const middle = [(from[0] + to[0]) / 2 + bend * 2, (from[1] + to[1]) / 2 + rise * 2];
-      d = `M ${from[0]} ${from[1]} Q ${middle[0]} ${middle[1]} ${to[0]} ${to[1]}`;
-      pointAt = (t) => [0, 1].map((i) => (1 - t) * (1 - t) * from[i] + 2 * t * (1 - t) * middle[i] + t * t * to[i]);
+      const least = level ? 0 : both.has(`${edge.to} ${edge.from}`) ? side : down ? 0 : 26;
+      const bent = (bend) => {
+        const shift = Math.max(-26, Math.min(26, bend)) / 2;
+        const from = level ? [a.x + Math.sign(b.x - a.x) * a.w / 2, a.y] : [a.x + shift, a.y + (down ? halfOf(a) : -halfOf(a))];
+        const to = level ? [b.x - Math.sign(b.x - a.x) * b.w / 2, b.y] : [b.x + shift, b.y + (down ? -halfOf(b) : halfOf(b))];
+        const rise = level ? -18 - Math.abs(b.x - a.x) / 12 : 0;
+        const middle = [(from[0] + to[0]) / 2 + bend * 2, (from[1] + to[1]) / 2 + rise * 2];
+        const at = (t) => [0, 1].map((i) => (1 - t) * (1 - t) * from[i] + 2 * t * (1 - t) * middle[i] + t * t * to[i]);
+        return { at, d: `M ${from[0]} ${from[1]} Q ${middle[0]} ${middle[1]} ${to[0]} ${to[1]}` };
+      };
+      // An edge that would run behind a node between its ends bends more, to either side.
+      const bends = level || !routed ? [least] : [least, ...[40, 80, 130, 190].flatMap((more) => [least + more, least - more])];
+      const curve = (routed ? bends.map(bent).find((c) => clear(c, edge)) : null) ?? bent(least);
+      const [widest] = curve.at(0.5);
+      [left, right] = [Math.min(left, widest - 30), Math.max(right, widest + 30)];
+      d = curve.d;
+      pointAt = curve.at;
     }
     const path = make("path", { class: "edge", d, "marker-end": `url(#${tip(0)})` });
     if (edge.label) path.append(make("title", {}, edge.label));
@@ -87,13 +107,13 @@ Bombus.picture = (data, pick) => {
   });
   // Labels come last, so that no node covers one.
   svg.append(...words);
-  Bombus.movable(svg, data.width, data.height);
+  Bombus.movable(svg, right - left, data.height, left);
   return svg;
 };
 
 // Wheel, pinch-free drag and keys move the view box of a drawing.
-Bombus.movable = (svg, width, height) => {
-  const whole = { x: 0, y: 0, w: Math.max(width, 60), h: Math.max(height, 60) };
+Bombus.movable = (svg, width, height, left = 0) => {
+  const whole = { x: left, y: 0, w: Math.max(width, 60), h: Math.max(height, 60) };
   let view = { ...whole };
   const show = () => svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.h}`);
   const zoom = (factor, x, y) => {
@@ -108,10 +128,10 @@ Bombus.movable = (svg, width, height) => {
     const box = svg.getBoundingClientRect();
     if (box.width < 1) return;
     const natural = { w: box.width, h: box.height };
-    if (whole.w <= natural.w && whole.h <= natural.h) view = { x: (whole.w - natural.w) / 2, y: (whole.h - natural.h) / 2, ...natural };
+    if (whole.w <= natural.w && whole.h <= natural.h) view = { x: whole.x + (whole.w - natural.w) / 2, y: (whole.h - natural.h) / 2, ...natural };
     else if (whole.w > natural.w * 2.2) {
       const here = svg.querySelector(".here rect") || svg.querySelector(".initial rect") || svg.querySelector("rect");
-      const x = here ? Number(here.getAttribute("x")) + Number(here.getAttribute("width")) / 2 : whole.w / 2;
+      const x = here ? Number(here.getAttribute("x")) + Number(here.getAttribute("width")) / 2 : whole.x + whole.w / 2;
       const y = here ? Number(here.getAttribute("y")) : 0;
       const scale = 1.6;
       view = { x: x - natural.w * scale / 2, y: y - natural.h * scale / 4, w: natural.w * scale, h: natural.h * scale };
