@@ -231,14 +231,20 @@ impl<S: System> Sink for Core<'_, S> {
         self.flush_if_full();
     }
 
-    fn edges(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
-        let words = self.shared.words;
-        // One event may have millions of transitions: they are looked up as they come.
-        for (i, labels) in labels.chunks(FLUSH).enumerate() {
-            let targets = &targets[i * FLUSH * words..];
-            self.begin_edges(labels.len() as u64, &targets[..words]);
-            for (k, label) in labels.iter().enumerate() {
-                self.take(event, *label, &targets[k * words..(k + 1) * words]);
+    fn edges(&mut self, all: &[u64], words: usize) {
+        assert_eq!(words, self.shared.words, "a state of the wrong length");
+        // One state may have millions of transitions: they are looked up as they come.
+        for some in all.chunks(FLUSH * (words + 2)) {
+            self.begin_edges((some.len() / (words + 2)) as u64, &some[2..2 + words]);
+            if words == 1 {
+                // PERF: states of one word are most frequent.
+                for &[event, label, target] in some.as_chunks::<3>().0 {
+                    self.take(EventId(event as u32), label, &[target]);
+                }
+            } else {
+                for one in some.chunks_exact(words + 2) {
+                    self.take(EventId(one[0] as u32), one[1], &one[2..]);
+                }
             }
             self.flush_if_full();
         }

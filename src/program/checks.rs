@@ -24,21 +24,10 @@ impl<'m> Program<'m> {
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         let escaped = self.layout.is_escaped(state);
         let which = changed_by.map_or(compiled.after.len() - 1, |e| e.0 as usize);
-        if compiled.idle[which]
-            && !escaped
-            && self.machine.goal.is_none()
-            && self.options.watched.is_empty()
-            && self.asserted(changed_by).next().is_none()
-        {
+        if compiled.quiet[which] && !escaped {
             return;
         }
-        if !escaped {
-            self.enter(worker, compiled, state);
-        }
-        let quick = match compiled.after[which] {
-            Some(entry) if !escaped => self.run(worker, compiled, entry, state) == Exit::Holds,
-            _ => false,
-        };
+        let quick = !escaped && self.holds_after(worker, compiled, which, state);
         if !quick && !self.options.skip_invariant {
             for i in self.conjuncts(changed_by) {
                 let clause = &self.machine.invariant[i];
@@ -74,6 +63,33 @@ impl<'m> Program<'m> {
                 Err(e) => sink.incomplete(self.reason_number(format!("goal: {}", exact::words(&e)))),
             }
         }
+    }
+
+    /// Loads a state into the frame; says whether all conjuncts hold that an event can have changed, as far as one run of code
+    /// tells.
+    #[inline]
+    fn holds_after(&self, worker: &mut Worker<'m>, compiled: &Compiled, which: usize, state: &[u64]) -> bool {
+        if let Some(made) = compiled.code.native.made(&compiled.code)
+            && made.knows_states()
+        {
+            self.enter_tray(worker, compiled, state);
+            let (frame, mut host) = self.running(worker, compiled, state, Some(0));
+            if let Some(exit) = made.check(&compiled.code, which, &mut frame.regs, &mut host) {
+                return exit == Exit::Holds;
+            }
+        }
+        self.enter(worker, compiled, state);
+        compiled.after[which].is_some_and(|entry| self.run(worker, compiled, entry, state) == Exit::Holds)
+    }
+
+    /// For each event, and last for all: whether a state that it led to needs no check, unless it is escaped.
+    pub(super) fn quiet(&self, compiled: &Compiled) -> Vec<bool> {
+        let watches = self.machine.goal.is_some() || !self.options.watched.is_empty();
+        let of = |(which, idle): (usize, &bool)| {
+            let event = (which < self.names.len()).then_some(EventId(which as u32));
+            *idle && !watches && self.asserted(event).next().is_none()
+        };
+        compiled.idle.iter().enumerate().map(of).collect()
     }
 
     /// Whether a predicate holds in a state.

@@ -12,12 +12,14 @@ use super::pool::Pool;
 use super::state::StateLayout;
 use crate::batched_tests;
 use crate::entry_filter::Opening;
+use crate::tray::{self, Plan};
 use bombus_lang::typed::{Expr, Machine, Pred, VarId};
 use bombus_lang::value::Value;
 use std::collections::BTreeMap;
 
 /// What one transition packs, ready to run.
 pub struct Packing {
+    pub event: u32,
     /// Fields of up to a word, and the wider ones with their registers.
     pub places: Vec<Place>,
     pub wide: Vec<(Field, Reg)>,
@@ -25,8 +27,19 @@ pub struct Packing {
     pub label: Vec<(Reg, u16, bool)>,
 }
 
+impl Packing {
+    fn for_machine_code(&self) -> tray::Emission {
+        let wide = self.wide.iter().flat_map(|(field, reg)| field.places(*reg));
+        tray::Emission::new(self.event, self.places.iter().copied().chain(wide).collect(), &self.label)
+    }
+}
+
 pub struct Compiled {
     pub code: Code,
+    /// Some event may emit a transition twice.
+    pub may_repeat: bool,
+    /// For each event, and last for all: whether nothing needs to be looked at in a state that it led to.
+    pub quiet: Vec<bool>,
     pub generals: Vec<General>,
     pub packings: Vec<Packing>,
     pub events: Vec<Result<EventCode, Unsupported>>,
@@ -88,13 +101,18 @@ pub fn compile(source: &Source<'_>) -> Compiled {
             Err(_) => inputs_fit = false,
         }
     }
+    // The events that emissions belong to, by the numbers of the emissions.
+    let mut owners: Vec<u32> = Vec::new();
     let events: Vec<Result<EventCode, Unsupported>> = source
         .machine
         .events
         .iter()
-        .map(|op| {
+        .zip(0..)
+        .map(|(op, number)| {
             if inputs_fit {
-                lower.event(*op, &env)
+                let done = lower.event(*op, &env);
+                owners.resize(lower.emissions.len(), number);
+                done
             } else {
                 Err(Unsupported("a state too large for registers".into()))
             }
@@ -134,19 +152,33 @@ pub fn compile(source: &Source<'_>) -> Compiled {
     code.native = Native::new(source.native);
     let slots: BTreeMap<VarId, &[Field]> =
         source.layout.slots.iter().map(|s| (s.var, &s.fields[..])).collect();
-    let packings = lowered
+    let packings: Vec<Packing> = lowered
         .emissions
         .iter()
-        .map(|e| {
+        .zip(owners)
+        .map(|(e, owner)| {
             let all = || e.writes.iter().flat_map(|(v, x)| slots[v].iter().map(|f| (*f, x.reg + f.part)));
             Packing {
+                event: owner,
                 places: all().filter_map(|(f, reg)| f.place(reg)).collect(),
                 wide: all().filter(|(f, reg)| f.place(*reg).is_none()).collect(),
                 label: e.label.iter().flat_map(leaves).collect(),
             }
         })
         .collect();
+    let after_entries: Vec<Option<u32>> = after.iter().map(|a| a.as_ref().map(|(at, _)| *at)).collect();
+    if tray::fits(source.layout.words, code.registers) {
+        code.plan = Some(Plan {
+            words: source.layout.words,
+            load: source.layout.all_places(),
+            emissions: packings.iter().map(Packing::for_machine_code).collect(),
+            events: events.iter().map(|e| e.as_ref().ok().map(|code| code.entry)).collect(),
+            checks: after_entries.clone(),
+        });
+    }
     Compiled {
+        may_repeat: events.iter().any(|e| e.as_ref().is_ok_and(|code| code.may_repeat)),
+        quiet: Vec::new(),
         code,
         generals: lowered.generals,
         packings,
@@ -158,7 +190,7 @@ pub fn compile(source: &Source<'_>) -> Compiled {
         scope,
         idle: after.iter().map(|a| a.as_ref().is_some_and(|(_, entries)| entries.is_empty())).collect(),
         observed,
-        after: after.into_iter().map(|a| a.map(|(at, _)| at)).collect(),
+        after: after_entries,
         guards,
     }
 }

@@ -81,11 +81,11 @@ mod tests {
     struct Count(usize);
 
     impl Host for Count {
-        fn emit(&mut self, _: u16, _: &[u64; FRAME]) -> Answer {
+        fn emit(&mut self, _: u16, _: &mut [u64; FRAME]) -> Answer {
             self.0 += 1;
             Answer::Go
         }
-        fn undefined(&mut self) {}
+        fn undefined(&mut self, _: &[u64; FRAME]) {}
         fn general(&mut self, _: u16, _: &mut [u64; FRAME]) -> Answer {
             Answer::Misfit
         }

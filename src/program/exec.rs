@@ -55,14 +55,14 @@ pub enum Answer {
 
 /// Whoever runs code and hears of what happens.
 pub trait Host {
-    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer;
-    fn undefined(&mut self);
+    fn emit(&mut self, t: u16, regs: &mut [u64; FRAME]) -> Answer;
+    fn undefined(&mut self, regs: &[u64; FRAME]);
     fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer;
     /// Called now and then in long loops; false stops the code.
     fn tick(&mut self) -> bool;
 }
 
-pub(super) type Regs = [u64; FRAME];
+pub type Regs = [u64; FRAME];
 
 #[inline(always)]
 pub(super) fn int(f: &Regs, r: Reg) -> i64 {
@@ -82,8 +82,8 @@ pub(super) fn slice(f: &Regs, r: Reg, n: usize) -> &[u64] {
 /// Runs `code` from `entry` until it ends, as machine code if there is some.
 #[inline]
 pub fn run<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut H) -> Exit {
-    match code.native.routine(code) {
-        Some(routine) => native::run(routine, code, entry, &mut frame.regs, host),
+    match code.native.made(code) {
+        Some(made) => native::run(made, code, entry, &mut frame.regs, host),
         None => interpret(code, entry, frame, host),
     }
 }
@@ -273,7 +273,7 @@ pub fn interpret<H: Host>(code: &Code, entry: u32, frame: &mut Frame, host: &mut
                 Answer::Jump | Answer::Misfit => return Exit::Misfit,
                 Answer::Stopped => return Exit::Stopped,
             },
-            Op::Undefined => host.undefined(),
+            Op::Undefined => host.undefined(f),
             Op::General { g, l } => match host.general(g, f) {
                 Answer::Go => {}
                 Answer::Jump => pc = l as usize,

@@ -4,26 +4,25 @@
 //! and remembered. Never here: when code is run and what becomes of the transitions.
 
 use super::compile::Compiled;
-use super::exec::{Answer, FRAME, Host};
+use super::exec::{Answer, FRAME, Host, Regs};
 use super::label;
 use super::lower::General;
 use super::memo::Memo;
 use super::pool::ValueId;
 use super::system::Program;
+use super::tray;
 use bombus_evaluate::{Error, Interpreter, Pieces};
 use bombus_lang::value::Value;
 
-/// The transitions of one event, held back.
+/// Transitions that are held back, as the tray has them: event, label, words of the target.
 #[derive(Default)]
-pub(super) struct Edges {
-    pub(super) labels: Vec<u64>,
-    pub(super) targets: Vec<u64>,
-}
+pub(super) struct Edges(pub(super) Vec<u64>);
 
 impl Edges {
-    pub(super) fn clear(&mut self) {
-        self.labels.clear();
-        self.targets.clear();
+    /// Takes what is in the tray.
+    pub(super) fn gather(&mut self, regs: &mut Regs) {
+        self.0.extend_from_slice(tray::content(regs));
+        tray::clear(regs);
     }
 }
 
@@ -36,40 +35,41 @@ pub(super) struct Running<'r, 'm> {
     pub(super) edges: &'r mut Edges,
     pub(super) answers: &'r mut Memo<(Answer, Box<[u64]>)>,
     pub(super) state: &'r [u64],
-    pub(super) undefined: bool,
+    /// The one event that is run; `None` if the tray tells it.
+    pub(super) event: Option<u32>,
+    /// Events with an undefined guard.
+    pub(super) undefined: Vec<u32>,
 }
 
 impl Host for Running<'_, '_> {
     #[inline]
-    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
+    fn emit(&mut self, t: u16, regs: &mut [u64; FRAME]) -> Answer {
         let packing = &self.compiled.packings[t as usize];
-        if let [word] = self.state {
-            let mut target = [*word];
-            for p in &packing.places {
-                if !p.store(regs[p.reg as usize], &mut target) {
-                    return Answer::Misfit;
-                }
-            }
-            self.edges.targets.push(target[0]);
-        } else {
-            let start = self.edges.targets.len();
-            self.edges.targets.extend_from_slice(self.state);
-            let target = &mut self.edges.targets[start..];
-            for p in &packing.places {
-                if !p.store(regs[p.reg as usize], target) {
-                    return Answer::Misfit;
-                }
-            }
-            for (field, reg) in &packing.wide {
-                field.store(&regs[*reg as usize..], target);
+        if self.compiled.code.plan.is_some() {
+            self.edges.gather(regs);
+        }
+        let edges = &mut self.edges.0;
+        edges.push(packing.event.into());
+        edges.push(label::of_registers(&packing.label, regs, &self.program.pool));
+        let start = edges.len();
+        edges.extend_from_slice(self.state);
+        let target = &mut edges[start..];
+        for p in &packing.places {
+            if !p.store(regs[p.reg as usize], target) {
+                return Answer::Misfit;
             }
         }
-        self.edges.labels.push(label::of_registers(&packing.label, regs, &self.program.pool));
+        for (field, reg) in &packing.wide {
+            field.store(&regs[*reg as usize..], target);
+        }
         Answer::Go
     }
 
-    fn undefined(&mut self) {
-        self.undefined = true;
+    fn undefined(&mut self, regs: &[u64; FRAME]) {
+        let event = self.event.unwrap_or_else(|| tray::event(regs));
+        if self.undefined.last() != Some(&event) {
+            self.undefined.push(event);
+        }
     }
 
     fn general(&mut self, g: u16, regs: &mut [u64; FRAME]) -> Answer {

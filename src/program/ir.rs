@@ -11,6 +11,7 @@
 
 use super::native::Native;
 use crate::batched_tests::Sieve;
+use crate::tray::Plan;
 use bombus_kernels::bits::cells::Cells;
 use std::fmt;
 
@@ -661,6 +662,8 @@ pub struct Code {
     pub tables: Vec<Vec<u16>>,
     /// Chains of tests that are answered at once.
     pub sieves: Vec<Sieve>,
+    /// How machine code goes through whole states, if it can.
+    pub plan: Option<Plan>,
     /// The same operations for the processor.
     pub native: Native,
 }

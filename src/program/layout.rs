@@ -281,10 +281,11 @@ pub enum FieldKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub reg: u16,
-    word: u16,
-    shift: u8,
-    mask: u64,
-    lo: i64,
+    pub word: u16,
+    pub shift: u8,
+    /// The bits, before they are shifted.
+    pub mask: u64,
+    pub lo: i64,
 }
 
 impl Place {
@@ -319,6 +320,24 @@ impl Field {
                 _ => 0,
             },
         })
+    }
+
+    /// The places of a field of any width, for the registers from `reg` on: one for each word of the field. A field of more
+    /// than a word begins with a word of the state.
+    pub fn places(&self, reg: u16) -> Vec<Place> {
+        if let Some(place) = self.place(reg) {
+            return vec![place];
+        }
+        let parts = self.width.div_ceil(64);
+        let part = |i: u16| Place {
+            reg: reg + i,
+            word: (self.offset / 64) as u16 + i,
+            shift: 0,
+            mask: bits::low_mask(usize::from(self.width - 64 * i).min(64)),
+            lo: 0,
+        };
+        debug_assert_eq!(self.offset % 64, 0, "a wide field begins with a word");
+        (0..parts).map(part).collect()
     }
 
     /// Copies the field from a packed state to registers.

@@ -40,6 +40,7 @@ mod spelling;
 pub mod state;
 pub mod symmetry;
 pub mod system;
+pub mod tray;
 pub mod uses;
 pub mod validate;
 mod wide_ops;

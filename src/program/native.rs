@@ -9,6 +9,7 @@
 
 mod arrays;
 mod relations;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,7 @@ use crate::wide_ops;
 use crate::wide_ops::Step;
 use bombus_kernels::bits::cells::Cells;
 use bombus_kernels::native::{self, Builder, Condition, GO, JUMP, Label, Routine, TICK, Temp, Word};
+use states::Rounds;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -58,7 +60,14 @@ pub struct Native {
     /// Runs so far, until there is a decision. A statistic: nothing is ordered by it.
     runs: AtomicU32,
     /// `None` inside if no routine can be made.
-    routine: OnceLock<Option<Routine>>,
+    made: OnceLock<Option<Made>>,
+}
+
+/// Machine code, and where it goes through whole states if it can.
+#[derive(Debug)]
+pub struct Made {
+    routine: Routine,
+    rounds: Option<Rounds>,
 }
 
 impl Native {
@@ -66,28 +75,28 @@ impl Native {
         Native { wanted, ..Native::default() }
     }
 
-    /// The routine of `code`, whose part this is, if it has one by now.
+    /// The machine code of `code`, whose part this is, if it has some by now.
     #[inline]
-    pub fn routine(&self, code: &Code) -> Option<&Routine> {
-        match self.routine.get() {
+    pub fn made(&self, code: &Code) -> Option<&Made> {
+        match self.made.get() {
             Some(made) => made.as_ref(),
             None => self.decide(code),
         }
     }
 
     #[cold]
-    fn decide(&self, code: &Code) -> Option<&Routine> {
+    fn decide(&self, code: &Code) -> Option<&Made> {
         match self.wanted {
             Tier::Never => return None,
             Tier::WhenHot if self.runs.fetch_add(1, Ordering::Relaxed) < HOT => return None,
             Tier::WhenHot | Tier::AtOnce => {}
         }
-        self.routine.get_or_init(|| translate(code)).as_ref()
+        self.made.get_or_init(|| translate(code)).as_ref()
     }
 
     /// Bytes of machine code.
     pub fn bytes(&self) -> usize {
-        self.routine.get().and_then(|made| made.as_ref()).map_or(0, Routine::bytes)
+        self.made.get().and_then(|made| made.as_ref()).map_or(0, |made| made.routine.bytes())
     }
 }
 
@@ -98,8 +107,8 @@ impl Clone for Native {
     }
 }
 
-/// A routine that does what `code` says; its labels are the places of the operations.
-pub fn translate(code: &Code) -> Option<Routine> {
+/// A routine that does what `code` says; its first labels are the places of the operations.
+pub fn translate(code: &Code) -> Option<Made> {
     if code.ops.is_empty() || code.ops.len() > LONGEST {
         return None;
     }
@@ -115,13 +124,47 @@ pub fn translate(code: &Code) -> Option<Routine> {
     // Code does not run off its end; if it did, the interpreter would say so.
     b.end(MISFIT);
     b.bind(misfit);
-    b.finish(MISFIT)
+    b.end(MISFIT);
+    let rounds = code.plan.as_ref().map(|plan| Rounds::build(&mut b, plan, DONE));
+    Some(Made { routine: b.finish(MISFIT)?, rounds })
+}
+
+impl Made {
+    /// Does all events of the state in the tray from the one with the number `first` on; the first of all loads the state.
+    /// `None` if this machine code knows no whole states. Any end but `Exit::Done` is one within the event in the tray.
+    #[inline]
+    pub fn round<H: Host>(&self, code: &Code, first: usize, regs: &mut Regs, host: &mut H) -> Option<Exit> {
+        let from = *self.rounds.as_ref()?.from.get(first)?;
+        Some(self.run_at(code, from, regs, host))
+    }
+
+    /// Loads the state in the tray and runs the check with the number `which`, if it is part of this machine code.
+    #[inline]
+    pub fn check<H: Host>(&self, code: &Code, which: usize, regs: &mut Regs, host: &mut H) -> Option<Exit> {
+        let from = (*self.rounds.as_ref()?.checks.get(which)?)?;
+        Some(self.run_at(code, from, regs, host))
+    }
+
+    /// Whether this machine code knows whole states.
+    #[inline]
+    pub fn knows_states(&self) -> bool {
+        self.rounds.is_some()
+    }
+
+    fn run_at<H: Host>(&self, code: &Code, from: Label, regs: &mut Regs, host: &mut H) -> Exit {
+        let mut bridge = Bridge { code, host, served: 0 };
+        exit_of(self.routine.run(from, regs, &mut bridge))
+    }
 }
 
 /// Runs `code` from `entry` by its routine.
-pub fn run<H: Host>(routine: &Routine, code: &Code, entry: u32, regs: &mut Regs, host: &mut H) -> Exit {
-    let mut bridge = Bridge { code, host, served: 0 };
-    match routine.run(Label(entry), regs, &mut bridge) {
+pub fn run<H: Host>(made: &Made, code: &Code, entry: u32, regs: &mut Regs, host: &mut H) -> Exit {
+    made.run_at(code, Label(entry), regs, host)
+}
+
+/// What the number says that a routine ended with.
+fn exit_of(number: u32) -> Exit {
+    match number {
         DONE => Exit::Done,
         HOLDS => Exit::Holds,
         FAILS => Exit::Fails,
@@ -150,7 +193,7 @@ impl<H: Host> native::Host for Bridge<'_, H> {
                 answer => answer,
             },
             Op::Undefined => {
-                self.host.undefined();
+                self.host.undefined(regs);
                 Answer::Go
             }
             Op::General { g, .. } => self.host.general(*g, regs),
@@ -184,7 +227,7 @@ struct Translation<'t> {
 use Condition::{
     Above, Below, Equal, Greater, Less, Negative, NotBelow, NotEqual, NotGreater, NotLess, Overflow,
 };
-use Temp::{A, C, D, E};
+use Temp::{A, C, D, E, F};
 
 impl Translation<'_> {
     fn op(&mut self, op: &Op) {
@@ -392,11 +435,15 @@ impl Translation<'_> {
             }
             Op::Call { l } => self.b.call(Label(l), MISFIT),
             Op::Ret => self.b.give_back(),
-            Op::Halt => self.b.end(DONE),
+            Op::Halt => self.b.done(),
             Op::Misfit => self.b.end(MISFIT),
             Op::Holds => self.b.end(HOLDS),
             Op::Fails => self.b.end(FAILS),
             Op::Ill => self.b.end(ILL),
+            Op::Emit { t } => match &self.code.plan {
+                Some(plan) => self.emission(&plan.emissions[t as usize], plan.words),
+                None => self.b.request(self.pc, None),
+            },
             _ if self.small(op) => {}
             _ => self.b.request(self.pc, op.touches().label.map(Label)),
         }

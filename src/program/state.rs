@@ -119,6 +119,12 @@ impl StateLayout {
         }
     }
 
+    /// Where all registers of the variables come from, word by word.
+    pub fn all_places(&self) -> Vec<Place> {
+        let fields = self.slots.iter().flat_map(|s| s.fields.iter().map(|f| (f, s.reg + f.part)));
+        fields.flat_map(|(f, reg)| f.places(reg)).collect()
+    }
+
     /// The packed form of a list of values, one for each slot.
     pub fn pack(&self, valuation: usize, values: &[Value], pool: &Pool, out: &mut Vec<u64>) {
         out.clear();

@@ -16,10 +16,12 @@ use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
 use super::messages::{Class, Messages};
+use super::native::Made;
 use super::pool::Pool;
 use super::reduction::Reduction;
 use super::state::StateLayout;
 use super::symmetry::{OrbitWorker, States, Symmetry};
+use super::tray;
 use crate::constant_assertions::{Heard, Statics};
 use bombus_base::budget::Budget;
 use bombus_evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
@@ -129,7 +131,7 @@ impl<'m> Program<'m> {
             let folder = Constant::new(interpreter, constants).one_of(self.valuations.len());
             let map: BTreeMap<VarId, Value> =
                 self.machine.constants.iter().copied().zip(constants.iter().cloned()).collect();
-            compile::compile(&Source {
+            let mut compiled = compile::compile(&Source {
                 machine: self.machine,
                 pool: &self.pool,
                 folder: &folder,
@@ -140,7 +142,9 @@ impl<'m> Program<'m> {
                 guards: &self.guards,
                 observed: &self.options.observed,
                 native: self.options.native,
-            })
+            });
+            compiled.quiet = self.quiet(&compiled);
+            compiled
         })
     }
 
@@ -257,6 +261,13 @@ impl<'m> Program<'m> {
 
     /// Loads constants and state into the frame.
     pub(super) fn enter(&self, worker: &mut Worker<'m>, compiled: &Compiled, state: &[u64]) {
+        self.enter_tray(worker, compiled, state);
+        self.layout.load(state, &mut worker.frame.regs[..]);
+    }
+
+    /// Loads constants into the frame, and puts the state where machine code looks for it.
+    #[inline]
+    pub(super) fn enter_tray(&self, worker: &mut Worker<'m>, compiled: &Compiled, state: &[u64]) {
         let valuation = self.layout.valuation(state);
         if worker.loaded != Some(valuation) {
             for (r, words) in &compiled.code.constants {
@@ -267,7 +278,9 @@ impl<'m> Program<'m> {
             worker.answers.forget();
             worker.steps.forget();
         }
-        self.layout.load(state, &mut worker.frame.regs[..]);
+        if compiled.code.plan.is_some() {
+            tray::begin(&mut worker.frame.regs, state);
+        }
     }
 
     /// The state for the interpreter: what is asked of it one after the other shares one environment.
@@ -433,11 +446,25 @@ impl<'m> Program<'m> {
         entry: u32,
         state: &[u64],
     ) -> Exit {
-        worker.edges.clear();
-        let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
-        let mut host =
-            Running { program: self, compiled, interpreter, pieces, edges, answers, state, undefined: false };
+        let (frame, mut host) = self.running(worker, compiled, state, Some(0));
         exec::run(&compiled.code, entry, frame, &mut host)
+    }
+
+    /// The frame of a worker, and who hears of what its code does.
+    #[inline]
+    pub(super) fn running<'w>(
+        &'w self,
+        worker: &'w mut Worker<'m>,
+        compiled: &'w Compiled,
+        state: &'w [u64],
+        event: Option<u32>,
+    ) -> (&'w mut Frame, Running<'w, 'm>) {
+        let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
+        edges.0.clear();
+        let undefined = Vec::new();
+        let host =
+            Running { program: self, compiled, interpreter, pieces, edges, answers, state, event, undefined };
+        (frame, host)
     }
 }
 
@@ -554,6 +581,13 @@ impl<'m> System for Program<'m> {
             return;
         }
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
+        if let Some(made) = compiled.code.native.made(&compiled.code)
+            && made.knows_states()
+            && !self.options.strict_guards
+        {
+            self.enter_tray(worker, compiled, state);
+            return self.rounds(worker, compiled, made, state, sink);
+        }
         self.enter(worker, compiled, state);
         for (e, opening) in compiled.openings.iter().enumerate() {
             if !opening.is_some_and(|o| o.is_closed(&worker.frame.regs)) {
@@ -719,27 +753,19 @@ impl<'m> Program<'m> {
         sink: &mut dyn Sink,
     ) {
         if let Ok(code) = &compiled.events[event.0 as usize] {
-            worker.edges.clear();
-            let Worker { frame, interpreter, pieces, edges, answers, .. } = worker;
-            let mut host = Running {
-                program: self,
-                compiled,
-                interpreter,
-                pieces,
-                edges,
-                answers,
-                state,
-                undefined: false,
-            };
+            if compiled.code.plan.is_some() {
+                tray::clear(&mut worker.frame.regs);
+            }
+            let (frame, mut host) = self.running(worker, compiled, state, Some(event.0));
             let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
-            let undefined = host.undefined;
+            let undefined = !host.undefined.is_empty();
             // The interpreter has the words for what is undefined.
             let in_words = exit == Exit::Done && undefined && self.options.strict_guards;
             if exit == Exit::Done && !in_words {
                 if undefined {
                     sink.undefined_guard(event);
                 }
-                self.deliver(worker, event, code.may_repeat, sink);
+                self.deliver(worker, compiled, sink);
                 return;
             }
             if in_words {
@@ -759,21 +785,76 @@ impl<'m> Program<'m> {
         self.exact_event(worker, state, event, sink);
     }
 
-    /// Hands the edges of one event on, each distinct one once.
-    #[inline]
-    fn deliver(&self, worker: &mut Worker<'m>, event: EventId, may_repeat: bool, sink: &mut dyn Sink) {
-        let w = self.layout.words;
-        let edges = &worker.edges;
-        if !may_repeat || edges.labels.len() < 2 {
-            sink.edges(event, &edges.labels, &edges.targets);
-            return;
+    /// All events of the state in the tray, by machine code. An event that machine code does not do to its end is done
+    /// by itself, and the round goes on behind it.
+    fn rounds(
+        &self,
+        worker: &mut Worker<'m>,
+        compiled: &Compiled,
+        made: &Made,
+        state: &[u64],
+        sink: &mut dyn Sink,
+    ) {
+        let mut first = 0;
+        while first < self.names.len() {
+            let (frame, mut host) = self.running(worker, compiled, state, None);
+            let exit = made.round(&compiled.code, first, &mut frame.regs, &mut host);
+            let mut undefined = std::mem::take(&mut host.undefined);
+            let broken = (exit != Some(Exit::Done)).then(|| tray::event(&frame.regs));
+            undefined.retain(|event| Some(*event) != broken);
+            undefined.iter().for_each(|event| sink.undefined_guard(EventId(*event)));
+            let Some(broken) = broken else { return self.deliver(worker, compiled, sink) };
+            // What it left behind before it broke off goes.
+            worker.edges.gather(&mut worker.frame.regs);
+            let each = self.layout.words + tray::HEAD;
+            let done = worker.edges.0.chunks_exact(each).take_while(|t| t[0] < u64::from(broken)).count();
+            worker.edges.0.truncate(done * each);
+            self.deliver(worker, compiled, sink);
+            self.event_successors(worker, compiled, state, EventId(broken), sink);
+            tray::clear(&mut worker.frame.regs);
+            first = broken as usize + 1;
         }
-        let mut all: Vec<(u64, &[u64])> =
-            edges.labels.iter().copied().zip(edges.targets.chunks_exact(w)).collect();
-        all.sort_unstable();
-        all.dedup();
-        for (label, target) in all {
-            sink.edge(event, label, target);
+    }
+
+    /// Hands on what was held back, each distinct transition once.
+    #[inline]
+    fn deliver(&self, worker: &mut Worker<'m>, compiled: &Compiled, sink: &mut dyn Sink) {
+        let Worker { edges, frame, .. } = worker;
+        let in_tray = compiled.code.plan.is_some();
+        let all = match (in_tray, edges.0.is_empty()) {
+            (true, true) => tray::content(&frame.regs),
+            (true, false) => {
+                edges.gather(&mut frame.regs);
+                &edges.0[..]
+            }
+            (false, _) => &edges.0[..],
+        };
+        if compiled.may_repeat {
+            return self.deliver_distinct(compiled, all, sink);
+        }
+        if !all.is_empty() {
+            sink.edges(all, self.layout.words);
+        }
+    }
+
+    /// The same where an event may emit a transition twice.
+    fn deliver_distinct(&self, compiled: &Compiled, all: &[u64], sink: &mut dyn Sink) {
+        let words = self.layout.words;
+        let each = words + tray::HEAD;
+        let mut rest = all;
+        while let Some(&event) = rest.first() {
+            let same = rest.chunks_exact(each).take_while(|t| t[0] == event).count();
+            let (group, behind) = rest.split_at(same * each);
+            rest = behind;
+            let repeats = compiled.events[event as usize].as_ref().is_ok_and(|code| code.may_repeat);
+            if !repeats || same < 2 {
+                sink.edges(group, words);
+                continue;
+            }
+            let mut group: Vec<&[u64]> = group.chunks_exact(each).collect();
+            group.sort_unstable();
+            group.dedup();
+            group.iter().for_each(|t| sink.edge(EventId(event as u32), t[1], &t[tray::HEAD..]));
         }
     }
 }

@@ -46,11 +46,10 @@ pub trait Sink {
     /// A transition. `label` tells apart transitions of one event with different parameters or
     /// results; it is a pure function of them, stable across runs.
     fn edge(&mut self, event: EventId, label: u64, target: &[u64]);
-    /// Several transitions of one event: `labels` one by one, the words of their targets side by side.
-    fn edges(&mut self, event: EventId, labels: &[u64], targets: &[u64]) {
-        let words = targets.len() / labels.len().max(1);
-        for (i, label) in labels.iter().enumerate() {
-            self.edge(event, *label, &targets[i * words..(i + 1) * words]);
+    /// Several transitions, side by side: of each the number of its event, its label, and the `words` words of its target.
+    fn edges(&mut self, all: &[u64], words: usize) {
+        for one in all.chunks_exact(words + 2) {
+            self.edge(EventId(one[0] as u32), one[1], &one[2..]);
         }
     }
     /// Something wrong found on the way; the transition concerned is not emitted.

@@ -1,8 +1,8 @@
 //! Steps of a routine as bytes for x86-64.
 //!
 //! In: steps over a frame, three temporaries, labels. Out: bytes. Registers: `rbx` the frame, `r12` the
-//! context, `r13` the stack at the start, `r14` how many calls are still allowed; `rax`, `rcx`, `rdx`, `rsi` and
-//! `rdi` are the temporaries. In a body the stack is 8 bytes off a multiple of 16; calls keep it so.
+//! context, `r13` the stack at the start, `r14` how many calls are still allowed, `r15` how many are in
+//! steps that `done` ends; `rax`, `rcx`, `rdx`, `rsi` and `rdi` are the temporaries. In a body the stack is 8 bytes off a multiple of 16; calls keep it so.
 
 use super::{DEPTH, GO, JUMP, Pages, Routine, TICK};
 
@@ -60,6 +60,8 @@ enum Aside {
     Answer { at: Label, jump: Option<Label> },
     /// Tell the host that time has passed, then go back.
     Tick { at: Label, back: Label },
+    /// A piece is done while a call is open in it: forget the call.
+    Done { at: Label },
 }
 
 /// Makes a routine step by step.
@@ -100,6 +102,7 @@ impl Builder {
         b.put(&[0x49, 0x89, 0xe5]); // mov r13, rsp
         b.put(&[0x41, 0xbe]); // mov r14d, DEPTH
         b.put(&DEPTH.to_le_bytes());
+        b.put(&[0x45, 0x89, 0xf7]); // mov r15d, r14d
         b.put(&[0xff, 0xd2]); // call rdx
         b.bind(b.exit);
         b.put(&[0x4c, 0x89, 0xec]); // mov rsp, r13
@@ -158,6 +161,12 @@ impl Builder {
     /// movzx of the low 16 bits: what makes an index of any word.
     fn narrow(&mut self, i: Temp) {
         self.put(&[0x0f, 0xb7, 0xc0 | (i as u8) << 3 | i as u8]);
+    }
+
+    pub fn store_number(&mut self, r: u16, v: i32) {
+        self.put(&[0x48, 0xc7]);
+        self.word(0, r);
+        self.put(&v.to_le_bytes());
     }
 
     pub fn set(&mut self, x: Temp, v: i64) {
@@ -309,6 +318,13 @@ impl Builder {
         }
     }
 
+    /// Shifts to the right and keeps the sign.
+    pub fn shift_right_signed(&mut self, x: Temp, by: u8) {
+        if by & 63 != 0 {
+            self.put(&[0x48, 0xc1, 0xf8 | x as u8, by & 63]);
+        }
+    }
+
     /// Shifts by the low six bits of `C`.
     pub fn shift_left_c(&mut self, x: Temp) {
         self.put(&[0x48, 0xd3, 0xe0 | x as u8]);
@@ -410,6 +426,35 @@ impl Builder {
         self.put(&[0xc3]);
     }
 
+    /// From here on the steps that `piece` goes to are pieces: what `done` ends is a piece and not the routine.
+    pub fn begin_pieces(&mut self) {
+        self.put(&[0x41, 0xbf]); // mov r15d, DEPTH - 1
+        self.put(&(DEPTH - 1).to_le_bytes());
+    }
+
+    /// Runs the steps at `l` until they are `done`. Whatever ends the routine there ends it all, and so does a piece
+    /// while a call is open.
+    pub fn piece(&mut self, l: Label) {
+        self.put(&[0x41, 0x81, 0xfe]); // cmp r14d, DEPTH
+        self.put(&DEPTH.to_le_bytes());
+        self.jump_if(Condition::NotEqual, self.exit);
+        self.put(&[0x41, 0xff, 0xce, 0x48, 0x83, 0xec, 0x08, 0xe8]); // dec r14d; sub rsp, 8; call
+        self.distance(l);
+        self.put(&[0x48, 0x83, 0xc4, 0x08, 0x41, 0xff, 0xc6]); // add rsp, 8; inc r14d
+    }
+
+    /// The steps from where the routine was entered are done: a piece ends, and if there is none the routine, with
+    /// the number that a builder is made with.
+    pub fn done(&mut self) {
+        let at = self.label();
+        self.put(&[0xb8]); // mov eax, end
+        self.put(&self.end.to_le_bytes());
+        self.put(&[0x45, 0x39, 0xfe]); // cmp r14d, r15d
+        self.jump_if(Condition::NotEqual, at);
+        self.put(&[0xc3]);
+        self.asides.push(Aside::Done { at });
+    }
+
     /// Ends the routine with a number.
     pub fn end(&mut self, with: u32) {
         self.put(&[0xb8]);
@@ -464,6 +509,18 @@ impl Builder {
                         self.jump_if(Condition::Equal, l);
                     }
                     self.leave();
+                }
+                Aside::Done { at } => {
+                    self.bind(at);
+                    self.put(&[0x41, 0x81, 0xff]); // cmp r15d, DEPTH
+                    self.put(&DEPTH.to_le_bytes());
+                    self.jump_if(Condition::Equal, self.exit);
+                    self.put(&[0x45, 0x39, 0xfe]); // cmp r14d, r15d
+                    self.jump_if(Condition::Greater, self.exit);
+                    // Two calls are open or more. The first has left below the stack at the start: the way out of the routine,
+                    // eight bytes, and the way back to behind itself.
+                    self.put(&[0x45, 0x89, 0xfe]); // mov r14d, r15d
+                    self.put(&[0x49, 0x8d, 0x65, 0xe8, 0xc3]); // lea rsp, [r13 - 24]; ret
                 }
                 Aside::Tick { at, back } => {
                     self.bind(at);

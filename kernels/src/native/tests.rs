@@ -460,3 +460,90 @@ fn a_label_that_is_nowhere_gives_no_routine() {
     });
     assert!(made.is_none());
 }
+
+#[test]
+fn pieces_are_done_one_after_the_other_whatever_is_open_in_them() {
+    // Three pieces count in words 0 to 2; the second is done inside two calls.
+    let mut f = frame(&[]);
+    let count = |b: &mut Builder, r: u16| {
+        b.load(Temp::A, r);
+        b.combine_number(Word::Add, Temp::A, 1);
+        b.store(r, Temp::A);
+    };
+    let steps = |b: &mut Builder, stops: bool| {
+        let (first, second, third, inner) = (b.label(), b.label(), b.label(), b.label());
+        b.begin_pieces();
+        b.piece(first);
+        b.piece(second);
+        b.store_number(3, -5);
+        b.piece(third);
+        b.end(77);
+        b.bind(first);
+        count(b, 0);
+        b.give_back();
+        b.bind(second);
+        let deep = b.label();
+        b.call(inner, DEEP);
+        b.end(BEYOND);
+        b.bind(inner);
+        b.call(deep, DEEP);
+        b.end(BEYOND);
+        b.bind(deep);
+        count(b, 1);
+        if stops {
+            b.end(55)
+        } else {
+            b.done()
+        }
+        b.bind(third);
+        count(b, 2);
+        b.done();
+    };
+    for _ in 0..3 {
+        let Some(ended) = run(&mut f, &mut Nobody, |b| steps(b, false)) else { return };
+        assert_eq!(ended, 77);
+    }
+    assert_eq!(f[..4], [3, 3, 3, -5i64 as u64]);
+    assert_eq!(run(&mut f, &mut Nobody, |b| steps(b, true)), Some(55), "an end in a piece is an end of all");
+    assert_eq!(f[..3], [4, 4, 3]);
+}
+
+#[test]
+fn a_piece_inside_a_piece_and_one_that_is_no_piece_end_the_routine() {
+    let mut f = frame(&[]);
+    let nested = run(&mut f, &mut Nobody, |b| {
+        let me = b.label();
+        b.begin_pieces();
+        b.bind(me);
+        b.load(Temp::A, 0);
+        b.combine_number(Word::Add, Temp::A, 1);
+        b.store(0, Temp::A);
+        b.piece(me);
+        b.end(9);
+    });
+    if nested.is_some() {
+        assert_eq!(f[0], 2, "the second one is refused");
+    }
+    assert!(run(&mut f, &mut Nobody, |b| b.done()).is_none_or(|ended| ended == END));
+    let alone = run(&mut f, &mut Nobody, |b| {
+        b.begin_pieces();
+        b.done();
+    });
+    assert!(alone.is_none_or(|ended| ended == END));
+}
+
+#[test]
+fn a_shift_keeps_the_sign() {
+    for word in words(40) {
+        for by in [0, 1, 5, 43, 63] {
+            let mut f = frame(&[word]);
+            run(&mut f, &mut Nobody, |b| {
+                b.load(Temp::E, 0);
+                b.shift_right_signed(Temp::E, by);
+                b.store(1, Temp::E);
+                b.end(9);
+            });
+            assert!(f[1] == (word as i64 >> by) as u64 || f[1] == 0);
+        }
+    }
+}

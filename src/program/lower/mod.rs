@@ -208,7 +208,7 @@ pub struct Lower<'w> {
 }
 
 /// Registers beyond this are not given out: the frame has 65,536.
-const LAST_REGISTER: usize = 65_000;
+const LAST_REGISTER: usize = crate::tray::REGISTERS;
 
 impl<'w> Lower<'w> {
     pub fn new(w: &'w World<'w>) -> Lower<'w> {

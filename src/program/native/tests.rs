@@ -2,6 +2,7 @@
 
 use super::super::exec::{self, FRAME, Frame};
 use super::*;
+use crate::tray;
 use bombus_kernels::bits;
 use bombus_kernels::random::Random;
 
@@ -13,7 +14,7 @@ struct Ears {
 }
 
 impl Host for Ears {
-    fn emit(&mut self, t: u16, regs: &[u64; FRAME]) -> Answer {
+    fn emit(&mut self, t: u16, regs: &mut [u64; FRAME]) -> Answer {
         self.heard.push(('e', t, regs[3]));
         match t {
             7 => Answer::Stopped,
@@ -22,7 +23,7 @@ impl Host for Ears {
         }
     }
 
-    fn undefined(&mut self) {
+    fn undefined(&mut self, _: &[u64; FRAME]) {
         self.heard.push(('u', 0, 0));
     }
 
@@ -399,4 +400,122 @@ fn a_loop_is_asked_as_often_and_stopped_at_the_same_place() {
     for last in [10, 200_000] {
         both(&mut code, &[0, last], "loop");
     }
+}
+
+/// Packs what the host is asked for as `Place::store` and `label::of_registers` do it.
+struct Packer<'p> {
+    plan: &'p tray::Plan,
+    labels: &'p [Vec<(Reg, u16, bool)>],
+    pool: &'p crate::pool::Pool,
+    state: Vec<u64>,
+    made: Vec<u64>,
+    asked: usize,
+}
+
+impl Host for Packer<'_> {
+    fn emit(&mut self, t: u16, regs: &mut [u64; FRAME]) -> Answer {
+        self.asked += 1;
+        self.made.extend_from_slice(tray::content(regs));
+        tray::clear(regs);
+        let emission = &self.plan.emissions[t as usize];
+        let mut target = self.state.clone();
+        if !emission.places.iter().all(|p| p.store(regs[p.reg as usize], &mut target)) {
+            return Answer::Misfit;
+        }
+        let label = crate::label::of_registers(&self.labels[t as usize], regs, self.pool);
+        self.made.extend([u64::from(emission.event), label]);
+        self.made.extend(target);
+        Answer::Go
+    }
+
+    fn undefined(&mut self, _: &[u64; FRAME]) {}
+
+    fn general(&mut self, _: u16, _: &mut [u64; FRAME]) -> Answer {
+        Answer::Misfit
+    }
+
+    fn tick(&mut self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn machine_code_packs_states_as_the_host_does() {
+    use crate::layout::{Field, FieldKind};
+    let mut random = Random(0x7777_1234);
+    let mut packed = 0;
+    let pool = crate::pool::Pool::default();
+    let pooled = pool.intern(&bombus_lang::value::Value::int(7));
+    for round in 0..4000 {
+        // Three fields in three words: a number, a code of a whole word, a set of 70 bits.
+        let words = 1 + random.below(3) as usize;
+        let width = 1 + random.below(40) as u16;
+        let lo = [0, -3, i64::from(i32::MIN) * 4, 17][random.below(4) as usize];
+        let number = Field { part: 0, offset: 3, width, kind: FieldKind::Int { lo } };
+        let mut places = number.places(random.below(8) as Reg);
+        if words > 1 {
+            places.extend(Field { part: 0, offset: 64, width: 64, kind: FieldKind::Code }.places(9));
+        }
+        let label: Vec<(Reg, u16, bool)> = match random.below(5) {
+            0 => vec![],
+            1 => vec![(10, 1, false)],
+            2 => vec![(10, 2, false), (2, 1, false)],
+            3 => vec![(10, 9, false)],
+            _ => vec![(10, 1, random.below(2) == 0)],
+        };
+        let emission = tray::Emission::new(0, places.clone(), &label);
+        let load = places.iter().map(|p| crate::layout::Place { reg: p.reg + 32, ..*p }).collect();
+        let plan = tray::Plan {
+            words,
+            load,
+            emissions: vec![emission],
+            events: vec![Some(0)],
+            checks: vec![Some(2)],
+        };
+        let ops = vec![Op::Emit { t: 0 }, Op::Halt, Op::Fails];
+        let mut code = Code { ops, registers: 64, plan: Some(plan.clone()), ..Code::default() };
+        code.native = Native::new(Wanted::AtOnce);
+        let Some(made) = code.native.made(&code) else { return };
+        let state: Vec<u64> = (0..words).map(|_| random.next()).collect();
+        let mut frame = Frame::default();
+        let around = |random: &mut Random| (lo as u64).wrapping_add(random.below(1 << width.min(20)));
+        for r in 0..24 {
+            frame.regs[r] = match random.below(3) {
+                0 => random.next(),
+                1 => random.below(9),
+                _ => around(&mut random),
+            };
+        }
+        if label.iter().any(|(_, _, pooled)| *pooled) {
+            frame.regs[10] = u64::from(pooled.0);
+        }
+        let labels = [label];
+        let listener = |state: &[u64]| Packer {
+            plan: &plan,
+            labels: &labels,
+            pool: &pool,
+            state: state.to_vec(),
+            made: Vec::new(),
+            asked: 0,
+        };
+        tray::begin(&mut frame.regs, &state);
+        let (mut host, mut alone) = (listener(&state), listener(&state));
+        let exit = made.round(&code, 0, &mut frame.regs, &mut host).expect("there is one event");
+        let mut by_machine = host.made.clone();
+        by_machine.extend_from_slice(tray::content(&frame.regs));
+        packed += usize::from(host.asked == 0 && exit == Exit::Done);
+        for p in &plan.load {
+            assert_eq!(frame.regs[p.reg as usize], p.load(&state), "round {round}");
+        }
+        let answer = alone.emit(0, &mut frame.regs.clone());
+        if answer == Answer::Misfit {
+            assert_eq!(exit, Exit::Misfit, "round {round}");
+        } else {
+            let by_host = alone.made.split_off(alone.made.len() - words - tray::HEAD);
+            assert_eq!((exit, by_machine), (Exit::Done, by_host), "round {round}");
+        }
+        tray::begin(&mut frame.regs, &state);
+        assert_eq!(made.check(&code, 0, &mut frame.regs, &mut host), Some(Exit::Fails));
+    }
+    assert!(packed > 500, "{packed} transitions were packed without the host");
 }
