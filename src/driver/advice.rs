@@ -79,19 +79,21 @@ fn smaller_sets(machine: &Machine) -> Option<String> {
 
 /// What would bound the choices that nothing bounds.
 fn bounds(reasons: &[String]) -> Option<String> {
-    let names: BTreeSet<&str> = reasons
+    let conjuncts: BTreeSet<String> = reasons
         .iter()
         .filter_map(|reason| {
             let rest = &reason[reason.find("nothing bounds ")? + "nothing bounds ".len()..];
+            let images = rest.strip_prefix("the images of ");
+            let rest = images.unwrap_or(rest);
             let end =
                 rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).unwrap_or(rest.len());
-            Some(&rest[..end])
+            let name = Some(&rest[..end]).filter(|name| !name.is_empty() && !["a", "the"].contains(name))?;
+            Some(if images.is_some() { format!("ran({name}) <: 0..10") } else { format!("{name} : 0..10") })
         })
-        .filter(|name| !name.is_empty() && !["a", "the"].contains(name))
         .collect();
-    let first = names.first()?;
-    let others = if names.len() > 1 { ", and likewise for the others," } else { "" };
-    Some(format!("to see all: a conjunct such as `{first} : 0..10`{others} bounds the choice"))
+    let first = conjuncts.first()?;
+    let others = if conjuncts.len() > 1 { ", and likewise for the others," } else { "" };
+    Some(format!("to see all: a conjunct such as `{first}`{others} bounds the choice"))
 }
 
 #[cfg(test)]
@@ -103,6 +105,9 @@ mod tests {
         let reasons = |all: &[&str]| all.iter().map(|s| s.to_string()).collect::<Vec<_>>();
         let one = bounds(&reasons(&["op: nothing bounds new_value, which ranges over an infinite type"]));
         assert!(one.is_some_and(|words| words.contains("`new_value : 0..10`")));
+        let images =
+            bounds(&reasons(&["nothing bounds the images of f, which lie in an infinite set (in `f`)"]));
+        assert!(images.is_some_and(|words| words.contains("`ran(f) <: 0..10`")));
         assert_eq!(
             bounds(&reasons(&["nothing bounds the images of a function", "time limit reached"])),
             None

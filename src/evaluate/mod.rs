@@ -20,6 +20,7 @@ pub(crate) mod eval;
 pub mod exec;
 pub(crate) mod external;
 pub(crate) mod fragment;
+pub(crate) mod hypotheses;
 pub mod inclusion;
 pub(crate) mod index;
 pub(crate) mod inplace;
@@ -39,13 +40,16 @@ pub(crate) mod pred;
 pub(crate) mod recursion;
 pub mod search;
 pub(crate) mod sequences;
+pub(crate) mod set_laws;
 pub(crate) mod setup;
 pub(crate) mod simplified;
 pub(crate) mod size;
 #[path = "../solve/mod.rs"]
 pub mod solve;
 pub(crate) mod state_cursor;
+pub(crate) mod sums;
 pub(crate) mod symbolic_forms;
+pub(crate) mod theorems;
 
 use bombus_analyse::data_independence::Opaque;
 use bombus_base::budget::Budget;

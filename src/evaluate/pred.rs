@@ -211,7 +211,7 @@ impl Interpreter<'_> {
         if falsified {
             return Ok(false);
         }
-        run?;
+        given_up(run, &mut pending)?;
         match pending {
             None => Ok(true),
             Some(e) if e.is_incomplete() => {
@@ -221,6 +221,9 @@ impl Interpreter<'_> {
                 }
                 if decided.is_none() {
                     decided = self.unrefuted(env, &plan)?;
+                }
+                if decided.is_none() {
+                    decided = self.is_theorem(env, vars, body)?.then_some(true);
                 }
                 // One counterexample decides, wherever it was found.
                 if decided.is_none() && self.has_sample(env, vars, body, false)? {
@@ -334,7 +337,7 @@ impl Interpreter<'_> {
         if found {
             return Ok(true);
         }
-        run?;
+        given_up(run, &mut pending)?;
         // While a witness is still possible the rest says nothing.
         if open {
             return Err(Error::unknown());
@@ -349,7 +352,10 @@ impl Interpreter<'_> {
                     return Ok(found.hull().is_some());
                 }
                 // One witness decides, wherever it was found.
-                if self.has_sample(env, vars, body, true)? { Ok(true) } else { Err(e) }
+                if self.has_sample(env, vars, body, true)? {
+                    return Ok(true);
+                }
+                if self.is_contradiction(env, vars, body)? { Ok(false) } else { Err(e) }
             }
             Some(e) => Err(e),
         }
@@ -358,6 +364,15 @@ impl Interpreter<'_> {
 
 fn is_same_variable(a: &Expr, b: &Expr) -> bool {
     matches!((&a.kind, &b.kind), (ExprKind::Var(v), ExprKind::Var(w)) if v == w)
+}
+
+/// Keeps in mind that a search went no further because of a limit of ours; what else ends a search ends more than that.
+fn given_up<T>(run: Res<T>, pending: &mut Option<Error>) -> Res<()> {
+    match run {
+        Err(e) if e.is_incomplete() => *pending = Some(worse(pending.take(), e)),
+        other => drop(other?),
+    }
+    Ok(())
 }
 
 /// Of two errors the one to report: the model's faults before our limits, the first of equals.

@@ -6,6 +6,7 @@ use crate::Interpreter;
 use crate::env::Env;
 use crate::error::{Error, Flow, Res};
 use crate::eval::interval_length;
+use crate::simplified::decided;
 use bombus_base::{Int, Span};
 use bombus_lang::typed::{BinOp, FreeId, Type, UnOp};
 use bombus_lang::value::{Base, Symbolic, Value};
@@ -230,6 +231,10 @@ impl Interpreter<'_> {
             Card::Finite(n) => Ok(n.is_zero()),
             Card::Huge | Card::Infinite => Ok(false),
             Card::Unknown => {
+                // A set of integers that is made of intervals has elements where it has an interval.
+                if let Some(spans) = decided(self.spans(env, v))?.flatten() {
+                    return Ok(spans.hull().is_none());
+                }
                 let mut found = false;
                 self.for_each(env, v, &mut |_, _| {
                     found = true;
@@ -245,6 +250,9 @@ impl Interpreter<'_> {
             Card::Finite(_) | Card::Huge => return Ok(true),
             Card::Infinite => return Ok(false),
             Card::Unknown => {}
+        }
+        if let Some(spans) = decided(self.spans(env, v))?.flatten() {
+            return Ok(spans.hull().is_none_or(|(low, high)| low.is_some() && high.is_some()));
         }
         if let Value::Symbolic(s) = v {
             match &**s {

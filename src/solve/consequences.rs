@@ -293,6 +293,40 @@ pub(crate) fn ends_of_relations(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)
     out
 }
 
+/// `f : s +-> t & dom(f) = u` says that `f : u --> t`: a function is total on its domain. The same for functions that are
+/// one-to-one or onto. Worth saying of infinite types, where `u` does not speak of `f`.
+pub(crate) fn functions_on_their_domains(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)> {
+    let mut out = Vec::new();
+    for c in conjuncts.iter().filter(|c| !c.partial) {
+        let PredKind::Rel(RelOp::In, f, set) = &c.pred.kind else { continue };
+        let ExprKind::Binary(op, _, images) = &set.kind else { continue };
+        let op = match op {
+            BinOp::PartialFunction => BinOp::TotalFunction,
+            BinOp::PartialInjection => BinOp::TotalInjection,
+            BinOp::PartialSurjection => BinOp::TotalSurjection,
+            BinOp::PartialBijection => BinOp::TotalBijection,
+            _ => continue,
+        };
+        if !matches!(f.kind, ExprKind::Var(_)) || !is_infinite(&f.ty) {
+            continue;
+        }
+        for told in conjuncts.iter().filter(|c| !c.partial) {
+            let PredKind::Rel(RelOp::Equal, a, b) = &told.pred.kind else { continue };
+            for (x, points) in [(a, b), (b, a)] {
+                let is_domain = matches!(&x.kind, ExprKind::Unary(UnOp::Dom, r) if r.kind == f.kind);
+                if !is_domain || free::mentions(points, &|v| f.kind == ExprKind::Var(v)) {
+                    continue;
+                }
+                let kind = ExprKind::Binary(op, Box::new(points.clone()), images.clone());
+                let total = Expr { kind, ty: set.ty.clone(), span: set.span };
+                let pred = Pred { kind: PredKind::Rel(RelOp::In, f.clone(), total), span: c.pred.span };
+                out.push((pred, false));
+            }
+        }
+    }
+    out
+}
+
 /// What a conjunct says about the domain or the range of a relation.
 struct End {
     number: usize,

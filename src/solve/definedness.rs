@@ -378,8 +378,15 @@ fn samples(t: &Type, depth: u32, out: &mut Vec<Value>) {
             let (mut left, mut right) = (Vec::new(), Vec::new());
             samples(a, depth - 1, &mut left);
             samples(b, depth - 1, &mut right);
-            for x in left.iter().take(4) {
-                out.extend(right.iter().take(4).map(|y| Value::pair(x.clone(), y.clone())));
+            // Both sides change early: among the first few are relations that are no sequences.
+            for both in 0..7 {
+                for i in 0..=both {
+                    if let (true, Some(x), Some(y)) =
+                        (i < 4 && both - i < 4, left.get(i), right.get(both - i))
+                    {
+                        out.push(Value::pair(x.clone(), y.clone()));
+                    }
+                }
             }
         }
         _ => {}

@@ -319,8 +319,6 @@ pub(crate) fn be_lenient(open: &mut [Item], var: VarId) {
     }
 }
 
-const UNBOUNDED_IMAGES: &str = "nothing bounds the images of a function into an infinite set";
-
 /// What the search for a function knows: the conjuncts about it and the set of its images.
 struct Rows<'a, 'm> {
     interpreter: &'a Interpreter<'m>,
@@ -337,6 +335,14 @@ struct Rows<'a, 'm> {
 }
 
 impl Rows<'_, '_> {
+    /// That the function has images in an infinite set, with the conjunct that says so.
+    fn unbounded_images(&self) -> Error {
+        let name = self.interpreter.machine.vars.get(self.var.0 as usize).map_or("a function", |d| &*d.name);
+        let own = self.alone.iter().chain(&self.about).find(|c| !c.derived);
+        let span = own.map(|c| c.pred.span).unwrap_or_default();
+        Error::unbounded(span, format!("nothing bounds the images of {name}, which lie in an infinite set"))
+    }
+
     /// The images of a point that nothing bounds, cut to the scope if the user wants it.
     fn images_in_scope(&self, env: &mut Env, point: &Value) -> Res<Option<Arc<[Value]>>> {
         let interpreter = self.interpreter;
@@ -394,7 +400,7 @@ impl Hooks for Rows<'_, '_> {
             found = self.images_in_scope(env, point)?;
         }
         let Some(images) = found else {
-            return Err(Error::unbounded(Default::default(), UNBOUNDED_IMAGES));
+            return Err(self.unbounded_images());
         };
         let mut inside = Vec::with_capacity(images.len());
         for y in images.iter() {

@@ -5,7 +5,9 @@
 //! A *derived* conjunct follows from another one and only serves to bind variables.
 
 use crate::Interpreter;
-use crate::solve::consequences::{common_sequences, consequences, ends_of_relations, restricted_sets};
+use crate::solve::consequences::{
+    common_sequences, consequences, ends_of_relations, functions_on_their_domains, restricted_sets,
+};
 use crate::solve::told_functions::told_functions;
 use bombus_analyse::effect_free_choice;
 use bombus_analyse::substitution::contradict;
@@ -112,6 +114,7 @@ impl Plan {
         }
         let mut together = common_sequences(&self.conjuncts);
         together.extend(ends_of_relations(&self.conjuncts));
+        together.extend(functions_on_their_domains(&self.conjuncts));
         together.extend(restricted_sets(&self.conjuncts));
         for (pred, partial) in together {
             self.push_from(pred, true, partial);

@@ -171,6 +171,26 @@ impl Interpreter<'_> {
                 }
                 out
             }
+            (Symbolic::Struct(sets), Type::Struct(fields)) => {
+                let mut parts = Vec::with_capacity(sets.len());
+                for (set, (_, ty)) in sets.iter().zip(fields.iter()) {
+                    parts.push(below(env, set, ty)?);
+                }
+                let Some(first) = parts.iter().map(|p| p.first().cloned()).collect::<Option<Vec<Value>>>()
+                else {
+                    return Ok(Vec::new());
+                };
+                // The first values of all fields, and another one of one field.
+                let mut out = vec![Value::Rec(first.clone().into())];
+                for (i, part) in parts.iter().enumerate() {
+                    out.extend(part.iter().skip(1).take(EACH / parts.len()).map(|x| {
+                        let mut fields = first.clone();
+                        fields[i] = x.clone();
+                        Value::Rec(fields.into())
+                    }));
+                }
+                out
+            }
             (Symbolic::Binary(op, a, b), Type::Pow(pair)) if op.arrow().is_some() => {
                 let Type::Prod(t, u) = &**pair else { return Ok(Vec::new()) };
                 let (points, images) = (below(env, a, t)?, below(env, b, u)?);

@@ -274,6 +274,11 @@ const RULES: &[(&str, &str, &str)] = &[
          & bool(x+%k*y = z+%a & w %o x) = TRUE}",
     ),
     (
+        "a function is total on its domain",
+        "{f | f : NATURAL +-> NATURAL & dom(f) = %A\\/{7} & !x.(x:dom(f) => f(x) <= 1+x mod 2) & f(7) %o 1}",
+        "{f | f : %A\\/{7} --> 0..2 & bool(!x.(x:dom(f) => f(x) <= 1+x mod 2) & f(7) %o 1) = TRUE}",
+    ),
+    (
         "images of a function that something exists for are a set",
         "{f | f : 1..3 --> %A\\/{0,3} & {y | #i.(i:1..3 & f(i)+%a = y)} = {%a,%b,%c}}",
         "{f | f : 1..3 --> %A\\/{0,3} & bool(ran(f) = {0,%b-%a,%c-%a}) = TRUE}",
@@ -353,6 +358,33 @@ const SYMBOLIC: &[(&str, bool)] = &[
     ("!s.(s<:NATURAL => s<:NATURAL1)", false),
     ("#f.(f:NATURAL-->NATURAL & f(1) = 2)", true),
     ("!x.(x:NATURAL => x*x >= x) & not(!x.(x:INTEGER => x*x > x))", true),
+    ("!x.(x:NATURAL => x mod 2 : 0..1) & !x.(x:NATURAL => x = 3*(x/3) + x mod 3)", true),
+    ("!x.(x:NATURAL => x mod 2 : {0})", false),
+    ("!(x,y).(x:NATURAL & y:NATURAL => x+y = y+x & x+y >= x & x*y >= 0)", true),
+    ("!(x,y).(x:NATURAL & y:NATURAL => x+y > x)", false),
+    ("!(x,y).((x+y)*(x-y) = x*x-y*y)", true),
+    ("!(x,y,z).(x<y & y<z => x<z & z-x >= 2)", true),
+    ("!(x,y,z).(x<y & y<z => z-x >= 3)", false),
+    ("#(x,y).(x:NATURAL & y:NATURAL & x+y < x)", false),
+    ("#(x,y).(x:NATURAL & y:NATURAL & x+y <= x)", true),
+    ("!s.(s:seq(BOOL) => size(s) >= 0 & size(s^s) = 2*size(s) & size(s<-TRUE) > size(s))", true),
+    ("!s.(s:seq1(NATURAL) => size(tail(s)) = size(s)-1)", true),
+    ("!s.(s:seq(NATURAL) => size(s) >= 1)", false),
+    ("#s.(s:seq(NATURAL) & size(s) = 2) & #s.(s:seq(NATURAL) & size(s) = 2 & s(1) = 5)", true),
+    ("#f.(f:1..2-->NATURAL & f(1) > 500)", true),
+    ("!r.(r:struct(a:NATURAL,b:BOOL) => r'a >= 0) & #r.(r:struct(a:NATURAL,b:BOOL) & r'a = 3)", true),
+    ("!r.(r:struct(a:NATURAL,b:BOOL) => r'a >= 1)", false),
+    ("!(f,x).(f:NATURAL-->NATURAL1 & x:NATURAL => f(x)+f(x+1) >= 2)", true),
+    ("(STRING*NATURAL ; NATURAL1*STRING) = STRING*STRING", true),
+    ("!s.(s:POW(NATURAL) => s/\\NATURAL = s & s-INTEGER = {})", true),
+    ("!(s,t,u).(s<:NATURAL & t<:NATURAL & u<:NATURAL => s/\\(t\\/u) = (s/\\t)\\/(s/\\u))", true),
+    ("!(s,t).(s<:NATURAL & t<:NATURAL => (s\\/t)-t = s)", false),
+    ("!(s,t).(s<:NATURAL & t<:NATURAL & s/\\t = {} => (s\\/t)-t = s)", true),
+    ("!(x,s,t).(s<:STRING & t<:STRING & x:s & x/:t => x:s-t)", true),
+    ("!(x,s,t).(s<:STRING & t<:STRING & x:s\\/t => x:s)", false),
+    ("!s.(s<:NATURAL1 => s <: NATURAL\\/{-1})", true),
+    ("!t.(t:STRING => size(t) >= 0 & size(t^\"ab\") = size(t)+2)", true),
+    ("(STRING*(NATURAL-NATURAL1) ; NATURAL1*STRING) = STRING*STRING", false),
 ];
 
 #[test]
@@ -374,4 +406,71 @@ fn laws_of_sets_without_end_are_decided() {
             assert_eq!(found, bombus::lang::value::Value::Bool(*truth), "{text}");
         }
     }
+}
+
+/// What cannot be listed and is undefined somewhere is never called true: `x mod 2` has no value for negative x.
+#[test]
+fn what_is_undefined_for_some_values_is_no_theorem() {
+    for text in [
+        "!x.(x:INTEGER => x mod 2 : 0..1)",
+        "!(x,y).(x:NATURAL & y:NATURAL => x mod y <= x)",
+        "!(x,y).(x/y = x/y)",
+        "!s.(s:seq(NATURAL) => size(tail(s)) = size(s)-1)",
+        "!(f,x).(f:NATURAL-->NATURAL & x:INTEGER => f(x) >= 0)",
+    ] {
+        let found = evaluate(text);
+        assert_ne!(found.ok(), Some(bombus::lang::value::Value::Bool(true)), "{text}");
+    }
+}
+
+/// Hypotheses and claims about integers; `%a %b %c %k %n %o` as above.
+const HYPOTHESES: &[&str] = &[
+    "x >= %a",
+    "y : NATURAL",
+    "x+%k <= y",
+    "y <= %n",
+    "x*x <= y+%b",
+    "x = 2*y+%c",
+    "x+y >= 0",
+    "not(x < %b)",
+];
+const CLAIMS: &[&str] = &[
+    "%k*x+%a*y %o %b",
+    "x*y %o %c",
+    "y mod 3 %o %c",
+    "y/3 %o y-%a",
+    "x+y %o x-%k",
+    "(x >= %a or y %o %b)",
+    "x*x+y*y %o %a*x",
+    "(x %o %c => x+y %o y+%c)",
+    "x : %a..%n",
+];
+
+/// A quantifier over all integers that is called true is true on every window, and one that is called false because nothing
+/// satisfies it has no solution in a window.
+#[test]
+fn what_is_called_a_theorem_holds_at_every_point_of_a_window() {
+    let truth = |truth: bool| Some(bombus::lang::value::Value::Bool(truth));
+    let mut instances = Instances(Random(41));
+    let (mut theorems, mut contradictions) = (0, 0);
+    for _ in 0..INSTANCES {
+        let some: Vec<&str> = HYPOTHESES.iter().copied().filter(|_| instances.number(0, 2) == 0).collect();
+        let claim = CLAIMS[instances.number(0, CLAIMS.len() as i64 - 1) as usize];
+        let given = some.join(" & ");
+        let given = if given.is_empty() { "0 = 0" } else { &given };
+        let body = format!("{given} => {claim}");
+        let [body, both] = instances.of([&body, &format!("{given} & {claim}")]);
+        let window = "x:-8..8 & y:-8..8";
+        if evaluate(&format!("!(x,y).({body})")).ok() == truth(true) {
+            theorems += 1;
+            let inside = evaluate(&format!("!(x,y).({window} => ({body}))"));
+            assert_eq!(inside.ok(), truth(true), "{body}");
+        }
+        if evaluate(&format!("#(x,y).({both})")).ok() == truth(false) {
+            contradictions += 1;
+            let inside = evaluate(&format!("#(x,y).({window} & {both})"));
+            assert_eq!(inside.ok(), truth(false), "{both}");
+        }
+    }
+    assert!(theorems > 50 && contradictions > 30, "{theorems} theorems, {contradictions} contradictions");
 }

@@ -474,7 +474,7 @@ fn machine_code_packs_states_as_the_host_does() {
         };
         let ops = vec![Op::Emit { t: 0 }, Op::Halt, Op::Fails];
         let mut code = Code { ops, registers: 64, plan: Some(plan.clone()), ..Code::default() };
-        code.native = Native::new(Wanted::AtOnce);
+        code.native = Native::new(Tier::AtOnce);
         let Some(made) = code.native.made(&code) else { return };
         let state: Vec<u64> = (0..words).map(|_| random.next()).collect();
         let mut frame = Frame::default();
