@@ -8,11 +8,11 @@
 use crate::env::Env;
 use crate::error::{Flow, Res};
 use crate::solve::functions::settled;
-use crate::solve::plan::{Conjunct, Plan};
+use crate::solve::plan::{Conjunct, ForallPlan, Plan};
 use crate::{FORMULA_VARS, Interpreter};
 use bombus_base::hash::HashMap;
 use bombus_lang::free;
-use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, VarId};
+use bombus_lang::typed::{Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use bombus_lang::value::Value;
 use bombus_lang::walk::{Change, Visit, change_pred, visit_pred};
 use std::collections::BTreeSet;
@@ -195,6 +195,9 @@ impl Interpreter<'_> {
         if args.found.is_empty() {
             return Ok(());
         }
+        if let Some(there) = self.instance_of_domain(env, &plan, row) {
+            return self.about_row(env, &there, row, out);
+        }
         let vars = &plan.hypotheses.vars;
         let mut bindings: Vec<Vec<Value>> = Vec::new();
         let (mut open, mut seen) = (false, 0);
@@ -230,6 +233,39 @@ impl Interpreter<'_> {
             self.about_row(env, &conclusion, row, out)?;
         }
         Ok(())
+    }
+
+    /// `!x.(x : dom(f) & P => Q)` at the point in place of `x`: an image is asked for where the function has one, so the point is in
+    /// the domain there. Other points of the domain, which is not known yet, are left out.
+    fn instance_of_domain(&self, env: &mut Env, plan: &ForallPlan, row: &Row) -> Option<Pred> {
+        let all = &plan.hypotheses.vars;
+        let ranges_over_domain = |p: &Pred| match &p.kind {
+            PredKind::Rel(RelOp::In, x, domain) => match (&x.kind, &domain.kind) {
+                (ExprKind::Var(x), ExprKind::Unary(UnOp::Dom, f)) if all.contains(x) => {
+                    matches!(f.kind, ExprKind::Var(v) if v == row.var).then_some(*x)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let told = plan.hypotheses.conjuncts.iter().filter(|c| !c.derived);
+        let x = told.clone().find_map(|c| ranges_over_domain(&c.pred))?;
+        let others: Vec<Pred> =
+            told.filter(|c| ranges_over_domain(&c.pred) != Some(x)).map(|c| c.pred.clone()).collect();
+        let vars: Vec<VarId> = all.iter().copied().filter(|v| *v != x).collect();
+        let span = plan.conclusion.span;
+        let mut there = plan.conclusion.clone();
+        if !others.is_empty() {
+            let given = Pred { kind: PredKind::And(others), span };
+            there = Pred { kind: PredKind::Implies(Box::new(given), Box::new(there)), span };
+        }
+        if !vars.is_empty() {
+            there = Pred { kind: PredKind::Forall(vars, Box::new(there)), span };
+        }
+        let point = self.row_var(self.type_of(x));
+        env.bind(point, row.point.clone());
+        change_pred(&mut there, &mut Renaming(HashMap::from_iter([(x, point)])));
+        Some(there)
     }
 
     /// Puts the image in place of the function applied to the point. False if that is not to be found, or the

@@ -21,6 +21,8 @@ const TRIED: [usize; 2] = [1 << 10, 1 << 5];
 const EACH: usize = 1 << 6;
 /// Items of a sequence, and elements of a set, that is tried.
 const LENGTH: usize = 4;
+/// Items that a sequence that is tried may begin with.
+const FIRSTS: usize = 12;
 /// Sets with more elements, as a base-2 logarithm, are not listed for a few of them.
 const SMALL: f64 = 10.0;
 /// How deep a type is looked into for its values.
@@ -147,7 +149,7 @@ impl Interpreter<'_> {
                 let items = below(env, of, ty)?;
                 let mut out = vec![Value::empty()];
                 for length in 1..=LENGTH.min(items.len()) {
-                    for first in 0..items.len().min(LENGTH) {
+                    for first in 0..items.len().min(FIRSTS) {
                         let rotated = items.iter().cycle().skip(first).take(length);
                         out.push(sequence(rotated));
                     }

@@ -188,7 +188,10 @@ fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
     assert_eq!(with(&functions("")), "verified 32/48");
     assert_eq!(verdict(&functions("")), "incomplete 0/0");
     assert!(with(&functions("& f(1)*f(1) > 100+f(2)")).starts_with("incomplete"));
-    assert_eq!(with(&functions("& !g.(g : 1..2 --> NATURAL => g(1)*g(2) < 100)")), "verified 32/48");
+    let all = |claim: &str| functions(&format!("& !g.(g : 1..2 --> NATURAL => {claim})"));
+    assert_eq!(with(&all("(g(1)*g(1)+7*g(2)) mod 7 /= 3")), "verified 32/48");
+    // A counterexample beyond the scope decides: the constants do not exist, whatever the scope is.
+    assert_eq!(with(&all("g(1)*g(2) < 100")), "violated 0/0");
     // A quantifier that nothing bounds speaks of 0..3 as well.
     let text = one_bit("op = PRE !n.(n:NATURAL => (n*n) mod 7 /= 3) THEN skip END");
     assert_eq!(with(&text), "verified 1/2");
