@@ -3,6 +3,8 @@
 //! In: two values as text, in the notation of B. Out: the changes in words, such as `t2: idle → reading`. Values that
 //! are no listed sets have no parts. Never here: values themselves, typing.
 
+use std::collections::HashSet;
+
 /// More changes than this are told by the whole value.
 const MOST: usize = 4;
 
@@ -16,33 +18,33 @@ pub fn between(before: &str, after: &str) -> Option<Vec<String>> {
     if old.len().max(new.len()) < 2 {
         return None;
     }
-    let gone: Vec<&&str> = old.iter().filter(|e| !new.contains(e)).collect();
-    let come: Vec<&&str> = new.iter().filter(|e| !old.contains(e)).collect();
+    let (gone, come) = (missing(&old, &new)?, missing(&new, &old)?);
+    // Where a point had one image and has another one, that is one change.
+    let images = |of: &[&str], point: &str| -> Vec<String> {
+        let maplets = of.iter().filter_map(|e| maplet(e));
+        maplets.filter(|(x, _)| *x == point).map(|(_, y)| y.to_string()).collect()
+    };
+    let moved = |point: &str| match (&images(&gone, point)[..], &images(&come, point)[..]) {
+        ([from], [to]) => Some(format!("{point}: {from} → {to}")),
+        _ => None,
+    };
     let mut changes = Vec::new();
-    for e in &gone {
-        let Some((from, to)) = maplet(e) else {
-            changes.push(format!("− {e}"));
-            continue;
-        };
-        let images: Vec<&str> =
-            come.iter().filter_map(|f| maplet(f)).filter(|(x, _)| *x == from).map(|(_, y)| y).collect();
-        match images[..] {
-            [image] => changes.push(format!("{from}: {to} → {image}")),
-            _ => changes.push(format!("− {from}|->{to}")),
-        }
-    }
-    for e in &come {
-        match maplet(e) {
-            Some((from, to)) => {
-                let known = gone.iter().filter_map(|f| maplet(f)).any(|(x, _)| x == from);
-                if !known {
-                    changes.push(format!("+ {from}|->{to}"));
-                }
-            }
-            None => changes.push(format!("+ {e}")),
+    for (sign, e) in gone.iter().map(|e| ('−', e)).chain(come.iter().map(|e| ('+', e))) {
+        match maplet(e).map(|(from, to)| (from, to, moved(from))) {
+            Some((_, _, Some(change))) if sign == '−' => changes.push(change),
+            Some((_, _, Some(_))) => {}
+            Some((from, to, None)) => changes.push(format!("{sign} {from}|->{to}")),
+            None => changes.push(format!("{sign} {e}")),
         }
     }
     (changes.len() <= MOST && changes.len() < new.len().max(old.len())).then_some(changes)
+}
+
+/// The elements of a set that another one lacks; `None` if these are more than can be told.
+fn missing<'t>(set: &[&'t str], other: &[&str]) -> Option<Vec<&'t str>> {
+    let other: HashSet<&str> = other.iter().copied().collect();
+    let missing: Vec<&str> = set.iter().copied().filter(|e| !other.contains(e)).take(MOST + 1).collect();
+    (missing.len() <= MOST).then_some(missing)
 }
 
 /// The items of a sequence.
@@ -121,6 +123,24 @@ mod tests {
             between("{((a|->b)|->{1,2}),(c|->d)}", "{(c|->d)}"),
             Some(vec!["− (a|->b)|->{1,2}".into()])
         );
+    }
+
+    #[test]
+    fn a_point_that_gets_more_images_loses_none_of_them() {
+        let before = "{(a|->1),(b|->1),(c|->1),(d|->1)}";
+        let after = "{(a|->2),(a|->3),(b|->1),(c|->1),(d|->1)}";
+        let told = ["− a|->1", "+ a|->2", "+ a|->3"].map(String::from).to_vec();
+        assert_eq!(between(before, after), Some(told));
+    }
+
+    #[test]
+    fn one_element_among_a_hundred_thousand_is_told_and_half_of_them_are_not() {
+        let set = |numbers: &mut dyn Iterator<Item = u32>| {
+            format!("{{{}}}", numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(","))
+        };
+        let all = set(&mut (0..100_000));
+        assert_eq!(between(&all, &set(&mut (1..100_000))), Some(vec!["− 0".into()]));
+        assert_eq!(between(&all, &set(&mut (0..50_000))), None);
     }
 
     #[test]
