@@ -66,10 +66,14 @@ pub fn followed_first(
     look: &Budget,
     first: Explored,
 ) -> Option<Explored> {
-    let chain = model.refinement.as_ref().filter(|_| first.violation.is_none())?;
+    let chain = model.refinement.as_ref().filter(|_| is_only_doubtful(&first))?;
     let followup = follow(chain, options, look, true);
     if followup.findings.is_empty() && !followup.incomplete.is_empty() {
         return None;
+    }
+    let mut first = first;
+    if !followup.findings.is_empty() {
+        leave_to_lockstep(&mut first);
     }
     let whole = followup.incomplete.is_empty() && (options.keep_going || followup.findings.is_empty());
     // That the first look was a short one is no limit of the user's.
@@ -113,21 +117,31 @@ pub fn judge(
         return Ok(explored);
     }
     let followup = follow(chain, options, budget, doubtful);
-    let only_doubtful = explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()));
-    if doubtful && followup.findings.is_empty() && followup.incomplete.is_empty() && only_doubtful {
+    let settled = followup.findings.is_empty() && followup.incomplete.is_empty();
+    if doubtful && settled && is_only_doubtful(&explored) {
         let more_asked = temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
         explored =
             if more_asked { outside(explored, options, again)? } else { inside(explored, model, &followup) };
         enter_unfollowed(model, &mut explored.ledger);
     } else if doubtful && !followup.findings.is_empty() {
-        // A client can meet this fault; the way to the other one may be closed to clients.
-        explored.violation = None;
-        explored.others.clear();
+        leave_to_lockstep(&mut explored);
     } else if doubtful && !followup.incomplete.is_empty() {
         put_in_doubt(&mut explored);
     }
     merge(&mut explored, sources, options, &followup);
     Ok(explored)
+}
+
+/// Whether the machine alone shows no fault but such as no client may be able to meet.
+fn is_only_doubtful(explored: &Explored) -> bool {
+    explored.found.iter().all(|(k, n)| *n == 0 || MAY_BE_OUTSIDE.contains(&k.as_str()))
+}
+
+/// A client can meet a fault that the lock-step check shows; the way to one that the machine alone shows may be closed to
+/// clients.
+fn leave_to_lockstep(explored: &mut Explored) {
+    explored.violation = None;
+    explored.others.clear();
 }
 
 /// The machine as far as clients may call it, which the lock-step check saw whole.

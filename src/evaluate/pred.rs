@@ -185,15 +185,11 @@ impl Interpreter<'_> {
         // `!x.(P => Q)`: the solutions of P are tested with Q. Anything else is tested for a
         // solution of its negation.
         let plan = self.forall_plan(vars, body);
-        let mut pending: Option<Error> = None;
+        let mut pending = Pending::default();
         let mut falsified = false;
         let run = self.run_plan(env, &plan.hypotheses, &mut |env, error| {
             if let Some(err) = error {
-                if err.is_stop() {
-                    return Err(err.clone());
-                }
-                pending = Some(worse(pending.take(), err.clone()));
-                return Ok(Flow::Go);
+                return pending.add(err.clone());
             }
             match self.holds(env, &plan.conclusion) {
                 Ok(true) => Ok(Flow::Go),
@@ -201,20 +197,16 @@ impl Interpreter<'_> {
                     falsified = true;
                     Ok(Flow::Stop)
                 }
-                Err(err) if err.is_stop() => Err(err),
-                Err(err) => {
-                    pending = Some(worse(pending.take(), err));
-                    Ok(Flow::Go)
-                }
+                Err(err) => pending.add(err),
             }
         });
         if falsified {
             return Ok(false);
         }
         given_up(run, &mut pending)?;
-        match pending {
+        match pending.error {
             None => Ok(true),
-            Some(e) if e.is_incomplete() => {
+            Some(e) if pending.limited => {
                 let mut decided = self.always(env, vars, &plan)?;
                 if decided.is_none() {
                     decided = self.follows(env, &plan)?.then_some(true);
@@ -315,11 +307,12 @@ impl Interpreter<'_> {
                 return Ok(None);
             }
         }
-        Ok(Some(true))
+        // The searches met only values that break the conclusion: a hypothesis may be undefined for others.
+        Ok(self.always_has_truth_value(env, &plan.hypotheses)?.then_some(true))
     }
 
     fn decide_exists(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
-        let mut pending: Option<Error> = None;
+        let mut pending = Pending::default();
         let mut found = false;
         let mut open = false;
         let run = self.solutions(env, vars, body, &mut |_, error| match error {
@@ -327,11 +320,9 @@ impl Interpreter<'_> {
                 found = true;
                 Ok(Flow::Stop)
             }
-            Some(err) if err.is_stop() => Err(err.clone()),
             Some(err) => {
                 open |= err.is_unknown();
-                pending = Some(worse(pending.take(), err.clone()));
-                Ok(Flow::Go)
+                pending.add(err.clone())
             }
         });
         if found {
@@ -342,9 +333,9 @@ impl Interpreter<'_> {
         if open {
             return Err(Error::unknown());
         }
-        match pending {
+        match pending.error {
             None => Ok(false),
-            Some(e) if e.is_incomplete() => {
+            Some(e) if pending.limited => {
                 if let [v] = vars
                     && self.type_of(*v) == Type::Integer
                     && let Some(found) = self.spans_of_pred(env, body, *v)?
@@ -362,14 +353,34 @@ impl Interpreter<'_> {
     }
 }
 
+/// What a search for the values of a quantifier could not decide.
+#[derive(Default)]
+struct Pending {
+    /// The worst of all errors.
+    error: Option<Error>,
+    /// Some values were not tried because of a limit of ours, whatever else went wrong: others may decide.
+    limited: bool,
+}
+
+impl Pending {
+    fn add(&mut self, e: Error) -> Res<Flow> {
+        if e.is_stop() {
+            return Err(e);
+        }
+        self.limited |= e.is_incomplete();
+        self.error = Some(worse(self.error.take(), e));
+        Ok(Flow::Go)
+    }
+}
+
 fn is_same_variable(a: &Expr, b: &Expr) -> bool {
     matches!((&a.kind, &b.kind), (ExprKind::Var(v), ExprKind::Var(w)) if v == w)
 }
 
 /// Keeps in mind that a search went no further because of a limit of ours; what else ends a search ends more than that.
-fn given_up<T>(run: Res<T>, pending: &mut Option<Error>) -> Res<()> {
+fn given_up<T>(run: Res<T>, pending: &mut Pending) -> Res<()> {
     match run {
-        Err(e) if e.is_incomplete() => *pending = Some(worse(pending.take(), e)),
+        Err(e) if e.is_incomplete() => drop(pending.add(e)?),
         other => drop(other?),
     }
     Ok(())

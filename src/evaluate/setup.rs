@@ -283,12 +283,7 @@ impl Interpreter<'_> {
                 match writes.iter().find(|(w, _)| w == v) {
                     Some((_, x)) => variables.push(x.clone()),
                     None => {
-                        let name = &self.machine.var(*v).name;
-                        found.note(Error::new(
-                            crate::ErrorKind::Uninitialised,
-                            self.machine.initialisation.span,
-                            format!("INITIALISATION gives {name} no value"),
-                        ))?;
+                        found.note(self.without_initial_value(*v))?;
                         continue 'next;
                     }
                 }
@@ -299,6 +294,15 @@ impl Interpreter<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// That some outcome of INITIALISATION leaves a variable without a value.
+    pub(crate) fn without_initial_value(&self, v: VarId) -> Error {
+        Error::new(
+            ErrorKind::Uninitialised,
+            self.machine.initialisation.span,
+            format!("INITIALISATION gives {} no value", self.machine.var(v).name),
+        )
     }
 
     /// The clauses a state breaks. `statics` asks for assertions about constants alone as well.

@@ -72,6 +72,37 @@ impl Interpreter<'_> {
         Ok(Flow::Go)
     }
 
+    /// Whether the conjuncts of a plan are known to be true or false for all values of its variables, stage by stage.
+    pub(crate) fn always_has_truth_value(&self, env: &mut Env, plan: &Plan) -> Res<bool> {
+        if !plan.is_partial() {
+            return Ok(true);
+        }
+        let saved = env.take(&plan.vars);
+        let before = (env.enumerating, env.exact, self.careful.get(), self.loose.get());
+        (env.enumerating, env.exact) = (false, true);
+        let mut known = Ok(true);
+        for n in plan.stages.iter().copied().chain([plan.conjuncts.len()]) {
+            let run = self.run_careful(env, plan, &plan.conjuncts[..n], &mut |_, error| match error {
+                Some(e) if e.is_stop() => Err(e.clone()),
+                _ => Ok(Flow::Stop),
+            });
+            match run {
+                Ok(Flow::Go) => {}
+                Ok(Flow::Stop) => known = Ok(false),
+                Err(e) if e.is_stop() => known = Err(e),
+                Err(_) => known = Ok(false),
+            }
+            if !matches!(known, Ok(true)) {
+                break;
+            }
+        }
+        self.careful.set(before.2);
+        self.loose.set(before.3);
+        (env.enumerating, env.exact) = (before.0, before.1);
+        env.restore(saved);
+        known
+    }
+
     /// Looks for one valuation that makes some of the conjuncts undefined and none of them false.
     fn run_careful(&self, env: &mut Env, plan: &Plan, conjuncts: &[Arc<Conjunct>], sink: Sink) -> Res<Flow> {
         let conjuncts: Vec<Arc<Conjunct>> =

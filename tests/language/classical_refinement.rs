@@ -361,6 +361,83 @@ fn a_fault_that_no_followed_call_meets_is_no_finding() {
     }
 }
 
+/// A finding of this kind in every engine, with and without going on after it.
+fn found_before_any_call(files: &[(&str, &str)], kind: &str) {
+    let dir = tempfile::tempdir().expect("a directory");
+    for options in
+        [&["--engine", "compiled"][..], &["--engine", "evaluate"], &["--engine", "reference"], &["-k"]]
+    {
+        let (status, json) = check_with(dir.path(), files, options);
+        assert_eq!(status, 1, "{options:?} {json:#}");
+        assert_eq!(json["violation"]["kind"], kind, "{options:?} {json:#}");
+    }
+}
+
+#[test]
+fn what_fails_before_any_call_is_no_fault_of_a_call() {
+    let refinement = |clauses: &str, start: &str| {
+        format!(
+            "REFINEMENT Counter_r REFINES Counter {clauses} VARIABLES xx, yy INVARIANT xx = x & yy : 0..1
+             INITIALISATION {start}
+             OPERATIONS inc = SELECT xx < 3 THEN xx := xx + 1 END; r <-- get = r := xx END"
+        )
+    };
+    let undefined = "well-definedness";
+    found_before_any_call(
+        &with_counter(&refinement("", "xx := 0 || CHOICE yy := 0 OR yy := 1/0 END")),
+        undefined,
+    );
+    found_before_any_call(&with_counter(&refinement("", "xx := 0")), undefined);
+    for properties in ["c = 4/0", "4/c > 0"] {
+        let clauses = format!("CONSTANTS c PROPERTIES c : 0..1 & {properties}");
+        found_before_any_call(&with_counter(&refinement(&clauses, "xx := 0 || yy := 0")), undefined);
+    }
+    let implementation = |start: &str| {
+        format!(
+            "IMPLEMENTATION Counter_i REFINES Counter IMPORTS Cell INVARIANT x = v INITIALISATION {start}
+             OPERATIONS inc = up; r <-- get = r <-- value END"
+        )
+    };
+    let cell = |start: &str| {
+        format!(
+            "MACHINE Cell VARIABLES v INVARIANT v : NATURAL INITIALISATION {start}
+             OPERATIONS up = PRE v < 3 THEN v := v + 1 END; put(k) = PRE k : 0..2 THEN v := k END;
+             r <-- value = BEGIN r := v END END"
+        )
+    };
+    for (start, below, kind) in [
+        ("put(7)", "v := 0", "precondition"),
+        ("BEGIN put(7); put(0) END", "v := 0", "precondition"),
+        ("put(4/0)", "v := 0", undefined),
+        ("skip", "CHOICE v := 0 OR v := 1/0 END", undefined),
+    ] {
+        let (main, imported) = (implementation(start), cell(below));
+        let files = [("Counter_i.imp", &*main), ("Counter.mch", COUNTER), ("Cell.mch", &*imported)];
+        found_before_any_call(&files, kind);
+    }
+    verified(&[
+        ("Counter_i.imp", &implementation("put(0)")),
+        ("Counter.mch", COUNTER),
+        ("Cell.mch", &cell("v := 2")),
+    ]);
+}
+
+#[test]
+fn going_on_after_a_fault_that_no_client_meets_ends_although_the_machine_alone_does_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let check = |assertion: &str| {
+        let text = format!(
+            "REFINEMENT Counter_r REFINES Counter VARIABLES xx INVARIANT xx : INTEGER & xx = x ASSERTIONS {assertion}
+             INITIALISATION xx := 0 OPERATIONS inc = BEGIN xx := xx + 1 END; r <-- get = r := xx END"
+        );
+        check_with(dir.path(), &with_counter(&text), &["-k"])
+    };
+    let (status, json) = check("4/(4-xx) > 0");
+    assert_eq!((status, json["states"].as_u64()), (0, Some(4)), "{json:#}");
+    let (status, json) = check("xx < 3");
+    assert_eq!((status, json["found"]["assertion"].as_u64()), (1, Some(1)), "{json:#}");
+}
+
 #[test]
 fn an_operation_that_the_refinement_does_not_have_is_named() {
     let text = counter_r("xx = x + 10", "PRE xx < 13 THEN xx := xx + 1 END", "r := xx - 10");

@@ -423,6 +423,33 @@ fn what_is_undefined_for_some_values_is_no_theorem() {
     }
 }
 
+/// `P => Q` has no value where `P` has none, also where `Q` holds for all values.
+#[test]
+fn a_conclusion_that_always_holds_hides_no_undefined_hypothesis() {
+    for text in [
+        "!q.(q:seq(INTEGER) & last(q) > 0 => 1 = 1)",
+        "!f.(f:0..2-->NATURAL & f(5) > 0 => 4 /: 4..0)",
+        "!x.(x:NATURAL & x mod x < 1 => x:NATURAL)",
+        "!(t,u).(t<:INTEGER & u<:INTEGER & min(u) >= card(t) => {-1} /<: {2})",
+        "!(x,y).(x:NATURAL & (y:NATURAL => x mod y < 2 or x > y) => x:NATURAL)",
+    ] {
+        assert_ne!(evaluate(text).ok(), Some(bombus::lang::value::Value::Bool(true)), "{text}");
+    }
+    let text = "!(x,y).(x:dom({1|->2}) & {1|->2}(x) = 2 & y:NATURAL => y /: {-1,-2})";
+    assert_eq!(evaluate(text).ok(), Some(bombus::lang::value::Value::Bool(true)), "{text}");
+}
+
+/// Where not all values could be tried, one that decides counts more than others for which a formula is undefined.
+#[test]
+fn a_witness_decides_beside_values_that_are_undefined() {
+    for (text, truth) in [
+        ("#(x,y).(x:INTEGER & y:NATURAL & 2-x = (y+x) mod 5)", true),
+        ("!(x,y).(x>2 & y:NATURAL & y/y /: {y} => (y+x /= y => y:4..y))", false),
+    ] {
+        assert_eq!(evaluate(text).ok(), Some(bombus::lang::value::Value::Bool(truth)), "{text}");
+    }
+}
+
 /// Hypotheses and claims about integers; `%a %b %c %k %n %o` as above.
 const HYPOTHESES: &[&str] = &[
     "x >= %a",

@@ -208,6 +208,10 @@ impl<'m> Search<'m> {
         for e in &constants.incomplete {
             self.reason(e.message());
         }
+        // No call leads to what is undefined before the first one.
+        if constants.errors.iter().any(|e| !self.own_error(e)) {
+            return Ok(());
+        }
         for (number, valuation) in constants.values.into_iter().enumerate() {
             self.constants = valuation;
             self.concretes = Numbered::default();
@@ -272,16 +276,24 @@ impl<'m> Search<'m> {
         let mut env = self.empty();
         let mut out = crate::exec::Outcomes::default();
         self.interpreter.exec(&mut env, &self.chain.machine.initialisation, &mut out)?;
-        for e in out.errors.iter().filter(|e| !e.is_finding() && e.kind() != ErrorKind::Represented) {
-            self.reason(e.message());
+        for e in out.errors.iter().filter(|e| e.kind() != ErrorKind::Represented) {
+            if !e.is_finding() {
+                self.reason(e.message());
+            } else if !self.own_error(e) {
+                return Ok(false);
+            }
         }
         let starts = self.abstracts.initial(&self.interpreter, &self.empty())?;
         let own = &self.chain.machine.variables[..self.chain.own_variables];
         let mut firsts: Vec<Values> = Vec::new();
         for writes in &out.writes {
-            // A variable without a value is a finding of the checked machine alone.
-            let values: Option<Vec<Value>> = own.iter().map(|v| crate::called::written(writes, *v)).collect();
-            firsts.extend(values.map(Values::from));
+            let values: Result<Vec<Value>, VarId> =
+                own.iter().map(|v| crate::called::written(writes, *v).ok_or(*v)).collect();
+            match values {
+                Ok(values) => firsts.push(values.into()),
+                Err(v) if !self.own_error(&self.interpreter.without_initial_value(v)) => return Ok(false),
+                Err(_) => {}
+            }
         }
         firsts.sort();
         firsts.dedup();
@@ -301,6 +313,12 @@ impl<'m> Search<'m> {
             }
         }
         Ok(true)
+    }
+
+    /// An error of the checked machine itself before any call.
+    fn own_error(&mut self, e: &Error) -> Going {
+        let message = e.message().to_string();
+        !self.options.own_checks || self.finding(kind_of(e), message, Vec::new(), e.span(), None, None)
     }
 
     /// The abstract states among `candidates` that may belong to `c`, and what kept others away.
