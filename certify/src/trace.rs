@@ -16,6 +16,9 @@ use bombus_oracle::tree::{Expr, Machine, Name, Operation, Var};
 use bombus_oracle::value::Value;
 use serde_json::Value as Json;
 
+/// Characters of a value that a message shows.
+const SHOWN: usize = 200;
+
 /// Replays the trace of a certificate; an error is a reason to reject.
 pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String> {
     let text = c.trace.as_deref().unwrap_or_default();
@@ -52,7 +55,6 @@ pub fn params(op: Option<&Operation>) -> &[Var] {
 
 /// The claim and the trace of a JSON object.
 pub fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String> {
-    let oracle = Oracle::new(machine, 1_000_000);
     let kind = json["kind"].as_str().and_then(Kind::named).ok_or("\"kind\" is missing or unknown")?;
     let event = match json["while"]["name"].as_str() {
         None if json["while"].is_null() => None,
@@ -66,7 +68,7 @@ pub fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String
         }
         Some(n) if json["while"]["params"].is_null() => Some((Name::from(n), None)),
         Some(n) => {
-            let values = all(&oracle, params(machine.operation(n)), &json["while"]["params"])?;
+            let values = all(machine, params(machine.operation(n)), &json["while"]["params"])?;
             Some((Name::from(n), Some(values)))
         }
     };
@@ -76,32 +78,41 @@ pub fn trace_of(machine: &Machine, json: &Json) -> Result<(Claim, Trace), String
 
 /// Constants and steps of a JSON object.
 pub fn steps_of(machine: &Machine, json: &Json) -> Result<Trace, String> {
-    let oracle = Oracle::new(machine, 1_000_000);
     let mut trace = Trace { constants: Writes::new(), steps: Vec::new() };
     for (n, v) in json["constants"].as_object().into_iter().flatten() {
-        trace.constants.insert(n.as_str().into(), value(&oracle, v)?);
+        trace.constants.insert(n.as_str().into(), value(machine, v)?);
     }
     for s in json["trace"].as_array().ok_or("\"trace\" is missing")? {
-        oracle.restart();
         let event = s["event"].as_str().ok_or("a step has no \"event\"")?;
         let op = machine.operation(event).filter(|_| !trace.steps.is_empty());
-        let params = all(&oracle, params(op), &s["params"])?;
+        let params = all(machine, params(op), &s["params"])?;
         let result = |(n, _): &Var| {
-            Some(&s["results"][&**n]).filter(|j| !j.is_null()).map(|j| value(&oracle, j)).transpose()
+            Some(&s["results"][&**n]).filter(|j| !j.is_null()).map(|j| value(machine, j)).transpose()
         };
         let results = op.map_or(&[][..], |o| &o.results[..]).iter().map(result).collect::<Result<_, _>>()?;
-        let state = all(&oracle, &machine.variables, &s["state"])?;
+        let state = all(machine, &machine.variables, &s["state"])?;
         trace.steps.push(Step { event: event.into(), params, results, state });
     }
     Ok(trace)
 }
 
-fn value(oracle: &Oracle, j: &Json) -> Result<Value, String> {
-    let text = j.as_str().ok_or(format!("{j} is not a text"))?;
-    let e = read::<Expr>(text).map_err(|e| format!("in `{text}`: {e}"))?;
-    oracle.eval(&Default::default(), &e).map_err(|e| format!("`{text}`: {e:?}"))
+/// The value that a text spells out. It takes no more steps than a few for each of its characters.
+fn value(machine: &Machine, j: &Json) -> Result<Value, String> {
+    let text = j.as_str().ok_or_else(|| format!("{} is not a text", start(&j.to_string())))?;
+    let e = read::<Expr>(text).map_err(|e| format!("in `{}`: {e}", start(text)))?;
+    let oracle = Oracle::new(machine, 1000 + 4 * text.len() as u64);
+    oracle.eval(&Default::default(), &e).map_err(|e| format!("`{}`: {e:?}", start(text)))
 }
 
-fn all(oracle: &Oracle, names: &[Var], j: &Json) -> Result<Vec<Value>, String> {
-    names.iter().map(|(n, _)| value(oracle, &j[&**n]).map_err(|e| format!("{n}: {e}"))).collect()
+/// A text, or its first characters if it is long.
+fn start(text: &str) -> String {
+    let mut start: String = text.chars().take(SHOWN).collect();
+    if start.len() < text.len() {
+        start.push('…');
+    }
+    start
+}
+
+fn all(machine: &Machine, names: &[Var], j: &Json) -> Result<Vec<Value>, String> {
+    names.iter().map(|(n, _)| value(machine, &j[&**n]).map_err(|e| format!("{n}: {e}"))).collect()
 }

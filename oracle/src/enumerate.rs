@@ -2,8 +2,9 @@
 //!
 //! In: variables with their types, a predicate, an environment. Out: one call per binding, in a fixed order.
 //! A variable runs through its type, or through a set that is obvious from one conjunct: `x=E`, `x:S`, `x|->y:S`,
-//! `x<:S`, or integers between two comparisons. A binding outside that set makes the conjunct false, hence the whole
-//! conjunction. A conjunct that is false already ends a branch for the same reason. Nothing cleverer is here.
+//! `x<:S`, or integers between two comparisons, also by way of other variables. A binding outside that set makes a
+//! conjunct false, hence the whole conjunction. A conjunct that is false already ends a branch for the same reason. Nothing
+//! cleverer is here.
 //!
 //! A variable without a value yet is `Slot::Unbound`; reading the variable stops the evaluation, so whatever can be
 //! evaluated does not depend on variables that come later.
@@ -12,8 +13,9 @@ use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, Val};
 use crate::pred::{Conjunct, conjuncts, located, worse};
 use crate::sets::{Set, sides};
 use crate::text::Core;
-use crate::tree::{Expr, Name, Pred, RelOp, Type, Var};
+use crate::tree::{BinOp, Expr, Name, Pred, RelOp, Type, Var};
 use crate::value::Value;
+use dashu_int::IBig;
 use std::sync::Arc;
 
 /// Called with the environment of each binding, and whether the predicate is true or undefined there.
@@ -23,6 +25,9 @@ pub(crate) type Found<'a> = &'a mut dyn FnMut(&Env, Result<(), Undefined>) -> Re
 type Pending<'a> = (&'a [Conjunct<'a>], Option<Stop>);
 /// A variable by its place with its range, if there is one; and one whose range is undefined.
 type Choice = (Option<(usize, Range)>, Option<usize>);
+
+/// So many variables may stand between one and the number that bounds it.
+const THROUGH: usize = 3;
 
 /// The values that a variable runs through.
 enum Range {
@@ -47,7 +52,11 @@ impl Oracle<'_> {
             match self.holds(env, p).map_err(|s| located(s, label)) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
-                Err(Stop::Unbound) => open.push((*label, *p)),
+                // Where the left side of an implication is true, the right side is a conjunct.
+                Err(Stop::Unbound) => match p.bare() {
+                    Pred::Implies(l, r) if self.holds(env, l) == Ok(true) => conjuncts(r, label, &mut open),
+                    _ => open.push((*label, *p)),
+                },
                 Err(s) => trouble = Some(worse(trouble, s)),
             }
         }
@@ -196,33 +205,54 @@ impl Oracle<'_> {
         }
     }
 
-    /// The integers between the comparisons of a variable with numbers.
+    /// The integers between the comparisons of a variable with numbers, and with variables that are compared with numbers.
     fn between(&self, env: &Env, name: &Name, open: &[Conjunct]) -> Option<Set> {
-        let (mut lows, mut highs) = (Vec::new(), Vec::new());
-        for (_, p) in open {
-            let Pred::Rel(op, a, b) = p else { continue };
-            let (e, mirrored) = match (path(a, name), path(b, name)) {
-                (Some(p), _) if p.is_empty() => (b, false),
-                (_, Some(p)) if p.is_empty() => (a, true),
-                _ => continue,
-            };
-            let n = match self.val(env, e) {
-                Ok(Val::One(Value::Int(n))) => n,
-                Ok(Val::Many(Set::From(n))) if *op == RelOp::In && !mirrored => {
-                    lows.push(n);
-                    continue;
-                }
-                _ => continue,
-            };
-            match (op, mirrored) {
-                (RelOp::Less, false) | (RelOp::Greater, true) => highs.push(n - 1),
-                (RelOp::LessEqual, false) | (RelOp::GreaterEqual, true) => highs.push(n),
-                (RelOp::Greater, false) | (RelOp::Less, true) => lows.push(n + 1),
-                (RelOp::GreaterEqual, false) | (RelOp::LessEqual, true) => lows.push(n),
-                _ => {}
+        let bound = |upper| self.bound(env, name, open, upper, THROUGH);
+        Some(Set::Interval(bound(false)?, bound(true)?))
+    }
+
+    /// How much is added to a variable in an expression that is the variable, or its sum with a number.
+    fn moved(&self, env: &Env, e: &Expr, name: &Name) -> Option<IBig> {
+        match e {
+            Expr::Var(n) if n == name => Some(IBig::ZERO),
+            Expr::Binary(op @ (BinOp::Add | BinOp::Sub), x, n) if **x == Expr::Var(name.clone()) => {
+                let Ok(Value::Int(n)) = self.eval(env, n) else { return None };
+                Some(if *op == BinOp::Add { n } else { -n })
             }
+            _ => None,
         }
-        Some(Set::Interval(lows.into_iter().max()?, highs.into_iter().min()?))
+    }
+
+    /// The best upper or lower bound of a variable, by way of at most so many other variables.
+    fn bound(&self, env: &Env, name: &Name, open: &[Conjunct], upper: bool, through: usize) -> Option<IBig> {
+        let one = |(_, p): &Conjunct| {
+            let Pred::Rel(op, a, b) = p else { return None };
+            let (moved, e, on_left) = match (self.moved(env, a, name), self.moved(env, b, name)) {
+                (Some(n), _) => (n, b, true),
+                (_, n) => (n?, a, false),
+            };
+            let (below, step) = match op {
+                RelOp::Less => (true, 1),
+                RelOp::LessEqual => (true, 0),
+                RelOp::Greater => (false, 1),
+                RelOp::GreaterEqual | RelOp::In => (false, 0),
+                _ => return None,
+            };
+            if (below == on_left) != upper {
+                return None;
+            }
+            let n = match (self.val(env, e), e) {
+                (Ok(Val::One(Value::Int(n))), _) if *op != RelOp::In => n,
+                (Ok(Val::Many(Set::From(n))), _) if *op == RelOp::In => n,
+                (Err(Stop::Unbound), Expr::Var(other)) if *op != RelOp::In && through > 0 => {
+                    self.bound(env, other, open, upper, through - 1)?
+                }
+                _ => return None,
+            };
+            Some(if upper { n - step } else { n + step } - moved)
+        };
+        let all = open.iter().filter_map(one);
+        if upper { all.min() } else { all.max() }
     }
 }
 
@@ -238,7 +268,7 @@ fn path(pattern: &Expr, name: &Name) -> Option<Vec<bool>> {
     }
 }
 
-fn part(v: &Value, path: &[bool]) -> Res<Value> {
+pub(crate) fn part(v: &Value, path: &[bool]) -> Res<Value> {
     path.iter().try_fold(v.clone(), |v, right| {
         let (a, b) = sides(&v)?;
         Ok(if *right { b.clone() } else { a.clone() })

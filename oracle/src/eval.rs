@@ -196,9 +196,7 @@ impl<'m> Oracle<'m> {
     fn charge(&self, elements: u64) -> Res<()> {
         let (own, reserve) = (self.steps.get(), self.reserve.get());
         self.steps.set(own.saturating_sub(elements));
-        if elements > own {
-            self.reserve.set(reserve.saturating_sub(elements - own));
-        }
+        self.reserve.set(reserve.saturating_sub(elements.saturating_sub(own)));
         let too_big = || Stop::TooBig(format!("more than {} steps", self.budget));
         if elements <= own.saturating_add(reserve) { Ok(()) } else { Err(too_big()) }
     }

@@ -3,9 +3,10 @@
 //! In: operands that are defined. Out: the result, or why there is none.
 //! Never here: names, environments, predicates.
 
+use crate::enumerate::part;
 use crate::eval::{Oracle, Res, Stop, Val, from, function_on};
 use crate::sets::{Sequences, Set, listed, sides};
-use crate::tree::{Arrow, BinOp, Expr, Type, UnOp};
+use crate::tree::{BinOp, Expr, Type, UnOp};
 use crate::value::Value;
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
@@ -21,17 +22,9 @@ impl Oracle<'_> {
             Neg | Floor | Ceiling | ToReal => one_number(op, self.value_of(a)?)?.into(),
             Pow | Fin | Pow1 | Fin1 => Val::Many(Set::Subsets(Arc::new(a.set()?), matches!(op, Pow1 | Fin1))),
             Card => Value::int(self.whole(&a.set()?, "card")?.len()).into(),
-            Choose => {
-                let least = self.list(&a.set()?)?.first().cloned();
-                least.map_or_else(|| Stop::undefined("there is nothing to choose from"), Ok)?.into()
-            }
-            Min | Max => self.extreme(op == Max, a.set()?)?.into(),
+            Min | Max | Choose => self.extreme(op == Max, a.set()?)?.into(),
             Union | Inter => self.merge(op == Union, a)?.into(),
-            Fst | Snd => {
-                let v = self.value_of(a)?;
-                let (x, y) = sides(&v)?;
-                (if op == Fst { x } else { y }).clone().into()
-            }
+            Fst | Snd => part(&self.value_of(a)?, &[op == Snd])?.into(),
             Dom => match a.set()? {
                 Set::Lambda(c, _) => Val::Many(Set::Such(c)),
                 r => Value::set(self.pairs(&r)?.into_iter().map(|p| p.0).collect()).into(),
@@ -40,11 +33,10 @@ impl Oracle<'_> {
             Inverse => relation(self.pairs(&a.set()?)?.into_iter().map(|(x, y)| (y, x))).into(),
             Closure1 => self.closure1(a)?.into(),
             Rel => {
-                let mut out = Vec::new();
-                for (x, ys) in self.pairs(&a.set()?)? {
-                    out.extend(listed(&ys)?.iter().map(|y| (x.clone(), y.clone())));
-                }
-                relation(out).into()
+                let pairs = self.pairs(&a.set()?)?;
+                let each = pairs.iter().map(|(x, ys)| Ok(listed(ys)?.iter().map(|y| (x.clone(), y.clone()))));
+                let each = each.collect::<Res<Vec<_>>>()?;
+                relation(each.into_iter().flatten()).into()
             }
             Fnc => {
                 let r = a.set()?;
@@ -56,12 +48,11 @@ impl Oracle<'_> {
                 let (nonempty, injective) = (matches!(op, Seq1 | Iseq1), matches!(op, Iseq | Iseq1));
                 Val::Many(Set::Sequences(Sequences { nonempty, injective }, Arc::new(a.set()?)))
             }
+            // A permutation is a bijection from its places.
             Perm => {
                 let s = a.set()?;
-                // A permutation is a bijection from its places.
                 let places = Set::Interval(1.into(), self.whole(&s, "perm")?.len().into());
-                let bijection = Arrow { functional: true, total: true, onto: true, injective: true };
-                Val::Many(Set::Arrows(bijection, Arc::new(places), Arc::new(s)))
+                self.binary(BinOp::TotalBijection, Val::Many(places), Val::Many(s))?
             }
             Size | First | Last | Front | Tail | Rev | Conc | ConcStrings => {
                 one_sequence(op, self.value_of(a)?)?.into()
@@ -80,6 +71,7 @@ impl Oracle<'_> {
             }
             Interval => Val::Many(Set::Interval(int(self.value_of(a)?)?, int(self.value_of(b)?)?)),
             Product => Val::Many(Set::Product(Arc::new(a.set()?), Arc::new(b.set()?))),
+            Relation => self.unary(UnOp::Pow, self.binary(Product, a, b)?)?,
             Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
             Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),
             Minus => Val::Many(Set::Minus(Arc::new(a.set()?), Arc::new(b.set()?))),

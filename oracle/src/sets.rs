@@ -204,8 +204,8 @@ impl Oracle<'_> {
             Set::Subsets(s, nonempty) => self.each_subset(&self.list(s)?, &mut Vec::new(), &mut |e| {
                 if *nonempty && e.is_empty() { Ok(()) } else { visit(Value::set(e.to_vec())) }
             }),
-            Set::Arrows(arrow, a, b) => self.each_arrow(*arrow, &self.list(a)?, b, visit),
-            Set::Sequences(kind, s) => self.each_sequence(*kind, &self.list(s)?, &mut Vec::new(), visit),
+            Set::Arrows(arrow, a, b) => self.each_arrow(*arrow, a, b, visit),
+            Set::Sequences(kind, s) => self.each_seq(*kind, &self.list(s)?, &mut Vec::new(), visit),
             Set::Product(a, b) => self.each_choice(&[a, b], &mut Vec::new(), &mut |c| {
                 visit(Value::pair(c[0].clone(), c[1].clone()))
             }),
@@ -281,28 +281,17 @@ impl Oracle<'_> {
         })
     }
 
-    /// Chooses the set of images of each element of `a`.
-    fn each_arrow(&self, arrow: Arrow, a: &[Value], b: &Arc<Set>, visit: Visit) -> Res<()> {
+    fn each_arrow(&self, arrow: Arrow, a: &Arc<Set>, b: &Arc<Set>, visit: Visit) -> Res<()> {
         if arrow.functional {
-            let targets = self.list(b)?;
-            return self.each_function((arrow, a, &targets), &mut Vec::new(), &mut |_| true, visit);
+            let (domain, targets) = (self.list(a)?, self.list(b)?);
+            return self.each_function((arrow, &domain, &targets), &mut Vec::new(), &mut |_| true, visit);
         }
-        let images = Set::Subsets(b.clone(), arrow.total);
-        self.each_choice(&vec![&images; a.len()], &mut Vec::new(), &mut |chosen| {
-            let mut pairs = Vec::new();
-            for (x, ys) in a.iter().zip(chosen) {
-                pairs.extend(listed(ys)?.iter().map(|y| (x.clone(), y.clone())));
-            }
-            let hit = Set::of(pairs.iter().map(|p| p.1.clone()).collect());
-            let fits = (!arrow.onto || self.subset(b, &hit)?)
-                && (!arrow.injective || self.list(&hit)?.len() == pairs.len());
-            let relation = pairs.into_iter().map(|(x, y)| Value::pair(x, y)).collect();
-            if fits { visit(Value::set(relation)) } else { Ok(()) }
-        })
+        let relations = Set::Subsets(Arc::new(Set::Product(a.clone(), b.clone())), false);
+        self.each(&relations, &mut |r| if self.is_arrow(&r, arrow, a, b)? { visit(r) } else { Ok(()) })
     }
 
     /// Injective sequences only: of others there are infinitely many, or just the empty one.
-    fn each_sequence(&self, kind: Sequences, from: &[Value], chosen: Made, visit: Visit) -> Res<()> {
+    fn each_seq(&self, kind: Sequences, from: &[Value], chosen: &mut Vec<Value>, visit: Visit) -> Res<()> {
         self.tick()?;
         if !(kind.nonempty && chosen.is_empty()) {
             visit(Value::seq(chosen.iter().cloned()))?;
@@ -310,7 +299,7 @@ impl Oracle<'_> {
         for v in from {
             if !chosen.contains(v) {
                 chosen.push(v.clone());
-                self.each_sequence(kind, from, chosen, visit)?;
+                self.each_seq(kind, from, chosen, visit)?;
                 chosen.pop();
             }
         }
@@ -318,8 +307,6 @@ impl Oracle<'_> {
     }
 }
 
-/// What is chosen so far.
-type Made<'a> = &'a mut Vec<Value>;
 type Choice<'a> = &'a mut dyn FnMut(&[Value]) -> Res<()>;
 
 /// Whether a visit went to the end.

@@ -106,11 +106,10 @@ pub struct Arrow {
 }
 
 impl BinOp {
-    /// The demands of `A <-> B`, `A --> B` and their kin.
+    /// The demands of `A --> B` and its kin; `A <-> B` has none.
     pub fn arrow(self) -> Option<Arrow> {
         use BinOp::*;
         let (functional, total, onto, injective) = match self {
-            Relation => (false, false, false, false),
             TotalRelation => (false, true, false, false),
             SurjectiveRelation => (false, false, true, false),
             TotalSurjectiveRelation => (false, true, true, false),

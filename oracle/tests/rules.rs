@@ -81,6 +81,35 @@ fn quantifiers_look_at_all_bindings() {
 }
 
 #[test]
+fn variables_are_bounded_by_sums_and_by_other_variables_that_are_bounded() {
+    let two = "((x INTEGER) (y INTEGER))";
+    check(&[
+        (&format!("(= (card ({{|}} {two} (& ((< 1 x) (<= x y) (< y 100))))) 4851)"), "true"),
+        ("(= ({|} ((i INTEGER)) (& ((: i NATURAL1) (<= (+ i 2) 7)))) (.. 1 5))", "true"),
+        ("(= ({|} ((i INTEGER)) (& ((< 0 (- i 3)) (< i 9)))) (.. 4 8))", "true"),
+        ("(= ({|} ((i INTEGER)) (& ((: (+ i 3) NATURAL) (> 2 i)))) (.. -3 1))", "true"),
+        (&format!("(# {two} (& ((<= x y) (<= y x) (: x NATURAL) (< (+ x y) 0))))"), "too big"),
+    ]);
+}
+
+#[test]
+fn the_right_side_of_an_implication_bounds_a_variable_where_the_left_side_is_true() {
+    check(&[
+        ("(# ((x INTEGER)) (& ((=> (= 1 1) (= x 5)) (> x 4))))", "true"),
+        ("(# ((x INTEGER)) (& ((=> (= 1 1) (& ((: x (.. 1 3)) (> x 2)))) (> x 3))))", "false"),
+        ("(# ((x INTEGER)) (& ((=> (= 1 2) (= x 5)) (> (* x x) 4))))", "too big"),
+        ("(# ((x INTEGER)) (& ((: x (.. 0 1)) (=> (= (/ 1 0) 1) (= x 5)))))", "undefined"),
+    ]);
+}
+
+#[test]
+fn relations_are_as_many_as_their_demands_leave() {
+    for (op, count) in [("<->", 16), ("<<->", 9), ("<->>", 9), ("<<->>", 7), ("+->", 9), (">->>", 2)] {
+        assert_eq!(truth(&format!("(= (card ({op} (.. 1 2) (.. 3 4))) {count})")), "true", "{op}");
+    }
+}
+
+#[test]
 fn a_range_that_is_undefined_makes_the_binding_undefined_unless_another_conjunct_is_false() {
     let both = "((x INTEGER) (y INTEGER))";
     check(&[

@@ -11,7 +11,6 @@ mod spelling;
 
 use super::{CheckOptions, judge};
 use crate::base::diagnostic::Sources;
-use crate::base::finding::FindingKind;
 use crate::base::span::FileId;
 use crate::explore::{self, Store};
 use crate::graph::NodeId;
@@ -19,7 +18,7 @@ use crate::lang::typed::Machine;
 use crate::model::Model;
 use crate::program::Program;
 use crate::program::symmetry::Mode;
-use crate::report::{Outcome, Verdict};
+use crate::report::{Outcome, Verdict, Violation};
 use crate::system::{Orbits, System};
 use parking_lot::Mutex;
 pub(super) use proof::{Certified, ProofFiles};
@@ -103,6 +102,16 @@ impl Certificate {
         }
     }
 
+    /// Forgets the path of a violation that is not the one that is shown: a machine alone may be wrong where the report speaks of
+    /// its refinement. To be called before the finding is put into other words.
+    pub(super) fn keep_trace_of(&self, shown: Option<&Violation>) {
+        let mut draft = self.draft.lock();
+        let is_shown = |(kind, property, _): &(String, String, Json)| {
+            shown.is_some_and(|v| v.kind == *kind && v.property == *property)
+        };
+        draft.trace = draft.trace.take().filter(is_shown);
+    }
+
     /// Takes a proof that needs no states, or why there is none.
     pub(super) fn take_proof(&self, proof: Result<ProofFiles, String>) {
         let mut draft = self.draft.lock();
@@ -179,7 +188,7 @@ impl Certificate {
                 // A formula may be violated where all states were seen.
                 draft.states = None;
                 let _ = std::fs::remove_file(dir.join("states.bin"));
-                draft.violated(outcome)
+                draft.violated()
             }
         };
         let done =
@@ -209,17 +218,10 @@ impl Draft {
         Ok(Parts { files: vec![("constants.bin", constants)], hashes })
     }
 
-    fn violated(&mut self, outcome: &Outcome) -> Result<Parts, String> {
+    fn violated(&mut self) -> Result<Parts, String> {
         let failure = self.failure.take();
-        let shown = outcome.violation.as_ref();
-        // A machine has one goal, which a report tells by its text.
-        let goal = FindingKind::Goal.word();
-        let is_shown = |(kind, property, _): &(String, String, Json)| {
-            shown.is_some_and(|v| v.kind == *kind && (v.property == *property || kind == goal))
-        };
-        let own = self.trace.take().filter(is_shown);
         let none = || failure.unwrap_or_else(|| "no trace of one machine shows the violation".into());
-        let text = format!("{:#}\n", own.ok_or_else(none)?.2);
+        let text = format!("{:#}\n", self.trace.take().ok_or_else(none)?.2);
         let hashes = vec![("trace.json", sha256(text.as_bytes()))];
         Ok(Parts { files: vec![("trace.json", text.into_bytes())], hashes })
     }

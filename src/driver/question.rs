@@ -160,6 +160,7 @@ impl Question {
         warnings.extend(advice::advice(&self.model.machine, options, &self.formulas, followed, &reasons));
         let (name, scope) = (self.model.machine.name.to_string(), scope_of(&self.model.machine));
         let always = |text: &str| self.formulas.always(text).cloned();
+        options.certificate.keep_trace_of(explored.violation.as_ref());
         let found =
             explain::Found { violation: explored.violation, others: explored.others, joint: explored.joint };
         let explained = explain::findings(path, &mut self.model, &mut self.sources, options, &always, found);

@@ -116,6 +116,9 @@ fn every_kind_of_violation_is_replayed() {
         "inc = SELECT x < 9 THEN x := 6 / (3 - x) END",
         "inc = BEGIN ASSERT x < 2 THEN x := x + 1 END END",
         "inc(y) = PRE y : 1..2 THEN IF x < 2 THEN x := x + y ELSE x := -1 END END",
+        // What is undefined is told with the values of the step that fails.
+        "inc = x := {0 |-> 1, 1 |-> 2}(x)",
+        "inc(y) = PRE y : 1..2 THEN x := max({z | z : 1..2 & z < y}) END",
     ];
     for body in kinds {
         assert!(!accepted(&machine(body), 1, &[]).manifest.verified);
@@ -127,6 +130,13 @@ fn every_kind_of_violation_is_replayed() {
     let none = "bool(INTEGER >->> NATURAL <: {})";
     let text = format!("MACHINE M VARIABLES b INVARIANT b : BOOL & b = TRUE INITIALISATION b := {none} END");
     accepted(&text, 1, &[]);
+}
+
+#[test]
+fn a_value_of_any_size_is_read_from_a_trace() {
+    let text = "MACHINE M VARIABLES f, x INVARIANT f : POW(INTEGER * POW(INTEGER)) & x = 0
+INITIALISATION f := (1..6000) * {1..100} || x := 0 OPERATIONS go = x := 1 END";
+    assert!(!accepted(text, 1, &[]).manifest.verified);
 }
 
 #[test]
