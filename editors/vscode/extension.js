@@ -1,4 +1,4 @@
-// Starts `bombus lsp` for texts in B, and runs checks in a terminal.
+// Starts `bombus lsp` for texts in B and CSP-M, and runs checks in a terminal.
 "use strict";
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
@@ -14,7 +14,7 @@ const inTerminal = (...args) => {
 };
 
 exports.activate = (context) => {
-  client = new LanguageClient("bombus", "Bombus", { command: program(), args: ["lsp"] }, { documentSelector: [{ scheme: "file", language: "b" }] });
+  client = new LanguageClient("bombus", "Bombus", { command: program(), args: ["lsp"] }, { documentSelector: ["b", "csp"].map((language) => ({ scheme: "file", language })) });
   const file = (path) => path || vscode.window.activeTextEditor?.document.uri.fsPath;
   context.subscriptions.push(
     vscode.commands.registerCommand("bombus.check", (path) => file(path) && inTerminal("check", file(path))),

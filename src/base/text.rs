@@ -34,19 +34,23 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
-/// How many letters have to be changed, left out or added to make one word of the other; case does not count.
+/// How many letters have to be changed, left out, added or exchanged with their neighbours to make one word of the
+/// other; case does not count.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut next = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
+            let mut cost = (row[j] + usize::from(x != y)).min(next[j] + 1).min(row[j + 1] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && *y == a[i - 1] {
+                cost = cost.min(before[j - 1] + 1);
+            }
+            next.push(cost);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }

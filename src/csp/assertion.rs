@@ -9,7 +9,7 @@ use super::eval::Eval;
 use super::explicit::{NoTable, endless, explicit};
 use super::machine::{Machine, Scratch};
 use super::normal::{Normal, acceptance_of, subset};
-use super::refine::{REFUSAL, Refinement};
+use super::refine::{FAULT, REFUSAL, Refinement};
 use super::scope::{AssertIn, ClaimIn};
 use super::shortest::{self, Moves, Space};
 use super::term::TAU;
@@ -46,7 +46,7 @@ pub enum Judgement {
     Fails(Vec<String>, Why),
     Incomplete(String),
     /// A fault of evaluation, met on this path.
-    Faulty(Vec<String>, String),
+    Faulty(Vec<String>, Box<Fault>),
 }
 
 /// Sizes of what was explored.
@@ -152,11 +152,7 @@ impl Judge<'_> {
                     )
                 }
                 NoTable::Fault(fault) => {
-                    let place = &machine.composition.faults[fault as usize];
-                    Judgement::Faulty(
-                        Vec::new(),
-                        format!("{}: {}", self.sources.locate(place.span), place.message),
-                    )
+                    Judgement::Faulty(Vec::new(), machine.composition.faults[fault as usize].clone().into())
                 }
             })
         })?;
@@ -189,7 +185,7 @@ impl Judge<'_> {
         let product = Refinement { machine, normal, semantics };
         let diverges = semantics == Semantics::Divergences;
         let found = self.explore(&product, false, diverges)?;
-        let first = first_finding(&product, machine, &found, |finding, trace| {
+        let first = first_finding(machine, &found, FAULT, |finding, trace| {
             let last = trace.last().map(|step| step.state.clone()).unwrap_or_default();
             if finding.property != REFUSAL {
                 return Why::Trace;
@@ -223,7 +219,7 @@ impl Judge<'_> {
     fn free(&mut self, machine: &Machine, deadlock: bool, diverges: bool) -> Way<Judgement> {
         let found = self.explore(machine, deadlock, diverges)?;
         let space = Alone { machine, scratch: Scratch::default(), deadlock, diverges };
-        let first = first_finding(machine, machine, &found, |_, _| Why::Deadlock);
+        let first = first_finding(machine, &found, 0, |_, _| Why::Deadlock);
         if diverges
             && let Some(graph) = &found.graph
             && let Some(path) = divergence(graph, |_| false)
@@ -304,11 +300,11 @@ impl Space for Alone<'_> {
     }
 }
 
-/// The finding that ends the exploration, with its depth.
-fn first_finding<S: System>(
-    system: &S,
+/// The finding that ends the exploration, with its depth. Faults are numbered from `first_fault` on.
+fn first_finding(
     machine: &Machine,
     found: &Outcome,
+    first_fault: u32,
     why: impl Fn(&bombus_system::Finding, &Trace) -> Why,
 ) -> Option<(usize, Judgement)> {
     let violation = found.findings.first()?;
@@ -316,7 +312,10 @@ fn first_finding<S: System>(
     let labels: Vec<u32> = trace.iter().filter(|s| s.event.is_some()).map(|s| s.label as u32).collect();
     let path = visible(machine, &labels);
     let judged = match violation.finding.kind {
-        FindingKind::WellDefinedness => Judgement::Faulty(path, system.property(&violation.finding)),
+        FindingKind::WellDefinedness => {
+            let fault = (violation.finding.property - first_fault) as usize;
+            Judgement::Faulty(path, machine.composition.faults[fault].clone().into())
+        }
         _ => Judgement::Fails(path, why(&violation.finding, &trace)),
     };
     Some((violation.depth as usize, judged))

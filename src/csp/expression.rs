@@ -8,6 +8,7 @@
 use super::parser::{DEPTH, Parsed, Parser};
 use super::token::Tok;
 use super::tree::{Binary, Combine, Each, Expr, Field, Kind, Over, Stmt, Unary};
+use bombus_base::Span;
 
 const NOT: u8 = 14;
 const UNARY: u8 = 18;
@@ -59,6 +60,7 @@ impl Parser<'_> {
 
     fn operator(&mut self, op: &'static str, level: u8, left: Expr, fields: Vec<Field>) -> Parsed<Expr> {
         let start = left.span;
+        let opened = self.span();
         self.next();
         let kind = match op {
             "->" => Kind::Prefix(left.into(), fields, self.expr(9)?.into()),
@@ -79,7 +81,7 @@ impl Parser<'_> {
                 let over = if self.take("|>") {
                     Over::Exception
                 } else {
-                    self.expect("|]")?;
+                    self.close("|]", opened)?;
                     Over::Parallel
                 };
                 Kind::Over(over, left.into(), set.into(), Some(self.expr(level + 1)?.into()))
@@ -93,12 +95,12 @@ impl Parser<'_> {
             }
             "(" => {
                 let args = self.bracketed(|p| p.list(")"))?;
-                self.expect(")")?;
+                self.close(")", opened)?;
                 Kind::Apply(left.into(), args)
             }
             "[[" => {
                 let (pairs, stmts) = self.bracketed(|p| p.pairs("<-"))?;
-                self.expect("]]")?;
+                self.close("]]", opened)?;
                 Kind::Rename(left.into(), pairs, stmts)
             }
             _ => {
@@ -219,7 +221,7 @@ impl Parser<'_> {
             }
             Tok::Op("(") => {
                 let mut list = self.bracketed(|p| p.list(")"))?;
-                self.expect(")")?;
+                self.close(")", span)?;
                 if list.len() == 1 {
                     let inner = list.remove(0);
                     return Ok(Expr { kind: Kind::Tuple(vec![inner]), span: span.to(self.before()) });
@@ -231,9 +233,9 @@ impl Parser<'_> {
                 self.expect("|)")?;
                 Kind::Map(pairs)
             }
-            Tok::Op("<") => self.sequence()?,
-            Tok::Op("{") => self.set()?,
-            Tok::Op("{|") => self.productions()?,
+            Tok::Op("<") => self.sequence(span)?,
+            Tok::Op("{") => self.set(span)?,
+            Tok::Op("{|") => self.productions(span)?,
             Tok::Op(op @ ("[]" | "|~|" | ";" | "|||" | "||" | "[|" | "[" | "[+")) => self.each(op)?,
             _ => {
                 if tok != Tok::End {
@@ -257,7 +259,7 @@ impl Parser<'_> {
         }
     }
 
-    fn sequence(&mut self) -> Parsed<Kind> {
+    fn sequence(&mut self, opened: Span) -> Parsed<Kind> {
         let outer = std::mem::replace(&mut self.in_seq, true);
         let kind = if self.is(">") {
             Kind::Seq(Vec::new(), Vec::new())
@@ -276,12 +278,12 @@ impl Parser<'_> {
                 Kind::Seq(list, stmts)
             }
         };
-        self.expect(">")?;
+        self.close(">", opened)?;
         self.in_seq = outer;
         Ok(kind)
     }
 
-    fn set(&mut self) -> Parsed<Kind> {
+    fn set(&mut self, opened: Span) -> Parsed<Kind> {
         let outer = std::mem::replace(&mut self.in_seq, false);
         let kind = if self.is("}") {
             Kind::Set(Vec::new(), Vec::new())
@@ -300,16 +302,16 @@ impl Parser<'_> {
                 Kind::Set(list, stmts)
             }
         };
-        self.expect("}")?;
+        self.close("}", opened)?;
         self.in_seq = outer;
         Ok(kind)
     }
 
-    fn productions(&mut self) -> Parsed<Kind> {
+    fn productions(&mut self, opened: Span) -> Parsed<Kind> {
         let outer = std::mem::replace(&mut self.in_seq, false);
         let list = self.list("|}")?;
         let stmts = if self.take("|") { self.stmts()? } else { Vec::new() };
-        self.expect("|}")?;
+        self.close("|}", opened)?;
         self.in_seq = outer;
         Ok(Kind::Productions(list, stmts))
     }

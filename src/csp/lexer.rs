@@ -17,6 +17,22 @@ pub fn tokens(text: &str, file: FileId, names: &mut Names) -> (Vec<Token>, Vec<D
     (lexer.tokens, lexer.faults)
 }
 
+/// A piece of a script without its comments.
+pub fn without_comments(text: &str) -> String {
+    let (tokens, _) = tokens(text, Span::default().file, &mut Names::default());
+    let mut out = String::new();
+    let mut end = 0;
+    for token in tokens {
+        let (from, to) = (token.span.start as usize, token.span.end as usize);
+        if from > end && !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(&text[from..to]);
+        end = to;
+    }
+    out.trim_end().to_string()
+}
+
 struct Lexer<'a> {
     text: &'a str,
     file: FileId,
@@ -192,9 +208,8 @@ impl<'a> Lexer<'a> {
     fn refinement(&self) -> Option<String> {
         let inside = self.rest().strip_prefix('[')?;
         let len = inside.find(|c: char| !c.is_ascii_uppercase())?;
-        let known = ["T", "F", "FD", "V", "VD", "R", "RD", "FL", "FLD"];
         let model = &inside[..len];
-        (known.contains(&model) && inside[len..].starts_with('=') && !inside[len..].starts_with("=="))
+        (!model.is_empty() && inside[len..].starts_with('=') && !inside[len..].starts_with("=="))
             .then(|| model.to_string())
     }
 }

@@ -88,7 +88,7 @@ impl Eval {
             }
             "error" => {
                 let text = self.plain_text(&given[0]);
-                return self.fail(format!("error: {text}"));
+                return self.fail(format!("`error` is called: {text}"));
             }
             "show" => Data::Seq(self.show(&given[0]).chars().map(Data::Char).collect()),
             "CHAOS" | "RUN" => {

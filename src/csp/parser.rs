@@ -8,6 +8,7 @@ use super::token::{Names, Sym, Tok, Token};
 use super::tree::{Arm, Assert, Claim, Decl, DeclKind, Expr, Kind, Semantics};
 use bombus_base::Span;
 use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::text::distance;
 use bombus_source::{Found, Reader, missing};
 use std::path::Path;
 
@@ -31,6 +32,13 @@ const DECLARATIONS: [&str; 12] = [
     "Timed",
     "print",
 ];
+
+/// The properties that an assertion may claim.
+const PROPERTIES: [&str; 5] =
+    ["deadlock free", "livelock free", "divergence free", "deterministic", "has trace"];
+
+const MODELS: &str =
+    "refinement is judged in traces `[T=`, failures `[F=`, and failures and divergences `[FD=`";
 
 /// Which declarations may stand at a place.
 #[derive(Clone, Copy)]
@@ -172,9 +180,21 @@ impl<'a> Parser<'a> {
         if self.take(op) { Ok(()) } else { self.fail(&format!("`{op}` is expected here")) }
     }
 
+    /// Reads the sign that closes what another one opened.
+    pub(super) fn close(&mut self, op: &str, opened: Span) -> Parsed<()> {
+        let read = self.expect(op);
+        if read.is_err()
+            && let Some(fault) = self.script.faults.pop()
+        {
+            self.script.faults.push(fault.label(opened, "this is not closed"));
+        }
+        read
+    }
+
     /// Records a fault at the present token.
     pub(super) fn fail<T>(&mut self, message: &str) -> Parsed<T> {
-        let span = self.span();
+        // At the end of a text the last token shows where something is missing.
+        let span = if *self.peek() == Tok::End && self.at > 0 { self.before() } else { self.span() };
         self.fail_at(span, message)
     }
 
@@ -227,15 +247,23 @@ impl<'a> Parser<'a> {
     /// Goes on at the next line that may begin a declaration.
     fn recover(&mut self, start: usize, close: &[&str]) {
         self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
+        let opens = |token: &Token| match token.tok {
+            Tok::Op("let") => 1,
+            Tok::Op("within") => -1,
+            _ => 0,
+        };
+        // Inside of a `let` a line may begin with anything.
+        let mut lets: i32 = self.tokens[start..self.at].iter().map(opens).sum();
         loop {
             let token = &self.tokens[self.at];
+            lets += opens(token);
             let starts = match &token.tok {
                 Tok::End => return,
                 Tok::Name(_) => true,
                 Tok::Op(word) => DECLARATIONS.contains(word) || close.contains(word),
                 _ => false,
             };
-            if token.first && starts {
+            if token.first && starts && lets <= 0 {
                 return;
             }
             self.at += 1;
@@ -420,7 +448,9 @@ impl<'a> Parser<'a> {
             Tok::Refines(model) => {
                 let span = self.span();
                 let Some(semantics) = semantics(&model) else {
-                    return self.fail_at(span, &format!("refinement `[{model}=` is not supported"));
+                    let message = format!("refinement `[{model}=` is not supported");
+                    self.script.faults.push(Diagnostic::error(span, message).help(MODELS));
+                    return Err(Broken);
                 };
                 self.next();
                 let implementation = self.expr(0)?;
@@ -487,7 +517,15 @@ impl<'a> Parser<'a> {
                 }
                 Claim::HasTrace(process, model.unwrap_or(Semantics::Traces), self.expr(0)?)
             }
-            other => return self.fail_at(span, &format!("the property `{other}` is not supported")),
+            other => {
+                let fault = Diagnostic::error(span, format!("the property `{other}` is not supported"));
+                let near = PROPERTIES.iter().map(|known| (distance(other, known), *known)).min();
+                self.script.faults.push(match near {
+                    Some((changes, known)) if changes <= 3 => fault.help(format!("did you mean `{known}`?")),
+                    _ => fault.help(format!("the properties are {}", PROPERTIES.join(", "))),
+                });
+                return Err(Broken);
+            }
         })
     }
 

@@ -14,7 +14,7 @@ pub const TRACE: u32 = 0;
 /// `Finding::property` of a refusal that the specification does not have.
 pub const REFUSAL: u32 = 1;
 /// Properties from here on are faults of the implementation.
-const FAULT: u32 = 2;
+pub const FAULT: u32 = 2;
 
 pub struct Refinement<'a> {
     pub machine: &'a Machine,

@@ -13,6 +13,7 @@ use super::timed;
 use super::token::{Names, Sym};
 use super::tree::{self, Assert, Binary, Claim, Decl, DeclKind, Place, Semantics, Unary};
 use bombus_base::diagnostic::Diagnostic;
+use bombus_base::text::distance;
 use bombus_base::{Int, Span};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -105,6 +106,7 @@ pub fn scoped(script: Script) -> Scoped {
         locals: Vec::new(),
         place: Place { level: 0, timed: None },
         sections: 0,
+        declared: HashMap::new(),
     };
     scope.declare(&decls);
     scope.types(&decls);
@@ -117,7 +119,8 @@ pub fn scoped(script: Script) -> Scoped {
 /// Looks up the names of one more expression.
 pub fn expression(scoped: Scoped, expr: &tree::Expr) -> (Scoped, Ex) {
     let place = Place { level: 0, timed: None };
-    let mut scope = Scope { out: scoped, locals: Vec::new(), place, sections: 1 << 40 };
+    let mut scope =
+        Scope { out: scoped, locals: Vec::new(), place, sections: 1 << 40, declared: HashMap::new() };
     let ex = scope.expr(expr);
     (scope.out, ex)
 }
@@ -130,6 +133,8 @@ pub(super) struct Scope {
     pub(super) place: Place,
     /// Timed sections of `let`, counted from beyond those of the script.
     pub(super) sections: usize,
+    /// Where names of the whole script are declared.
+    declared: HashMap<Sym, Span>,
 }
 
 impl Scope {
@@ -139,6 +144,26 @@ impl Scope {
 
     pub(super) fn text(&self, name: Sym) -> String {
         self.out.names.text(name).to_string()
+    }
+
+    /// A message about a name that nothing defines, with what was probably meant.
+    pub(super) fn undefined(&self, name: Sym, span: Span) -> Diagnostic {
+        let text = self.text(name);
+        let fault = Diagnostic::error(span, format!("`{text}` is not defined"));
+        if let Some(builtin) = Builtin::ALL.iter().find(|b| b.is_external() && b.word() == text) {
+            let word = if builtin.is_compression() { "transparent" } else { "external" };
+            return fault.help(format!("it has to be declared first: {word} {text}"));
+        }
+        let globals = self.out.globals.keys().chain(&self.locals).map(|known| self.out.names.text(*known));
+        // Prelude names of timed sections have a blank in them. A name of one letter is near to every other one.
+        let near = globals.filter(|known| !known.contains(' ') && text.chars().count() > 1);
+        let near = near.map(|known| (distance(&text, known), known)).min();
+        match near {
+            Some((changes, known)) if changes * 3 <= text.chars().count().max(3) => {
+                fault.help(format!("did you mean `{known}`?"))
+            }
+            _ => fault,
+        }
     }
 
     /// The name of the whole script that a name means; names that are bound here are not asked for.
@@ -164,9 +189,10 @@ impl Scope {
     }
 
     fn global(&mut self, name: Sym, global: Global, span: Span) {
+        let first = *self.declared.entry(name).or_insert(span);
         if self.out.globals.insert(name, global).is_some_and(|old| !matches!(old, Global::Builtin(_))) {
-            let text = self.text(name);
-            self.fault(span, format!("`{text}` is declared more than once"));
+            let message = format!("`{}` is declared more than once", self.text(name));
+            self.out.faults.push(Diagnostic::error(span, message).label(first, "declared here already"));
         }
     }
 
@@ -353,8 +379,11 @@ impl Scope {
                         continue;
                     }
                     if groups.is_empty() && !clauses.is_empty() {
-                        let text = self.text(*name);
-                        self.fault(decl.span, format!("`{text}` is defined more than once"));
+                        let message = format!("`{}` is defined more than once", self.text(*name));
+                        let first = clauses[0].body.span;
+                        self.out
+                            .faults
+                            .push(Diagnostic::error(decl.span, message).label(first, "defined here already"));
                         continue;
                     }
                     clauses.push(clause);

@@ -111,7 +111,7 @@ fn said(judged: Result<Judgement, Halt>, assert: &scope::AssertIn) -> String {
             format!("fails after <{}> ({why})", trace.join(","))
         }
         Ok(Judgement::Incomplete(why)) => format!("incomplete: {why}"),
-        Ok(Judgement::Faulty(_, why)) => format!("faulty: {why}"),
+        Ok(Judgement::Faulty(_, fault)) => format!("faulty: {}", fault.message),
         Err(Halt::Fault(fault)) => format!("fault: {}", fault.message),
         Err(Halt::Judged(_)) => "judged".to_string(),
         Err(Halt::Internal(why)) => format!("internal: {why}"),

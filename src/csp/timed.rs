@@ -52,8 +52,8 @@ impl Scope {
     pub(super) fn global_name(&mut self, name: Sym, span: Span) -> Sym {
         let known = self.meaning(name, span);
         let Some(global) = self.out.globals.get(&known).copied() else {
-            let text = self.text(name);
-            self.fault(span, format!("`{text}` is not defined"));
+            let fault = self.undefined(name, span);
+            self.out.faults.push(fault);
             return known;
         };
         let Global::Builtin(builtin) = global else { return known };

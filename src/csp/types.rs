@@ -62,9 +62,19 @@ enum Known {
     Done(Type, u32),
 }
 
+const LOOSE_DOT: &str =
+    "`.` binds looser than comparisons, `and`, `or` and arithmetic: put brackets round the dotted value";
+
+/// Whether a part of a dotted value is an operation without brackets round it.
+fn is_loose(parts: &[Ex]) -> bool {
+    let adjacent = |pair: &[Ex]| pair[0].span.end + 1 == pair[1].span.start;
+    parts.windows(2).any(|pair| matches!(pair[1].kind, Kind::Binary(..)) && adjacent(pair))
+}
+
 /// All type errors of a script.
 pub fn check(script: &Scoped) -> Vec<Diagnostic> {
-    let mut infer = Infer { script, bound: Vec::new(), faults: Vec::new(), fields: HashMap::new() };
+    let mut infer =
+        Infer { script, bound: Vec::new(), faults: Vec::new(), loose: Vec::new(), fields: HashMap::new() };
     let globals = Rc::new(Definitions {
         group: script.group.clone(),
         outside: RefCell::default(),
@@ -113,7 +123,12 @@ pub fn check(script: &Scoped) -> Vec<Diagnostic> {
     // The least error of a place is enough.
     infer.faults.sort_by_key(|(span, _)| (span.file, span.start, span.end));
     infer.faults.dedup_by_key(|(span, _)| *span);
-    infer.faults.into_iter().map(|(span, message)| Diagnostic::error(span, message)).collect()
+    let loose = std::mem::take(&mut infer.loose);
+    let told = |(span, message)| {
+        let fault = Diagnostic::error(span, message);
+        if loose.contains(&span) { fault.help(LOOSE_DOT) } else { fault }
+    };
+    infer.faults.into_iter().map(told).collect()
 }
 
 struct Infer<'s> {
@@ -121,6 +136,8 @@ struct Infer<'s> {
     /// What each variable stands for.
     bound: Vec<Option<Type>>,
     faults: Vec<(Span, String)>,
+    /// Faults in operations that a dot took in for want of brackets.
+    loose: Vec<Span>,
     /// Of each channel and constructor, the types of its first fields as far as each takes one value of a known type.
     fields: HashMap<Sym, Vec<Type>>,
 }
@@ -490,7 +507,13 @@ impl Infer<'_> {
             Kind::Dot(list) => {
                 let first = self.expr(&list[0], scope);
                 let wanted = self.known_fields(&list[0], scope);
+                let known = self.faults.len();
                 self.fill(&list[1..], &wanted, scope);
+                if self.faults.len() > known && is_loose(list) {
+                    // What was meant is `(c.1) == d`: the other messages are about the same slip.
+                    self.faults.truncate(known + 1);
+                    self.loose.push(self.faults[known].0);
+                }
                 // What begins otherwise may be a product of sets.
                 if self.seen(&first) == Type::Dotted { Type::Dotted } else { Type::Any }
             }

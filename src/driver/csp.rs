@@ -8,23 +8,22 @@ use super::{CheckOptions, Engine, Failure, Reduce, Rejected, one_line};
 use crate::base::Span;
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::csp::assertion::{Halt, Judge, Judgement, Why};
 use crate::csp::compose::{Smaller, composition};
-use crate::csp::core::Ex;
+use crate::csp::core::{Bind, Ex, Kind};
 use crate::csp::eval::Eval;
 use crate::csp::machine::Machine;
 use crate::csp::scope::{Scoped, expression, scoped};
 use crate::csp::value::{Data, Env, Fault, Res, Val};
 use crate::csp::{parser, temporal, types};
+use crate::explain::Place;
 use crate::explore::{self, Options, Reason, Store};
 use crate::ltl::frozen::Frozen;
 use crate::ltl::path::{End, Path as Lasso};
 use crate::ltl::pattern;
 use crate::ltl::view::Graph as _;
-use crate::ltl::{Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
+use crate::ltl::{self, Checker, CtlVerdict, Verdict, parse_ctl, parse_ltl};
 use crate::report::{
-    Asserted, Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, Temporal, TraceStep,
-    Violation,
+    Counts, EventCoverage, Ledger, Outcome, Reductions, Scope, Seconds, Temporal, TraceStep, Violation,
 };
 use crate::source::Reader;
 use crate::system::{FindingKind, System};
@@ -39,7 +38,11 @@ pub fn is_csp(path: &Path) -> bool {
 
 /// Reads a script, looks up its names and infers its types.
 pub fn load(path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic>> {
-    let mut reader = Reader::new(path, &[]);
+    load_with(Reader::new(path, &[]), path, sources)
+}
+
+/// The same with texts that an editor has not saved, or from other folders, as a reader knows them.
+pub fn load_with(mut reader: Reader, path: &Path, sources: &mut Sources) -> Result<Scoped, Vec<Diagnostic>> {
     let mut script = parser::script(path, &mut reader, sources);
     if !script.faults.is_empty() {
         return Err(std::mem::take(&mut script.faults));
@@ -223,7 +226,9 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let (mut eval, main) =
         read_expression(script, text, "<main>", &mut sources).map_err(|d| reject(&sources, d))?;
     eval.limit = Some(budget.clone());
-    let mut run = Run { options, budget, out: empty(path, &name, options) };
+    // Without a process it is the script that the result speaks of.
+    let called = if defined { Some(name.as_str()) } else { path.file_stem().and_then(|stem| stem.to_str()) };
+    let mut run = Run { options, budget, out: empty(path, called.unwrap_or(&name), options) };
     run.out.seconds.load = started.elapsed().as_secs_f64();
     let read = formulas_read(formulas, &mut sources)?;
     if defined {
@@ -291,7 +296,7 @@ fn formulas_read(list: Vec<Formula>, sources: &mut Sources) -> Result<Vec<(Formu
     for formula in list {
         let text = temporal::undotted(&formula.text);
         let file = sources.add(if formula.ctl { "<ctl>" } else { "<ltl>" }, None, text.as_str());
-        let place = Place { file, offset: 0 };
+        let place = ltl::Place { file, offset: 0 };
         let parsed = if formula.ctl {
             parse_ctl(&text, place).map(|p| Logic::Ctl(p.formula))
         } else {
@@ -321,6 +326,7 @@ pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome 
         counts: Counts::default(),
         events: Vec::new(),
         temporal: Vec::new(),
+        goal: options.goal.clone(),
         asserts: Some(Vec::new()),
         digest: String::new(),
         engine: "explicit",
@@ -336,14 +342,14 @@ pub(super) fn empty(path: &Path, name: &str, options: &CheckOptions) -> Outcome 
     }
 }
 
-struct Run<'a> {
+pub(super) struct Run<'a> {
     options: &'a CheckOptions,
-    budget: &'a Budget,
-    out: Outcome,
+    pub(super) budget: &'a Budget,
+    pub(super) out: Outcome,
 }
 
 impl Run<'_> {
-    fn how(&self, edges: bool) -> Options {
+    pub(super) fn how(&self, edges: bool) -> Options {
         Options {
             workers: self.options.workers,
             order: self.options.order,
@@ -387,10 +393,39 @@ impl Run<'_> {
         let found = explore::explore(&machine, &how, self.budget).map_err(|e| Failure::Internal(e.0))?;
         self.out.seconds.explore = exploring.elapsed().as_secs_f64();
         self.figures(&machine, &found);
+        self.findings(&machine, &found, sources);
         let checking = Instant::now();
         self.formulas(&machine, &found, formulas, sources)?;
         self.out.seconds.temporal = checking.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// Keeps what the exploration found: of each fault and of deadlocks the first that has a trace.
+    fn findings(&mut self, machine: &Machine, found: &explore::Outcome, sources: &Sources) {
+        let told = |(n, v): &(usize, &explore::Violation)| *n == 0 || v.trace.is_some();
+        for (_, violation) in found.findings.iter().enumerate().filter(told) {
+            let finding = &violation.finding;
+            let (property, place) = match finding.kind {
+                FindingKind::WellDefinedness => {
+                    let fault = &machine.composition.faults[finding.property as usize];
+                    (fault.message.clone(), Place::of(sources, fault.span))
+                }
+                _ => (machine.property(finding), None),
+            };
+            let trace = violation.trace.iter().flatten().filter(|s| s.event.is_some());
+            let shown = Violation {
+                confirmed_by: None,
+                kind: finding.kind.word().to_string(),
+                property,
+                explanation: match (&violation.state, finding.kind) {
+                    (Some(state), FindingKind::Deadlock) => machine.waiting(state),
+                    _ => Vec::new(),
+                },
+                trace: trace.map(|s| step(machine.event_text(s.label as u32))).collect(),
+                loop_start: None,
+            };
+            self.keep(shown, place);
+        }
     }
 
     fn figures(&mut self, machine: &Machine, found: &explore::Outcome) {
@@ -433,22 +468,9 @@ impl Run<'_> {
         if found.exhausted {
             out.ledger.finished();
         }
-        if let Some(first) = found.findings.first() {
-            let trace = first.trace.iter().flatten();
-            out.violation = Some(Violation {
-                confirmed_by: None,
-                kind: first.finding.kind.word().to_string(),
-                property: machine.property(&first.finding),
-                explanation: match (&first.state, first.finding.kind) {
-                    (Some(state), FindingKind::Deadlock) => machine.waiting(state),
-                    _ => Vec::new(),
-                },
-                trace: trace
-                    .filter(|s| s.event.is_some())
-                    .map(|s| step(machine.event_text(s.label as u32)))
-                    .collect(),
-                loop_start: None,
-            });
+        if found.counts.of(FindingKind::WellDefinedness) > 0 {
+            // What a state could do whose fault is the finding is not known.
+            out.events.retain(|e| e.transitions > 0);
         }
         let slots = &machine.composition.slots;
         let sizes: Vec<String> = slots.iter().map(|t| t.states().to_string()).collect();
@@ -495,10 +517,8 @@ impl Run<'_> {
             for reason in why {
                 self.out.ledger.enter(format!("{}: {reason}", formula.text));
             }
-            if let Some(path) = path
-                && self.out.violation.is_none()
-            {
-                self.out.violation = Some(shown(machine, &frozen, formula, &path));
+            if let Some(path) = path {
+                self.keep(shown(machine, &frozen, formula, &path), None);
             }
             let (name, text) = (formula.name.clone(), formula.text.clone());
             self.out.temporal.push(Temporal { name, formula: text, verdict });
@@ -528,7 +548,7 @@ impl Run<'_> {
         }
         for definition in &all {
             match &definition.value {
-                Value::Truth(truth) => self.claim(&definition.name, *truth),
+                Value::Truth(truth) => self.claim(&definition.name, *truth, definition.span, sources),
                 Value::Process(states, false) => {
                     let name = &definition.name;
                     self.out
@@ -544,69 +564,6 @@ impl Run<'_> {
         }
         self.out.details.push(format!("tests        {} evaluated", all.len()));
         Ok(())
-    }
-
-    /// A boolean definition that should be true.
-    fn claim(&mut self, name: &str, truth: bool) {
-        let verdict = if truth { "holds" } else { "violated" };
-        if !truth {
-            self.violate("assertion", format!("{name} is false"), &[]);
-        }
-        let entry = Asserted { text: name.to_string(), verdict, trace: Vec::new(), why: String::new() };
-        if let Some(list) = &mut self.out.asserts {
-            list.push(entry);
-        }
-    }
-
-    fn assertions(&mut self, eval: &mut Eval, sources: &Sources) -> Result<(), Failure> {
-        let judging = Instant::now();
-        let script = eval.script.clone();
-        let how = Options { order: explore::Order::Bfs, store: Store::Exact, ..self.how(false) };
-        let mut judge =
-            Judge { eval, sources, options: &how, budget: self.budget, sizes: Default::default() };
-        for assert in &script.asserts {
-            let text = one_line(sources.slice(assert.span));
-            let text = text.strip_prefix("assert").unwrap_or(&text).trim().to_string();
-            let judged = match judge.judge(assert) {
-                Ok(judged) => judged,
-                Err(Halt::Judged(judged)) => judged,
-                Err(Halt::Fault(fault)) => return Err(reject(sources, vec![told(&fault)])),
-                Err(Halt::Internal(message)) => return Err(Failure::Internal(message)),
-            };
-            let entry = asserted(text, assert.negated, &judged);
-            match &judged {
-                Judgement::Incomplete(why) => self.out.ledger.enter(format!("assert {}: {why}", entry.text)),
-                Judgement::Faulty(trace, why) => {
-                    self.out.ledger.enter(format!("assert {}: {why}", entry.text));
-                    self.violate("well-definedness", why.clone(), trace);
-                }
-                _ if entry.verdict == "violated" => {
-                    let property = format!("{}   {}", entry.text, entry.why);
-                    self.violate("assertion", property, &entry.trace);
-                }
-                _ => {}
-            }
-            if let Some(list) = &mut self.out.asserts {
-                list.push(entry);
-            }
-        }
-        self.out.seconds.temporal += judging.elapsed().as_secs_f64();
-        Ok(())
-    }
-
-    /// Counts a finding, and keeps it if it is the first.
-    fn violate(&mut self, kind: &str, property: String, trace: &[String]) {
-        *self.out.found.entry(kind.to_string()).or_default() += 1;
-        if self.out.violation.is_none() {
-            self.out.violation = Some(Violation {
-                confirmed_by: None,
-                kind: kind.to_string(),
-                property,
-                explanation: Vec::new(),
-                trace: trace.iter().map(|event| step(event)).collect(),
-                loop_start: None,
-            });
-        }
     }
 }
 
@@ -634,7 +591,11 @@ pub(super) fn term_machine(
 /// The term of the process to be explored.
 fn process_of(eval: &mut Eval, main: &Ex) -> Res<u32> {
     let value = eval.eval(main, &Env::default())?;
-    eval.here = main.span;
+    let definition = eval.script.group.binds.iter().find_map(|bind| match (bind, &main.kind) {
+        (Bind::Function(name, function), Kind::Name(main)) if name == main => function.clauses.first(),
+        _ => None,
+    });
+    eval.here = definition.map_or(main.span, |clause| clause.body.span);
     match value {
         Val::Data(Data::Proc(term)) => Ok(term),
         Val::Fun(_) => eval.fail("this is a function with parameters: name a process without any"),
@@ -642,44 +603,8 @@ fn process_of(eval: &mut Eval, main: &Ex) -> Res<u32> {
     }
 }
 
-fn step(event: &str) -> TraceStep {
+pub(super) fn step(event: &str) -> TraceStep {
     TraceStep { event: event.to_string(), ..TraceStep::default() }
-}
-
-fn asserted(text: String, negated: bool, judged: &Judgement) -> Asserted {
-    let (holds, trace, why) = match judged {
-        Judgement::Holds => (Some(true), Vec::new(), String::new()),
-        Judgement::Fails(trace, why) => (Some(false), trace.clone(), reason(trace, why)),
-        Judgement::Incomplete(why) => (None, Vec::new(), why.clone()),
-        Judgement::Faulty(trace, why) => (None, trace.clone(), why.clone()),
-    };
-    let verdict = match holds {
-        None => "incomplete",
-        Some(holds) if holds != negated => "holds",
-        Some(_) => "violated",
-    };
-    let why = if negated && holds == Some(true) { "the negated assertion holds".to_string() } else { why };
-    Asserted { text, verdict, trace, why }
-}
-
-fn reason(trace: &[String], why: &Why) -> String {
-    let set = |events: &[String]| format!("{{{}}}", events.join(", "));
-    let after = format!("after <{}>", trace.join(", "));
-    match why {
-        Why::Trace => format!("the trace <{}> is not one of the specification", trace.join(", ")),
-        Why::Refusal { accepted, required } => {
-            let required: Vec<String> = required.iter().map(|r| set(r)).collect();
-            format!(
-                "{after} only {} is accepted, the specification asks for {}",
-                set(accepted),
-                required.join(" or ")
-            )
-        }
-        Why::Divergence => format!("{after} the process diverges"),
-        Why::Deadlock => format!("{after} the process is deadlocked"),
-        Why::Nondeterminism(event) => format!("{after} the event {event} may happen and may be refused"),
-        Why::NoTrace => format!("the process has this trace only as far as <{}>", trace.join(", ")),
-    }
 }
 
 /// The counterexample of a formula.

@@ -7,8 +7,10 @@
 
 use super::csp::told;
 use super::one_line;
+use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
+use crate::base::text::many;
 use crate::csp::component;
 use crate::csp::core::{Bind, Expr, Kind};
 use crate::csp::eval::Eval;
@@ -35,6 +37,8 @@ pub(super) enum Value {
 pub(super) struct Definition {
     pub(super) name: String,
     pub(super) value: Value,
+    /// What stands behind the equals sign.
+    pub(super) span: Span,
 }
 
 impl Definition {
@@ -56,7 +60,9 @@ impl Definition {
         match &self.value {
             Value::Truth(truth) => ("definition", format!("{} = {truth}", self.name)),
             Value::Other(shown) => ("definition", format!("{} = {shown}", self.name)),
-            Value::Process(states, true) => ("process", format!("{}   {states} states", self.name)),
+            Value::Process(states, true) => {
+                ("process", format!("{}   {}", self.name, many(*states as u64, "state")))
+            }
             Value::Process(states, false) => {
                 ("process", format!("{}   more than {states} states", self.name))
             }
@@ -70,20 +76,20 @@ impl Definition {
 /// All definitions of a script in the order of the alphabet, those of its own prelude left out.
 pub(super) fn definitions(eval: &mut Eval, budget: &Budget) -> Vec<Definition> {
     let script = eval.script.clone();
-    let mut names: Vec<(Sym, bool)> = Vec::new();
+    let mut names: Vec<(Sym, bool, Span)> = Vec::new();
     for bind in &script.group.binds {
         match bind {
-            Bind::Function(name, _) => names.push((*name, true)),
-            Bind::Value(pat, _) => {
+            Bind::Function(name, _) => names.push((*name, true, Span::default())),
+            Bind::Value(pat, body) => {
                 let mut bound = Vec::new();
                 pat.names(&mut bound);
-                names.extend(bound.into_iter().map(|name| (name, false)));
+                names.extend(bound.into_iter().map(|name| (name, false, body.span)));
             }
         }
     }
     let mut list = Vec::new();
     let before = eval.limit.replace(budget.clone());
-    for (name, function) in names {
+    for (name, function, span) in names {
         let text = script.names.text(name).to_string();
         if text.contains(' ') || budget.check().is_err() {
             continue;
@@ -96,7 +102,7 @@ pub(super) fn definitions(eval: &mut Eval, budget: &Budget) -> Vec<Definition> {
                 false => Value::Faulty(told(&fault)),
             })
         };
-        list.push(Definition { name: text, value });
+        list.push(Definition { name: text, value, span });
     }
     eval.limit = before;
     list.sort_by(|a, b| a.name.cmp(&b.name));

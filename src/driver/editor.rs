@@ -4,12 +4,15 @@
 //! columns in units of UTF-16, as editors count. A text that is wrong is answered by what was last right.
 //! Never here: the protocol of the editor.
 
+use super::csp;
+use super::is_csp;
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Severity, Sources};
 use crate::evaluate::{Interpreter, State};
 use crate::lang::typed::{Machine, SetKind, VarId, VarKind};
 use crate::model::{self, LoadOptions, Loaded, Model, types};
+use crate::source::Reader;
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,7 +60,14 @@ pub struct Document {
 impl Document {
     /// Loads a model; `options.unsaved` holds the texts that the editor has not saved.
     pub fn load(path: &Path, options: &LoadOptions) -> Document {
-        let Loaded { sources, model, diagnostics } = model::load(path, options);
+        let Loaded { sources, model, diagnostics } = if is_csp(path) {
+            let reader = Reader::new(path, &options.include).with_unsaved(&options.unsaved);
+            let mut sources = Sources::default();
+            let diagnostics = csp::load_with(reader, path, &mut sources).err().unwrap_or_default();
+            Loaded { sources, model: None, diagnostics }
+        } else {
+            model::load(path, options)
+        };
         let messages = diagnostics
             .iter()
             .map(|d| {

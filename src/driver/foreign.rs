@@ -101,6 +101,7 @@ pub fn check<S: Client>(
     Ok(Outcome {
         why: Default::default(),
         others,
+        goal: None,
         asserts: None,
         file: subject.file.clone(),
         machine: subject.name.clone(),

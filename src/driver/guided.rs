@@ -10,9 +10,11 @@ mod meeting;
 mod pair;
 mod shown;
 
-use super::csp::{load as load_script, read_expression, term_machine};
+use super::csp::{load as load_script, no_process, read_expression, term_machine};
 use super::foreign::temporal as deciding;
-use super::{CheckOptions, Engine, Failure, Reduce, Rejected, load, scope_of, symmetry, warnings_of};
+use super::{
+    CheckOptions, Engine, Failure, Reduce, Rejected, explain, load, scope_of, symmetry, warnings_of,
+};
 use crate::base::budget::{Budget, Stop, peak_resident_bytes};
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::csp::compose::Smaller;
@@ -103,6 +105,9 @@ fn load_once(path: &Path, script: &Path, options: &CheckOptions, budget: &Budget
     super::set_goal(&mut model, &mut sources, options)?;
     let scoped = load_script(script, &mut sources).map_err(|d| reject(&sources, d))?;
     let name = options.process.main.clone().unwrap_or_else(|| "MAIN".to_string());
+    if !scoped.names.find(&name).is_some_and(|n| scoped.globals.contains_key(&n)) {
+        return Err(reject(&sources, vec![no_process(&name)]));
+    }
     let (mut eval, main): (Eval, _) =
         read_expression(scoped, &name, "<main>", &mut sources).map_err(|d| reject(&sources, d))?;
     eval.limit = Some(budget.clone());
@@ -187,7 +192,27 @@ pub fn check(
     if options.symmetry.is_some() && system.meeting.names_deferred {
         out.warnings.extend(named_elements(&system));
     }
-    explore_pair(&system, &formulas, options, out)
+    let mut out = explore_pair(&system, &formulas, options, out)?;
+    drop(system);
+    drop(program);
+    explained(path, &mut model, &mut sources, options, &mut out);
+    Ok(out)
+}
+
+/// Adds why the findings of the machine are findings. What keeps the pair from moving is the process, which has said its part.
+fn explained(
+    path: &Path,
+    model: &mut Model,
+    sources: &mut Sources,
+    options: &CheckOptions,
+    out: &mut Outcome,
+) {
+    let of_machine = |v: &Violation| v.kind != FindingKind::Deadlock.word();
+    let Some(violation) = out.violation.take_if(|v| of_machine(v)) else { return };
+    let others = std::mem::take(&mut out.others).into_iter().map(|(v, _)| v).collect();
+    let found = explain::Found { violation: Some(violation), others, joint: Vec::new() };
+    let told = explain::findings(path, model, sources, options, &|_| None, found);
+    (out.violation, out.why, out.others) = (told.violation, told.why, told.others);
 }
 
 /// Explores the pair and fills in what was found.
@@ -208,20 +233,22 @@ fn explore_pair(
     let found =
         threads.run(|| explore::explore(system, &how, system.budget)).map_err(|e| Failure::Internal(e.0))?;
     out.seconds.explore = exploring.elapsed().as_secs_f64();
-    out.violation = shown::violation(system, &found)?;
+    let shown = shown::violations(system, &found)?;
     found.reasons.iter().for_each(|(reason, _)| out.ledger.enter(reason.words(system)));
     if found.out_of_scope > 0 {
         out.ledger.enter(format!("{} states were left without their successors", found.out_of_scope));
     }
     if found.exhausted {
         out.ledger.finished();
+    } else if !shown.is_empty() && !how.keep_going {
+        out.ledger.enter("the search stopped at the first finding");
     }
     let deciding = Instant::now();
     let checked =
         threads.run(|| deciding::check(system, &found, formulas, &mut out.ledger, system.budget))?;
     out.seconds.temporal = deciding.elapsed().as_secs_f64();
     let temporal = checked.violations.into_iter().map(|violation| with_results(system, violation));
-    let mut all = out.violation.take().into_iter().chain(temporal);
+    let mut all = shown.into_iter().chain(temporal);
     out.violation = all.next();
     out.others.extend(all.map(|v| (v, Default::default())));
     out.temporal = checked.verdicts;

@@ -13,6 +13,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::hash::{HashMap, HashSet};
 use crate::base::text::many;
 use crate::evaluate::{Error, Interpreter, State, Transition};
+use crate::explain::Explainer;
 use crate::lang::typed::{Expr, Machine, VarId};
 use crate::lang::value::Value;
 use crate::model::{Formula, LoadOptions, Model};
@@ -24,6 +25,9 @@ use std::sync::Arc;
 
 /// States that fit what a log told so far; more than these are not followed.
 const FOLLOWED: usize = 20_000;
+
+/// Values in lines of an explanation are cut.
+const LONGEST: usize = 200;
 /// Steps from states that were met are remembered for this many pairs of a state and an event.
 const REMEMBERED: usize = 200_000;
 /// The nearest steps that are shown.
@@ -259,7 +263,9 @@ impl Follower<'_> {
             if after.is_empty() {
                 match self.doubt.take() {
                     Some(why) => result.incomplete = Some(format!("line {}: {why}", n + 1)),
-                    None => result.unexplained = Some((n + 1, line, self.nearest(&before, name, near))),
+                    None => {
+                        result.unexplained = Some((n + 1, line, self.nearest(&before, name, &wanted, near)))
+                    }
                 }
                 return Ok(());
             }
@@ -454,8 +460,19 @@ impl Follower<'_> {
         format!("{}({}): {}", op.name, params.join(", "), differs.join("; "))
     }
 
+    /// Which conjuncts of the guard keep an operation from happening in a state with the values of the log.
+    fn why_not(&self, state: &State, wanted: &[LoggedStep]) -> Vec<String> {
+        let nothing = Sources::default();
+        let explainer = Explainer::new(self.interpreter.machine(), &nothing, &Budget::moment());
+        let why = |want: &LoggedStep| {
+            let given: Vec<(VarId, Value)> = want.params.iter().map(|(_, v, x)| (*v, x.clone())).collect();
+            explainer.why_disabled_with(state, want.event, &given)
+        };
+        wanted.iter().filter_map(why).flat_map(|node| node.lines(LONGEST)).collect()
+    }
+
     /// What to say about a line that nothing explains.
-    fn nearest(&mut self, before: &[State], name: &str, near: Near) -> Vec<String> {
+    fn nearest(&mut self, before: &[State], name: &str, wanted: &[LoggedStep], near: Near) -> Vec<String> {
         let machine = self.interpreter.machine();
         let mut lines = Vec::new();
         if near.is_empty() {
@@ -480,12 +497,14 @@ impl Follower<'_> {
             lines.push("the nearest steps:".into());
             lines.extend(near.into_iter().map(|(_, words)| format!("  {words}")));
         }
+        lines.extend(before.first().into_iter().flat_map(|state| self.why_not(state, wanted)));
         if let Some(state) = before.first() {
             let shown = machine.variables.iter().zip(state.variables.iter()).map(|(v, x)| {
                 let var = machine.var(*v);
                 format!("{} = {}", var.name, x.show_within(machine, &var.ty, 200).0)
             });
-            lines.push(format!("one of the states before: {}", shown.collect::<Vec<_>>().join(", ")));
+            let which = if before.len() == 1 { "the state" } else { "one of the states" };
+            lines.push(format!("{which} before: {}", shown.collect::<Vec<_>>().join(", ")));
         }
         if !self.meaning.silent.is_empty() {
             let steps = many(self.map.silent_steps as u64, "step");

@@ -14,6 +14,7 @@ mod constants;
 mod coverage;
 mod csp;
 mod csp_animation;
+mod csp_assertions;
 mod csp_definitions;
 mod csp_replay;
 mod drawing;
@@ -202,6 +203,12 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<(Model, Sources, Vec<D
     if foreign::Formalism::of(path).is_some() {
         let message = format!("{}: this is no model of the B family; it can be checked", path.display());
         return Err(Rejected { sources: Sources::default(), diagnostics: vec![Diagnostic::plain(message)] });
+    }
+    if is_csp(path) {
+        let message = format!("{}: this is a CSP script, which is no model of the B family", path.display());
+        let fault = Diagnostic::plain(message)
+            .help("it can be checked, animated and replayed; eval and info read it");
+        return Err(Rejected { sources: Sources::default(), diagnostics: vec![fault] });
     }
     let Loaded { sources, model, diagnostics } = model::load(path, options);
     let Some(model) = model else { return Err(Rejected { sources, diagnostics }) };

@@ -178,6 +178,7 @@ impl Question {
             figures: Vec::new(),
             events: explored.events,
             temporal: explored.temporal,
+            goal: options.goal.clone(),
             asserts: None,
             digest: explored.digest,
             engine: explored.engine,

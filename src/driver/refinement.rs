@@ -66,6 +66,7 @@ pub fn followed_first(
     look: &Budget,
     first: Explored,
 ) -> Option<Explored> {
+    // What clients may never meet does not keep them from being followed.
     let chain = model.refinement.as_ref().filter(|_| is_only_doubtful(&first))?;
     let followup = follow(chain, options, look, true);
     if followup.findings.is_empty() && !followup.incomplete.is_empty() {
@@ -142,6 +143,7 @@ fn is_only_doubtful(explored: &Explored) -> bool {
 fn leave_to_lockstep(explored: &mut Explored) {
     explored.violation = None;
     explored.others.clear();
+    explored.found.retain(|kind, _| !MAY_BE_OUTSIDE.contains(&kind.as_str()));
 }
 
 /// The machine as far as clients may call it, which the lock-step check saw whole.

@@ -490,7 +490,17 @@ impl Replay<'_> {
                 let why = from.first().and_then(|(_, c)| explainer.why_disabled(c.state()?, event));
                 lines.extend(why.iter().flat_map(|node| node.lines(LONGEST)));
             }
-            (_, 0, _) => lines.push(format!("{} is enabled, but not with these values", op.name)),
+            (_, 0, _) => {
+                lines.push(format!("{} is enabled, but not with these values", op.name));
+                let given =
+                    params.iter().filter_map(|(v, said)| Some((*v, self.texts.get(*v, said)?.clone())));
+                let given: Vec<(VarId, Value)> = given.collect();
+                let nothing = Sources::default();
+                let explainer = Explainer::new(machine, &nothing, &Budget::moment());
+                let state = from.first().and_then(|(_, choice)| choice.state());
+                let why = state.and_then(|state| explainer.why_disabled_with(state, event, &given));
+                lines.extend(why.iter().flat_map(|node| node.lines(LONGEST)));
+            }
             (_, _, nearest) => {
                 lines.push(format!("{} leads to another state; the nearest one differs in:", op.name));
                 lines.extend(nearest.unwrap_or_default());

@@ -141,6 +141,7 @@ pub fn simulate(path: &Path, options: &SimulateOptions, budget: &Budget) -> Resu
         figures: vec![("walks", seen.walks), ("steps", seen.steps), ("deadlocks", seen.deadlocks)],
         events: machine.events.iter().zip(&seen.events).map(coverage).collect(),
         temporal: Vec::new(),
+        goal: None,
         asserts: None,
         digest: String::new(),
         engine: ENGINE,

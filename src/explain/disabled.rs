@@ -47,6 +47,18 @@ impl Explainer<'_> {
         self.disabled_but(env, event, &[])
     }
 
+    /// Why an event does not happen in a deadlock. One that can happen is an operation of a refinement, of which only the calls
+    /// count that the abstraction allows.
+    pub(super) fn not_called(&self, env: &mut Env, state: &State, event: usize) -> Node {
+        let mut node = self.disabled(env, event);
+        let possible =
+            self.interpreter.steps_of(state, event).is_ok_and(|steps| !steps.transitions.is_empty());
+        if possible {
+            node.notes = vec![NOT_ALLOWED.into()];
+        }
+        node
+    }
+
     /// The same where some parameters have values in `env`.
     fn disabled_but(&self, env: &mut Env, event: usize, given: &[(VarId, Value)]) -> Node {
         let id = self.machine.events[event];
@@ -90,6 +102,9 @@ impl Explainer<'_> {
         parts
     }
 }
+
+/// What is said of an operation that nobody may call.
+const NOT_ALLOWED: &str = "it could be called, but the precondition of the abstraction allows no call";
 
 /// What is said where no conjunct of the guard is to blame.
 const INFEASIBLE: &str = "the guard can hold, but the action has no outcome";

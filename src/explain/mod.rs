@@ -173,7 +173,7 @@ impl<'a> Explainer<'a> {
     fn deadlock(&self, state: &State) -> Explanation {
         let mut env = self.env(Some(state));
         let nodes: Vec<Node> =
-            (0..self.machine.events.len()).map(|event| self.disabled(&mut env, event)).collect();
+            (0..self.machine.events.len()).map(|event| self.not_called(&mut env, state, event)).collect();
         let mut out = Explanation { nodes, ..Explanation::default() };
         if self.machine.events.is_empty() {
             out.notes.push("the machine has no operations".into());

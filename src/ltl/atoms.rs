@@ -12,6 +12,7 @@ use super::view::{Edge, Graph, State};
 use bombus_base::diagnostic::Diagnostic;
 use bombus_base::hash::HashMap;
 use bombus_base::span::Span;
+use bombus_base::text::distance;
 use bombus_system::EventId;
 use rayon::prelude::*;
 
@@ -371,21 +372,6 @@ fn decided(known: bool) -> Truth {
 
 /// The name that differs least, if it differs by at most a third of its letters.
 fn nearest<'n>(name: &str, names: &'n [String]) -> Option<&'n str> {
-    let distance = |other: &str| {
-        let (a, b): (Vec<char>, Vec<char>) =
-            (name.to_lowercase().chars().collect(), other.to_lowercase().chars().collect());
-        let mut row: Vec<usize> = (0..=b.len()).collect();
-        for (i, x) in a.iter().enumerate() {
-            let mut diagonal = row[0];
-            row[0] = i + 1;
-            for (j, y) in b.iter().enumerate() {
-                let replaced = diagonal + usize::from(x != y);
-                diagonal = row[j + 1];
-                row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-            }
-        }
-        row[b.len()]
-    };
-    let best = names.iter().map(|n| (distance(n), n)).min_by_key(|(d, _)| *d)?;
+    let best = names.iter().map(|n| (distance(name, n), n)).min_by_key(|(d, _)| *d)?;
     (best.0 * 3 <= name.chars().count().max(3)).then_some(best.1)
 }

@@ -5,6 +5,7 @@
 
 use super::definitions::Definitions;
 use bombus_base::diagnostic::{Diagnostic, Sources};
+use bombus_base::text::distance;
 use bombus_base::{FileId, Name, Span};
 use bombus_source::{Found, Reader, missing};
 use bombus_syntax as syntax;
@@ -118,7 +119,12 @@ impl<'a> Loader<'a> {
         self.diagnostics.extend(parsed.diagnostics);
         let loaded =
             match parsed.tree {
-                Some(Unit::Machine(tree)) => self.complete(file, tree),
+                Some(Unit::Machine(tree)) => {
+                    if at.is_none() {
+                        self.diagnostics.extend(misnamed(&tree, &self.sources.get(file).name));
+                    }
+                    self.complete(file, tree)
+                }
                 Some(Unit::Definitions(_)) => {
                     let name = self.sources.get(file).name.clone();
                     let text = format!("`{name}` holds definitions only, not a machine");
@@ -386,6 +392,25 @@ fn unfold_lists(tree: &mut ast::Machine, definitions: &Definitions) -> Vec<Diagn
         }
     }
     out
+}
+
+/// A warning for a machine whose name looks like a slip for the name of its file: other machines look for it by name.
+fn misnamed(tree: &ast::Machine, file: &str) -> Option<Diagnostic> {
+    let name = &tree.name.name;
+    let stem = Path::new(file).file_stem()?.to_str()?;
+    let letters = name.chars().count().min(stem.chars().count());
+    let slip = stem != &**name && letters > 2 && distance(stem, name) <= letters / 3 && is_slip(stem, name);
+    slip.then(|| {
+        let message = format!("the machine is called `{name}` and its file `{stem}`");
+        Diagnostic::warning(tree.name.span, message)
+    })
+}
+
+/// Two names that differ by case, signs or numbers, or of which one goes on where the other ends, are two names on purpose.
+fn is_slip(a: &str, b: &str) -> bool {
+    let letters = |s: &str| s.chars().filter(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
+    let (a, b) = (letters(a), letters(b));
+    !a.starts_with(&b) && !b.starts_with(&a)
 }
 
 /// The directories of imported packages, as seen from the file's own package and from the root of all.

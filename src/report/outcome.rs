@@ -38,6 +38,8 @@ pub struct Outcome {
     pub figures: Vec<(&'static str, u64)>,
     pub events: Vec<EventCoverage>,
     pub temporal: Vec<Temporal>,
+    /// The goal of the command line.
+    pub goal: Option<String>,
     /// The assertions of a CSP script; `None` if the model is none.
     pub asserts: Option<Vec<Asserted>>,
     pub digest: String,

@@ -33,6 +33,10 @@ pub fn render_in(o: &Outcome, detail: Detail, style: Style) -> String {
     }
     scope(&mut out, o);
     figures(&mut out, o);
+    if let Some(goal) = o.goal.as_ref().filter(|_| o.found("goal") == 0) {
+        let words = if o.ledger.reasons().is_empty() { "not reached" } else { "not reached so far" };
+        let _ = writeln!(out, "  goal         {words}: {}", one_line(goal));
+    }
     for t in &o.temporal {
         let name = t.name.as_ref().map(|n| format!("{n}: ")).unwrap_or_default();
         let _ = writeln!(out, "  temporal     {:10} {name}{}", t.verdict, one_line(&t.formula));

@@ -284,6 +284,17 @@ impl<'t> Parser<'t> {
         if here == Tok::Forall && self.tokens.get(self.pos + 1).is_some_and(|t| t.tok == Tok::Equal) {
             return Some("«not equal» is written `/=`".into());
         }
+        if here == Tok::EmptySeq && expected.contains("THEN") {
+            return Some("«not equal» is written `/=`; `<>` is the empty sequence".into());
+        }
+        if here == Tok::Semicolon && expected == "`}`" {
+            return Some("elements are separated by commas".into());
+        }
+        let clause_follows =
+            self.pos + 1 < self.tokens.len() && CLAUSES.contains(&self.slice(self.span_at(self.pos + 1)));
+        if here == Tok::Semicolon && clause_follows {
+            return Some("a clause ends without `;`".into());
+        }
         if here == Tok::When && expected == "a substitution" {
             return Some("a guarded substitution begins with SELECT".into());
         }

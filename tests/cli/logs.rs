@@ -115,6 +115,10 @@ fn what_a_log_leaves_out_may_be_anything_and_the_states_that_fit_are_followed() 
         because.contains("ask is not enabled in the one state that fits") && because.contains("enter"),
         "{because}"
     );
+    // What keeps the one who is named from entering is told with its values.
+    let output = follow(&folder, &[object!({"event": "acquire", "who": "bob"})]);
+    let because = json(&output)["unexplained"]["because"].to_string();
+    assert!(because.contains("false: flag(x) = TRUE") && because.contains("x = q"), "{because}");
     told[3]["left"] = 7.into();
     let because = json(&follow(&folder, &told))["unexplained"]["because"].to_string();
     assert!(because.contains("n is 7 in the log"), "{because}");

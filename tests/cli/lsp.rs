@@ -143,3 +143,22 @@ fn an_editor_learns_what_is_wrong_what_names_mean_and_where_they_come_from() {
     editor.ask("shutdown", Value::Null);
     editor.tell("exit", Value::Null);
 }
+
+#[test]
+fn an_editor_learns_what_is_wrong_with_a_csp_script_while_it_is_written() {
+    let folder = Folder::new();
+    let path = folder.write("s.csp", "channel coin\nMAIN = coin -> MAIN\n");
+    let uri = format!("file://{}", path.display());
+    let mut session = Session::start(&folder);
+    let document =
+        json!({"uri": uri, "languageId": "csp", "version": 1, "text": "channel coin\nMAIN = cion -> MAIN\n"});
+    session.tell("textDocument/didOpen", json!({"textDocument": document}));
+    let found = session.diagnostics(&uri);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["range"]["start"], json!({"line": 1, "character": 7}));
+    assert!(found[0]["message"].as_str().expect("a text").contains("did you mean `coin`?"));
+    let change = json!([{"text": "channel coin\nMAIN = coin -> MAIN\n"}]);
+    let document = json!({"uri": uri, "version": 2});
+    session.tell("textDocument/didChange", json!({"textDocument": document, "contentChanges": change}));
+    assert!(session.diagnostics(&uri).is_empty());
+}

@@ -214,6 +214,15 @@ fn common_slips_have_a_way_out() {
         (machine("x : 0..3", "WHEN x = 1 THEN skip END"), "a guarded substitution begins with SELECT"),
         (machine("x : 0..3", "skip; other() = skip"), "no parentheses are written"),
         (machine("x : 0..3", "PRE t : 0..3 THEN x := t END"), "if `t` is a parameter, declare it: op(t)"),
+        (machine("x : 0..3", "BEGIN t := x END"), "what is assigned to is declared under VARIABLES"),
+        (machine("x : 0..3", "SELECT x <> 2 THEN skip END"), "«not equal» is written `/=`"),
+        (machine("x : 0..3", "BEGIN x := card({x} + {1}) END"), "sets are joined by `\\/`"),
+        (machine("x : 0..3;", "skip"), "a clause ends without `;`"),
+        ("MACHINE m SETS COL = {red; green} END".to_string(), "elements are separated by commas"),
+        (
+            "MACHINE m SETS COL = {red} CONSTANTS c PROPERTIES c = crad(COL) END".to_string(),
+            "did you mean `card`?",
+        ),
     ];
     for (text, way_out) in cases {
         folder.write("m.mch", &text);
@@ -503,4 +512,26 @@ fn a_goal_that_is_reached_is_called_so_and_named() {
     assert!(said.starts_with("REACHED     good   goal: x = 2 & x mod 2 = 0"), "{said}");
     let result = json(&run(&folder, &["check", "good.mch", "--goal", "x = 2 & x mod 2 = 0", "--json"]));
     assert_eq!(result["violation"]["property"], "x = 2 & x mod 2 = 0");
+}
+
+#[test]
+fn a_goal_that_is_not_reached_is_named_too() {
+    let folder = folder();
+    let said = out(&run(&folder, &["check", "good.mch", "--goal", "x = 7"]));
+    assert!(said.starts_with("VERIFIED") && said.contains("  goal         not reached: x = 7\n"), "{said}");
+    let said = out(&run(&folder, &["check", "good.mch", "--goal", "x = 7", "--max-states", "2"]));
+    assert!(said.contains("  goal         not reached so far: x = 7\n"), "{said}");
+}
+
+#[test]
+fn a_machine_whose_name_is_a_slip_for_the_name_of_its_file_is_told_of() {
+    let folder = Folder::new();
+    for (name, machine, slip) in
+        [("Lock.mch", "Lokc", true), ("Lock2.mch", "Lock", false), ("lift_door.mch", "LiftDoor", false)]
+    {
+        folder.write(name, &GOOD.replace("MACHINE good", &format!("MACHINE {machine}")));
+        let result = json(&run(&folder, &["check", name, "--json"]));
+        let said = result["warnings"].to_string();
+        assert_eq!(said.contains("the machine is called"), slip, "{name}: {said}");
+    }
 }

@@ -105,6 +105,7 @@ fn a_trace_that_a_changed_model_cannot_follow_fails_at_the_step_and_says_why() {
     let cases = [
         (counter("{n | n = 1 & x < 2}", "n"), "step 3 of 4", "inc is not enabled"),
         (counter("2..2", "n"), "step 1 of 4", "inc is enabled, but not with these values"),
+        (counter("2..2", "n"), "step 1 of 4", "false: n : 2..2"),
         (counter("1..1", "2 * n"), "step 1 of 4", "x: the trace says 1, the model 2"),
         (counter("1..1", "n").replace("inc", "add"), "step 1 of 4", "the model has no event inc"),
         (counter("1..1", "n").replace("x := 0", "x := 1"), "step 0 of 4", "x: the trace says 0, the model 1"),

@@ -258,3 +258,27 @@ fn a_trace_tells_results_from_parameters_and_its_steps_of_the_machine_are_replay
     assert_eq!(out.status.code(), Some(0), "{said}");
     assert!(said.contains("4 steps") && said.contains("1 steps of the process"), "{said}");
 }
+
+#[test]
+fn a_finding_of_the_machine_is_explained_at_its_place_and_a_process_that_is_not_there_is_named() {
+    let machine = "MACHINE M\nCONSTANTS most\nPROPERTIES most = 2\nVARIABLES n\nINVARIANT n : 0..9 & n <= most & n /= 3\n\
+                   INITIALISATION n := 0\nOPERATIONS\n add(k) = PRE k : 1..3 THEN n := n + k END\nEND\n";
+    let script = "channel add : {1..3}\nMAIN = add?k -> MAIN";
+    let (result, status, _) = check(("M.mch", machine), script, &[]);
+    assert_eq!((status, &result["violation"]["place"]["line"]), (1, &5.into()), "{result:#}");
+    let why = result["violation"]["explanation"].to_string();
+    assert!(
+        why.contains("n = 3") && result["incomplete_because"].to_string().contains("first finding"),
+        "{why}"
+    );
+    let (result, _, _) = check(("M.mch", machine), script, &["--keep-going"]);
+    let found: Vec<&str> = std::iter::once(&result["violation"])
+        .chain(result["other_violations"].as_array().unwrap())
+        .map(|v| v["property"].as_str().unwrap())
+        .collect();
+    for conjunct in ["n : 0..9", "n <= most", "n /= 3"] {
+        assert!(found.contains(&conjunct), "{found:?}");
+    }
+    let (_, status, said) = check(("M.mch", machine), script, &["--main", "Q"]);
+    assert!(status == 2 && said.contains("the script has no process `Q`"), "{said}");
+}

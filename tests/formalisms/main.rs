@@ -5,6 +5,7 @@ mod support;
 
 mod api;
 mod csp;
+mod csp_findings;
 mod guided;
 mod nets;
 mod pins;

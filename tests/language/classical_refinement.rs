@@ -680,3 +680,24 @@ fn random_chains_are_judged_as_the_definition_judges_them() {
     }
     assert!(verdicts[0] > 20 && verdicts[1] > 20, "{verdicts:?}");
 }
+
+#[test]
+fn a_fault_that_clients_meet_is_found_beside_steps_without_end_that_nobody_may_ask_for() {
+    let abstraction = "MACHINE Cnt VARIABLES n INVARIANT n : 0..5 INITIALISATION n := 0
+        OPERATIONS inc(d) = PRE d : 1..2 & n + d <= 5 THEN n := n + d END END";
+    // The machine alone counts without end, because the precondition speaks of a variable that it does not have.
+    let refinement = "REFINEMENT R REFINES Cnt VARIABLES l, r INVARIANT l : 0..5 & r : 0..5 & n = l + r
+        INITIALISATION l := 0 || r := 0
+        OPERATIONS inc(d) = IF d = 1 THEN l := l + 1 ELSE r := r + 1 END END";
+    let files = [("R.ref", refinement), ("Cnt.mch", abstraction)];
+    let dir = tempfile::tempdir().expect("a directory");
+    for options in [&["--keep-going"][..], &["--keep-going", "--max-states", "1000"], &[]] {
+        let (status, json) = check_with(dir.path(), &files, options);
+        assert_eq!((status, &json["violation"]["kind"]), (1, &"refinement".into()), "{options:?} {json:#}");
+        assert_eq!(json["found"]["invariant"].as_u64().unwrap_or(0), 0, "nobody may call what breaks it");
+    }
+    let good = refinement.replace("r := r + 1", "r := r + 2");
+    let (status, json) =
+        check_with(dir.path(), &[("R.ref", &good), ("Cnt.mch", abstraction)], &["--keep-going"]);
+    assert_eq!((status, &json["verdict"]), (0, &"verified".into()), "{json:#}");
+}

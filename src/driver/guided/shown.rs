@@ -12,17 +12,34 @@ use crate::evaluate::{Interpreter, State, Transition};
 use crate::explore::{self, Step};
 use crate::lang::typed::{Machine, VarId};
 use crate::lang::value::Value;
-use crate::report::{INITIALISE, TraceStep, Violation};
+use crate::report::{INITIALISE, SETUP_CONSTANTS, TraceStep, Violation};
 use crate::system::{FindingKind, System};
 
-/// The first finding with its trace.
-pub fn violation(system: &Guided<'_, '_>, found: &explore::Outcome) -> Result<Option<Violation>, Failure> {
-    let Some(first) = found.findings.first() else { return Ok(None) };
+/// The findings that have a trace, and the first in any case.
+pub fn violations(system: &Guided<'_, '_>, found: &explore::Outcome) -> Result<Vec<Violation>, Failure> {
     let unlimited = Budget::unlimited();
+    let interpreter = Interpreter::new(system.program.machine(), &unlimited);
+    let all = found.findings.iter().enumerate().filter(|(n, v)| *n == 0 || v.trace.is_some());
+    all.map(|(_, found)| violation(system, &interpreter, found)).collect()
+}
+
+/// A finding with its trace.
+fn violation(
+    system: &Guided<'_, '_>,
+    interpreter: &Interpreter<'_>,
+    first: &explore::Violation,
+) -> Result<Violation, Failure> {
     let machine = system.program.machine();
-    let interpreter = Interpreter::new(machine, &unlimited);
     let mut steps = Vec::new();
     let trace = first.trace.clone().unwrap_or_default();
+    if let Some(start) = trace.first().filter(|_| !machine.constants.is_empty()) {
+        let here = system.program.values(system.split(&start.state).0);
+        steps.push(TraceStep {
+            event: SETUP_CONSTANTS.to_string(),
+            state: shown_values(machine, &machine.constants, &here.constants),
+            ..TraceStep::default()
+        });
+    }
     for (i, step) in trace.iter().enumerate() {
         let here = system.program.values(system.split(&step.state).0);
         let mut shown = TraceStep {
@@ -33,7 +50,7 @@ pub fn violation(system: &Guided<'_, '_>, found: &explore::Outcome) -> Result<Op
             None => shown.event = INITIALISE.to_string(),
             Some(event) if (event.0 as usize) < system.operations => {
                 let from = system.program.values(system.split(&trace[i - 1].state).0);
-                let Some(taken) = taken(system, &interpreter, &from, &here, step)? else {
+                let Some(taken) = taken(system, interpreter, &from, &here, step)? else {
                     return Err(Failure::Internal(format!(
                         "step {i} of a trace is no transition of the interpreter"
                     )));
@@ -53,18 +70,18 @@ pub fn violation(system: &Guided<'_, '_>, found: &explore::Outcome) -> Result<Op
         if first.finding.kind == FindingKind::Deadlock {
             explanation.push(stuck(system, process));
         } else if first.finding.kind == FindingKind::Invariant {
-            confirm_finding(&interpreter, &first.finding, &system.program.values(words))
+            confirm_finding(interpreter, &first.finding, &system.program.values(words))
                 .map_err(Failure::Internal)?;
         }
     }
-    Ok(Some(Violation {
+    Ok(Violation {
         confirmed_by: None,
         kind: first.finding.kind.word().to_string(),
         property: system.property(&first.finding),
         explanation,
         trace: steps,
         loop_start: None,
-    }))
+    })
 }
 
 /// The transition of the evaluator that a step of an operation is.

@@ -265,7 +265,9 @@ impl Elaborator {
             }
             Constraint::Field { record, .. } => d.note(format!("this is of type {}", self.show(record))),
         };
-        self.error(d);
+        let sets =
+            matches!(constraint, Constraint::Number(t) if matches!(self.unifier.head(t), Type::Pow(_)));
+        self.error(if sets { d.help("sets are joined by `\\/`, sequences by `^`") } else { d });
     }
 
     /// Settles overloaded operators as far as the known types allow.

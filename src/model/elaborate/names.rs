@@ -98,6 +98,21 @@ impl Elaborator {
         self.apply(function, args, span)
     }
 
+    /// What is assigned to is nothing that could be a parameter.
+    pub(super) fn unknown_target(&mut self, name: &str, span: Span) {
+        let locals: Vec<Name> = self.locals.iter().map(|l| l.name.clone()).collect();
+        let near = self.scope().nearest(name, locals.iter()).cloned();
+        let near = near.filter(|near| name.chars().count() > 2 || near.eq_ignore_ascii_case(name));
+        let d = Diagnostic::error(span, format!("unknown identifier `{name}`"));
+        let d = match (self.scope().hidden.get(name), near) {
+            (Some(why), _) => d.help(*why),
+            (None, Some(near)) => d.help(format!("did you mean `{near}`?")),
+            (None, None) => d.help("what is assigned to is declared under VARIABLES, by VAR, or as a result"),
+        };
+        let d = self.traced_name(d, name);
+        self.error(d);
+    }
+
     pub(super) fn unknown(&mut self, name: &str, span: Span) {
         let locals: Vec<Name> = self.locals.iter().map(|l| l.name.clone()).collect();
         let near = self.scope().nearest(name, locals.iter()).cloned();
@@ -106,13 +121,16 @@ impl Elaborator {
         // A name of one or two letters is near to every other one; only its case can be a slip.
         let short = name.chars().count() <= 2;
         let near = near.filter(|near| !short || parameter.is_none() || near.eq_ignore_ascii_case(name));
+        let function = near_function(name);
+        let nearer = |word: &str, near: &str| distance(name, word) < distance(name, near);
+        let near = near.filter(|near| !function.is_some_and(|word| nearer(word, near)));
         if let Some(why) = self.scope().hidden.get(name) {
             d = d.help(*why);
         } else if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         } else if self.scope().operations.contains_key(name) {
             d = d.help("an operation cannot be used as a value; call it as a substitution");
-        } else if let Some(word) = near_function(name) {
+        } else if let Some(word) = function {
             d = d.help(format!("did you mean `{word}`?"));
         } else if let Some(parameter) = &parameter {
             d = d.help(parameter);

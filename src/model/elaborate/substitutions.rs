@@ -213,7 +213,7 @@ impl Elaborator {
             return Some(local.var);
         }
         let Some(entry) = self.scope().names.get(name).cloned() else {
-            self.unknown(name, span);
+            self.unknown_target(name, span);
             return None;
         };
         match (entry.entity, entry.access) {
