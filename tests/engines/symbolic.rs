@@ -72,9 +72,18 @@ fn load(text: &str) -> Option<Machine> {
     loaded.model.map(|m| m.machine)
 }
 
-/// Compares every predicate of a machine in some states; says how many comparisons were made, and how many of them were
-/// of predicates that the encoder understands.
-fn compare(machine: &Machine) -> (usize, usize) {
+/// What was compared of predicates in states.
+#[derive(Debug, Default)]
+struct Compared {
+    machines: usize,
+    predicates: usize,
+    comparisons: usize,
+    /// Comparisons of predicates that the encoder understands.
+    understood: usize,
+}
+
+/// Compares every predicate of a machine in some states.
+fn compare(machine: &Machine, compared: &mut Compared) {
     let budget = Budget::unlimited();
     let explored = search::explore(
         machine,
@@ -89,9 +98,10 @@ fn compare(machine: &Machine) -> (usize, usize) {
     enc.bind_leaves(&mut env, &machine.variables, &typing);
     env.remember(&machine.variables);
     let interpreter = Interpreter::new(machine, &budget);
-    let (mut all, mut understood) = (0, 0);
+    compared.machines += 1;
     let preds = machine.invariant.iter().chain(&machine.assertions).map(|c| &c.pred).chain(&machine.goal);
     for p in preds {
+        compared.predicates += 1;
         let weak = enc.weak.len();
         let truth = enc.pred(&mut env, p);
         let exact = enc.weak.len() == weak;
@@ -116,43 +126,46 @@ fn compare(machine: &Machine) -> (usize, usize) {
             if defined {
                 assumptions.push(truth.holds.signed(holds));
             }
-            all += 1;
+            compared.comparisons += 1;
             let place = format!("{p:?}\n{state:?} {holds} {defined}");
             assert_eq!(enc.g.solve(&assumptions, &Limit::none()), Answer::Sat, "excluded: {place}");
             if exact {
-                understood += 1;
+                compared.understood += 1;
                 let last = assumptions.len() - 1;
                 assumptions[last] = !assumptions[last];
                 assert_eq!(enc.g.solve(&assumptions, &Limit::none()), Answer::Unsat, "left open: {place}");
             }
         }
     }
-    (all, understood)
 }
 
 #[test]
 fn a_predicate_has_the_truth_and_the_definedness_that_the_evaluator_gives_it() {
     with_stack(|| {
-        let (mut all, mut understood) = (0, 0);
+        let mut all = Compared::default();
         for seed in first_seed()..first_seed() + cases(30) {
             let Some(machine) = load(&machines::random(seed).to_string()) else { continue };
-            let (a, u) = compare(&machine);
-            all += a;
-            understood += u;
+            compare(&machine, &mut all);
         }
-        assert!(understood * 10 >= all * 4, "only {understood} of {all} are understood");
+        eprintln!("{all:?}");
+        assert!(all.understood * 10 >= all.comparisons * 4, "too little is understood: {all:?}");
     });
 }
 
 #[test]
 fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_never_of_refuted_machines() {
     with_stack(|| {
-        let (mut seen, mut agreed) = (0, 0);
+        let (mut machines, mut seen, mut agreed) = (0, 0, 0);
         for seed in first_seed()..first_seed() + cases(15) {
             let text = machines::random(seed).to_string();
             let Some(explicit) = outcome(&text, &options(Engine::Evaluate)) else { continue };
             let verdict = explicit.verdict();
-            for method in [Method::Bmc, Method::Kind, Method::Ic3] {
+            machines += 1;
+            for method in [Method::Bmc, Method::Kind, Method::Ic3, Method::Portfolio] {
+                // A portfolio starts an explorer with its memory: every tenth machine has to do.
+                if method == Method::Portfolio && seed % 10 != 0 {
+                    continue;
+                }
                 let Some(o) = outcome(&text, &options(symbolic(method))) else { continue };
                 seen += 1;
                 let place = format!("{} on seed {seed}: {:?}\n{text}", method.word(), o.ledger.reasons());
@@ -162,7 +175,7 @@ fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_
                     (Verdict::Violated, Verdict::Violated) => {
                         agreed += 1;
                         let decided = !o.ledger.reasons().iter().any(|r| r.starts_with("not decided"));
-                        if decided {
+                        if decided && method != Method::Portfolio {
                             assert_eq!(depth(&o), depth(&explicit), "depth: {place}");
                         }
                     }
@@ -171,6 +184,7 @@ fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_
                 }
             }
         }
+        eprintln!("{machines} machines, {seen} runs, {agreed} of them with the verdict of the explicit engine");
         assert!(agreed * 4 >= seen, "only {agreed} of {seen} runs decide");
     });
 }
