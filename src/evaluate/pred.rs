@@ -221,7 +221,8 @@ impl Interpreter<'_> {
                 if decided.is_none() && self.has_sample(env, vars, body, false)? {
                     decided = Some(false);
                 }
-                decided.ok_or(e)
+                // Beside values for which the body has no truth value only a counterexample decides.
+                decided.filter(|truth| !truth || e.is_incomplete()).ok_or(e)
             }
             Some(e) => Err(e),
         }
@@ -339,6 +340,7 @@ impl Interpreter<'_> {
                 if let [v] = vars
                     && self.type_of(*v) == Type::Integer
                     && let Some(found) = self.spans_of_pred(env, body, *v)?
+                    && (found.hull().is_some() || e.is_incomplete())
                 {
                     return Ok(found.hull().is_some());
                 }
@@ -346,7 +348,8 @@ impl Interpreter<'_> {
                 if self.has_sample(env, vars, body, true)? {
                     return Ok(true);
                 }
-                if self.is_contradiction(env, vars, body)? { Ok(false) } else { Err(e) }
+                // Beside values for which the body has no truth value only a witness decides.
+                if e.is_incomplete() && self.is_contradiction(env, vars, body)? { Ok(false) } else { Err(e) }
             }
             Some(e) => Err(e),
         }
