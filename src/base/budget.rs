@@ -26,6 +26,8 @@ pub struct Budget {
     pub max_states: Option<u64>,
     pub max_memory: Option<u64>,
     interrupted: Arc<AtomicBool>,
+    /// Someone who works beside this one is ready.
+    settled: Option<Arc<AtomicBool>>,
     looked: Arc<Looked>,
 }
 
@@ -56,6 +58,7 @@ impl Budget {
             max_states: None,
             max_memory: None,
             interrupted: Arc::new(AtomicBool::new(false)),
+            settled: None,
             looked: Arc::default(),
         }
     }
@@ -75,6 +78,12 @@ impl Budget {
     pub fn lenient(&self) -> Budget {
         let time_limit = self.time_limit.map(|limit| limit + GRACE);
         Budget { time_limit, ..self.clone() }
+    }
+
+    /// The same budget for one of several who work on one question, and the flag that ends this one alone.
+    pub fn beside(&self) -> (Budget, Arc<AtomicBool>) {
+        let flag = Arc::new(AtomicBool::new(false));
+        (Budget { settled: Some(flag.clone()), ..self.clone() }, flag)
     }
 
     /// The flag a signal handler sets.
@@ -105,7 +114,8 @@ impl Budget {
 
     /// Whether the run has to end now. Reads the clock: call it once per batch, not per state.
     pub fn check(&self) -> Result<(), Stop> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        let is_settled = self.settled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_settled || self.interrupted.load(Ordering::Relaxed) {
             return Err(Stop::Interrupted);
         }
         if self.time_limit.is_some_and(|limit| self.started.elapsed() >= limit) {

@@ -2,9 +2,9 @@
 //!
 //! In: a machine. Out: the machine, with the list of the values of such constants as a further property. The rule: constants that
 //! no equation gives and that have more than 2^`FEW` values by their types may explode. For them the evaluator
-//! gets `PATIENCE`; if it has not listed all valuations then, each group of related constants is put to the solver
-//! (`symbolic::valuations`), which either lists all of its valuations or says nothing. The evaluator goes on from the
-//! listed values: it tests each of them against all properties, and brings them into its own order. What has no
+//! gets `PATIENCE`; if it has not listed all valuations then, it begins again, and each group of related constants is put to the solver
+//! beside it (`symbolic::valuations`), which either lists all of its valuations or says nothing. Who is ready first ends the other. The
+//! evaluator goes on from the listed values: it tests each of them against all properties, and brings them into its own order. What has no
 //! valuation at all is left to the evaluator, and so is everything that a certificate has to show.
 
 use super::values::written;
@@ -12,15 +12,19 @@ use super::{CheckOptions, Engine};
 use crate::base::budget::Budget;
 use crate::base::{Name, Span};
 use crate::evaluate::Interpreter;
-use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, Type, VarId};
+use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetKind, Type, VarId};
 use crate::lang::value::Value;
-use crate::symbolic::valuations::{groups, solutions};
+use crate::symbolic::valuations::{VALUATIONS, groups, solutions};
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 /// What the evaluator may take for all constants before the solver is asked.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// What the solver may take for all groups.
-const SOLVING: Duration = Duration::from_secs(8);
+const SOLVING: Duration = Duration::from_secs(60);
+/// Where the solver gives up sooner, little is lost if the evaluator begins once more.
+const SOON: Duration = Duration::from_secs(2);
 
 /// Binary logarithm of a number of values that is listed soon whatever the properties are.
 const FEW: f64 = 20.0;
@@ -39,21 +43,72 @@ pub fn prepare(machine: &mut Machine, options: &CheckOptions, budget: &Budget) -
     if Interpreter::new(machine, &moment).constants().is_ok_and(|_| moment.check().is_ok()) {
         return None;
     }
-    let moment = within(budget, SOLVING);
-    let (mut listed, mut names) = (Vec::new(), Vec::new());
-    for group in groups(machine) {
-        if let Some(values) = solutions(machine, &group, &moment).filter(|values| !values.is_empty())
-            && let Some(pred) = one_of(machine, &group.constants, &values)
-        {
-            listed.push(pred);
-            names.extend(group.constants.iter().map(|v| machine.var(*v).name.to_string()));
-        }
-    }
+    let Listed { by_solver, properties } = side_by_side(machine, budget);
     let origin = Name::from("solver");
     let clause = |pred| Clause { label: None, origin: origin.clone(), pred, text: String::new() };
-    machine.properties.extend(listed.into_iter().map(clause));
-    let words = format!("the SAT solver listed the values of {}", names.join(", "));
-    (!names.is_empty()).then_some(words)
+    machine.properties.extend(properties.into_iter().map(clause));
+    let words = format!("the SAT solver listed the values of {}", by_solver.join(", "));
+    (!by_solver.is_empty()).then_some(words)
+}
+
+/// What is known of the constants, as properties, and the names of those that the solver listed.
+#[derive(Default)]
+struct Listed {
+    by_solver: Vec<String>,
+    properties: Vec<Pred>,
+}
+
+/// The solver and the evaluator list the constants side by side.
+fn side_by_side(machine: &Machine, budget: &Budget) -> Listed {
+    let (solving, solver_ends) = within(budget, SOLVING).beside();
+    let (evaluating, evaluator_ends) = budget.beside();
+    thread::scope(|scope| {
+        let solver = scope.spawn(|| {
+            let started = budget.elapsed();
+            let listed = solved(machine, &solving);
+            if !listed.properties.is_empty() || budget.elapsed() - started < SOON {
+                evaluator_ends.store(true, Ordering::Relaxed);
+            }
+            listed
+        });
+        let evaluated = evaluated(machine, &evaluating);
+        if evaluating.check().is_ok() {
+            solver_ends.store(true, Ordering::Relaxed);
+        }
+        let solved = solver.join().unwrap_or_default();
+        if solved.properties.is_empty() { evaluated } else { solved }
+    })
+}
+
+fn solved(machine: &Machine, budget: &Budget) -> Listed {
+    let mut listed = Listed::default();
+    for group in groups(machine) {
+        if let Some(values) = solutions(machine, &group, budget).filter(|values| !values.is_empty())
+            && let Some(pred) = one_of(machine, &group.constants, &values)
+        {
+            listed.properties.push(pred);
+            listed.by_solver.extend(group.constants.iter().map(|v| machine.var(*v).name.to_string()));
+        }
+    }
+    listed
+}
+
+/// What the evaluator lists, so that it need not be searched for again. Elements without names are left alone: of valuations that differ
+/// in these alone the evaluator keeps one, and a list that names them would tell them apart.
+fn evaluated(machine: &Machine, budget: &Budget) -> Listed {
+    let Ok(found) = Interpreter::new(machine, budget).constants() else { return Listed::default() };
+    let is_few = (1..=VALUATIONS).contains(&found.values.len());
+    if !is_few
+        || found.remarks().next().is_some()
+        || machine.sets.iter().any(|set| set.kind != SetKind::Enumerated)
+    {
+        return Listed::default();
+    }
+    let values: Vec<Vec<Value>> = found.values.iter().map(|values| values.to_vec()).collect();
+    Listed {
+        by_solver: Vec::new(),
+        properties: one_of(machine, &machine.constants, &values).into_iter().collect(),
+    }
 }
 
 /// The binary logarithm of the number of values that the constants may have by their types, those aside that an equation

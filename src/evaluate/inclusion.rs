@@ -8,6 +8,7 @@ use crate::Interpreter;
 use crate::env::Env;
 use crate::error::Res;
 use crate::integer_sets::Spans;
+use crate::solve::functions::settled;
 use bombus_base::Int;
 use bombus_lang::free;
 use bombus_lang::partiality::pred_may_be_undefined;
@@ -74,6 +75,9 @@ impl Interpreter<'_> {
                     }
                     _ => return Ok(None),
                 },
+                Symbolic::Binary(BinOp::Inter | BinOp::SetMinus, ..) if holds_integers(a) => {
+                    return Ok(self.integer_outside(env, a, b)?.then_some(false));
+                }
                 _ => return Ok(None),
             },
             _ => return Ok(None),
@@ -194,6 +198,18 @@ impl Interpreter<'_> {
             });
             if let Ok(Some(x)) = element
                 && let Ok(false) = self.member(env, &x, b)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether one of a few integers lies in `a` and not in `b`: one is enough to refute an inclusion.
+    fn integer_outside(&self, env: &mut Env, a: &Value, b: &Value) -> Res<bool> {
+        for n in SAMPLES.map(Value::int) {
+            if settled(self.member(env, &n, a))? == Some(true)
+                && settled(self.member(env, &n, b))? == Some(false)
             {
                 return Ok(true);
             }
@@ -544,4 +560,15 @@ fn factors(set: &Value, n: usize) -> Option<Vec<Value>> {
 
 fn same_var(a: &Expr, b: &Expr) -> bool {
     matches!((&a.kind, &b.kind), (ExprKind::Var(x), ExprKind::Var(y)) if x == y)
+}
+
+/// Whether the form of a set shows that its elements are integers.
+fn holds_integers(v: &Value) -> bool {
+    let Value::Symbolic(s) = v else { return matches!(v.as_set(), Some([Value::Int(_), ..])) };
+    match &**s {
+        Symbolic::Base(Base::Integer | Base::Natural | Base::Natural1) | Symbolic::Interval(..) => true,
+        Symbolic::Closure(c) => c.code.kind == ClosureKind::Set && c.code.types[..] == [Type::Integer],
+        Symbolic::Binary(BinOp::Inter | BinOp::SetMinus | BinOp::Union, x, _) => holds_integers(x),
+        _ => false,
+    }
 }

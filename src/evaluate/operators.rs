@@ -210,6 +210,10 @@ impl Interpreter<'_> {
                     BinOp::Cartesian => {
                         return Ok(if self.is_empty(env, y)? { Value::empty() } else { x.clone() });
                     }
+                    // A projection is total on the product.
+                    BinOp::Prj1 | BinOp::Prj2 => {
+                        return Ok(Value::symbolic(Symbolic::Binary(BinOp::Cartesian, x.clone(), y.clone())));
+                    }
                     BinOp::Union | BinOp::Override => {
                         let (x, y) = (self.domain(env, x)?, self.domain(env, y)?);
                         return self.set_union(env, x, y);
@@ -253,8 +257,11 @@ impl Interpreter<'_> {
                 Symbolic::Unary(UnOp::Inverse, r) => return self.domain(env, r),
                 Symbolic::Unary(UnOp::Id, s) => return Ok(s.clone()),
                 Symbolic::Unary(UnOp::Closure1, r) => return self.range(env, r),
-                Symbolic::Binary(BinOp::Cartesian, x, y) => {
+                Symbolic::Binary(BinOp::Cartesian | BinOp::Prj2, x, y) => {
                     return Ok(if self.is_empty(env, x)? { Value::empty() } else { y.clone() });
+                }
+                Symbolic::Binary(BinOp::Prj1, x, y) => {
+                    return Ok(if self.is_empty(env, y)? { Value::empty() } else { x.clone() });
                 }
                 Symbolic::Binary(BinOp::Union, x, y) => {
                     let (x, y) = (self.range(env, x)?, self.range(env, y)?);

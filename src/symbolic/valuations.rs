@@ -18,7 +18,7 @@ use bombus_lang::{chosen, free};
 use std::sync::Arc;
 
 /// More valuations of one group than this are not listed.
-const VALUATIONS: usize = 4096;
+pub const VALUATIONS: usize = 4096;
 /// A longer log of the solver is not checked.
 const LOGGED: usize = 1 << 21;
 /// Bits of integers that nothing bounds.

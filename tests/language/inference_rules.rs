@@ -279,6 +279,11 @@ const RULES: &[(&str, &str, &str)] = &[
         "{f | f : %A\\/{7} --> 0..2 & bool(!x.(x:dom(f) => f(x) <= 1+x mod 2) & f(7) %o 1) = TRUE}",
     ),
     (
+        "what holds on the domain of a partial function bounds its images",
+        "{f | f : %A\\/{7} +-> NATURAL & !(x,y).(x:dom(f) & y:1..2 => f(x) <= y+x mod 2) & (7:dom(f) => f(7) %o 1)}",
+        "{f | f : %A\\/{7} +-> 0..3 & bool(!x.(x:dom(f) => f(x) <= 1+x mod 2) & (7:dom(f) => f(7) %o 1)) = TRUE}",
+    ),
+    (
         "images of a function that something exists for are a set",
         "{f | f : 1..3 --> %A\\/{0,3} & {y | #i.(i:1..3 & f(i)+%a = y)} = {%a,%b,%c}}",
         "{f | f : 1..3 --> %A\\/{0,3} & bool(ran(f) = {0,%b-%a,%c-%a}) = TRUE}",
@@ -385,6 +390,13 @@ const SYMBOLIC: &[(&str, bool)] = &[
     ("!s.(s<:NATURAL1 => s <: NATURAL\\/{-1})", true),
     ("!t.(t:STRING => size(t) >= 0 & size(t^\"ab\") = size(t)+2)", true),
     ("(STRING*(NATURAL-NATURAL1) ; NATURAL1*STRING) = STRING*STRING", false),
+    ("prj1(NATURAL,NATURAL) : NATURAL*NATURAL --> NATURAL & prj2(NATURAL,%A) : NATURAL*%A --> %A", true),
+    ("prj1(NATURAL,NATURAL) : NATURAL*NATURAL --> NATURAL1", false),
+    ("prj2(NATURAL,BOOL) : NATURAL*BOOL +-> {TRUE}", false),
+    ("dom(prj1(NATURAL,STRING)) = NATURAL*STRING & ran(prj1(NATURAL,STRING)) = NATURAL", true),
+    ("ran(prj1(NATURAL,NATURAL/\\{-1})) = {} & ran(prj2(NATURAL-NATURAL,NATURAL)) = {}", true),
+    ("{x|x:NATURAL & x mod 2 = 0} /\\ {x|x:NATURAL & x mod 3 = 0} = {}", false),
+    ("{x|x:NATURAL & x mod 2 = 0} - {0} <: {x|x:NATURAL & x mod 4 = 0}", false),
 ];
 
 #[test]
