@@ -27,6 +27,46 @@ use Answer::*;
 /// Reason, answer, text without MACHINE and END.
 const MACHINES: &[(&str, Answer, &str)] = &[
     (
+        "a path of twelve nodes has a colouring, which the solver proposes",
+        Holds(&[Kind, Ic3]),
+        "SETS C={r,g,b} VARIABLES col INVARIANT col : 1..12 +-> C INITIALISATION col:={} OPERATIONS paint = col:(col : 1..12 --> C & !n.(n:1..11 => col(n)/=col(n+1)))",
+    ),
+    (
+        "what is greater than a natural number is positive",
+        Holds(&[Kind]),
+        "VARIABLES x INVARIANT x>=0 & !y.(y:INTEGER & y>x => y>0) INITIALISATION x:=0 OPERATIONS up = x:=x+1",
+    ),
+    (
+        "0 is greater than -1 and not positive",
+        Fails(3),
+        "VARIABLES x INVARIANT x:INTEGER & !y.(y:INTEGER & y>x => y>0) INITIALISATION x:=2 OPERATIONS down = x:=x-1",
+    ),
+    (
+        "no number above 5 has a square below 30",
+        Fails(5),
+        "VARIABLES x INVARIANT x>=0 & #y.(y:INTEGER & y>x & y*y<30) INITIALISATION x:=0 OPERATIONS up = x:=x+1",
+    ),
+    (
+        "a quotient is no larger than its dividend",
+        Holds(&[Kind, Ic3]),
+        "VARIABLES x INVARIANT x:INTEGER & (x=0 or 10/x>=-10) INITIALISATION x:=3 OPERATIONS down = x:=x-1; up = x:=x+1",
+    ),
+    (
+        "a remainder is smaller than its divisor",
+        Holds(&[Kind, Ic3]),
+        "VARIABLES x,m INVARIANT x>=0 & m:1..9 & x mod m <= 8 INITIALISATION x,m:=3,2 OPERATIONS up = x:=x+1; set(n) = PRE n:1..9 THEN m:=n END",
+    ),
+    (
+        "3 is no double",
+        Fails(1),
+        "VARIABLES x INVARIANT x>=0 & #y.(y:NATURAL & x=y+y) INITIALISATION x:=0 OPERATIONS up = x:=x+3",
+    ),
+    (
+        "whatever a power of thousands of bits is",
+        Holds(&[Kind, Ic3]),
+        "VARIABLES x INVARIANT x:0..3 INITIALISATION x:=0 OPERATIONS o = IF (x+9223372036854775807)**63 mod 5 = 2 THEN x:=1 ELSE x:=0 END",
+    ),
+    (
         "any function may be the first one",
         Holds(&[Kind, Ic3]),
         "SETS E={e1,e2,e3} VARIABLES f,g INVARIANT f : E --> 0..4 & g : E >+> 0..4 INITIALISATION f :: E --> 0..4 || g :( g : E >+> 0..4 ) OPERATIONS put(e,i)=PRE e:E & i:0..4 THEN f(e):=i END; back=g:=E<<|g",

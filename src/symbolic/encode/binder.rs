@@ -15,7 +15,7 @@ use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnO
 use bombus_lang::value::Value;
 
 /// More instances of one quantifier than this are not made.
-const INSTANCES: usize = 1 << 13;
+const INSTANCES: usize = 1 << 14;
 
 type Each<'a, 'm> = &'a mut dyn FnMut(&mut Encoder<'m>, &mut Env) -> Option<()>;
 

@@ -60,6 +60,9 @@ impl Encoder<'_> {
         });
         self.sampling = false;
         if all.is_none() && !any.contains(&Lit::TRUE) {
+            any.extend(self.witnessed(env, vars, guards, body).proposed);
+        }
+        if all.is_none() && !any.contains(&Lit::TRUE) {
             self.weak("whether some choice makes an event possible".into());
         }
         self.g.or_all(&any)

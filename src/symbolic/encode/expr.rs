@@ -334,6 +334,7 @@ impl Encoder<'_> {
         Some(match op {
             BinOp::Add => (Term::Int(self.num_add(m, n)), d),
             BinOp::Sub => (Term::Int(self.num_sub(m, n)), d),
+            BinOp::Mul | BinOp::Div | BinOp::Mod if m.is_laborious_with(n) => return None,
             BinOp::Mul => (Term::Int(self.num_mul(m, n)), d),
             BinOp::Div => {
                 let nonzero = !self.num_equal(n, &zero);
@@ -353,6 +354,9 @@ impl Encoder<'_> {
                 let mut power = self.number(&Int::ONE);
                 let mut out = power.clone();
                 for i in 1..=high.max(0) {
+                    if power.is_laborious_with(m) {
+                        return None;
+                    }
                     power = self.num_mul(&power, m);
                     if i >= low {
                         let here = self.num_is(n, &Int::from(i));
@@ -533,6 +537,9 @@ impl Encoder<'_> {
                 let mut all = neutral.clone();
                 for (l, term, _) in parts {
                     let part = self.num_choose(l, term.as_int()?, &neutral);
+                    if op == BigOp::Pi && all.is_laborious_with(&part) {
+                        return None;
+                    }
                     all = if op == BigOp::Sigma {
                         self.num_add(&all, &part)
                     } else {

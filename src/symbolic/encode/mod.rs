@@ -11,6 +11,7 @@
 //! - `term` and `number`: values with literals in them.
 //! - `expr`, `relation`, `images`, `sequence`, `member`, `pred`: formulas.
 //! - `binder`: bindings of quantified variables; `leaf`: unknowns, confined by what is said of them.
+//! - `witness`: values that make an existential formula true.
 //! - `action`: substitutions; `flow`: calls and loops; `enabled`: whether a substitution has an outcome at all.
 
 pub mod action;
@@ -26,6 +27,7 @@ mod pred;
 mod relation;
 mod sequence;
 pub mod term;
+mod witness;
 
 use crate::gates::Gates;
 use crate::sat::{Batsat, Lit, Sat};
@@ -130,6 +132,12 @@ pub struct Encoder<'m> {
     pub chosen: Vec<VarId>,
     /// One good binding is enough, so infinite types are sampled.
     sampling: bool,
+    /// Witnesses of existential formulas, by their variables.
+    witnesses: HashMap<Vec<VarId>, witness::Known>,
+    /// How often the solver was asked for a witness.
+    questions: usize,
+    /// What a witness has to satisfy is being built.
+    witnessing: bool,
 }
 
 impl<'m> Encoder<'m> {
@@ -160,6 +168,9 @@ impl<'m> Encoder<'m> {
             stand_in_terms: HashMap::default(),
             chosen: Vec::new(),
             sampling: false,
+            witnesses: HashMap::default(),
+            questions: 0,
+            witnessing: false,
         }
     }
 

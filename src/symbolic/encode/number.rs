@@ -28,6 +28,8 @@ pub const PRODUCT: &str = "a product of two unlimited integers";
 const FORMS: usize = 48;
 /// A factor with at most so many values is multiplied case by case.
 const CASES: i64 = 64;
+/// Pairs of bits that a product or a quotient may have: more gates are not made for one of them.
+const LABORIOUS: usize = 1 << 16;
 
 /// An integer with the linear forms it may have, each with the greatest size of its constant part.
 #[derive(Clone, Debug)]
@@ -67,6 +69,12 @@ impl Num {
 
     pub fn is_limited(&self) -> bool {
         self.int.is_limited()
+    }
+
+    /// Whether a product or a quotient of the two would need more gates than it is worth.
+    pub fn is_laborious_with(&self, other: &Num) -> bool {
+        let known = self.int.known().is_some() && other.int.known().is_some();
+        !known && self.int.bits().len() * other.int.bits().len() > LABORIOUS
     }
 
     pub fn integer(&self) -> &Integer {
@@ -145,6 +153,12 @@ impl Atoms {
             }
         }
     }
+}
+
+/// The greatest absolute value of a number whose bounds are known.
+fn greatest(n: &Num) -> Option<Int> {
+    let (low, high) = n.range()?;
+    Some(low.neg().max(high))
 }
 
 /// Whether a row, with its first coefficient positive, is a leaf or the difference of two leaves.
@@ -253,6 +267,14 @@ impl Encoder<'_> {
         Num { int: Arc::new(int), forms: None }
     }
 
+    /// An unknown that is no larger than this, whatever its sign.
+    fn num_within(&mut self, most: Option<Int>) -> Num {
+        match most {
+            Some(most) => self.num_between(&most.neg(), &most),
+            None => self.num_limited(),
+        }
+    }
+
     /// All that is said of an unknown product or quotient: its sign.
     fn signed_like(&mut self, a: &Num, b: &Num, unknown: &Num) {
         let zero = self.number(&Int::ZERO);
@@ -274,7 +296,9 @@ impl Encoder<'_> {
         let Some(divisor) = b.known().filter(|n| !n.is_zero()) else {
             if self.options.free_products {
                 self.weak("a division of unlimited integers".into());
-                let (q, r) = (self.num_limited(), self.num_limited());
+                // Neither is larger than the dividend, and the remainder is smaller than the divisor.
+                let (most, less) = (greatest(a), greatest(b).or_else(|| greatest(a)));
+                let (q, r) = (self.num_within(most), self.num_within(less));
                 let one = self.number(&Int::ONE);
                 self.signed_like(a, b, &q);
                 self.signed_like(a, &one, &r);

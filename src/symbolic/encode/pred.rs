@@ -143,36 +143,44 @@ impl Encoder<'_> {
         Some(self.all_of(&instances))
     }
 
-    /// `#x.(P)` with unbounded bindings: where the literal holds, some unknown satisfies P. Where the literal does not
-    /// hold nothing is said, so the literal stands for more than the predicate does.
+    /// `#x.(P)` with too many bindings: where the literal holds, some unknown satisfies P, and where a witness satisfies P,
+    /// the literal holds. Elsewhere nothing is said, so the literal stands for more than the predicate does.
     fn some_binding(&mut self, env: &mut Env, p: &Pred, vars: &[VarId], body: &Pred) -> Truth {
         let known = self.stand_ins.len();
         let truth = self.opaque_pred(env, p, "a quantifier whose bindings are not bounded");
         if self.stand_ins.len() == known {
             return truth;
         }
-        let saved: Vec<_> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
-        self.bind_leaves(env, vars, &[body]);
-        let inside = self.pred(env, body);
-        for (v, slot) in saved {
-            env.put(v, slot);
-        }
-        let sure = self.surely(inside);
+        let found = self.witnessed(env, vars, &[body], &mut |this, env| {
+            let inside = this.pred(env, body);
+            this.surely(inside)
+        });
         // Only a truth that is defined is looked for among defined instances.
-        self.g.add_clause(&[!truth.holds, !truth.defined, sure]);
+        self.g.add_clause(&[!truth.holds, !truth.defined, found.some]);
+        for sure in found.proposed {
+            self.g.add_clause(&[!sure, truth.holds]);
+            self.g.add_clause(&[!sure, truth.defined]);
+        }
         debug_assert!(truth.defined == Lit::TRUE || pred_may_be_undefined(p));
         truth
     }
 
-    /// `!x.(P)` with unbounded bindings of sets: where the literal holds, P holds of the least and of the greatest set. Where
-    /// the literal does not hold nothing is said, so the literal stands for more than the predicate does.
+    /// `!x.(P)` with too many bindings: where the literal does not hold, some unknown falsifies P; where the literal holds, P
+    /// holds of the least and of the greatest set, if `x` is a set. Of other bindings nothing is said where the literal
+    /// holds, so the literal stands for more than the predicate does.
     fn some_instances(&mut self, env: &mut Env, p: &Pred, vars: &[VarId], body: &Pred) -> Truth {
         let known = self.stand_ins.len();
         let truth = self.opaque_pred(env, p, "a quantifier whose bindings are not bounded");
+        if self.stand_ins.len() == known {
+            return truth;
+        }
+        let wrong = self.counterexample(env, vars, body);
+        // A conjunction that is false and defined has an instance that is.
+        self.g.add_clause(&[truth.holds, !truth.defined, wrong]);
         let ([v], PredKind::Implies(premise, _)) = (vars, &strip(body).kind) else { return truth };
         // Instances are made once, of what is said of constants: in every state they would be too many.
         let machine = self.machine;
-        if self.stand_ins.len() == known || !free::of_pred(p).iter().all(|v| machine.constants.contains(v)) {
+        if !free::of_pred(p).iter().all(|v| machine.constants.contains(v)) {
             return truth;
         }
         let Some(greatest) = self.greatest_set(env, *v, premise) else { return truth };
@@ -185,6 +193,19 @@ impl Encoder<'_> {
             self.g.add_clause(&[!truth.holds, !truth.defined, fine]);
         }
         truth
+    }
+
+    /// An unknown binding falsifies what a quantifier says of all of them.
+    fn counterexample(&mut self, env: &mut Env, vars: &[VarId], body: &Pred) -> Lit {
+        let bound_by = match &strip(body).kind {
+            PredKind::Implies(p, _) => p,
+            _ => &Pred { kind: PredKind::True, span: body.span },
+        };
+        let falsified = &mut |this: &mut Self, env: &mut Env| {
+            let inside = this.pred(env, body);
+            this.surely_not(inside)
+        };
+        self.unknown_binding(env, vars, &[bound_by], falsified).0
     }
 
     /// The greatest set of those that `v <: A`, `v : POW(A)` or `v : A <-> B` in a premise allow.
