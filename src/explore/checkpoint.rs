@@ -301,6 +301,8 @@ fn read_record<S: System>(shared: &Shared<'_, S>, from: &mut In) -> Result<Recor
         expanded: Vec::new(),
         // A search that keeps edges between orbits is not saved.
         representatives: Representatives::default(),
+        // A search that is saved has predecessors.
+        trail: None,
         initial: Vec::new(),
         shares: super::Shares::default(),
         // The worker's reduction has them.

@@ -30,6 +30,7 @@ mod second;
 mod sink;
 mod together;
 mod trace;
+mod trail;
 mod worker;
 
 #[cfg(test)]
@@ -81,6 +82,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use together::Together;
+use trail::Trail;
 use worker::Worker;
 
 /// How to explore.
@@ -105,6 +107,9 @@ pub struct Options {
     /// Keep a predecessor of each state. Without them, and always where states stand in the table itself, a
     /// breadth-first search that has something to show is done again as far as the level of the finding.
     pub keep_parents: bool,
+    /// States in the table itself that are kept by level beside, so that paths are found back along them; where there are more, the
+    /// search is done again.
+    pub trail: usize,
     /// End at the first level that is complete with more states than this; breadth first only.
     pub pause_beyond: Option<u64>,
     /// The folder for the files of a search with `Store::Disk`.
@@ -138,6 +143,7 @@ impl Default for Options {
             record_edges: false,
             keep_states: false,
             keep_parents: true,
+            trail: 1 << 21,
             pause_beyond: None,
             disk: None,
             por: None,
@@ -223,6 +229,8 @@ struct Shared<'a, S: System> {
     initial: Mutex<(u64, u128)>,
     /// Set if this is a second search, for a path.
     again: Option<Again>,
+    /// What the workers expanded, when they have ended.
+    trails: Vec<Trail>,
     /// The files of a search on disk.
     disk: Option<Disk>,
 }
@@ -309,6 +317,12 @@ impl<S: System> Shared<'_, S> {
         if (!self.options.keep_going || self.all_violated()) && self.options.order != Order::Bfs {
             self.queues.stop();
         }
+    }
+
+    /// States that a worker keeps for the way back.
+    fn kept_by_worker(&self) -> usize {
+        let is_without_predecessors = self.visited.is_packed() && self.again.is_none();
+        if is_without_predecessors { self.options.trail / self.workers } else { 0 }
     }
 
     /// Whether nothing is left to be found out.
@@ -562,6 +576,7 @@ fn prepare_for<'a, S: System>(
         together,
         initial: Mutex::default(),
         again,
+        trails: Vec::new(),
         disk: None,
     };
     Some((shared, lanes))

@@ -55,6 +55,7 @@ impl Sums {
                 sums.log.representatives.push(record.representatives);
             }
             sums.log.initial.extend(record.initial);
+            shared.trails.extend(record.trail);
         }
         sums.log.initial.sort_unstable();
         sums.log.initial.dedup();

@@ -14,6 +14,7 @@ use super::conclusion::TRACES;
 use super::findings::Place;
 use super::order::Order;
 use super::trace::{self, Path};
+use super::trail;
 use super::{InternalError, Options, Purpose, Shared, begin, finish, prepare_for, run};
 use bombus_base::budget::Budget;
 use bombus_kernels::packed::{Capacity, Packed};
@@ -66,6 +67,11 @@ pub(super) fn paths<S: System>(
     shared: &mut Shared<'_, S>,
     findings: &[(Place, Finding, Option<u32>)],
 ) -> Result<Paths, InternalError> {
+    let trails = std::mem::take(&mut shared.trails);
+    if let Some(paths) = trail::paths(shared, &trails, findings) {
+        return Ok(paths);
+    }
+    drop(trails);
     let wanted = wanted(findings, shared.options.keep_going);
     let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else { return Ok(Paths::new()) };
     let capacity = shared.visited.capacity();

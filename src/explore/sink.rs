@@ -13,6 +13,7 @@ use super::exchange::{ELSEWHERE, Exchange};
 use super::findings::Findings;
 use super::reduce::por::Figures;
 use super::reduce::symmetry::Identities;
+use super::trail::Trail;
 use super::{Coverage, Shared, Shares};
 use bombus_graph::{Crossing, Edge, Representatives};
 use bombus_kernels::Trouble;
@@ -60,6 +61,8 @@ pub struct Record {
     pub initial: Vec<u32>,
     /// Some initial state could not be computed.
     pub initial_missing: bool,
+    /// The states that were expanded, where there are no predecessors.
+    pub(super) trail: Option<Trail>,
     pub shares: Shares,
     pub por: Figures,
     /// States that were taken for known ones on the ground of an approximate identity.
@@ -236,14 +239,22 @@ impl<S: System> Sink for Core<'_, S> {
         // One state may have millions of transitions: they are looked up as they come.
         for some in all.chunks(FLUSH * (words + 2)) {
             self.begin_edges((some.len() / (words + 2)) as u64, &some[2..2 + words]);
+            self.cover(some, words + 2);
+            let source = (self.pending.sources.len() as u32).wrapping_sub(1);
+            let watched = self.watch;
+            let pending =
+                |event: u64, label: u64| PendingEdge { source, event: EventId(event as u32), label, watched };
             if words == 1 {
-                // PERF: states of one word are most frequent.
-                for &[event, label, target] in some.as_chunks::<3>().0 {
-                    self.take(EventId(event as u32), label, &[target]);
-                }
+                // PERF: states of one word are most frequent, and room is asked for once.
+                let some = some.as_chunks::<3>().0;
+                self.pending.edges.extend(some.iter().map(|edge| pending(edge[0], edge[1])));
+                let first = self.pending.targets.len();
+                self.pending.targets.extend(some.iter().map(|edge| edge[2]));
+                self.shared.visited.foresee(&self.pending.targets[first..]);
             } else {
                 for one in some.chunks_exact(words + 2) {
-                    self.take(EventId(one[0] as u32), one[1], &one[2..]);
+                    self.pending.edges.push(pending(one[0], one[1]));
+                    self.pending.targets.extend_from_slice(&one[2..]);
                 }
             }
             self.flush_if_full();
@@ -283,22 +294,51 @@ impl<S: System> Core<'_, S> {
         }
     }
 
+    /// Counts edges for their events. PERF: those of one event stand side by side.
+    #[inline(always)]
+    fn cover(&mut self, some: &[u64], each: usize) {
+        if self.source.id.is_none() {
+            return;
+        }
+        let mut run: Option<(u64, u64)> = None;
+        for edge in some.chunks_exact(each) {
+            run = match run {
+                Some((event, many)) if event == edge[0] => Some((event, many.wrapping_add(1))),
+                before => {
+                    self.cover_event(before);
+                    Some((edge[0], 1))
+                }
+            };
+        }
+        self.cover_event(run);
+    }
+
+    /// Counts so many edges of an event.
+    #[inline(always)]
+    fn cover_event(&mut self, run: Option<(u64, u64)>) {
+        let Some((event, many)) = run else { return };
+        let coverage = &mut self.record.events[event as usize];
+        coverage.transitions += many;
+        let stamp = &mut self.stamps[event as usize];
+        coverage.states += u64::from(*stamp != self.stamp);
+        *stamp = self.stamp;
+    }
+
     /// Buffers an edge and counts it for its event.
     #[inline(always)]
     fn take(&mut self, event: EventId, label: u64, target: &[u64]) {
         if self.source.id.is_some() {
-            let coverage = &mut self.record.events[event.0 as usize];
-            coverage.transitions += 1;
-            let stamp = &mut self.stamps[event.0 as usize];
-            coverage.states += u64::from(*stamp != self.stamp);
-            *stamp = self.stamp;
+            self.cover_event(Some((event.0.into(), 1)));
         }
         let source = (self.pending.sources.len() as u32).wrapping_sub(1);
         self.pending.edges.push(PendingEdge { source, event, label, watched: self.watch });
         assert_eq!(target.len(), self.shared.words, "a state of the wrong length");
         match target {
             // PERF: without a call for a copy of some length.
-            [word] => self.pending.targets.push(*word),
+            [word] => {
+                self.pending.targets.push(*word);
+                self.shared.visited.foresee(target);
+            }
             _ => self.pending.targets.extend_from_slice(target),
         }
     }

@@ -33,6 +33,7 @@ fn agree<S: System>(system: &S, plain: &Options) {
     let expected = essence(&explore(system, &ids, &Budget::unlimited()).expect("no internal error"));
     let stores = [
         ("packed", plain.clone()),
+        ("packed, searched again", Options { trail: 0, ..plain.clone() }),
         ("without parents", Options { keep_parents: false, ..ids.clone() }),
         ("hashes without parents", Options { store: Mode::Hash, keep_parents: false, ..plain.clone() }),
         ("disk", Options { store: Mode::Disk, disk: Some(dir.path().into()), ..plain.clone() }),

@@ -12,6 +12,7 @@ use super::ledger::Reason;
 use super::order::{Lane, Order, Stage};
 use super::reduce::por::Reducer;
 use super::sink::{Core, FLUSH, Record, Source};
+use super::trail::Trail;
 use bombus_kernels::{Trouble, hash};
 use bombus_system::{Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
 use std::sync::atomic::Ordering;
@@ -23,6 +24,8 @@ pub struct Worker<'a, S: System> {
     pub(super) core: Core<'a, S>,
     /// In a search with partial order reduction.
     pub(super) reducer: Option<Reducer<'a>>,
+    /// What it expanded, where there are no predecessors.
+    trail: Trail,
     /// New states, to be put on a queue when they are enough.
     out: Option<Batch>,
     spare: Vec<Batch>,
@@ -39,6 +42,7 @@ impl<'a, S: System> Worker<'a, S> {
             lane,
             core: Core::new(shared, index),
             reducer: shared.reduction.as_ref().map(Reducer::new),
+            trail: Trail::new(shared.kept_by_worker(), &shared.meter),
             out: None,
             spare: Vec::new(),
         }
@@ -131,6 +135,7 @@ impl<'a, S: System> Worker<'a, S> {
     pub fn finish(mut self) -> Record {
         self.core.record.left = self.lane.clear() + self.out.take().map_or(0, |batch| batch.len() as u64);
         self.shared.visited.rise(self.core.seat);
+        self.core.record.trail = Some(self.trail);
         self.core.record.por = self.reducer.map(|reducer| reducer.figures).unwrap_or_default();
         self.core.record
     }
@@ -170,6 +175,7 @@ impl<'a, S: System> Worker<'a, S> {
         shared.watch();
         let depth = self.lane.stage.depth;
         self.take_in();
+        self.trail.keep(depth, batch.all_words());
         shared.system.foresee(&mut self.scratch, batch.all_words());
         for i in 0..batch.len() {
             if shared.queues.is_stopped() {
