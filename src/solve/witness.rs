@@ -23,6 +23,8 @@ const EACH: usize = 1 << 6;
 const LENGTH: usize = 4;
 /// Items that a sequence that is tried may begin with.
 const FIRSTS: usize = 12;
+/// Texts that are tried: of few lengths, and two of one length.
+const TEXTS: [&str; 5] = ["a", "", "b", "ab", "abc"];
 /// Sets with more elements, as a base-2 logarithm, are not listed for a few of them.
 const SMALL: f64 = 10.0;
 /// How deep a type is looked into for its values.
@@ -52,7 +54,7 @@ impl Interpreter<'_> {
         for v in vars {
             let some = match self.type_of(*v) {
                 Type::Integer => numbers.get_or_insert_with(|| self.numbers_of(env, body)).clone(),
-                Type::String => vec![Value::str(""), Value::str("a")],
+                Type::String => texts_of(body),
                 ty @ (Type::Bool | Type::Set(_)) => {
                     let set = self.type_set(&ty);
                     match self.list(env, &set)? {
@@ -143,7 +145,7 @@ impl Interpreter<'_> {
                 }
                 inside
             }
-            (_, Type::String) => vec![Value::str("a"), Value::str(""), Value::str("b")],
+            (_, Type::String) => TEXTS.iter().copied().map(Value::str).collect(),
             (Symbolic::Unary(UnOp::Seq | UnOp::Seq1 | UnOp::Iseq | UnOp::Iseq1, of), Type::Pow(pair)) => {
                 let Type::Prod(_, ty) = &**pair else { return Ok(Vec::new()) };
                 let items = below(env, of, ty)?;
@@ -289,6 +291,22 @@ impl Interpreter<'_> {
         }
         out.into_iter().map(Value::Int).collect()
     }
+}
+
+/// Texts worth trying: short ones, and those that the body names.
+fn texts_of(body: &Pred) -> Vec<Value> {
+    struct Named(Vec<Value>);
+    impl Visit for Named {
+        fn expr(&mut self, e: &Expr) {
+            if let ExprKind::Str(text) = &e.kind {
+                self.0.push(Value::Str(text.clone()));
+            }
+        }
+    }
+    let mut named = Named(TEXTS.iter().copied().map(Value::str).collect());
+    visit_pred(body, &mut named);
+    named.0.truncate(EACH);
+    named.0
 }
 
 fn sequence<'a>(items: impl Iterator<Item = &'a Value>) -> Value {

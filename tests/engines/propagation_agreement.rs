@@ -427,3 +427,15 @@ fn work_on_large_sets_is_stopped_though_it_takes_few_steps() {
     let stopped = Interpreter::new(&model.machine, &budget).constants();
     assert!(stopped.is_err(), "the budget was not asked");
 }
+
+/// The solver and the evaluator work side by side: one of them is ended alone, both are ended with the run.
+#[test]
+fn who_works_beside_others_is_ended_alone_and_with_all() {
+    use std::sync::atomic::Ordering;
+    let whole = Budget::unlimited();
+    let ((one, end), (other, _)) = (whole.beside(), whole.beside());
+    end.store(true, Ordering::Relaxed);
+    assert!(one.check().is_err() && other.check().is_ok() && whole.check().is_ok());
+    whole.interrupt_flag().store(true, Ordering::Relaxed);
+    assert!(other.check().is_err() && whole.check().is_err());
+}

@@ -397,6 +397,7 @@ const SYMBOLIC: &[(&str, bool)] = &[
     ("ran(prj1(NATURAL,NATURAL/\\{-1})) = {} & ran(prj2(NATURAL-NATURAL,NATURAL)) = {}", true),
     ("{x|x:NATURAL & x mod 2 = 0} /\\ {x|x:NATURAL & x mod 3 = 0} = {}", false),
     ("{x|x:NATURAL & x mod 2 = 0} - {0} <: {x|x:NATURAL & x mod 4 = 0}", false),
+    ("#t.(t:STRING & size(t) = 3) & #t.(t:STRING & t/=\"a\" & size(t^\"xy\") = 3)", true),
 ];
 
 #[test]
@@ -429,6 +430,10 @@ fn what_is_undefined_for_some_values_is_no_theorem() {
         "!(x,y).(x/y = x/y)",
         "!s.(s:seq(NATURAL) => size(tail(s)) = size(s)-1)",
         "!(f,x).(f:NATURAL-->NATURAL & x:INTEGER => f(x) >= 0)",
+        // What a hypothesis leaves undefined is not hidden by a conclusion that nothing breaks.
+        "!(x,y).(y/(x+x) < 1 => x*0 >= -2)",
+        "!(s,x).(s<:NATURAL => (5/x < 1 => x*x >= 0))",
+        "!(s,x).(s<:NATURAL & max(s) > x => x*x >= 0)",
     ] {
         let found = evaluate(text);
         assert_ne!(found.ok(), Some(bombus::lang::value::Value::Bool(true)), "{text}");
