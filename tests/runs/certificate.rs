@@ -222,6 +222,27 @@ fn a_certificate_without_states_is_accepted_if_the_checker_finds_them_itself() {
 }
 
 #[test]
+fn a_violation_of_a_refinement_by_itself_needs_no_abstraction() {
+    let folder = Folder::new();
+    folder.write(
+        "A.mch",
+        "MACHINE A VARIABLES x INVARIANT x : 0..9 INITIALISATION x := 0 OPERATIONS go = x :: 0..9 END",
+    );
+    let text = "REFINEMENT R REFINES A VARIABLES y INVARIANT y = x INITIALISATION y := 0
+                OPERATIONS go = IF y < 5 THEN y := y + 1 END END";
+    let (output, answer) = certified(&folder.write("R.ref", text), &["--no-deadlock"]);
+    let report = answer.unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(report.status(), 3, "that it refines its abstraction is not certified: {}", report.text());
+    let text = "REFINEMENT R REFINES A VARIABLES y INVARIANT y : 0..9 INITIALISATION y := 0
+                OPERATIONS go = y := 6 / (3 - y) END";
+    let (output, answer) = certified(&folder.write("R.ref", text), &["--no-deadlock"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let report = answer.unwrap_or_else(|e| panic!("{e:?}: {said}"));
+    assert_eq!((output.status.code(), report.status()), (Some(1), 0), "{}", report.text());
+}
+
+#[test]
 fn what_cannot_be_certified_is_said() {
     let folder = Folder::with_machine(LIGHT);
     let model = folder.path("M.mch");
