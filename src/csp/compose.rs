@@ -30,6 +30,8 @@ pub struct Rule {
 pub struct Composition {
     /// The table of each slot.
     pub slots: Vec<Arc<Table>>,
+    /// How the script calls the process of each slot, where it has a name.
+    pub names: Vec<Option<String>>,
     pub rules: Vec<Rule>,
     /// How the end is told: slots and the local state that each has then; none if the process cannot end.
     pub ends: Vec<(u32, u32)>,
@@ -104,8 +106,9 @@ fn build(
 }
 
 impl Builder<'_> {
-    fn slot(&mut self, table: Arc<Table>) -> u32 {
+    fn slot(&mut self, table: Arc<Table>, name: Option<String>) -> u32 {
         self.out.slots.push(table);
+        self.out.names.push(name);
         self.out.slots.len() as u32 - 1
     }
 
@@ -129,7 +132,7 @@ impl Builder<'_> {
         };
         self.out.components += 1;
         let events = table.events();
-        let slot = self.slot(table);
+        let slot = self.slot(table, self.eval.called.get(&term).cloned());
         let rules = events
             .into_iter()
             .filter(|e| *e != ENDED)
@@ -262,7 +265,7 @@ impl Builder<'_> {
 
     /// When all parts have ended, the whole does ✓ once: a slot of its own remembers that.
     fn ending(&mut self, mut rules: Vec<Rule>, ended: Vec<Vec<u32>>) -> Offer {
-        let own = self.slot(Arc::new(Table::new(&[vec![(TICK, 1)], vec![(ENDED, 1)]])));
+        let own = self.slot(Arc::new(Table::new(&[vec![(TICK, 1)], vec![(ENDED, 1)]])), None);
         let mut parts: Vec<(u32, u32)> = ended.into_iter().flatten().map(|slot| (slot, ENDED)).collect();
         parts.push((own, TICK));
         parts.sort_unstable();

@@ -45,6 +45,8 @@ pub struct Eval {
     pub limit: Option<Budget>,
     pub terms: Terms,
     pub events: Events,
+    /// How the script calls the first processes that were met, by their terms.
+    pub called: HashMap<u32, String>,
     instances: HashMap<Rc<LetData>, Rc<Instance>>,
 }
 
@@ -64,6 +66,7 @@ impl Eval {
             limit: None,
             terms: Terms::default(),
             events: Events::default(),
+            called: HashMap::new(),
             instances: HashMap::new(),
             globals,
             script,
@@ -266,6 +269,25 @@ impl Eval {
                 None => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone())))),
             },
             _ => Rc::new(Thunk(RefCell::new(State::Expr(e.clone(), env.clone())))),
+        }
+    }
+
+    /// The value of an argument if it is a simple one that needs no evaluation.
+    pub(super) fn known(&self, e: &Ex, env: &Env) -> Option<Data> {
+        let simple =
+            |data: &Data| matches!(data, Data::Int(_) | Data::Bool(_) | Data::Const(_) | Data::Channel(_));
+        match &e.kind {
+            Kind::Bool(value) => Some(Data::Bool(*value)),
+            Kind::Name(name) => match (env.find(*name), self.script.globals.get(name)) {
+                (Some((_, th)), _) => match &*th.0.borrow() {
+                    State::Done(Val::Data(data)) if simple(data) => Some(data.clone()),
+                    _ => None,
+                },
+                (None, Some(Global::Channel(n))) => Some(Data::Channel(*n)),
+                (None, Some(Global::Constructor(n))) => Some(Data::Const(*n)),
+                _ => None,
+            },
+            _ => self.sum(e, env).map(Data::Int),
         }
     }
 

@@ -108,6 +108,11 @@ impl Machine {
         vec![0; self.words]
     }
 
+    /// How a component is called.
+    fn component(&self, slot: usize) -> String {
+        self.composition.names[slot].clone().unwrap_or_else(|| format!("component {}", slot + 1))
+    }
+
     /// What each component could do in a state if the others did it with it, for a state in which nothing happens.
     pub fn waiting(&self, state: &[u64]) -> Vec<String> {
         const LISTED: usize = 6;
@@ -121,7 +126,7 @@ impl Machine {
             events.dedup();
             let more = events.len().saturating_sub(LISTED);
             events.truncate(LISTED);
-            let name = format!("component {}", slot + 1);
+            let name = self.component(slot);
             Some(match (events.is_empty(), more) {
                 (true, _) => format!("{name} offers nothing"),
                 (false, 0) => format!("{name} offers {}", events.join(", ")),
@@ -259,7 +264,15 @@ impl System for Machine {
     fn describe(&self, state: &[u64]) -> Vec<(String, String)> {
         let locals = (0..self.places.len()).filter(|s| self.composition.slots[*s].states() > 1);
         locals
-            .map(|slot| (format!("component {}", slot + 1), self.places[slot].get(state).to_string()))
+            .map(|slot| {
+                let known = self.composition.names[slot].is_some();
+                let name = if known {
+                    format!("component {}, {}", slot + 1, self.component(slot))
+                } else {
+                    self.component(slot)
+                };
+                (name, self.places[slot].get(state).to_string())
+            })
             .collect()
     }
 }

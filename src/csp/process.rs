@@ -9,16 +9,45 @@ use super::term::{Alphabet, Relation, Term};
 use super::value::{Data, Env, Res, SetOf, Suspended, Val};
 use std::collections::{HashMap, HashSet};
 
+/// Processes whose names are remembered: those of a composition are met first.
+const MOST_CALLED: usize = 1000;
+
 impl Eval {
     /// The term of a process expression.
     pub fn term(&mut self, e: &Ex, env: &Env) -> Res<u32> {
         match self.eval(e, env)? {
-            Val::Data(Data::Proc(term)) => Ok(term),
+            Val::Data(Data::Proc(term)) => {
+                self.remember_name(e, env, term);
+                Ok(term)
+            }
             // An event where a process is expected: the arrow after it was forgotten.
             _ => {
                 self.here = e.span;
                 self.fail("a process is expected here")
             }
+        }
+    }
+
+    /// Remembers how the script calls a process, for messages.
+    fn remember_name(&mut self, e: &Ex, env: &Env, term: u32) {
+        if self.called.len() >= MOST_CALLED || self.called.contains_key(&term) {
+            return;
+        }
+        let of_script = |name: &Ex| match name.kind {
+            Kind::Name(sym) if env.find(sym).is_none() => Some(self.text(sym).to_string()),
+            _ => None,
+        };
+        let text = match &e.kind {
+            Kind::Apply(function, args) => of_script(function).map(|name| {
+                let shown = |a: &Ex| self.known(a, env).map_or_else(|| "…".to_string(), |v| self.show(&v));
+                let args: Vec<String> = args.iter().map(shown).collect();
+                format!("{name}({})", args.join(", "))
+            }),
+            _ => of_script(e),
+        };
+        // Names of the prelude have a blank in them.
+        if let Some(text) = text.filter(|text| !text.starts_with("timed ")) {
+            self.called.insert(term, text);
         }
     }
 

@@ -467,6 +467,8 @@ impl Run<'_> {
         }
         if found.exhausted {
             out.ledger.finished();
+        } else if !found.findings.is_empty() && found.reasons.is_empty() {
+            out.ledger.enter("the search stopped at the first finding");
         }
         if found.counts.of(FindingKind::WellDefinedness) > 0 {
             // What a state could do whose fault is the finding is not known.

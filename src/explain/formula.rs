@@ -419,15 +419,8 @@ impl Explainer<'_> {
             if !found.is_empty() || !decided {
                 continue;
             }
-            return vec![self.barrier(
-                env,
-                &of(&open[..k - 1]),
-                &open[..k - 1],
-                open[k - 1],
-                vars,
-                span,
-                depth,
-            )];
+            let before = related(open[k - 1], &open[..k - 1], vars);
+            return vec![self.barrier(env, &of(&before), &before, open[k - 1], vars, span, depth)];
         }
         Vec::new()
     }
@@ -501,6 +494,23 @@ impl Explainer<'_> {
 }
 
 /// The predicate without its labels.
+/// The conjuncts that have to do with one of them by way of the variables that they share. The others, which can be satisfied, cannot
+/// be what keeps it from being true.
+fn related<'p>(one: &Pred, others: &[&'p Pred], vars: &[VarId]) -> Vec<&'p Pred> {
+    let of =
+        |p: &Pred| vars.iter().copied().filter(|v| free::mentions_in(p, &|w| w == *v)).collect::<Vec<_>>();
+    let mut shared = of(one);
+    let mut chosen = vec![false; others.len()];
+    loop {
+        let next =
+            (0..others.len()).find(|i| !chosen[*i] && of(others[*i]).iter().any(|v| shared.contains(v)));
+        let Some(next) = next else { break };
+        chosen[next] = true;
+        shared.extend(of(others[next]));
+    }
+    others.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(p, _)| *p).collect()
+}
+
 pub(super) fn bare(p: &Pred) -> &Pred {
     match &p.kind {
         PredKind::Label(_, q) => bare(q),

@@ -31,7 +31,7 @@ fn answered() -> Vec<(PathBuf, PathBuf)> {
         let name = answer.file_stem().and_then(|s| s.to_str()).expect("a name").to_string();
         let model = match name.strip_prefix("bench_") {
             Some(name) => folder().join("../../bench-models/faulty").join(format!("{name}.mch")),
-            None => ["mch", "eventb", "ref", "imp"]
+            None => ["mch", "eventb", "ref", "imp", "csp"]
                 .iter()
                 .map(|e| folder().join(format!("{name}.{e}")))
                 .find(|p| p.exists())

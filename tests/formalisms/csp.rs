@@ -174,7 +174,14 @@ fn a_deadlock_tells_what_each_component_waits_for() {
     assert_eq!((status, &result["violation"]["property"]), (1, &"no event is possible".into()));
     let told: Vec<&str> =
         result["violation"]["explanation"].as_array().unwrap().iter().filter_map(|l| l.as_str()).collect();
-    assert_eq!(told, ["component 1 offers a", "component 2 offers b"]);
+    assert_eq!(told, ["LEFT offers a", "RIGHT offers b"]);
+    let script = "channel up, down : {0..1}\nHAND(i, free) = free & up.i -> down.1-i -> HAND(i, free)\n\
+                  MAIN = [| {| up, down |} |] i : {0..1} @ HAND(i, true)";
+    let (result, _) = Folder::new(&[("s.csp", script)]).check("s.csp", &[]);
+    assert_eq!(
+        result["violation"]["explanation"],
+        serde_json::json!(["HAND(0, true) offers up.0", "HAND(1, true) offers up.1"])
+    );
 }
 
 #[test]
