@@ -280,7 +280,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "what holds on the domain of a partial function bounds its images",
-        "{f | f : %A\\/{7} +-> NATURAL & !(x,y).(x:dom(f) & y:1..2 => f(x) <= y+x mod 2) & (7:dom(f) => f(7) %o 1)}",
+        "{f | f : %A\\/{7} +-> NATURAL & !x.(x:dom(f) => f(x) <= 1+x mod 2) & (7:dom(f) => f(7) %o 1)}",
         "{f | f : %A\\/{7} +-> 0..3 & bool(!x.(x:dom(f) => f(x) <= 1+x mod 2) & (7:dom(f) => f(7) %o 1)) = TRUE}",
     ),
     (
