@@ -184,7 +184,9 @@ fn bounded_model_checking_is_as_deep_as_the_breadth_first_search_and_proofs_are_
                 }
             }
         }
-        eprintln!("{machines} machines, {seen} runs, {agreed} of them with the verdict of the explicit engine");
+        eprintln!(
+            "{machines} machines, {seen} runs, {agreed} of them with the verdict of the explicit engine"
+        );
         assert!(agreed * 4 >= seen, "only {agreed} of {seen} runs decide");
     });
 }

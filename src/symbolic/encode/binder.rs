@@ -164,6 +164,7 @@ impl<'m> Encoder<'m> {
         }
         if best.is_none() && search.sampling {
             let v = open[0];
+            self.sampled = true;
             if let Some(term) = self.bound_term(env, v, open, all) {
                 return Some(Source::Same(v, term));
             }

@@ -52,6 +52,7 @@ impl Encoder<'_> {
         }
         let mut any = Vec::new();
         self.sampling = true;
+        let outside = std::mem::take(&mut self.sampled);
         // Bindings that were found count, also if not all were found.
         let all = self.bindings_by(env, vars, guards, &mut |this, env| {
             let lit = body(this, env);
@@ -59,7 +60,9 @@ impl Encoder<'_> {
             (lit != Lit::TRUE).then_some(())
         });
         self.sampling = false;
-        if all.is_none() && !any.contains(&Lit::TRUE) {
+        let sampled = std::mem::replace(&mut self.sampled, outside);
+        let some_are_left = all.is_none() || sampled;
+        if some_are_left && !any.contains(&Lit::TRUE) {
             any.extend(self.witnessed(env, vars, guards, body).proposed);
         }
         if all.is_none() && !any.contains(&Lit::TRUE) {

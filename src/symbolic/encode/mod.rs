@@ -132,6 +132,8 @@ pub struct Encoder<'m> {
     pub chosen: Vec<VarId>,
     /// One good binding is enough, so infinite types are sampled.
     sampling: bool,
+    /// Some infinite type was sampled.
+    sampled: bool,
     /// Witnesses of existential formulas, by their variables.
     witnesses: HashMap<Vec<VarId>, witness::Known>,
     /// How often the solver was asked for a witness.
@@ -168,6 +170,7 @@ impl<'m> Encoder<'m> {
             stand_in_terms: HashMap::default(),
             chosen: Vec::new(),
             sampling: false,
+            sampled: false,
             witnesses: HashMap::default(),
             questions: 0,
             witnessing: false,

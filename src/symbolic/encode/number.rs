@@ -297,7 +297,8 @@ impl Encoder<'_> {
             if self.options.free_products {
                 self.weak("a division of unlimited integers".into());
                 // Neither is larger than the dividend, and the remainder is smaller than the divisor.
-                let (most, less) = (greatest(a), greatest(b).or_else(|| greatest(a)));
+                let most = greatest(a);
+                let less = greatest(b).map(|n| n.sub(&Int::ONE).max(Int::ZERO)).or_else(|| most.clone());
                 let (q, r) = (self.num_within(most), self.num_within(less));
                 let one = self.number(&Int::ONE);
                 self.signed_like(a, b, &q);

@@ -107,12 +107,7 @@ impl<'m> Encoder<'m> {
 
     /// Values of the leaves where something satisfies what is wanted and no witness so far does. Else, whether asking
     /// again is of no use.
-    fn propose(
-        &mut self,
-        some: Lit,
-        proposed: &[Lit],
-        leaves: &[Term],
-    ) -> Result<Vec<Value>, bool> {
+    fn propose(&mut self, some: Lit, proposed: &[Lit], leaves: &[Term]) -> Result<Vec<Value>, bool> {
         if self.questions == QUESTIONS || some == Lit::FALSE {
             return Err(false);
         }
