@@ -399,7 +399,7 @@ fn misnamed(tree: &ast::Machine, file: &str) -> Option<Diagnostic> {
     let name = &tree.name.name;
     let stem = Path::new(file).file_stem()?.to_str()?;
     let letters = name.chars().count().min(stem.chars().count());
-    let slip = stem != &**name && letters > 2 && distance(stem, name) <= letters / 3 && is_slip(stem, name);
+    let slip = *stem != **name && letters > 2 && distance(stem, name) <= letters / 3 && is_slip(stem, name);
     slip.then(|| {
         let message = format!("the machine is called `{name}` and its file `{stem}`");
         Diagnostic::warning(tree.name.span, message)

@@ -262,7 +262,7 @@ fn a_trace_tells_results_from_parameters_and_its_steps_of_the_machine_are_replay
 #[test]
 fn a_finding_of_the_machine_is_explained_at_its_place_and_a_process_that_is_not_there_is_named() {
     let machine = "MACHINE M\nCONSTANTS most\nPROPERTIES most = 2\nVARIABLES n\nINVARIANT n : 0..9 & n <= most & n /= 3\n\
-                   INITIALISATION n := 0\nOPERATIONS\n add(k) = PRE k : 1..3 & n < 12 THEN n := n + k END\nEND\n";
+                   INITIALISATION n := 0\nOPERATIONS\n add(k) = PRE k : 1..3 & n < 10 THEN n := n + k END\nEND\n";
     let script = "channel add : {1..3}\nMAIN = add?k -> MAIN";
     let (result, status, _) = check(("M.mch", machine), script, &[]);
     assert_eq!((status, &result["violation"]["place"]["line"]), (1, &5.into()), "{result:#}");
