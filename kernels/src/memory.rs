@@ -270,25 +270,15 @@ mod region {
     }
 }
 
-/// Bytes of a cache line.
-pub const LINE_BYTES: usize = 64;
-
 /// Asks for the cache line of `place` ahead of its use.
 #[inline(always)]
 pub fn prefetch<T>(place: &T) {
-    prefetch_address(place as *const T as usize);
-}
-
-/// Asks for the cache line at an address, which may be no address of ours.
-#[inline(always)]
-pub fn prefetch_address(address: usize) {
     #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
-    // SAFETY: a prefetch is a hint that reads no value, and one for an address that is not mapped does nothing (Intel's manual,
-    // volume 2, PREFETCHh; AMD's, volume 3).
+    // SAFETY: a prefetch is a hint that reads no value; the reference makes the address valid.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::without_provenance(address));
+        _mm_prefetch::<_MM_HINT_T0>((place as *const T).cast());
     }
     #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
-    let _ = address;
+    let _ = place;
 }

@@ -44,14 +44,6 @@ impl Visited {
         matches!(self.store, Store::Packed { .. })
     }
 
-    /// Asks for the memory of packed states that will be looked for soon. A hint, for anybody at any time.
-    #[inline(always)]
-    pub fn foresee(&self, states: &[u64]) {
-        if let Store::Packed { narrow, .. } = &self.store {
-            narrow.foresee(states);
-        }
-    }
-
     /// The slots of a packed set.
     pub fn capacity(&self) -> Option<Capacity> {
         match &self.store {
@@ -114,47 +106,24 @@ impl Session<'_> {
         let Store::Packed { narrow, .. } = &set.store else { panic!("states that are not packed") };
         narrow.aim_many(states, aims);
         let mut done = 0;
-        let mut late = Vec::new();
         loop {
-            let from = done;
-            done += narrow.find_or_put_many(&mut self.seat.ids, &aims[from..], from, fresh, &mut late);
-            // What needs more than a look is done one by one.
-            let next = (done < states.len()).then_some(done as u32);
-            late.extend(next);
-            for (i, &place) in late.iter().enumerate() {
-                match self.put_or_grow(states, place as usize, aims) {
-                    Ok(true) => fresh.push(place),
-                    Ok(false) => {}
-                    Err(trouble) => {
-                        fresh.sort_unstable();
-                        return (done + usize::from(next.is_some()) - (late.len() - i), Err(trouble));
+            done += narrow.find_or_put_many(&mut self.seat.ids, &aims[done..], done, fresh);
+            let Some(&state) = states.get(done) else { return (done, Ok(())) };
+            match self.put_packed(state, aims[done]) {
+                Ok(entry) => {
+                    if entry.fresh {
+                        fresh.push(done as u32);
                     }
+                    done += 1;
                 }
-            }
-            late.clear();
-            match next {
-                Some(_) => done += 1,
-                None => break,
-            }
-        }
-        fresh.sort_unstable();
-        (done, Ok(()))
-    }
-
-    /// Finds or puts one of many packed states, whatever it takes; says whether it is new.
-    #[inline(never)]
-    fn put_or_grow(&mut self, states: &[u64], at: usize, aims: &mut Vec<Aim>) -> Result<bool, Trouble> {
-        let set = self.set;
-        let Store::Packed { narrow, .. } = &set.store else { panic!("states that are not packed") };
-        loop {
-            match self.put_packed(states[at], aims[at]) {
-                Ok(entry) => return Ok(entry.fresh),
                 Err(Stuck::Full) => {
-                    self.grow()?;
+                    if let Err(trouble) = self.grow() {
+                        return (done, Err(trouble));
+                    }
                     // Lines have moved.
                     narrow.aim_many(states, aims);
                 }
-                Err(Stuck::Trouble(trouble)) => return Err(trouble),
+                Err(Stuck::Trouble(trouble)) => return (done, Err(trouble)),
             }
         }
     }

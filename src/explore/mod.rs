@@ -143,7 +143,7 @@ impl Default for Options {
             record_edges: false,
             keep_states: false,
             keep_parents: true,
-            trail: 1 << 21,
+            trail: 1 << 19,
             pause_beyond: None,
             disk: None,
             por: None,

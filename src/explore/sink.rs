@@ -248,9 +248,7 @@ impl<S: System> Sink for Core<'_, S> {
                 // PERF: states of one word are most frequent, and room is asked for once.
                 let some = some.as_chunks::<3>().0;
                 self.pending.edges.extend(some.iter().map(|edge| pending(edge[0], edge[1])));
-                let first = self.pending.targets.len();
                 self.pending.targets.extend(some.iter().map(|edge| edge[2]));
-                self.shared.visited.foresee(&self.pending.targets[first..]);
             } else {
                 for one in some.chunks_exact(words + 2) {
                     self.pending.edges.push(pending(one[0], one[1]));
@@ -335,10 +333,7 @@ impl<S: System> Core<'_, S> {
         assert_eq!(target.len(), self.shared.words, "a state of the wrong length");
         match target {
             // PERF: without a call for a copy of some length.
-            [word] => {
-                self.pending.targets.push(*word);
-                self.shared.visited.foresee(target);
-            }
+            [word] => self.pending.targets.push(*word),
             _ => self.pending.targets.extend_from_slice(target),
         }
     }

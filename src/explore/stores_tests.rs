@@ -34,6 +34,7 @@ fn agree<S: System>(system: &S, plain: &Options) {
     let stores = [
         ("packed", plain.clone()),
         ("packed, searched again", Options { trail: 0, ..plain.clone() }),
+        ("packed, its trail lost", Options { trail: 300, ..plain.clone() }),
         ("without parents", Options { keep_parents: false, ..ids.clone() }),
         ("hashes without parents", Options { store: Mode::Hash, keep_parents: false, ..plain.clone() }),
         ("disk", Options { store: Mode::Disk, disk: Some(dir.path().into()), ..plain.clone() }),
@@ -108,6 +109,10 @@ fn the_trace_of_a_second_search_is_the_one_with_stored_predecessors() {
     let mut deep = Toy::new(Family::Path(700));
     deep.bad = vec![699];
     agree(&deep, &options(false));
+    // The level before the leaves has 16,384 states.
+    let mut broad = Toy::new(Family::Tree(16));
+    broad.bad = vec![50_000];
+    agree(&broad, &options(false));
     let mut initial = Toy::new(Family::Star(3));
     initial.bad = vec![0];
     agree(&initial, &options(false));

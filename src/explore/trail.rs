@@ -28,11 +28,17 @@ const THICK: usize = 1 << 14;
 /// A trail may take one of so many bytes that are free.
 const SHARE: u64 = 32;
 
+/// Words of the first piece of memory of a trail, and of the largest ones.
+const FIRST: usize = 4 * BATCH;
+const LARGEST: usize = 1 << 15;
+
 /// The states that one worker expanded.
 pub(super) struct Trail {
-    states: Vec<u64>,
-    /// Where the states of a level begin, with its depth.
-    begins: Vec<(u32, usize)>,
+    /// PERF: states are never moved, so that keeping one is writing eight bytes.
+    pieces: Vec<Vec<u64>>,
+    /// Where states begin that are of one level and in one piece.
+    begins: Vec<Begin>,
+    len: usize,
     /// More states are not kept, and then none.
     most: usize,
     lost: bool,
@@ -40,11 +46,18 @@ pub(super) struct Trail {
     meter: Arc<Meter>,
 }
 
+struct Begin {
+    depth: u32,
+    piece: u32,
+    at: usize,
+}
+
 impl Trail {
     pub fn new(most: usize, meter: &Arc<Meter>) -> Trail {
         Trail {
-            states: Vec::new(),
+            pieces: Vec::new(),
             begins: Vec::new(),
+            len: 0,
             most,
             lost: most == 0,
             claimed: 0,
@@ -58,39 +71,50 @@ impl Trail {
         if self.lost {
             return;
         }
-        if self.states.len() + states.len() > self.states.capacity() && !self.make_room(states.len()) {
-            self.give_up();
-            return;
+        let room = self.pieces.last().map_or(0, |piece| piece.capacity() - piece.len());
+        let is_full = room < states.len();
+        if is_full && !self.make_room(states.len()) {
+            return self.give_up();
         }
-        if self.begins.last().is_none_or(|(last, _)| *last != depth) {
-            self.begins.push((depth, self.states.len()));
+        let number = self.pieces.len().saturating_sub(1) as u32;
+        let Some(piece) = self.pieces.last_mut() else { return };
+        if is_full || self.begins.last().is_none_or(|begin| begin.depth != depth) {
+            self.begins.push(Begin { depth, piece: number, at: piece.len() });
         }
-        self.states.extend_from_slice(states);
+        piece.extend_from_slice(states);
+        self.len += states.len();
     }
 
+    /// One more piece of memory; false if there is none for it.
     fn make_room(&mut self, states: usize) -> bool {
-        let more = states.max(self.states.len() / 2).max(4 * BATCH);
-        let bytes = (more * size_of::<u64>()) as u64;
+        let words = self.len.clamp(FIRST, LARGEST).max(states);
+        let bytes = (words * size_of::<u64>()) as u64;
         // The visited set comes first: a search that would fit its limit without the trail goes on without it.
         let is_little = self.meter.room() / SHARE > self.claimed + bytes;
-        if self.states.len() + states > self.most || !is_little || self.meter.claim(bytes).is_err() {
+        if self.len + states > self.most || !is_little || self.meter.claim(bytes).is_err() {
             return false;
         }
         self.claimed += bytes;
-        self.states.try_reserve_exact(more).is_ok()
+        let mut piece = Vec::new();
+        let made = piece.try_reserve_exact(words).is_ok();
+        self.pieces.push(piece);
+        made
     }
 
     fn give_up(&mut self) {
         self.lost = true;
-        self.states = Vec::new();
+        self.pieces = Vec::new();
         self.begins = Vec::new();
         self.meter.release(std::mem::take(&mut self.claimed));
     }
 
-    /// The states of each level.
+    /// States with the depths of their levels.
     fn levels(&self) -> impl Iterator<Item = (u32, &[u64])> {
-        let ends = self.begins.iter().skip(1).map(|(_, end)| *end).chain([self.states.len()]);
-        self.begins.iter().zip(ends).map(|((depth, begin), end)| (*depth, &self.states[*begin..end]))
+        self.begins.iter().enumerate().map(|(i, begin)| {
+            let piece = &self.pieces[begin.piece as usize];
+            let next = self.begins.get(i + 1).filter(|next| next.piece == begin.piece);
+            (begin.depth, &piece[begin.at..next.map_or(piece.len(), |next| next.at)])
+        })
     }
 }
 

@@ -13,13 +13,11 @@
 pub mod permute;
 
 use crate::Trouble;
-use crate::memory::{LINE_BYTES, Meter, Pages, Zeroed, Zeros, prefetch, prefetch_address};
+use crate::memory::{Meter, Pages, Zeroed, Zeros, prefetch};
 use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::{Full, Ids, PART_BITS, PARTS};
 use permute::Permutation;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Lines beyond its home line that a word may stand: more would make lookups slow, and a growth is due.
 const REACH: u64 = 63;
@@ -42,21 +40,7 @@ pub(crate) struct Quotients {
     refused: AtomicBool,
     /// Slots stay where they are: a growth is refused.
     fixed: bool,
-    foresight: Foresight,
     meter: Arc<Meter>,
-}
-
-/// Where the lines of the parts are, as of the last growth: enough to ask for memory ahead, and nothing else depends on it.
-struct Foresight {
-    begins: [AtomicUsize; PARTS as usize],
-    /// `Geometry::inverse`; 0 if nothing is to be asked for.
-    inverse: std::sync::atomic::AtomicU64,
-}
-
-impl Default for Foresight {
-    fn default() -> Foresight {
-        Foresight { begins: std::array::from_fn(|_| AtomicUsize::new(0)), inverse: Default::default() }
-    }
 }
 
 // SAFETY: `parts` is read only inside the gate and written only by the tasks of a growth, each part by one
@@ -236,7 +220,6 @@ impl Quotients {
             wanted: AtomicBool::new(false),
             refused: AtomicBool::new(false),
             fixed,
-            foresight: Foresight::default(),
             meter: meter.clone(),
         })
     }
@@ -304,39 +287,6 @@ impl Quotients {
         })
     }
 
-    /// Asks for the memory of words that will be aimed at, if the set is large. For anybody at any time: what it reads may be
-    /// out of date, and then other memory is asked for in vain.
-    #[inline(always)]
-    pub fn foresee(&self, words: &[u64]) {
-        let inverse = self.foresight.inverse.load(Relaxed);
-        if inverse == 0 {
-            return;
-        }
-        for &word in words.iter().filter(|word| self.takes(**word)) {
-            let (part, within) = self.part_of(self.spread(word));
-            let line = ((u128::from(within) * u128::from(inverse)) >> 64) as usize;
-            let begin = self.foresight.begins[part].load(Relaxed);
-            prefetch_address(begin.wrapping_add(line.wrapping_mul(LINE_BYTES)));
-        }
-    }
-
-    /// Makes known where the parts are now, nobody being inside.
-    fn look_around(&self) {
-        let mut inverse = 0;
-        for (part, begin) in self.parts.iter().zip(&self.foresight.begins) {
-            part.with(|part| {
-                // SAFETY: nobody replaces a part but the tasks of a growth, which are done.
-                let part = unsafe { &*part };
-                if let Slots::Narrow(slots) = &part.slots {
-                    begin.store(slots.as_ptr() as usize, Relaxed);
-                    inverse = part.shape.inverse;
-                }
-            });
-        }
-        let large = self.capacity() >= LARGE;
-        self.foresight.inverse.store(if large { inverse } else { 0 }, Relaxed);
-    }
-
     /// Aims at many words; `aims` is emptied before.
     #[inline(never)]
     pub fn aim_many(&self, words: &[u64], aims: &mut Vec<Aim>) {
@@ -370,84 +320,22 @@ impl Quotients {
         }
     }
 
-    /// Finds or puts the words that were aimed at, until one needs more than the room in `ids` or another set; says how many were
-    /// looked at. New ones are told by their places in the list, the first of which is `first`, in any order; `late` gets the places of those
-    /// that need a growth. The caller is inside the gate since the aiming. PERF: a function of its own, or the loop would not stay in
-    /// registers.
+    /// Finds or puts the words that were aimed at, one after the other, until one needs more than the room in `ids`, a growth,
+    /// or another set; says how many. New ones are told by their places in the list, the first of which is `first`. The
+    /// caller is inside the gate since the aiming. PERF: a function of its own, or the loop would not stay in registers.
     #[inline(never)]
-    pub fn find_or_put_many(
-        &self,
-        ids: &mut Ids,
-        aims: &[Aim],
-        first: usize,
-        fresh: &mut Vec<u32>,
-        late: &mut Vec<u32>,
-    ) -> usize {
-        let mut done = 0;
-        let before = late.len();
-        while let Some(&aim) = aims.get(done) {
-            // Every word that waits may need room, and this one too.
-            if aim.is_elsewhere() || ids.left() <= late.len().wrapping_sub(before) {
-                break;
+    pub fn find_or_put_many(&self, ids: &mut Ids, aims: &[Aim], first: usize, fresh: &mut Vec<u32>) -> usize {
+        for (done, aim) in aims.iter().enumerate() {
+            if aim.is_elsewhere() || ids.is_empty() {
+                return done;
             }
-            match self.find_or_put_at_home(aim) {
-                Some(true) => {
-                    ids.spend();
-                    fresh.push(first.wrapping_add(done) as u32);
-                }
-                Some(false) => {}
-                // PERF: its home line is full. The next one is asked for, and looked at when the memory has answered.
-                None => {
-                    self.ask_beyond(aim);
-                    late.push(first.wrapping_add(done) as u32);
-                }
-            }
-            done = done.wrapping_add(1);
-        }
-        let mut kept = before;
-        for at in before..late.len() {
-            let place = late[at];
-            match self.find_or_put(ids, aims[place as usize - first]) {
-                Ok(found) if found.fresh => fresh.push(place),
+            match self.find_or_put(ids, *aim) {
+                Ok(found) if found.fresh => fresh.push(first.wrapping_add(done) as u32),
                 Ok(_) => {}
-                Err(Full) => {
-                    late[kept] = place;
-                    kept += 1;
-                }
+                Err(Full) => return done,
             }
         }
-        late.truncate(kept);
-        done
-    }
-
-    /// Whether a word is new, if it has a place in its home line.
-    #[inline(always)]
-    fn find_or_put_at_home(&self, aim: Aim) -> Option<bool> {
-        self.parts[aim.part as usize].with(|part| {
-            // SAFETY: as in `aim`.
-            let part = unsafe { &*part };
-            let number = aim.rest.wrapping_add(1);
-            let found = match &part.slots {
-                Slots::Narrow(slots) => find_or_put_in_line(slots, aim.line.into(), aim.rest, number),
-                Slots::Wide(slots) => find_or_put_in_line(slots, aim.line.into(), aim.rest, number),
-            };
-            found.map(|(_, fresh)| fresh)
-        })
-    }
-
-    /// Asks for the memory of the line behind the home line of a word.
-    #[cold]
-    #[inline(never)]
-    fn ask_beyond(&self, aim: Aim) {
-        self.parts[aim.part as usize].with(|part| {
-            // SAFETY: as in `aim`.
-            let part = unsafe { &*part };
-            let line = if u64::from(aim.line) + 1 == part.shape.lines { 0 } else { aim.line as usize + 1 };
-            match &part.slots {
-                Slots::Narrow(slots) => prefetch(&slots[line * AtomicU32::LINE]),
-                Slots::Wide(slots) => prefetch(&slots[line * AtomicU64::LINE]),
-            }
-        });
+        aims.len()
     }
 
     /// The slot of a word that was found.
@@ -529,13 +417,12 @@ impl Quotients {
             return Err(Trouble::OutOfIds);
         }
         // Parts move one after the other, so that a growth takes what is added and one part more.
-        // PERF: where a table grows to four times its size every word is moved once in three times on the average, by a third three
+        // PERF: where a table grows to four times its size every word is moved once in three times on the average, by a quarter four
         // times, by an eighth eight times.
         let mut more = match slots * u64::from(PARTS) {
             0..0x10_0000 => slots * 3,
             0x10_0000..SMALL => slots,
-            SMALL..0x80_0000 => slots / 4,
-            _ => slots / 3,
+            _ => slots / 4,
         };
         let bits = self.permutation.bits() - PART_BITS;
         let bytes = |more: u64| {
@@ -587,7 +474,6 @@ impl Quotients {
             let shape = Geometry::new(self.permutation.bits() - PART_BITS, target);
             self.slots.store(shape.slots(), Ordering::Relaxed);
             self.room.store(shape.room(self.permutation.bits() - PART_BITS), Ordering::Relaxed);
-            self.look_around();
         }
         Ok(())
     }
@@ -629,9 +515,6 @@ impl Part {
         }
     }
 }
-
-/// Slots from which on a table is too large for the caches, so that memory is asked for long before it is needed.
-const LARGE: u64 = 1 << 23;
 
 /// Slots below which the memory of a table matters less than the time of its lookups.
 const SMALL: u64 = 1 << 22;

@@ -76,12 +76,6 @@ impl Ids {
         self.next == self.end
     }
 
-    /// How many they are.
-    #[inline(always)]
-    pub fn left(&self) -> usize {
-        self.end.wrapping_sub(self.next) as usize
-    }
-
     /// Uses one of them.
     #[inline(always)]
     pub fn spend(&mut self) {
