@@ -46,7 +46,7 @@ pub fn refinement(chain: &Refinement) -> String {
         let _ = writeln!(out, "refines     {}", level.name);
     }
     for clause in &chain.machine.invariant[chain.own_invariant..] {
-        let text = clause.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = crate::base::text::one_line(&clause.text);
         let _ = writeln!(out, "glued by    {text}");
     }
     for name in &chain.left_out {

@@ -11,7 +11,6 @@
 use crate::Interpreter;
 use crate::env::Env;
 use crate::error::Res;
-use crate::inclusion::conjuncts;
 use crate::integer_sets::Spans;
 use bombus_base::Int;
 use bombus_lang::free;
@@ -190,7 +189,7 @@ impl Interpreter<'_> {
                 }),
             (ClosureKind::Set, [x, y], [Type::Integer, Type::Integer], None) => {
                 self.with_captured(env, c, &mut |this, env| {
-                    let all = conjuncts(&c.code.pred);
+                    let all = c.code.pred.conjuncts();
                     let there = this.linear_equation(env, &all, *x, *y)?;
                     if there.is_some() {
                         return Ok(there);

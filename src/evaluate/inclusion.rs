@@ -130,7 +130,7 @@ impl Interpreter<'_> {
         {
             let c = c.clone();
             let proved = self.with_captured(env, &c, &mut |this, env| {
-                for q in conjuncts(&c.code.pred) {
+                for q in c.code.pred.conjuncts() {
                     if !this.implied(env, &parts, &c.code.vars, q)? {
                         return Ok(false);
                     }
@@ -239,7 +239,7 @@ impl Interpreter<'_> {
     fn known_of(&self, env: &mut Env, c: &Closure, v: VarId, t: &Type) -> Res<Component> {
         let mut sets = Vec::new();
         let mut spans: Option<Spans> = None;
-        for p in conjuncts(&c.code.pred) {
+        for p in c.code.pred.conjuncts() {
             if free::of_pred(p).iter().any(|w| *w != v && c.code.vars.contains(w)) {
                 continue;
             }
@@ -535,15 +535,6 @@ impl Interpreter<'_> {
 
 fn is_same_closure(a: &Closure, b: &Closure) -> bool {
     std::sync::Arc::ptr_eq(&a.code, &b.code) && a.captured == b.captured
-}
-
-pub fn conjuncts(p: &Pred) -> Vec<&Pred> {
-    match &p.kind {
-        PredKind::And(ps) => ps.iter().flat_map(conjuncts).collect(),
-        PredKind::Label(_, p) => conjuncts(p),
-        PredKind::True => Vec::new(),
-        _ => vec![p],
-    }
 }
 
 /// The n sets whose product (nested to the left) a set is.

@@ -242,7 +242,7 @@ impl Interpreter<'_> {
         if rest.len() != dropped {
             return Ok(None);
         }
-        let mut left = crate::inclusion::conjuncts(&c.code.pred);
+        let mut left = c.code.pred.conjuncts();
         self.with_captured(env, c, &mut |this, env| {
             for v in rest.iter().rev() {
                 let (about, others): (Vec<&Pred>, Vec<&Pred>) =

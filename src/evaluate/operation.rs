@@ -9,7 +9,6 @@ use crate::constant_part::Apart;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Flow, Res};
 use crate::exec::Outcomes;
-use crate::inclusion::conjuncts;
 use crate::solve::plan::Plan;
 use crate::{Interpreter, State, Transition};
 use bombus_analyse::effect_free_choice;
@@ -227,7 +226,7 @@ pub fn guards_of(body: &Stmt, params: &[VarId]) -> Vec<(Vec<VarId>, Vec<Pred>)> 
     let mut branches = Vec::new();
     expand(body, true, params.to_vec(), Vec::new(), &mut branches);
     let guard = |branch: Branch| {
-        let parts = branch.preds.iter().flat_map(conjuncts).cloned().collect();
+        let parts = branch.preds.iter().flat_map(Pred::conjuncts).cloned().collect();
         (branch.vars, parts)
     };
     branches.into_iter().map(guard).collect()

@@ -9,7 +9,6 @@
 use crate::Interpreter;
 use crate::env::Env;
 use crate::error::{Error, Flow, Res};
-use crate::inclusion::conjuncts;
 use crate::integer_sets::Spans;
 use crate::simplified::decided;
 use crate::solve::plan::ForallPlan;
@@ -264,7 +263,7 @@ impl Interpreter<'_> {
                 _ => (v, Value::symbolic(Symbolic::Unary(UnOp::Pow, set))),
             }))
         };
-        for p in conjuncts(&plan.conclusion) {
+        for p in plan.conclusion.conjuncts() {
             let Some((v, around)) = membership(p, env)? else { return Ok(false) };
             let mut found = false;
             for c in plan.hypotheses.conjuncts.iter().filter(|c| !c.derived) {

@@ -6,7 +6,6 @@
 use crate::Interpreter;
 use crate::env::Env;
 use crate::error::Res;
-use crate::inclusion::conjuncts;
 use crate::member::without_empty;
 use bombus_lang::free;
 use bombus_lang::partiality::{may_be_undefined, pred_may_be_undefined};
@@ -213,7 +212,7 @@ impl Interpreter<'_> {
 
     fn set_of_conjuncts(&self, env: &mut Env, p: &Pred, var: VarId, ty: &Type) -> Res<Option<Value>> {
         let mut set = self.type_set(ty);
-        for q in conjuncts(p) {
+        for q in p.conjuncts() {
             let PredKind::Rel(op, x, e) = &q.kind else { return Ok(None) };
             let is_about = matches!(x.kind, ExprKind::Var(v) if v == var);
             if !is_about || free::mentions(e, &|v| v == var) {

@@ -32,7 +32,7 @@ impl Interpreter<'_> {
     /// Whether a predicate is false for all values of some variables, wherever that is seen.
     pub(crate) fn is_contradiction(&self, env: &mut Env, vars: &[VarId], body: &Pred) -> Res<bool> {
         let mut given = Hypotheses::about(vars);
-        for p in crate::inclusion::conjuncts(body) {
+        for p in body.conjuncts() {
             // A conjunct that is false makes the conjunction false, whatever the others are.
             if !self.assume(env, &mut given, p)? {
                 return Ok(false);

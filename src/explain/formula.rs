@@ -127,16 +127,16 @@ impl Explainer<'_> {
             }
             (PredKind::Forall(..), true) => {}
             (PredKind::Exists(vars, body), true) => {
-                let listed = self.first_solution(env, vars, &conjuncts(body));
+                let listed = self.first_solution(env, vars, &body.conjuncts());
                 if let Some(values) = listed.or_else(|| self.sample(env, vars, body, true)) {
                     self.with_witness(env, vars, values, node, &mut |env, node| {
-                        let parts = conjuncts(body).into_iter().take(HYPOTHESES);
+                        let parts = body.conjuncts().into_iter().take(HYPOTHESES);
                         node.parts.extend(parts.map(|q| self.predicate(env, q, span, depth)));
                     });
                 }
             }
             (PredKind::Exists(vars, body), false) => {
-                node.parts.extend(self.unsatisfiable(env, vars, &conjuncts(body), span, depth));
+                node.parts.extend(self.unsatisfiable(env, vars, &body.conjuncts(), span, depth));
             }
             (PredKind::If(c, a, b), _) => {
                 let chosen = if matches!(self.interpreter.holds(env, c), Ok(true)) { a } else { b };
@@ -170,7 +170,7 @@ impl Explainer<'_> {
 
     /// The conjuncts of something that holds, one after the other.
     fn hypotheses(&self, env: &mut Env, p: &Pred, span: Span) -> Vec<Node> {
-        conjuncts(p).into_iter().take(HYPOTHESES).map(|q| self.brief(env, q, span)).collect()
+        p.conjuncts().into_iter().take(HYPOTHESES).map(|q| self.brief(env, q, span)).collect()
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -516,11 +516,6 @@ pub(super) fn bare(p: &Pred) -> &Pred {
         PredKind::Label(_, q) => bare(q),
         _ => p,
     }
-}
-
-/// The conjuncts of a predicate.
-pub(super) fn conjuncts(p: &Pred) -> Vec<&Pred> {
-    bombus_evaluate::inclusion::conjuncts(bare(p)).into_iter().map(bare).collect()
 }
 
 /// Whether an expression is its own value for a reader.

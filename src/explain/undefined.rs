@@ -3,7 +3,7 @@
 //! In: a formula whose evaluation failed, and the environment. Out: the culprit, under the bindings of quantifiers and
 //! comprehensions for which it fails. Never here: how the evaluation goes; each part is simply evaluated again.
 
-use super::formula::{bare, conjuncts};
+use super::formula::bare;
 use super::{Explainer, Formula, Node, Place, Worth};
 use bombus_base::Span;
 use bombus_evaluate::env::Env;
@@ -203,7 +203,7 @@ impl Explainer<'_> {
             }
             let culprit = match error {
                 Some(e) if !e.is_finding() => None,
-                Some(_) => conjuncts(hypotheses).into_iter().find_map(|c| {
+                Some(_) => hypotheses.conjuncts().into_iter().find_map(|c| {
                     let bound = free::of_pred(c).iter().all(|v| !vars.contains(v) || env.is_bound(*v));
                     (bound && self.is_undefined(env, c)).then(|| self.undefined_pred(env, c, depth)).flatten()
                 }),

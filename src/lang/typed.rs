@@ -344,6 +344,21 @@ impl Pred {
             _ => None,
         }
     }
+
+    /// The conjuncts of a predicate from left to right, below labels and inside conjunctions; what is merely true is none.
+    pub fn conjuncts(&self) -> Vec<&Pred> {
+        let mut conjuncts = Vec::new();
+        let mut open = vec![self];
+        while let Some(p) = open.pop() {
+            match &p.kind {
+                PredKind::And(ps) => open.extend(ps.iter().rev()),
+                PredKind::Label(_, p) => open.push(p),
+                PredKind::True => {}
+                _ => conjuncts.push(p),
+            }
+        }
+        conjuncts
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -54,7 +54,7 @@ fn find(tree: &Machine) -> Option<(Ident, Ident, Expr)> {
         ExprKind::Ident(name) => list.iter().find(|i| i.name == *name).map(|i| (*i).clone()),
         _ => None,
     };
-    conjuncts(properties?).into_iter().find_map(|p| {
+    properties?.conjuncts().into_iter().find_map(|p| {
         let ExprKind::Binary(BinOp::In, function, arrow) = &p.kind else { return None };
         let ExprKind::Binary(BinOp::TotalBijection, from, to) = &arrow.kind else { return None };
         let (function, set) = (named(&constants, function)?, named(&deferred, to)?);
@@ -76,19 +76,6 @@ fn is_product(e: &Expr, sets: &[&Name], depth: u32) -> Option<bool> {
         ExprKind::Ident(name) if sets.contains(&name) => Some(false),
         _ => None,
     }
-}
-
-fn conjuncts(p: &Expr) -> Vec<&Expr> {
-    let mut out = Vec::new();
-    let mut open = vec![p];
-    while let Some(p) = open.pop() {
-        match &p.kind {
-            ExprKind::And(ps) => open.extend(ps.iter().rev()),
-            ExprKind::Label(_, p) => open.push(p),
-            _ => out.push(p),
-        }
-    }
-    out
 }
 
 fn rewrite(tree: &mut Machine, set: &Ident, function: &Ident, product: &Expr) {
@@ -121,7 +108,7 @@ fn rewrite(tree: &mut Machine, set: &Ident, function: &Ident, product: &Expr) {
                 while let Some(q) = open.pop() {
                     match &q.kind {
                         ExprKind::And(ps) => open.extend(ps.iter().rev()),
-                        _ if conjuncts(q).iter().any(|q| is_bijection(q, set, function)) => {}
+                        _ if q.conjuncts().iter().any(|q| is_bijection(q, set, function)) => {}
                         _ => rest.push(q.clone()),
                     }
                 }

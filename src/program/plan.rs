@@ -82,19 +82,9 @@ pub trait Estimates {
     fn type_of(&self, v: VarId) -> Type;
 }
 
-/// The conjuncts of a predicate, labels and nested conjunctions dissolved.
+/// The conjuncts of a predicate, to be kept.
 pub fn conjuncts(p: &Pred) -> Vec<Pred> {
-    fn walk(p: &Pred, out: &mut Vec<Pred>) {
-        match &p.kind {
-            PredKind::And(ps) => ps.iter().for_each(|p| walk(p, out)),
-            PredKind::Label(_, p) => walk(p, out),
-            PredKind::True => {}
-            _ => out.push(p.clone()),
-        }
-    }
-    let mut out = Vec::new();
-    walk(p, &mut out);
-    out
+    p.conjuncts().into_iter().cloned().collect()
 }
 
 struct Conjunct {

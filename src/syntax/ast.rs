@@ -19,6 +19,22 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// The conjuncts of a predicate from left to right, below labels and inside conjunctions.
+    pub fn conjuncts(&self) -> Vec<&Expr> {
+        let mut conjuncts = Vec::new();
+        let mut open = vec![self];
+        while let Some(p) = open.pop() {
+            match &p.kind {
+                ExprKind::And(ps) => open.extend(ps.iter().rev()),
+                ExprKind::Label(_, p) => open.push(p),
+                _ => conjuncts.push(p),
+            }
+        }
+        conjuncts
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     /// A name, possibly dotted; also the call of a definition without arguments.

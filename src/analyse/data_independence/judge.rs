@@ -15,7 +15,7 @@ impl Known {
     pub fn of(machine: &Machine) -> Known {
         let mut known = Known(BTreeMap::new());
         for clause in &machine.properties {
-            for p in conjuncts(&clause.pred) {
+            for p in clause.pred.conjuncts() {
                 let PredKind::Rel(RelOp::Equal, a, b) = &p.kind else { continue };
                 for (x, e) in [(a, b), (b, a)] {
                     if let ExprKind::Var(v) = x.kind
@@ -47,15 +47,6 @@ impl Known {
             }
             _ => None,
         }
-    }
-}
-
-/// The conjuncts of a predicate, through labels.
-pub(crate) fn conjuncts(p: &Pred) -> Vec<&Pred> {
-    match &p.kind {
-        PredKind::And(list) => list.iter().flat_map(conjuncts).collect(),
-        PredKind::Label(_, p) => conjuncts(p),
-        _ => vec![p],
     }
 }
 

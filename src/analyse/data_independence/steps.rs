@@ -7,7 +7,6 @@
 
 use crate::data_independence::Flow;
 use crate::data_independence::bounds::{Allowed, chosen_from};
-use crate::data_independence::judge::conjuncts;
 use bombus_lang::typed::{Expr, ExprKind, OpId, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, VarId};
 use bombus_lang::walk::{Visit, calls_of, visit_expr};
 use std::collections::BTreeSet;
@@ -69,7 +68,7 @@ impl Flow<'_> {
 
     /// A predicate that is solved for the open choices.
     fn guard(&mut self, p: &Pred, choices: &mut Choices) {
-        for c in conjuncts(p) {
+        for c in p.conjuncts() {
             choices.allowed.guard(c, &self.known);
             let open = &mut choices.open;
             let PredKind::Rel(RelOp::Equal, a, b) = &c.kind else {

@@ -10,7 +10,6 @@ use crate::env::Env;
 use crate::error::{Error, Res};
 use crate::exec::{Outcomes, Writes};
 use crate::lockstep::Numbered;
-use crate::lockstep::words::one_line;
 use crate::{ErrorKind, Interpreter};
 use bombus_analyse::effect_free_choice;
 use bombus_base::Span;
@@ -210,7 +209,7 @@ impl<'m> Abstract<'m> {
             self.bind_hidden(&mut env, a);
             let mut glue = Glue::Holds;
             for clause in &machine.invariant[self.chain.own_invariant..] {
-                let text = one_line(&clause.text);
+                let text = bombus_base::text::one_line(&clause.text);
                 let itself = self.is_own(clause);
                 match interpreter.holds(&mut env, &clause.pred) {
                     Ok(true) => {}

@@ -410,7 +410,7 @@ impl<'m> Search<'m> {
         kind: FindingKind,
         at: usize,
     ) -> Res<Going> {
-        let text = words::one_line(&clause.text);
+        let text = bombus_base::text::one_line(&clause.text);
         match self.interpreter.holds(env, &clause.pred) {
             Ok(true) => Ok(true),
             Ok(false) => Ok(self.finding(kind, text, Vec::new(), clause.pred.span, Some(at), None)),

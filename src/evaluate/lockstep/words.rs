@@ -14,10 +14,6 @@ use bombus_model::refinement::Followed;
 /// More abstract states than this hide the point.
 const MAX_STATES: usize = 3;
 
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 impl Search<'_> {
     /// `M2 / enter`
     pub(crate) fn place(&self, event: Option<usize>) -> String {

@@ -354,7 +354,7 @@ impl Elaborator {
     ) -> (Vec<(VarId, Expr)>, T) {
         let vars = self.new_vars(ids, VarKind::Local);
         let mut right: Vec<Option<&ast::Expr>> = vec![None; ids.len()];
-        for equation in conjuncts(equations) {
+        for equation in equations.conjuncts() {
             let place = match &equation.kind {
                 ast::ExprKind::Binary(ast::BinOp::Equal, a, b) => match &a.kind {
                     ast::ExprKind::Ident(n) => ids.iter().position(|i| i.name == *n).map(|i| (i, &**b)),
@@ -451,14 +451,6 @@ pub(super) fn contextual_name(b: Builtin) -> Option<&'static str> {
         Builtin::Finite => Some("finite"),
         Builtin::Partition => Some("partition"),
         _ => Some(builtins::spelling(b)).filter(|name| builtins::contextual_function(name) == Some(b)),
-    }
-}
-
-/// The conjuncts of a predicate, through parentheses and labels of nothing.
-pub fn conjuncts(e: &ast::Expr) -> Vec<&ast::Expr> {
-    match &e.kind {
-        ast::ExprKind::And(parts) => parts.iter().flat_map(conjuncts).collect(),
-        _ => vec![e],
     }
 }
 

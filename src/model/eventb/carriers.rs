@@ -34,8 +34,8 @@ pub fn settle(sets: &[Ident], constants: &[Ident], axioms: &[Expr]) -> Carriers 
     let mut enumerated: BTreeMap<Name, Vec<Ident>> = BTreeMap::new();
     // A partition into parts that are partitioned themselves down to single constants enumerates too.
     let partitions: BTreeMap<Name, Vec<Expr>> =
-        axioms.iter().flat_map(conjuncts).filter_map(enumerable_parts).collect();
-    for axiom in axioms.iter().flat_map(conjuncts) {
+        axioms.iter().flat_map(Expr::conjuncts).filter_map(enumerable_parts).collect();
+    for axiom in axioms.iter().flat_map(Expr::conjuncts) {
         let Some((set, elems)) = enumeration(axiom, &distinct).or_else(|| nested(axiom, &partitions)) else {
             continue;
         };
@@ -66,17 +66,10 @@ pub fn settle(sets: &[Ident], constants: &[Ident], axioms: &[Expr]) -> Carriers 
     out
 }
 
-fn conjuncts(e: &Expr) -> Vec<&Expr> {
-    match &e.kind {
-        ExprKind::And(parts) => parts.iter().flat_map(conjuncts).collect(),
-        _ => vec![e],
-    }
-}
-
 /// Pairs of names that the axioms say are different, smaller name first.
 fn distinct_pairs(axioms: &[Expr]) -> BTreeSet<(Name, Name)> {
     let mut pairs = BTreeSet::new();
-    for axiom in axioms.iter().flat_map(conjuncts) {
+    for axiom in axioms.iter().flat_map(Expr::conjuncts) {
         let (a, b) = match &axiom.kind {
             ExprKind::Binary(BinOp::NotEqual, a, b) => (a, b),
             ExprKind::Not(inner) => match &inner.kind {
@@ -225,7 +218,7 @@ fn without_enumeration(
 /// `n = card(f)` for each `n ∈ ℕ`, `f ∈ 1‥n → T` where an axiom gives `f` a value: it follows, and it tells
 /// `n` without a search through the natural numbers.
 pub fn lengths(axioms: &[Expr]) -> Vec<Expr> {
-    let all: Vec<&Expr> = axioms.iter().flat_map(conjuncts).collect();
+    let all: Vec<&Expr> = axioms.iter().flat_map(Expr::conjuncts).collect();
     let name = |e: &Expr| match &e.kind {
         ExprKind::Ident(name) => Some(name.clone()),
         _ => None,

@@ -37,21 +37,13 @@ pub fn shorten(e: &mut Expr) {
     }
 }
 
-fn conjuncts<'a>(e: &'a Expr, all: &mut Vec<&'a Expr>) {
-    match &e.kind {
-        ExprKind::And(parts) => parts.iter().for_each(|p| conjuncts(p, all)),
-        _ => all.push(e),
-    }
-}
-
 /// The set `A` if the expression is `{f,n · n∈ℕ ∧ f∈1‥n→A ∣ f}`; types of `f` and `n` may be stated as well.
 fn sequences(e: &Expr) -> Option<Expr> {
     let ExprKind::Big(BigOp::SetOf, names, pred, value) = &e.kind else { return None };
     let ExprKind::Ident(f) = &value.kind else { return None };
     let n = names.iter().map(|i| &i.name).find(|i| *i != f)?;
     let is = |e: &Expr, name: &Name| matches!(&e.kind, ExprKind::Ident(x) if x == name);
-    let mut all = Vec::new();
-    conjuncts(pred, &mut all);
+    let mut all = pred.conjuncts();
     all.retain(|c| match &c.kind {
         ExprKind::Binary(BinOp::In, x, set) => !((is(x, n) || is(x, f)) && is_number_type(set)),
         _ => true,

@@ -336,7 +336,7 @@ impl<'s> Lowering<'_, 's> {
         let clause = |pred: Pred| Clause {
             label: None,
             origin: self.name.clone(),
-            text: self.sources.slice(pred.span).split_whitespace().collect::<Vec<_>>().join(" "),
+            text: bombus_base::text::one_line(self.sources.slice(pred.span)),
             pred,
         };
         preds.into_iter().map(clause).collect()

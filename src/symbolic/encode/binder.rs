@@ -4,7 +4,6 @@
 //! every other binding some conjunct is false, so a conjunction is false there whatever its other conjuncts are. That
 //! rests on the bounding sets being defined: the literal that comes back says so.
 
-use super::pred::conjuncts;
 use super::term::{LISTED, Term};
 use super::{Encoder, Env};
 use crate::sat::Lit;
@@ -59,8 +58,7 @@ impl<'m> Encoder<'m> {
         preds: &[&Pred],
         each: Each<'_, 'm>,
     ) -> Option<Lit> {
-        let mut all = Vec::new();
-        preds.iter().for_each(|p| conjuncts(p, &mut all));
+        let all: Vec<&Pred> = preds.iter().flat_map(|p| p.conjuncts()).collect();
         let saved: Vec<_> = vars.iter().map(|v| (*v, env.put(*v, None))).collect();
         let mut search = Binding {
             vars,

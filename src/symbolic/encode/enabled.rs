@@ -5,7 +5,6 @@
 //! into), so "no event is enabled" is said too often, never too seldom; a candidate is confirmed elsewhere.
 
 use super::action::collect_guards;
-use super::pred::conjuncts;
 use super::{Encoder, Env, Slot};
 use crate::sat::Lit;
 use bombus_lang::free;
@@ -256,10 +255,8 @@ impl Encoder<'_> {
 
     /// `x:(P)` has an outcome where P says of each variable only in which set it is; `None` where P says more.
     fn has_members(&mut self, env: &mut Env, vars: &[VarId], p: &Pred) -> Option<Lit> {
-        let mut all = Vec::new();
-        conjuncts(p, &mut all);
         let (mut told, mut some) = (Vec::new(), Vec::new());
-        for p in all {
+        for p in p.conjuncts() {
             let PredKind::Rel(op, x, set) = &p.kind else { return None };
             let ExprKind::Var(v) = x.kind else { return None };
             let plain = vars.contains(&v) && !told.contains(&v) && !may_be_undefined(set);

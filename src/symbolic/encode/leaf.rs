@@ -6,7 +6,6 @@
 //! bounds is limited (`number`), and what has no literals at all is opaque.
 
 use super::images::{ARGUMENTS, Images};
-use super::pred::conjuncts;
 use super::term::{ROWS, Rows, Term};
 use super::{Encoder, Env};
 use crate::sat::Lit;
@@ -43,8 +42,7 @@ impl Encoder<'_> {
 
     /// Binds variables to leaves that are confined by the conjuncts of the predicates.
     pub fn bind_leaves(&mut self, env: &mut Env, vars: &[VarId], preds: &[&Pred]) {
-        let mut all = Vec::new();
-        preds.iter().for_each(|p| conjuncts(p, &mut all));
+        let all: Vec<&Pred> = preds.iter().flat_map(|p| p.conjuncts()).collect();
         let mut open: Vec<VarId> = vars.to_vec();
         // A variable whose bounds speak of others waits for them.
         while !open.is_empty() {

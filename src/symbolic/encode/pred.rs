@@ -210,11 +210,9 @@ impl Encoder<'_> {
 
     /// The greatest set of those that `v <: A`, `v : POW(A)` or `v : A <-> B` in a premise allow.
     fn greatest_set(&mut self, env: &mut Env, v: VarId, premise: &Pred) -> Option<Term> {
-        let mut all = Vec::new();
-        conjuncts(premise, &mut all);
         let saved = env.put(v, None);
         let mut found = None;
-        for p in all {
+        for p in premise.conjuncts() {
             let PredKind::Rel(op, x, set) = &p.kind else { continue };
             if !matches!(x.kind, ExprKind::Var(w) if w == v) || free::mentions(set, &|w| w == v) {
                 continue;
@@ -361,15 +359,6 @@ pub(super) fn strip(p: &Pred) -> &Pred {
         p = inner;
     }
     p
-}
-
-/// All conjuncts of a predicate, those of conjunctions inside conjunctions too.
-pub(super) fn conjuncts<'p>(p: &'p Pred, out: &mut Vec<&'p Pred>) {
-    match &strip(p).kind {
-        PredKind::And(ps) => ps.iter().for_each(|p| conjuncts(p, out)),
-        PredKind::True => {}
-        _ => out.push(strip(p)),
-    }
 }
 
 /// Whether a set is a whole type that has no constructors.
