@@ -146,7 +146,10 @@ impl Interpreter<'_> {
         let mut all = Vec::with_capacity(groups.len());
         for (vars, conjuncts) in groups {
             let group = Plan::of_conjuncts(vars, conjuncts);
-            let solved = self.solve_group(&mut env, &group)?;
+            let solved = match self.solve_without_window(&mut env, &group)? {
+                Some(solved) => solved,
+                None => self.solve_group(&mut env, &group)?,
+            };
             // Properties that are false for all values of some constants are false, whatever else is undefined.
             if solved.values.is_empty() && solved.remarks().next().is_none() {
                 return Ok(Found::new());
@@ -162,6 +165,20 @@ impl Interpreter<'_> {
         Ok(found)
     }
 
+    /// The same without the window of `--integers-in-scope`: rows of a function may bound each other in another order than the one
+    /// in which they are chosen. `None` if something is not bounded.
+    fn solve_without_window(&self, env: &mut Env, group: &Plan) -> Res<Option<Found<Solution>>> {
+        if !self.machine.integers_in_scope {
+            return Ok(None);
+        }
+        env.exact = true;
+        let solved = self.solve_group(env, group);
+        env.exact = false;
+        let solved = solved?;
+        let is_open = solved.remarks().any(|e| e.kind() == ErrorKind::Unbounded);
+        Ok((!is_open).then_some(solved))
+    }
+
     /// All values of constants that their properties relate to each other.
     fn solve_group(&self, env: &mut Env, group: &Plan) -> Res<Found<Solution>> {
         let mut found = Found::new();
@@ -175,7 +192,9 @@ impl Interpreter<'_> {
                 } else {
                     found.note(e.clone())?;
                 }
-                return Ok(Flow::Go);
+                // What is open without the window is solved again within it.
+                let is_open = e.kind() == ErrorKind::Unbounded && env.exact;
+                return Ok(if is_open { Flow::Stop } else { Flow::Go });
             }
             let mut solution = Vec::with_capacity(group.vars.len());
             for v in group.vars.iter().filter(|v| self.machine.constants.contains(v)) {

@@ -188,6 +188,8 @@ fn the_user_may_take_the_scope_for_all_integers_of_a_choice() {
     assert_eq!(with(&functions("")), "verified 32/48");
     assert_eq!(verdict(&functions("")), "incomplete 0/0");
     assert!(with(&functions("& f(1)*f(1) > 100+f(2)")).starts_with("incomplete"));
+    // A row that a later one gives is bounded by the whole predicate: f(1) = 60, beyond the scope.
+    assert_eq!(with(&functions("& f(2) = 50 & !i.(i:1..1 => f(i) = f(i+1) + 10)")), "verified 2/3");
     let all = |claim: &str| functions(&format!("& !g.(g : 1..2 --> NATURAL => {claim})"));
     assert_eq!(with(&all("(g(1)*g(1)+7*g(2)) mod 7 /= 3")), "verified 32/48");
     // A counterexample beyond the scope decides: the constants do not exist, whatever the scope is.
