@@ -165,8 +165,8 @@ impl Interpreter<'_> {
         Ok(found)
     }
 
-    /// The same without the window of `--integers-in-scope`: rows of a function may bound each other in another order than the one
-    /// in which they are chosen. `None` if something is not bounded.
+    /// All values of related constants without the window of `--integers-in-scope`: rows of a function may bound each other in another order than the one
+    /// in which they are chosen. `None` if that does not find all of them.
     fn solve_without_window(&self, env: &mut Env, group: &Plan) -> Res<Option<Found<Solution>>> {
         if !self.machine.integers_in_scope {
             return Ok(None);
@@ -175,8 +175,8 @@ impl Interpreter<'_> {
         let solved = self.solve_group(env, group);
         env.exact = false;
         let solved = solved?;
-        let is_open = solved.remarks().any(|e| e.kind() == ErrorKind::Unbounded);
-        Ok((!is_open).then_some(solved))
+        let is_whole = solved.incomplete.is_empty() && solved.sampled.is_empty();
+        Ok(is_whole.then_some(solved))
     }
 
     /// All values of constants that their properties relate to each other.
