@@ -13,6 +13,7 @@ pub mod sealed;
 pub mod span;
 pub mod text;
 
+pub use bombus_kernels::random;
 pub use int::Int;
 pub use span::{FileId, Span};
 

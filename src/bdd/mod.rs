@@ -5,7 +5,8 @@
 //! Never here: B, verdicts, words for users.
 //!
 //! `learn` and `condition` find relations out by computing single steps from reached states; `encoding` and `order`
-//! say which variable holds which bit; `search` goes on until nothing is new; `orbit` closes sets under a symmetry;
+//! say which variable holds which bit; `search` goes on until nothing is new; `orbit` closes sets under a symmetry, and `sorting` keeps one
+//! state of each orbit;
 //! `path` walks back from what was found. `claim` is what temporal logic asks; `decide` has it answered by `branching` and
 //! `linear` on the `structure` of states and steps, and `lasso` walks a path that violates it. `diagram` is the only file that speaks to the library of diagrams at length.
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod order;
 mod outcome;
 mod path;
 mod search;
+mod sorting;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -294,8 +296,7 @@ fn conclude<S: System>(
     if search.orbits.is_trivial() {
         outcome.states = Some(outcome.kept.clone());
     } else if options.exchanges.iter().all(|e| e.proved) && search.orbits.is_closed(&search.initial)? {
-        let full = search.orbits.close(&search.full, None, diagrams)?;
-        outcome.states = outcome.exhausted.then(|| diagrams.size(&full, counted));
+        outcome.states = if outcome.exhausted { Some(search.count(counted)?) } else { None };
     }
     count_transitions(search, outcome)
 }

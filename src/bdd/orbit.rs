@@ -5,10 +5,13 @@
 
 use super::diagram::{Diagrams, Halted, Renaming, Set};
 use super::encoding::Encoding;
+use super::sorting::Sorting;
 use bombus_system::Exchange;
+use dashu_int::UBig;
 
 pub struct Orbits {
     exchanges: Vec<Renaming>,
+    sorting: Sorting,
     /// Rounds of a closure at most; none if it goes on to the end.
     pub rounds: Option<u64>,
 }
@@ -24,7 +27,8 @@ impl Orbits {
         diagrams: &Diagrams,
     ) -> Halted<Orbits> {
         let of = |e: &Exchange| diagrams.renaming(&encoding.permuted(e));
-        Ok(Orbits { exchanges: exchanges.iter().map(of).collect::<Halted<_>>()?, rounds })
+        let sorting = Sorting::new(exchanges, encoding, diagrams)?;
+        Ok(Orbits { exchanges: exchanges.iter().map(of).collect::<Halted<_>>()?, sorting, rounds })
     }
 
     pub fn is_trivial(&self) -> bool {
@@ -34,6 +38,13 @@ impl Orbits {
     /// The set with the images of its members under products of exchanges; all of them if `rounds` does not cut it.
     pub fn close(&self, set: &Set, rounds: Option<u64>, diagrams: &Diagrams) -> Halted<Set> {
         let mut all = set.clone();
+        if rounds.is_none() && self.sorting.exact {
+            for exchange in self.sorting.exchanges() {
+                diagrams.check()?;
+                all = all.or(&self.exchanges[exchange].of(&all)?)?;
+            }
+            return Ok(all);
+        }
         let mut round = 0;
         loop {
             let before = all.clone();
@@ -58,10 +69,29 @@ impl Orbits {
         Ok(true)
     }
 
+    /// Whether sorted states tell orbits apart. Then `pick_unseen` needs no closures; these are cut off only where all
+    /// are looked at.
+    pub fn are_sorted(&self) -> bool {
+        self.sorting.exact && self.rounds.is_none()
+    }
+
+    /// One state of each orbit that a set meets and that no sorted state of `seen` belongs to. These orbits are seen from now on.
+    pub fn pick_unseen(&self, set: &Set, seen: &mut Set, diagrams: &Diagrams) -> Halted<Set> {
+        self.sorting.pick(set, seen, &self.exchanges, diagrams)
+    }
+
+    /// How many states the orbits of sorted states have, counted over `counted` variables.
+    pub fn size(&self, sorted: &Set, counted: u32, diagrams: &Diagrams) -> Halted<UBig> {
+        self.sorting.arrangements(sorted, counted, diagrams)
+    }
+
     /// One state of each orbit that a set meets.
     pub fn pick(&self, set: &Set, encoding: &Encoding, diagrams: &Diagrams) -> Halted<Set> {
+        let mut rest = self.sorting.pick(set, &mut diagrams.none.clone(), &self.exchanges, diagrams)?;
+        if self.sorting.exact {
+            return Ok(rest);
+        }
         let mut kept = Vec::new();
-        let mut rest = set.clone();
         while let Some(one) = rest.pick() {
             diagrams.check()?;
             if kept.len() >= PICKS {

@@ -13,6 +13,7 @@ use super::orbit::Orbits;
 use super::outcome::Reason;
 use super::{Options, Symmetry};
 use bombus_system::{Finding, FindingKind, NO_INITIAL_STATE, System};
+use dashu_int::UBig;
 
 /// States without a step that are looked at one by one, where some steps could not be computed.
 const STUCK: usize = 10_000;
@@ -35,8 +36,10 @@ pub struct Search<'s, S: System> {
     pub initial: Set,
     /// States that were reached and kept.
     pub reach: Set,
-    /// With a symmetry: images of the reached states as well.
+    /// With a symmetry: images of the reached states as well, or, where sorted states tell orbits apart, just these.
     pub full: Set,
+    /// The sorted states of all orbits that were seen, where these tell orbits apart.
+    sorted: Set,
     pub shown: Vec<Shown>,
     /// Whether states without a step were too many to look at one by one.
     pub undecided: bool,
@@ -96,6 +99,7 @@ impl<'s, S: System> Search<'s, S> {
             initial: none(),
             reach: none(),
             full: none(),
+            sorted: none(),
             shown: Vec::new(),
             undecided: false,
             taken_over: 0,
@@ -302,13 +306,10 @@ impl<'s, S: System> Search<'s, S> {
 
     /// Ring by ring: the states of a hint first, images of seen states never.
     fn guided(&mut self, pause: Option<Pause>) -> Halted<End> {
-        let (encoding, diagrams) = (self.learner.encoding, self.learner.diagrams);
+        let diagrams = self.learner.diagrams;
         self.check(&self.initial.clone())?;
-        let rounds = self.orbits.rounds;
-        self.full = self.orbits.close(&self.initial, rounds, diagrams)?;
-        let orbits = self.options.symmetry == Symmetry::Orbits;
-        self.reach =
-            if orbits { self.orbits.pick(&self.initial, encoding, diagrams)? } else { self.initial.clone() };
+        (self.full, self.reach) = (diagrams.none.clone(), diagrams.none.clone());
+        self.reach = self.keep(self.initial.clone())?;
         let mut waiting = self.reach.clone();
         let mut hint = 0;
         loop {
@@ -340,13 +341,35 @@ impl<'s, S: System> Search<'s, S> {
             self.rounds += 1;
             self.nodes_expanded += under.node_count() as u64;
             self.check_deadlock(&under)?;
-            let new = diagrams.union(next)?.without(&self.full)?;
-            self.check(&new)?;
-            self.full = self.full.or(&self.orbits.close(&new, rounds, diagrams)?)?;
-            let kept = if orbits { self.orbits.pick(&new, encoding, diagrams)? } else { new };
+            let kept = self.keep(diagrams.union(next)?)?;
             self.reach = self.reach.or(&kept)?;
             waiting = waiting.or(&kept)?;
         }
+    }
+
+    /// What is kept of some states: those that are no images of seen ones, and with `Symmetry::Orbits` one of each orbit.
+    fn keep(&mut self, states: Set) -> Halted<Set> {
+        let (encoding, diagrams) = (self.learner.encoding, self.learner.diagrams);
+        let orbits = self.options.symmetry == Symmetry::Orbits;
+        if orbits && self.orbits.are_sorted() {
+            let kept = self.orbits.pick_unseen(&states, &mut self.sorted, diagrams)?;
+            self.check(&kept)?;
+            self.full = self.full.or(&kept)?;
+            return Ok(kept);
+        }
+        let new = states.without(&self.full)?;
+        self.check(&new)?;
+        self.full = self.full.or(&self.orbits.close(&new, self.orbits.rounds, diagrams)?)?;
+        if orbits { self.orbits.pick(&new, encoding, diagrams) } else { Ok(new) }
+    }
+
+    /// How many states there are in the orbits of all that were seen, counted over `counted` variables.
+    pub fn count(&self, counted: u32) -> Halted<UBig> {
+        let diagrams = self.learner.diagrams;
+        if self.options.symmetry == Symmetry::Orbits && self.orbits.are_sorted() {
+            return self.orbits.size(&self.sorted, counted, diagrams);
+        }
+        Ok(diagrams.size(&self.orbits.close(&self.full, None, diagrams)?, counted))
     }
 
     /// The waiting states that a hint lets go first; after the last hint, all.

@@ -7,6 +7,7 @@ use super::meaning::loading;
 use super::run::{complain, rejected, say, watch_signals};
 use super::{outputs, status};
 use crate::base::budget::Budget;
+use crate::base::random::Random;
 use crate::base::text::many;
 use crate::driver::{self, Animation, Replayed};
 use crate::report::{TraceStep, text, trace_read};
@@ -183,7 +184,7 @@ pub fn animate(args: &Animate) -> u8 {
     }
     let asks = std::io::stdin().is_terminal();
     let mut failed = false;
-    let mut dice = Dice(args.seed);
+    let mut dice = Random(args.seed);
     say(&choices(&animation, SHOWN));
     let mut lines = Lines::new(asks);
     while let Some(line) = lines.next() {
@@ -227,19 +228,6 @@ impl Lines {
     }
 }
 
-/// Numbers that look random and are the same in every run with the same seed (splitmix64).
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
-    }
-}
-
 /// Makes the steps of a trace file.
 fn start_from(animation: &mut Animation, trace: &Path) -> Result<(), String> {
     let shown = trace.display();
@@ -259,7 +247,7 @@ enum Done {
     Quit,
 }
 
-fn command(animation: &mut Animation, dice: &mut Dice, line: &str) -> Done {
+fn command(animation: &mut Animation, dice: &mut Random, line: &str) -> Done {
     let (word, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(w, r)| (w, r.trim()));
     if line.is_empty() || line.starts_with('#') {
         return Done::Said(String::new());
@@ -398,7 +386,7 @@ fn arguments(text: &str) -> Vec<&str> {
 }
 
 /// Makes some steps by the toss of a coin; ends where nothing can be done.
-fn random(animation: &mut Animation, dice: &mut Dice, rest: &str) -> Done {
+fn random(animation: &mut Animation, dice: &mut Random, rest: &str) -> Done {
     let wanted = if rest.is_empty() { Ok(1) } else { rest.parse::<usize>() };
     let Ok(wanted) = wanted else { return Done::Failed("random wants a number of steps".into()) };
     let mut words = String::new();
@@ -407,7 +395,7 @@ fn random(animation: &mut Animation, dice: &mut Dice, rest: &str) -> Done {
         if count == 0 {
             break;
         }
-        animation.choose(dice.below(count));
+        animation.choose(dice.below(count as u64) as usize);
         words.push_str(&after(animation));
     }
     words.push_str(&choices(animation, SHOWN));

@@ -1,8 +1,9 @@
 //! `bombus animate` for CSP scripts: the same commands for the events of a process.
 
-use super::animate::{Animate, Dice, Lines};
+use super::animate::{Animate, Lines};
 use super::run::{complain, rejected, say};
 use super::status;
+use crate::base::random::Random;
 use crate::driver::{Failure, ProcessAnimation};
 use std::io::IsTerminal;
 
@@ -20,7 +21,7 @@ pub fn animate(args: &Animate) -> u8 {
     };
     let asks = std::io::stdin().is_terminal();
     let mut failed = false;
-    let mut dice = Dice(args.seed);
+    let mut dice = Random(args.seed);
     say(&choices(&animation, SHOWN));
     let mut lines = Lines::new(asks);
     while let Some(line) = lines.next() {
@@ -38,7 +39,11 @@ pub fn animate(args: &Animate) -> u8 {
 }
 
 /// What a command says, nothing to end, or why it cannot be done.
-fn command(animation: &mut ProcessAnimation, dice: &mut Dice, line: &str) -> Result<Option<String>, String> {
+fn command(
+    animation: &mut ProcessAnimation,
+    dice: &mut Random,
+    line: &str,
+) -> Result<Option<String>, String> {
     if line.is_empty() || line.starts_with('#') {
         return Ok(Some(String::new()));
     }
@@ -76,7 +81,7 @@ const HELP: &str = "NUMBER or EVENT  do that step    list, l  what can be done  
                     random N  N steps                state, s  the components     history, h  the path so far    quit, q";
 
 /// Makes some steps by the toss of a coin; ends where nothing can be done.
-fn random(animation: &mut ProcessAnimation, dice: &mut Dice, rest: &str) -> Result<bool, String> {
+fn random(animation: &mut ProcessAnimation, dice: &mut Random, rest: &str) -> Result<bool, String> {
     let steps: usize =
         if rest.is_empty() { 1 } else { rest.parse().map_err(|_| "random wants a number of steps")? };
     for _ in 0..steps {
@@ -84,7 +89,7 @@ fn random(animation: &mut ProcessAnimation, dice: &mut Dice, rest: &str) -> Resu
         if possible == 0 {
             break;
         }
-        animation.choose(dice.below(possible));
+        animation.choose(dice.below(possible as u64) as usize);
     }
     Ok(true)
 }

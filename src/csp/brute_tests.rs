@@ -11,18 +11,15 @@ use super::testing::{on_large_stack, read};
 use super::tree::Semantics;
 use super::value::Env;
 use bombus_base::budget::Budget;
+use bombus_base::random::Random;
 use bombus_explore::Options;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Numbers by xorshift: the same in every run.
-struct Dice(u64);
+struct Dice(Random);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
+        self.0.below(sides)
     }
 
     fn event(&mut self) -> &'static str {
@@ -205,7 +202,7 @@ fn number(eval: &Eval, shown: &str) -> u32 {
 #[test]
 fn a_compressed_process_means_what_the_process_means() {
     on_large_stack(|| {
-        let mut dice = Dice(0x1234_5678_9abc_def1);
+        let mut dice = Dice(Random(0x1234_5678_9abc_def1));
         for _ in 0..120 {
             let (p, q) = (dice.process(3, false), dice.process(2, false));
             let mut said = Vec::new();
@@ -232,7 +229,7 @@ fn refinement_of_random_processes_is_what_their_behaviours_say() {
     // About two thirds of the pairs are small enough: BOMBUS_PAIRS=8000 tries more than 5,000.
     let rounds = std::env::var("BOMBUS_PAIRS").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
     on_large_stack(|| {
-        let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+        let mut dice = Dice(Random(0x9e37_79b9_7f4a_7c15));
         for _ in 0..rounds {
             if let Some(verdicts) = one_pair(&mut dice) {
                 pairs += 1;

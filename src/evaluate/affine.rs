@@ -268,14 +268,13 @@ impl Interpreter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bombus_base::random::Random;
 
-    /// Numbers that look random and are the same in every run.
-    struct Dice(u64);
+    struct Dice(Random);
 
     impl Dice {
         fn between(&mut self, low: i64, high: i64) -> i64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            low + ((self.0 >> 33) % (high - low + 1) as u64) as i64
+            self.0.between(low, high)
         }
 
         fn spans(&mut self) -> Spans {
@@ -306,7 +305,7 @@ mod tests {
     /// Ends and shifts stay within 30, so whatever two functions differ in shows in the window.
     #[test]
     fn operations_on_linear_functions_are_those_on_their_points() {
-        let mut dice = Dice(7);
+        let mut dice = Dice(Random(7));
         for _ in 0..1_000 {
             let (f, g, set) = (dice.function(), dice.function(), dice.spans());
             let composed = f.then(&g);

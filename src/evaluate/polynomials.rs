@@ -190,20 +190,11 @@ impl Interpreter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers that look random and are the same in every run.
-    struct Dice(u64);
-
-    impl Dice {
-        fn between(&mut self, low: i64, high: i64) -> i64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            low + ((self.0 >> 33) % (high - low + 1) as u64) as i64
-        }
-    }
+    use bombus_base::random::Random;
 
     #[test]
     fn a_polynomial_is_at_least_zero_just_where_its_value_is() {
-        let mut dice = Dice(11);
+        let mut dice = Random(11);
         for _ in 0..2000 {
             let degree = dice.between(0, 4);
             let coefficients: Vec<i64> = (0..=degree).map(|_| dice.between(-9, 9)).collect();

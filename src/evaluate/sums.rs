@@ -164,18 +164,9 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bombus_base::random::Random;
 
-    /// Numbers that look random and are the same in every run.
-    struct Dice(u64);
-
-    impl Dice {
-        fn between(&mut self, low: i64, high: i64) -> i64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            low + ((self.0 >> 33) % (high - low + 1) as u64) as i64
-        }
-    }
-
-    fn random(dice: &mut Dice) -> Sum {
+    fn random(dice: &mut Random) -> Sum {
         let mut sum = Sum::number(Int::from(dice.between(-5, 5)));
         for _ in 0..dice.between(0, 3) {
             let mut product = Sum::number(Int::from(dice.between(-3, 3)));
@@ -194,7 +185,7 @@ mod tests {
 
     #[test]
     fn sums_and_products_have_the_values_of_their_parts() {
-        let mut dice = Dice(3);
+        let mut dice = Random(3);
         for _ in 0..1000 {
             let (a, b) = (random(&mut dice), random(&mut dice));
             let at = [dice.between(-4, 4), dice.between(-4, 4), dice.between(-4, 4)];
@@ -205,7 +196,7 @@ mod tests {
 
     #[test]
     fn no_value_lies_outside_of_the_ends() {
-        let mut dice = Dice(17);
+        let mut dice = Random(17);
         let mut closed = 0;
         for _ in 0..1000 {
             let sum = random(&mut dice);

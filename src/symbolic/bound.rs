@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_solvable_conjunction_of_differences_has_a_solution_within_the_bound() {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let mut solvable = 0;
         for _ in 0..200 {
             solvable += usize::from(check(&mut random, 3, 16, |random| {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_solvable_conjunction_of_sums_has_a_solution_within_the_bound() {
-        let mut random = Random(11);
+        let mut random = Random::new(11);
         let mut solvable = 0;
         for _ in 0..400 {
             solvable += usize::from(check(&mut random, 2, 60, |random| {

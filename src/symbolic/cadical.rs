@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn both_solvers_give_the_same_answers_and_cores_that_clash() {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         for _ in 0..300 {
             let (mut ours, mut theirs) = (Batsat::new(), Cadical::new());
             let variables: Vec<Lit> = (0..10).map(|_| ours.new_var()).collect();

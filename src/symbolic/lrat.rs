@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn random_clauses_without_a_model_have_an_accepted_proof() {
-        let (mut random, mut refuted) = (Random(1), 0);
+        let (mut random, mut refuted) = (Random::new(1), 0);
         for _ in 0..300 {
             let mut sat = Batsat::logging();
             let variables: Vec<Lit> = (0..12).map(|_| sat.new_var()).collect();

@@ -2,13 +2,16 @@
 
 use crate::sat::{Lit, Sat};
 
-/// A linear congruential generator; the constants are those of Knuth's MMIX.
-pub struct Random(pub u64);
+/// Random choices as the tests of this room make them.
+pub struct Random(bombus_base::random::Random);
 
 impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(bombus_base::random::Random(seed))
+    }
+
     pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
+        self.0.below(bound as u64) as usize
     }
 
     pub fn chance(&mut self, percent: usize) -> bool {

@@ -159,16 +159,7 @@ fn moves(values: &[Vec<usize>], owner: &[Option<usize>]) -> (Vec<u64>, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers that look random and are the same in every run.
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, n: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % n
-        }
-    }
+    use bombus_base::random::Random;
 
     /// All choices of pairwise different values, by trying.
     fn choices(domains: &[Vec<i64>], chosen: &mut Vec<i64>, used: &mut Vec<Vec<i64>>) {
@@ -189,7 +180,7 @@ mod tests {
 
     #[test]
     fn just_the_values_that_some_choice_of_different_values_uses_are_left() {
-        let mut random = Dice(7);
+        let mut random = Random(7);
         for round in 0..2000 {
             let number = 2 + random.below(4) as usize;
             let domains: Vec<Vec<i64>> = (0..number)

@@ -74,26 +74,19 @@ pub(super) fn related(d: &mut Domains, vars: [Fd; 2], matrix: &Matrix) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers that look random and are the same in every run.
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, n: i64) -> i64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((self.0 >> 33) % n as u64) as i64
-        }
-    }
+    use bombus_base::random::Random;
 
     #[test]
     fn just_the_values_with_a_partner_are_left() {
-        let mut dice = Dice(5);
+        let mut dice = Random(5);
         for _ in 0..2000 {
-            let rows: Vec<i64> =
-                (0..1 + dice.below(12)).flat_map(|_| [dice.below(9) - 4, dice.below(7)]).collect();
+            let rows: Vec<i64> = (0..1 + dice.between(0, 11))
+                .flat_map(|_| [dice.between(0, 8) - 4, dice.between(0, 6)])
+                .collect();
             let mut d = Domains::default();
             let mut domain = |low: i64, width: i64| {
-                let mut list: Vec<i64> = (0..1 + dice.below(6)).map(|_| low + dice.below(width)).collect();
+                let mut list: Vec<i64> =
+                    (0..1 + dice.between(0, 5)).map(|_| low + dice.between(0, width - 1)).collect();
                 list.sort_unstable();
                 list.dedup();
                 (d.of_values(&list), list)

@@ -361,7 +361,7 @@ fn compare(machine: &Machine, seed: usize, proofs: bool, tally: &mut Tally) {
 fn compare_many(seeds: std::ops::Range<usize>, sizes: impl Fn(&mut Random) -> (usize, usize)) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
-        let mut random = Random(seed as u64);
+        let mut random = Random::new(seed as u64);
         let (bits, numbers) = sizes(&mut random);
         let machine = machine(&mut random, bits, numbers);
         compare(&machine, seed, seed % 20 == 0, &mut tally);

@@ -270,7 +270,7 @@ fn random_machine(random: &mut Random) -> Linear {
 fn on_random_machines_of_unbounded_integers_nothing_is_proved_that_is_reached() {
     let (mut proved, mut strengthened, mut violated, mut unknown) = (0, 0, 0, 0);
     for seed in 0..100u64 {
-        let machine = random_machine(&mut Random(seed));
+        let machine = random_machine(&mut Random::new(seed));
         let Ok(explicit) = machine.depth(&[0, 1, 2], 8) else { continue };
         let report = prove(&machine, &options(3, 32, 9));
         match report.outcome {
