@@ -42,6 +42,7 @@ pub mod token;
 pub mod tree;
 pub mod types;
 mod types_library;
+mod unification;
 pub mod value;
 
 #[cfg(test)]

@@ -9,29 +9,12 @@ use super::core::{Binary, Bind, Each, Ex, Field, Function, Group, Kind, Pat, Stm
 use super::scope::{ClaimIn, Global, Scoped, TypeDecl};
 use super::token::Sym;
 use super::types_library::builtin_type;
+use super::unification::{Type, Types, seq, set};
 use bombus_base::Span;
 use bombus_base::diagnostic::Diagnostic;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Type {
-    Var(u32),
-    /// Whatever is not looked at, such as a part of a dotted pattern.
-    Any,
-    /// Values that begin with a channel or a constructor: events, members of datatypes, and beginnings of both.
-    Dotted,
-    Int,
-    Bool,
-    Char,
-    Proc,
-    Seq(Rc<Type>),
-    Set(Rc<Type>),
-    Map(Rc<(Type, Type)>),
-    Tuple(Rc<[Type]>),
-    Fun(Rc<[Type]>, Rc<Type>),
-}
 
 /// Names in scope, innermost first.
 #[derive(Clone, Default)]
@@ -73,8 +56,13 @@ fn is_loose(parts: &[Ex]) -> bool {
 
 /// All type errors of a script.
 pub fn check(script: &Scoped) -> Vec<Diagnostic> {
-    let mut infer =
-        Infer { script, bound: Vec::new(), faults: Vec::new(), loose: Vec::new(), fields: HashMap::new() };
+    let mut infer = Infer {
+        script,
+        types: Types::default(),
+        faults: Vec::new(),
+        loose: Vec::new(),
+        fields: HashMap::new(),
+    };
     let globals = Rc::new(Definitions {
         group: script.group.clone(),
         outside: RefCell::default(),
@@ -133,8 +121,7 @@ pub fn check(script: &Scoped) -> Vec<Diagnostic> {
 
 struct Infer<'s> {
     script: &'s Scoped,
-    /// What each variable stands for.
-    bound: Vec<Option<Type>>,
+    types: Types,
     faults: Vec<(Span, String)>,
     /// Faults in operations that a dot took in for want of brackets.
     loose: Vec<Span>,
@@ -142,89 +129,14 @@ struct Infer<'s> {
     fields: HashMap<Sym, Vec<Type>>,
 }
 
-pub(super) fn seq(t: Type) -> Type {
-    Type::Seq(Rc::new(t))
-}
-
-pub(super) fn set(t: Type) -> Type {
-    Type::Set(Rc::new(t))
-}
-
 impl Infer<'_> {
-    fn fresh(&mut self) -> Type {
-        self.bound.push(None);
-        Type::Var(self.bound.len() as u32 - 1)
-    }
-
-    /// The type as far as its outermost form is known.
-    fn seen(&self, t: &Type) -> Type {
-        let mut t = t.clone();
-        while let Type::Var(n) = t {
-            match &self.bound[n as usize] {
-                Some(next) => t = next.clone(),
-                None => return t,
-            }
-        }
-        t
-    }
-
-    fn unify(&mut self, a: &Type, b: &Type) -> bool {
-        let (a, b) = (self.seen(a), self.seen(b));
-        match (&a, &b) {
-            (Type::Any, _) | (_, Type::Any) => true,
-            (Type::Var(x), Type::Var(y)) if x == y => true,
-            (Type::Var(n), other) | (other, Type::Var(n)) => {
-                let t = if self.occurs(*n, other) { Type::Any } else { other.clone() };
-                self.bound[*n as usize] = Some(t);
-                true
-            }
-            (Type::Seq(x), Type::Seq(y)) | (Type::Set(x), Type::Set(y)) => self.unify(x, y),
-            (Type::Map(x), Type::Map(y)) => self.unify(&x.0, &y.0) && self.unify(&x.1, &y.1),
-            (Type::Tuple(x), Type::Tuple(y)) => {
-                x.len() == y.len() && x.iter().zip(y.iter()).all(|(p, q)| self.unify(p, q))
-            }
-            (Type::Fun(x, r), Type::Fun(y, s)) => {
-                x.len() == y.len()
-                    && x.iter().zip(y.iter()).all(|(p, q)| self.unify(p, q))
-                    && self.unify(r, s)
-            }
-            (x, y) => x == y,
-        }
-    }
-
-    fn occurs(&self, n: u32, t: &Type) -> bool {
-        match self.seen(t) {
-            Type::Var(m) => m == n,
-            Type::Seq(x) | Type::Set(x) => self.occurs(n, &x),
-            Type::Map(x) => self.occurs(n, &x.0) || self.occurs(n, &x.1),
-            Type::Tuple(list) => list.iter().any(|t| self.occurs(n, t)),
-            Type::Fun(list, r) => list.iter().any(|t| self.occurs(n, t)) || self.occurs(n, &r),
-            _ => false,
-        }
-    }
-
-    fn show(&self, t: &Type) -> String {
-        let list = |items: &[Type]| items.iter().map(|t| self.show(t)).collect::<Vec<_>>().join(", ");
-        match self.seen(t) {
-            Type::Var(_) => "a".to_string(),
-            Type::Any => "any".to_string(),
-            Type::Dotted => "event or member of a datatype".to_string(),
-            Type::Int => "Int".to_string(),
-            Type::Bool => "Bool".to_string(),
-            Type::Char => "Char".to_string(),
-            Type::Proc => "Proc".to_string(),
-            Type::Seq(x) => format!("<{}>", self.show(&x)),
-            Type::Set(x) => format!("{{{}}}", self.show(&x)),
-            Type::Map(x) => format!("(| {} => {} |)", self.show(&x.0), self.show(&x.1)),
-            Type::Tuple(items) => format!("({})", list(&items)),
-            Type::Fun(items, r) => format!("({}) -> {}", list(&items), self.show(&r)),
-        }
-    }
-
     fn same(&mut self, found: &Type, wanted: &Type, at: Span) {
-        if !self.unify(found, wanted) {
-            let message =
-                format!("this has the type {}, {} is expected", self.show(found), self.show(wanted));
+        if !self.types.unify(found, wanted) {
+            let message = format!(
+                "this has the type {}, {} is expected",
+                self.types.show(found),
+                self.types.show(wanted)
+            );
             self.faults.push((at, message));
         }
     }
@@ -236,7 +148,7 @@ impl Infer<'_> {
 
     /// Whether a value of this type is one value, and not several with dots between them.
     fn is_single(&self, t: &Type) -> bool {
-        !matches!(self.seen(t), Type::Any | Type::Dotted | Type::Var(_))
+        !matches!(self.types.seen(t), Type::Any | Type::Dotted | Type::Var(_))
     }
 
     /// The types of the first fields of a declaration, as far as each takes one value of a known type.
@@ -261,9 +173,9 @@ impl Infer<'_> {
                 Type::Any
             }
             _ => {
-                let item = self.fresh();
+                let item = self.types.fresh();
                 self.is(e, set(item.clone()), scope);
-                self.seen(&item)
+                self.types.seen(&item)
             }
         }
     }
@@ -327,16 +239,16 @@ impl Infer<'_> {
         let known = definitions.known.borrow().get(&name).cloned();
         match known {
             Some(Known::Busy(t)) => return t,
-            Some(Known::Done(t, first)) => return self.copy(&t, first, &mut HashMap::new()),
+            Some(Known::Done(t, first)) => return self.types.copy(&t, first, &mut HashMap::new()),
             None => {}
         }
-        let first = self.bound.len() as u32;
+        let first = self.types.count();
         let group = definitions.group.clone();
         let outside = definitions.outside.borrow().clone();
         for bind in &group.binds {
             match bind {
                 Bind::Function(n, function) if *n == name => {
-                    let mono = self.fresh();
+                    let mono = self.types.fresh();
                     definitions.known.borrow_mut().insert(name, Known::Busy(mono.clone()));
                     let t = self.function(function, &outside);
                     let at = function.clauses[0].body.span;
@@ -364,33 +276,8 @@ impl Infer<'_> {
         }
         let known = definitions.known.borrow().get(&name).cloned();
         match known {
-            Some(Known::Done(t, first)) => self.copy(&t, first, &mut HashMap::new()),
+            Some(Known::Done(t, first)) => self.types.copy(&t, first, &mut HashMap::new()),
             _ => Type::Any,
-        }
-    }
-
-    /// A copy with variables of its own in the place of those from a number on.
-    fn copy(&mut self, t: &Type, first: u32, fresh: &mut HashMap<u32, Type>) -> Type {
-        match self.seen(t) {
-            Type::Var(n) if n >= first => {
-                if let Some(t) = fresh.get(&n) {
-                    return t.clone();
-                }
-                let new = self.fresh();
-                fresh.insert(n, new.clone());
-                new
-            }
-            Type::Seq(x) => seq(self.copy(&x, first, fresh)),
-            Type::Set(x) => set(self.copy(&x, first, fresh)),
-            Type::Map(x) => {
-                Type::Map(Rc::new((self.copy(&x.0, first, fresh), self.copy(&x.1, first, fresh))))
-            }
-            Type::Tuple(items) => Type::Tuple(items.iter().map(|t| self.copy(t, first, fresh)).collect()),
-            Type::Fun(items, r) => {
-                let items = items.iter().map(|t| self.copy(t, first, fresh)).collect();
-                Type::Fun(items, Rc::new(self.copy(&r, first, fresh)))
-            }
-            other => other,
         }
     }
 
@@ -417,9 +304,9 @@ impl Infer<'_> {
 
     fn pattern(&mut self, pat: &Pat, vars: &mut Vec<(Sym, Type)>) -> Type {
         match pat {
-            Pat::Any => self.fresh(),
+            Pat::Any => self.types.fresh(),
             Pat::Var(name) => {
-                let t = self.fresh();
+                let t = self.types.fresh();
                 vars.push((*name, t.clone()));
                 t
             }
@@ -429,27 +316,27 @@ impl Infer<'_> {
             Pat::Const(_) => Type::Any,
             Pat::Tuple(list) => Type::Tuple(list.iter().map(|p| self.pattern(p, vars)).collect()),
             Pat::Seq(list) => {
-                let item = self.fresh();
+                let item = self.types.fresh();
                 for p in list {
                     let t = self.pattern(p, vars);
-                    self.unify(&t, &item);
+                    self.types.unify(&t, &item);
                 }
                 seq(item)
             }
             Pat::Around(before, middle, after) => {
-                let item = self.fresh();
+                let item = self.types.fresh();
                 for p in before.iter().chain(after) {
                     let t = self.pattern(p, vars);
-                    self.unify(&t, &item);
+                    self.types.unify(&t, &item);
                 }
                 let whole = seq(item);
                 let t = self.pattern(middle, vars);
-                self.unify(&t, &whole);
+                self.types.unify(&t, &whole);
                 whole
             }
             Pat::Set(one) => match one {
                 Some(one) => set(self.pattern(one, vars)),
-                None => set(self.fresh()),
+                None => set(self.types.fresh()),
             },
             Pat::Dot(list) => {
                 // A part of a dotted pattern may take several values: nothing is known of it.
@@ -462,7 +349,7 @@ impl Infer<'_> {
             }
             Pat::Both(a, b) => {
                 let (a, b) = (self.pattern(a, vars), self.pattern(b, vars));
-                self.unify(&a, &b);
+                self.types.unify(&a, &b);
                 a
             }
         }
@@ -489,7 +376,7 @@ impl Infer<'_> {
             Some(Global::Type(_)) => set(Type::Any),
             Some(Global::Channel(_) | Global::Constructor(_)) => Type::Dotted,
             Some(Global::Builtin(builtin)) => {
-                let (a, b) = (self.fresh(), self.fresh());
+                let (a, b) = (self.types.fresh(), self.types.fresh());
                 builtin_type(*builtin, a, b)
             }
             _ => Type::Any,
@@ -515,14 +402,14 @@ impl Infer<'_> {
                     self.loose.push(self.faults[known].0);
                 }
                 // What begins otherwise may be a product of sets.
-                if self.seen(&first) == Type::Dotted { Type::Dotted } else { Type::Any }
+                if self.types.seen(&first) == Type::Dotted { Type::Dotted } else { Type::Any }
             }
             Kind::Apply(function, args) => self.apply(e, function, args, scope),
             Kind::Unary(op, a) => match op {
                 Unary::Not => self.both(&[a], Type::Bool, scope),
                 Unary::Minus => self.both(&[a], Type::Int, scope),
                 Unary::Length => {
-                    let item = self.fresh();
+                    let item = self.types.fresh();
                     self.is(a, seq(item), scope);
                     Type::Int
                 }
@@ -551,13 +438,13 @@ impl Infer<'_> {
             Kind::Lambda(function) => self.function(function, scope),
             Kind::Seq(list, stmts) => {
                 let inner = self.stmts(stmts, scope);
-                let item = self.fresh();
+                let item = self.types.fresh();
                 list.iter().for_each(|e| self.is(e, item.clone(), &inner));
                 seq(item)
             }
             Kind::Set(list, stmts) => {
                 let inner = self.stmts(stmts, scope);
-                let item = self.fresh();
+                let item = self.types.fresh();
                 list.iter().for_each(|e| self.is(e, item.clone(), &inner));
                 set(item)
             }
@@ -573,7 +460,7 @@ impl Infer<'_> {
                 set(Type::Any)
             }
             Kind::Map(pairs) => {
-                let (k, v) = (self.fresh(), self.fresh());
+                let (k, v) = (self.types.fresh(), self.types.fresh());
                 for (key, value) in pairs {
                     self.is(key, k.clone(), scope);
                     self.is(value, v.clone(), scope);
@@ -589,7 +476,7 @@ impl Infer<'_> {
 
     fn apply(&mut self, e: &Ex, function: &Ex, args: &[Ex], scope: &Scope) -> Type {
         let callee = self.expr(function, scope);
-        match self.seen(&callee) {
+        match self.types.seen(&callee) {
             Type::Any => {
                 args.iter().for_each(|a| {
                     self.expr(a, scope);
@@ -609,12 +496,12 @@ impl Infer<'_> {
             }
             Type::Var(_) => {
                 let params: Rc<[Type]> = args.iter().map(|a| self.expr(a, scope)).collect();
-                let result = self.fresh();
-                self.unify(&callee, &Type::Fun(params, Rc::new(result.clone())));
+                let result = self.types.fresh();
+                self.types.unify(&callee, &Type::Fun(params, Rc::new(result.clone())));
                 result
             }
             other => {
-                let message = format!("this has the type {}, it is no function", self.show(&other));
+                let message = format!("this has the type {}, it is no function", self.types.show(&other));
                 self.faults.push((function.span, message));
                 Type::Any
             }
@@ -633,7 +520,7 @@ impl Infer<'_> {
                 self.both(&[a, b], Type::Int, scope)
             }
             Binary::Concat => {
-                let item = self.fresh();
+                let item = self.types.fresh();
                 self.both(&[a, b], seq(item), scope)
             }
             _ => {
@@ -649,7 +536,7 @@ impl Infer<'_> {
 
     /// What stands in values of a type that nothing tells equal from different.
     fn incomparable(&self, t: &Type) -> Option<&'static str> {
-        match self.seen(t) {
+        match self.types.seen(t) {
             Type::Proc => Some("processes"),
             Type::Fun(..) => Some("functions"),
             Type::Seq(x) | Type::Set(x) => self.incomparable(&x),
@@ -669,15 +556,15 @@ impl Infer<'_> {
                     let found = self.expr(source, &scope);
                     let mut vars = Vec::new();
                     let shape = self.pattern(pat, &mut vars);
-                    match self.seen(&found) {
+                    match self.types.seen(&found) {
                         Type::Set(item) | Type::Seq(item) => self.same(&shape, &item, source.span),
                         Type::Any | Type::Var(_) => {
-                            self.unify(&shape, &Type::Any);
+                            self.types.unify(&shape, &Type::Any);
                         }
                         other => {
                             let message = format!(
                                 "this has the type {}, a set or a sequence is expected",
-                                self.show(&other)
+                                self.types.show(&other)
                             );
                             self.faults.push((source.span, message));
                         }

@@ -3,7 +3,7 @@
 //! In: a name of the table. Out: its type. Never here: inference.
 
 use super::builtin::Builtin;
-use super::types::{Type, seq, set};
+use super::unification::{Type, seq, set};
 use std::rc::Rc;
 
 /// The type of a built-in name, over two variables that nothing else uses.

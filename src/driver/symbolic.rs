@@ -550,6 +550,7 @@ fn conclude(
     report.proven.saved += base.unrolling.saved();
     report.weak.extend(base.unrolling.enc.weak.iter().cloned());
     report.depth = base.run.depth;
+    report.ends = base.run.ends;
     if report.width == 0 {
         note_width(&mut report, width, base.unrolling.enc.atoms.width());
     }

@@ -229,6 +229,7 @@ fn symbolic(s: &Symbolic) -> Value {
         "frames": s.frames,
         "clauses": s.clauses,
         "queries": s.queries,
+        "ends": s.ends,
         "conflicts": s.conflicts,
         "variables": s.variables,
         "width": s.width,

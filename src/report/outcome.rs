@@ -109,6 +109,8 @@ pub struct Symbolic {
     /// Clauses of an inductive invariant, besides the property.
     pub clauses: Option<usize>,
     pub queries: u64,
+    /// Of these, the first ones about the end of a sequence of events, where the search goes path by path.
+    pub ends: Option<u64>,
     pub conflicts: u64,
     pub variables: u64,
     /// Bits of unlimited integers, and why they are enough or not.

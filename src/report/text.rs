@@ -179,7 +179,8 @@ fn proven(out: &mut String, p: &Proven) {
 /// What a symbolic engine did.
 fn symbolic(out: &mut String, s: &Symbolic) {
     let depth = s.depth.map_or("nothing".into(), |d| format!("all paths of up to {d} operations"));
-    let _ = writeln!(out, "  searched     {depth}; {} queries, {} conflicts", s.queries, s.conflicts);
+    let ends = s.ends.map_or(String::new(), |n| format!(" ({n} about ends of sequences)"));
+    let _ = writeln!(out, "  searched     {depth}; {} queries{ends}, {} conflicts", s.queries, s.conflicts);
     if let Some(k) = s.k {
         let _ =
             writeln!(out, "  proof        by induction: no bad state follows {} good states in a row", k + 1);

@@ -45,6 +45,8 @@ pub struct Run {
     pub doubts: Vec<String>,
     /// Some depth was left on the strength of a width that nothing bounds.
     pub narrow: bool,
+    /// Sequences of events whose ends were asked about, where the search goes path by path.
+    pub ends: Option<u64>,
     /// Figures of helpers.
     pub beside: Figures,
 }

@@ -44,6 +44,7 @@ pub fn run<'m, V>(search: &mut Search<'_, 'm, V>, last: usize, beside: &Beside<'
         return ended;
     }
     search.run.depth = Some(0);
+    search.run.ends = Some(1);
     if last == 0 {
         return Ended::Depth;
     }
@@ -134,6 +135,7 @@ fn looked_at<V>(
         open.iter().for_each(|_| search.unrolling.note_unasked(depth));
         return None;
     }
+    *search.run.ends.get_or_insert(0) += open.len() as u64;
     let (open, replies) = helpers.ask(open, Question::Wrong(depth, active));
     for (sequence, reply) in open.iter().zip(replies) {
         if reply != Reply::Proof {
