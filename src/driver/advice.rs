@@ -6,7 +6,7 @@
 use super::symbolic::{self, Method};
 use super::temporal::Formulas;
 use super::{CheckOptions, Engine, symmetry};
-use crate::lang::typed::{Machine, SizeOrigin};
+use crate::lang::typed::{Machine, SizeOrigin, Type};
 use crate::program::symmetry::Mode;
 use crate::program::symmetry::types::{Standing, standings};
 use std::collections::BTreeSet;
@@ -29,7 +29,14 @@ pub fn advice(
     if limited {
         all.extend(smaller_sets(machine));
     }
-    all.extend(bounds(reasons));
+    let bound = |name: &str| {
+        machine.vars.iter().find(|d| *d.name == *name).and_then(|d| match &d.ty {
+            Type::Integer => Some(format!("{name} : 0..10")),
+            Type::Pow(of) if **of == Type::Integer => Some(format!("{name} <: 0..10")),
+            _ => None,
+        })
+    };
+    all.extend(bounds(reasons, bound));
     all
 }
 
@@ -77,8 +84,8 @@ fn smaller_sets(machine: &Machine) -> Option<String> {
     (!sizes.is_empty()).then(|| format!("to see all of a smaller scope: {}", sizes.join(" ")))
 }
 
-/// What would bound the choices that nothing bounds.
-fn bounds(reasons: &[String]) -> Option<String> {
+/// What would bound the choices that nothing bounds; `bound` says it of a variable.
+fn bounds(reasons: &[String], bound: impl Fn(&str) -> Option<String>) -> Option<String> {
     let conjuncts: BTreeSet<String> = reasons
         .iter()
         .filter_map(|reason| {
@@ -88,7 +95,7 @@ fn bounds(reasons: &[String]) -> Option<String> {
             let end =
                 rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '\'')).unwrap_or(rest.len());
             let name = Some(&rest[..end]).filter(|name| !name.is_empty() && !["a", "the"].contains(name))?;
-            Some(if images.is_some() { format!("ran({name}) <: 0..10") } else { format!("{name} : 0..10") })
+            if images.is_some() { Some(format!("ran({name}) <: 0..10")) } else { bound(name) }
         })
         .collect();
     let first = conjuncts.first()?;
@@ -103,14 +110,14 @@ mod tests {
     #[test]
     fn a_choice_that_nothing_bounds_is_named_with_a_conjunct_that_would() {
         let reasons = |all: &[&str]| all.iter().map(|s| s.to_string()).collect::<Vec<_>>();
-        let one = bounds(&reasons(&["op: nothing bounds new_value, which ranges over an infinite type"]));
+        let integer = |name: &str| Some(format!("{name} : 0..10"));
+        let advised = |all: &[&str]| bounds(&reasons(all), integer);
+        let one = advised(&["op: nothing bounds new_value, which ranges over an infinite type"]);
         assert!(one.is_some_and(|words| words.contains("`new_value : 0..10`")));
-        let images =
-            bounds(&reasons(&["nothing bounds the images of f, which lie in an infinite set (in `f`)"]));
+        let images = advised(&["nothing bounds the images of f, which lie in an infinite set (in `f`)"]);
         assert!(images.is_some_and(|words| words.contains("`ran(f) <: 0..10`")));
-        assert_eq!(
-            bounds(&reasons(&["nothing bounds the images of a function", "time limit reached"])),
-            None
-        );
+        assert_eq!(advised(&["nothing bounds the images of a function", "time limit reached"]), None);
+        let sequence = bounds(&reasons(&["nothing bounds t, which ranges over an infinite type"]), |_| None);
+        assert_eq!(sequence, None);
     }
 }

@@ -110,7 +110,9 @@ impl Interpreter<'_> {
         let var = unknown[0];
         let span = place_of(open, var);
         let name = self.machine.vars.get(var.0 as usize).map_or("a variable", |d| &*d.name);
-        let error = pending.filter(Error::is_finding).unwrap_or_else(|| {
+        // What could not be computed at all, such as a file that is not there, is why nothing bounds the variable.
+        let told = |e: &Error| e.is_finding() || e.kind() == ErrorKind::Unsupported;
+        let error = pending.filter(told).unwrap_or_else(|| {
             Error::unbounded(span, format!("nothing bounds {name}, which ranges over an infinite type"))
         });
         sink(env, Some(&error))

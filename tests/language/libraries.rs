@@ -167,6 +167,17 @@ fn tables_are_read_as_the_declared_type_says() {
 }
 
 #[test]
+fn a_table_that_is_not_there_is_why_a_constant_has_no_value() {
+    let text = "MACHINE M DEFINITIONS \"LibraryCSV.def\" CONSTANTS t PROPERTIES \
+                t = READ_CSV_SEQUENCE(\"no.csv\",FALSE,FALSE) & t : seq(INTEGER*STRING) \
+                OPERATIONS stay = skip END";
+    let j = check_machine(text, &[]);
+    assert_eq!(j["verdict"], "incomplete");
+    assert!(j["incomplete_because"].to_string().contains("there is no such file"), "{j}");
+    assert_eq!(j["warnings"].as_array().map(Vec::len), Some(0), "{j}");
+}
+
+#[test]
 fn documents_become_sequences_of_elements_and_values_of_the_declared_type() {
     let xml = "<?xml version=\"1.0\"?>\n<data version=\"2\">\n <row k=\"v\"/></data>";
     let assertion = "READ_XML(\"d.xml\",\"UTF-8\")(2)'attributes = {\"k\"|->\"v\"} & \
