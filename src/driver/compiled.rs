@@ -124,6 +124,7 @@ impl Run<'_> {
             watched: formulas.watched(),
             symmetry: options.symmetry,
             proven: options.proofs.of_states(),
+            listed: options.listed.clone(),
         };
         // What is under way when the time is up is finished if the search is saved then.
         let saved = options.checkpoint.save.is_some();

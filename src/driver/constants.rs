@@ -11,10 +11,11 @@ use super::values::written;
 use super::{CheckOptions, Engine};
 use crate::base::budget::Budget;
 use crate::base::{Name, Span};
-use crate::evaluate::Interpreter;
+use crate::evaluate::{Constants, Found, Interpreter};
 use crate::lang::typed::{Clause, Expr, ExprKind, Machine, Pred, PredKind, RelOp, SetKind, Type, VarId};
 use crate::lang::value::Value;
 use crate::symbolic::valuations::{VALUATIONS, groups, solutions};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
@@ -31,24 +32,34 @@ const FEW: f64 = 20.0;
 /// What an unbounded integer counts for, as a binary logarithm: users bound most of them by small numbers.
 const NUMBER: f64 = 6.0;
 
-/// Adds what the solver lists, where the evaluator does not list the constants soon, and says of which constants.
-pub fn prepare(machine: &mut Machine, options: &CheckOptions, budget: &Budget) -> Option<String> {
+/// What is known of the constants before a search.
+#[derive(Default)]
+pub struct Prepared {
+    /// What the evaluator listed, if that took it little time: it need not do it again.
+    pub found: Option<Arc<Found<Constants>>>,
+    /// Of which constants the solver listed the values.
+    pub note: Option<String>,
+}
+
+/// Adds what the solver lists, where the evaluator does not list the constants soon.
+pub fn prepare(machine: &mut Machine, options: &CheckOptions, budget: &Budget) -> Prepared {
     // In the scope, integers that nothing bounds have few values, which the solver does not know.
     let is_left = machine.integers_in_scope || options.certificate.is_asked() || options.cluster.is_some();
     if is_left || options.engine != Engine::Explicit || may_have(machine) <= FEW {
-        return None;
+        return Prepared::default();
     }
     let moment = within(budget, PATIENCE);
-    // Whatever the evaluator says in time, it will say again.
-    if Interpreter::new(machine, &moment).constants().is_ok_and(|_| moment.check().is_ok()) {
-        return None;
+    if let Ok(found) = Interpreter::new(machine, &moment).constants()
+        && moment.check().is_ok()
+    {
+        return Prepared { found: Some(Arc::new(found)), note: None };
     }
-    let Listed { by_solver, properties } = side_by_side(machine, budget);
+    let Listed { by_solver, properties, found } = side_by_side(machine, budget);
     let origin = Name::from("solver");
     let clause = |pred| Clause { label: None, origin: origin.clone(), pred, text: String::new() };
     machine.properties.extend(properties.into_iter().map(clause));
     let words = format!("the SAT solver listed the values of {}", by_solver.join(", "));
-    (!by_solver.is_empty()).then_some(words)
+    Prepared { found, note: (!by_solver.is_empty()).then_some(words) }
 }
 
 /// What is known of the constants, as properties, and the names of those that the solver listed.
@@ -56,6 +67,8 @@ pub fn prepare(machine: &mut Machine, options: &CheckOptions, budget: &Budget) -
 struct Listed {
     by_solver: Vec<String>,
     properties: Vec<Pred>,
+    /// All that the evaluator says, if it came to its end.
+    found: Option<Arc<Found<Constants>>>,
 }
 
 /// The solver and the evaluator list the constants side by side.
@@ -76,7 +89,7 @@ fn side_by_side(machine: &Machine, budget: &Budget) -> Listed {
             solver_ends.store(true, Ordering::Relaxed);
         }
         let solved = solver.join().unwrap_or_default();
-        if solved.properties.is_empty() { evaluated } else { solved }
+        if solved.properties.is_empty() || evaluated.found.is_some() { evaluated } else { solved }
     })
 }
 
@@ -93,22 +106,24 @@ fn solved(machine: &Machine, budget: &Budget) -> Listed {
     listed
 }
 
-/// What the evaluator lists, so that it need not be searched for again. Elements without names are left alone: of valuations that differ
-/// in these alone the evaluator keeps one, and a list that names them would tell them apart.
+/// What the evaluator lists, so that it need not be searched for again: for the search as it is, for whoever asks later as a property. Elements without
+/// names are left alone in that: of valuations that differ in these alone the evaluator keeps one, and a list that names them would tell
+/// them apart.
 fn evaluated(machine: &Machine, budget: &Budget) -> Listed {
     let Ok(found) = Interpreter::new(machine, budget).constants() else { return Listed::default() };
-    let is_few = (1..=VALUATIONS).contains(&found.values.len());
-    if !is_few
-        || found.remarks().next().is_some()
-        || machine.sets.iter().any(|set| set.kind != SetKind::Enumerated)
-    {
+    if budget.check().is_err() {
         return Listed::default();
     }
-    let values: Vec<Vec<Value>> = found.values.iter().map(|values| values.to_vec()).collect();
-    Listed {
-        by_solver: Vec::new(),
-        properties: one_of(machine, &machine.constants, &values).into_iter().collect(),
+    let is_few = (1..=VALUATIONS).contains(&found.values.len());
+    let is_told = is_few
+        && found.remarks().next().is_none()
+        && machine.sets.iter().all(|set| set.kind == SetKind::Enumerated);
+    let mut properties = Vec::new();
+    if is_told {
+        let values: Vec<Vec<Value>> = found.values.iter().map(|values| values.to_vec()).collect();
+        properties.extend(one_of(machine, &machine.constants, &values));
     }
+    Listed { by_solver: Vec::new(), properties, found: Some(Arc::new(found)) }
 }
 
 /// The binary logarithm of the number of values that the constants may have by their types, those aside that an equation

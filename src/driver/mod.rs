@@ -278,13 +278,14 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     let started = Instant::now();
     let mut question = Question::ask(path, options)?;
     question.refuse(options)?;
-    let listed = constants::prepare(&mut question.model.machine, options, budget);
+    let constants = constants::prepare(&mut question.model.machine, options, budget);
     let load_seconds = started.elapsed().as_secs_f64();
     let exploring = Instant::now();
-    let options = &proof_info::prepared(&question.model, &question.sources, options, budget)?;
+    let options = proof_info::prepared(&question.model, &question.sources, options, budget)?;
+    let options = &CheckOptions { listed: constants.found, ..options };
     let mut explored = question.search(options, budget)?;
     question.enter_stand_ins(&mut explored);
-    explored.notes.extend(listed);
+    explored.notes.extend(constants.note);
     let seconds = Seconds {
         load: load_seconds,
         setup: explored.setup_seconds,

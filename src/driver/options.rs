@@ -4,6 +4,7 @@
 //! Never here: arguments as typed, limits and live figures of a run beyond the handles that carry them.
 
 use super::{Certificate, Checkpoint, Cluster, Proofs, Reduce, SymmetryMode, bdd, symbolic, temporal};
+use crate::evaluate::{Constants, Found};
 use crate::explore::{self, Order, Progress, Store};
 use crate::model::LoadOptions;
 use crate::symbolic::unroll::Properties;
@@ -70,6 +71,8 @@ pub struct CheckOptions {
     pub certificate: Certificate,
     /// What may be taken for proven.
     pub proofs: Proofs,
+    /// The valuations of the constants, if they were listed before the search.
+    pub listed: Option<Arc<Found<Constants>>>,
     pub progress: Arc<Progress>,
 }
 
@@ -129,6 +132,7 @@ impl Default for CheckOptions {
             cluster: None,
             certificate: Certificate::default(),
             proofs: Proofs::default(),
+            listed: None,
             progress: Arc::default(),
         }
     }

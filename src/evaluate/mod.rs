@@ -62,6 +62,7 @@ use error::Res;
 pub use error::{Error, ErrorKind};
 pub use fragment::{ListingLimits, Pieces};
 pub use operation::{Steps, guards_of};
+pub use setup::Found;
 pub use state_cursor::Standing;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;

@@ -7,7 +7,9 @@
 
 use crate::system::{Program, Worker};
 use bombus_base::budget::{Budget, Stop};
+use bombus_base::hash::HashSet;
 use bombus_evaluate::{Error, ErrorKind, Interpreter, SOME_STEPS, State};
+use bombus_lang::value::Value;
 use bombus_system::{EventId, Finding, FindingKind, Sink, System};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +27,8 @@ pub(crate) struct Statics {
     shown: BTreeMap<Finding, State>,
     /// Steps that were taken so far.
     steps: u32,
+    /// Assertions that hold, with the values of the constants they read, where these are not all constants.
+    held: HashSet<(usize, Vec<Value>)>,
 }
 
 /// What assertions that were put off turned out to be.
@@ -45,11 +49,15 @@ impl<'m> Program<'m> {
         heard.state = Some(state.clone());
         for i in self.static_assertions() {
             let pred = &self.machine.assertions[i].pred;
+            let key = self.part_that_counts(i, state).map(|values| (i, values));
+            if key.as_ref().is_some_and(|key| heard.looked.held.contains(key)) {
+                continue;
+            }
             let steps = SOME_STEPS.min(TOGETHER - heard.looked.steps);
             let (holds, taken) = worker.interpreter.eval_pred_within(pred, state, steps);
             heard.looked.steps += taken;
             match holds {
-                Ok(true) => {}
+                Ok(true) => heard.looked.held.extend(key),
                 Ok(false) => heard.finding(broken(i)),
                 Err(e) if e.kind() == ErrorKind::Impatient => heard.looked.waiting.push((i, state.clone())),
                 Err(e) => {
@@ -64,8 +72,16 @@ impl<'m> Program<'m> {
         heard.state = None;
     }
 
+    /// The values of the constants that an assertion reads; `None` if it reads all, for then no two valuations have the same.
+    fn part_that_counts(&self, assertion: usize, state: &State) -> Option<Vec<Value>> {
+        let read = &self.read_by_statics[assertion];
+        (read.len() < state.constants.len())
+            .then(|| read.iter().map(|at| state.constants[*at].clone()).collect())
+    }
+
     /// Keeps what the look at constants and initial states left behind.
-    pub(crate) fn keep_statics(&self, looked: Statics) {
+    pub(crate) fn keep_statics(&self, mut looked: Statics) {
+        looked.held = HashSet::default();
         *self.looked.lock() = Some(looked);
     }
 

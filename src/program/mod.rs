@@ -53,7 +53,7 @@ pub use system::{Program, Worker};
 use bombus_analyse::proof_info::ProofInfo;
 use bombus_base::budget::{Budget, Stop};
 use bombus_base::hash::HashSet;
-use bombus_evaluate::{Constants, ErrorKind, Interpreter};
+use bombus_evaluate::{Constants, ErrorKind, Found, Interpreter};
 use bombus_lang::typed::{Machine, Pred, SetId, Type, VarId};
 use bombus_lang::value::Value;
 use bombus_lang::value::identity::Forms;
@@ -92,6 +92,8 @@ pub struct Options {
     pub symmetry: Option<symmetry::Mode>,
     /// What events keep, instead of what they do not write.
     pub proven: Option<Arc<ProofInfo>>,
+    /// What the evaluator says of the constants of this machine, if it was asked before.
+    pub listed: Option<Arc<Found<Constants>>>,
 }
 
 /// Valuations that are looked at when the promises of all leave a variable without a layout.
@@ -133,7 +135,8 @@ fn promises(
 /// Sets up the constants and chooses layouts. Code is made when a valuation is first met.
 pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> Result<Program<'m>, Stop> {
     let interpreter = Interpreter::new(machine, budget);
-    let (valuations, setup_errors, setup_incomplete, setup_sampled) = match interpreter.constants() {
+    let constants = options.listed.as_deref().cloned().map_or_else(|| interpreter.constants(), Ok);
+    let (valuations, setup_errors, setup_incomplete, setup_sampled) = match constants {
         Ok(found) => (found.values, found.errors, found.incomplete, found.sampled),
         Err(e) => match e.kind() {
             ErrorKind::Stopped(stop) => return Err(stop),
@@ -184,11 +187,13 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
             op.params.iter().chain(&op.results).map(|v| label_layout(machine, &machine.var(*v).ty)).collect()
         })
         .collect();
-    let statics = machine
-        .assertions
-        .iter()
-        .map(|c| Uses::of_pred(&c.pred).all().iter().all(|v| !machine.variables.contains(v)))
-        .collect();
+    let read: Vec<BTreeSet<VarId>> =
+        machine.assertions.iter().map(|c| Uses::of_pred(&c.pred).all()).collect();
+    let statics = read.iter().map(|read| read.iter().all(|v| !machine.variables.contains(v))).collect();
+    let places = |read: &BTreeSet<VarId>| {
+        let constants = machine.constants.iter().enumerate();
+        constants.filter(|(_, v)| read.contains(v)).map(|(at, _)| at).collect()
+    };
     let mut effects = Effects::of(machine);
     if let Some(proven) = &options.proven {
         effects.touch_what_is_open(proven, machine.invariant.len());
@@ -211,6 +216,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         setup_incomplete,
         setup_sampled,
         statics,
+        read_by_statics: read.iter().map(places).collect(),
         looked: Mutex::default(),
         labels,
         messages: Messages::default(),

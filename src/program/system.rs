@@ -57,6 +57,8 @@ pub struct Program<'m> {
     pub(super) setup_sampled: Vec<Error>,
     /// Assertions about constants alone: checked once for each valuation.
     pub(super) statics: Vec<bool>,
+    /// For each assertion, the places of the constants that it reads.
+    pub(super) read_by_statics: Vec<Vec<usize>>,
     /// What the look at the constants and the initial states left behind, once it was taken.
     pub(super) looked: Mutex<Option<Statics>>,
     /// Layouts in which parameters and results are hashed, for each event.
