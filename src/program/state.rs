@@ -34,6 +34,8 @@ pub struct StateLayout {
     /// All fields, with their registers: those of up to a word, and the wider ones.
     places: Vec<Place>,
     wide: Vec<(Field, u16)>,
+    /// The fields that hold pool numbers; `None` if some row of a table has one, for rows may be absent.
+    pooled: Option<Vec<Place>>,
 }
 
 const ESCAPED: u64 = 1;
@@ -87,7 +89,8 @@ impl StateLayout {
         let all = || slots.iter().flat_map(|s| s.fields.iter().map(|f| (*f, s.reg + f.part)));
         let places = all().filter_map(|(f, reg)| f.place(reg)).collect();
         let wide = all().filter(|(f, reg)| f.place(*reg).is_none()).collect();
-        StateLayout { slots, words: used.len(), bits, escapes, valuation_bits, places, wide }
+        let pooled = slots.iter().map(pool_places).collect::<Option<Vec<_>>>().map(|all| all.concat());
+        StateLayout { slots, words: used.len(), bits, escapes, valuation_bits, places, wide, pooled }
     }
 
     pub fn is_escaped(&self, state: &[u64]) -> bool {
@@ -168,6 +171,28 @@ impl StateLayout {
             .collect()
     }
 
+    /// Words that are equal exactly if the states are, whatever numbers the pool gave to values: numbers are replaced by hashes of what
+    /// they stand for. False if that cannot be done, and then the state has to be spelled.
+    pub fn stable_words(&self, state: &[u64], pool: &Pool, out: &mut Vec<u64>) -> bool {
+        out.clear();
+        let push = |out: &mut Vec<u64>, id: u64| {
+            let content = pool.content128(ValueId(id as u32));
+            out.extend([content as u64, (content >> 64) as u64]);
+        };
+        if self.is_escaped(state) {
+            out.push(state[0] & u64::from(u32::MAX));
+            push(out, state[0] >> 32);
+            return true;
+        }
+        let Some(pooled) = &self.pooled else { return false };
+        out.extend_from_slice(state);
+        for p in pooled {
+            out[p.word as usize] &= !(p.mask << p.shift);
+            push(out, p.load(state));
+        }
+        true
+    }
+
     /// One line per variable, for `bombus info`.
     pub fn describe(&self, machine: &Machine) -> String {
         let mut out = String::new();
@@ -179,6 +204,36 @@ impl StateLayout {
             writeln!(out, "state: {} in {}", many(self.bits as u64, "bit"), many(self.words as u64, "word"));
         out
     }
+}
+
+/// The fields of a variable that hold pool numbers, if there is one in every state.
+fn pool_places(slot: &Slot) -> Option<Vec<Place>> {
+    let mut parts = Vec::new();
+    note_pooled(&slot.layout, 0, &mut parts).then(|| {
+        let fields = slot.fields.iter().filter(|f| parts.contains(&f.part));
+        fields.filter_map(|f| f.place(slot.reg + f.part)).collect()
+    })
+}
+
+/// Notes the registers of a layout that hold pool numbers; false if some may hold none.
+fn note_pooled(l: &Layout, part: u16, parts: &mut Vec<u16>) -> bool {
+    match l {
+        Layout::Pool => parts.push(part),
+        Layout::Pair(p) => {
+            return note_pooled(&p.0, part, parts) && note_pooled(&p.1, part + p.0.words(), parts);
+        }
+        Layout::Rec(fields) => {
+            let mut at = part;
+            return fields.iter().all(|l| {
+                let fixed = note_pooled(l, at, parts);
+                at += l.words();
+                fixed
+            });
+        }
+        Layout::Table(_) => return !l.has_pool(),
+        Layout::Int | Layout::Code(_) | Layout::Bits(_) | Layout::Array(_) => {}
+    }
+    true
 }
 
 /// Whether some value of the type has no place in the layout.

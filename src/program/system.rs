@@ -25,6 +25,7 @@ use super::tray;
 use crate::constant_assertions::{Heard, Statics};
 use bombus_base::budget::Budget;
 use bombus_evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
+use bombus_kernels::hash;
 use bombus_lang::typed::{Machine, Pred, VarId};
 use bombus_lang::value::{Value, digest};
 use bombus_system::{
@@ -629,6 +630,9 @@ impl<'m> System for Program<'m> {
             return None;
         }
         let (regs, bytes) = &mut worker.spelling;
+        if self.layout.stable_words(state, &self.pool, regs) {
+            return Some(hash::words(regs));
+        }
         bytes.clear();
         bytes.extend_from_slice(&(self.layout.valuation(state) as u64).to_le_bytes());
         self.layout.spell(state, &self.pool, regs, bytes);
