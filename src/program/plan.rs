@@ -9,7 +9,7 @@
 //! taken in any order; one that is undefined decides only when no other is false, and whoever carries
 //! out the plan sees to that. Deterministic: ties go to the conjunct that stands first.
 
-use super::uses::Uses;
+use super::uses::{Reads, Uses};
 use bombus_base::Int;
 use bombus_lang::typed::{BinOp, Expr, ExprKind, Pred, PredKind, RelOp, Type, UnOp, VarId};
 use bombus_lang::value::Value;
@@ -171,7 +171,7 @@ fn tests(infos: &mut [Conjunct], open: &BTreeSet<VarId>, steps: &mut Vec<PlanSte
 }
 
 fn ground(e: &Expr, open: &BTreeSet<VarId>) -> bool {
-    Uses::of_expr(e).reads.is_disjoint(open)
+    Reads::of_expr(e, &|v| open.contains(&v)).is_none()
 }
 
 fn open_var(e: &Expr, open: &BTreeSet<VarId>) -> Option<VarId> {

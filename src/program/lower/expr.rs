@@ -4,7 +4,7 @@
 //! subexpression that lacks one.
 
 use super::*;
-use crate::uses::Uses;
+use crate::uses::{Reads, Uses};
 use bombus_lang::typed::{BigOp, FunctionConst};
 
 impl Lower<'_> {
@@ -40,6 +40,13 @@ impl Lower<'_> {
         uses.olds.is_empty() && uses.reads.iter().all(|v| self.value_of(*v).is_some())
     }
 
+    /// The same for an expression; it is asked of every expression of a model for each valuation of the constants.
+    pub(super) fn is_constant_expr(&self, e: &Expr) -> bool {
+        let is_open = |v| self.value_of(v).is_none();
+        let open = Reads::of_expr(e, &is_open);
+        open.is_none() && !open.has_old()
+    }
+
     fn folded(&mut self, e: &Expr, want: Option<&Layout>) -> Low<Option<Operand>> {
         let value = match &e.kind {
             ExprKind::Int(n) => Some(Value::Int(n.clone())),
@@ -49,7 +56,7 @@ impl Lower<'_> {
                 Some(value) => Some(value.clone()),
                 None => return Ok(None),
             },
-            _ if self.is_constant(&Uses::of_expr(e)) => self.w.folder.value(e),
+            _ if self.is_constant_expr(e) => self.w.folder.value(e),
             _ => None,
         };
         Ok(match value {
@@ -127,9 +134,7 @@ impl Lower<'_> {
             ExprKind::Big(BigOp::Lambda, vars, p, body) => {
                 self.comprehension_carrier(vars, p, Some(body), env).map(Layout::Bits)
             }
-            ExprKind::Binary(BinOp::Interval, ..) | ExprKind::SetExt(_)
-                if self.is_constant(&Uses::of_expr(e)) =>
-            {
+            ExprKind::Binary(BinOp::Interval, ..) | ExprKind::SetExt(_) if self.is_constant_expr(e) => {
                 self.natural(&self.w.folder.value(e)?, &e.ty)
             }
             _ => None,
@@ -417,7 +422,7 @@ impl Lower<'_> {
                 self.jump_unless(p, &env, wd)?;
                 return self.expr(body, &env, None);
             }
-            ExprKind::Unary(UnOp::Inverse, g) if !self.is_constant(&Uses::of_expr(g)) => {
+            ExprKind::Unary(UnOp::Inverse, g) if !self.is_constant_expr(g) => {
                 let g = self.expr(g, env, None)?;
                 if let Some(row) = self.apply_inverse(&g, x, env)? {
                     return Ok(row);
@@ -477,7 +482,7 @@ impl Lower<'_> {
     /// The array of a function over constants alone: cheaper to apply than its matrix.
     fn constant_array(&self, f: &Expr) -> Option<Layout> {
         let Type::Pow(pair) = &f.ty else { return None };
-        if !matches!(**pair, Type::Prod(..)) || !self.is_constant(&Uses::of_expr(f)) {
+        if !matches!(**pair, Type::Prod(..)) || !self.is_constant_expr(f) {
             return None;
         }
         let value = match &f.kind {

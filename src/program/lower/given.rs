@@ -92,7 +92,7 @@ impl<'w> Lower<'w> {
             for c in &guard.conjuncts {
                 let PredKind::Rel(RelOp::In, pattern, set) = &c.kind else { continue };
                 let Some(path) = place_in(pattern, *v).filter(|_| has_value(pattern)) else { continue };
-                if !self.is_constant(&Uses::of_expr(set)) || self.size(set) > MAX_LISTED {
+                if !self.is_constant_expr(set) || self.size(set) > MAX_LISTED {
                     continue;
                 }
                 let Some(Value::Set(elems)) = self.w.folder.value(set) else { continue };
@@ -136,7 +136,7 @@ impl<'w> Lower<'w> {
         let PredKind::Rel(RelOp::In, pattern, set) = &c.kind else { return c.clone() };
         let (ExprKind::Pair(a, b), Type::Pow(pair)) = (&pattern.kind, &set.ty) else { return c.clone() };
         let Type::Prod(left, right) = &**pair else { return c.clone() };
-        let known = |e: &Expr| self.is_constant(&Uses::of_expr(e));
+        let known = |e: &Expr| self.is_constant_expr(e);
         if !known(set) {
             return c.clone();
         }
@@ -194,7 +194,7 @@ impl<'w> Lower<'w> {
                     let inner = if is(arg) { set } else { arg };
                     if let ExprKind::Apply(f, arg) = &inner.kind
                         && is(arg)
-                        && self.is_constant(&Uses::of_expr(f))
+                        && self.is_constant_expr(f)
                     {
                         let kind = ExprKind::Unary(UnOp::Dom, f.clone());
                         domain = Some(Expr { kind, ty: Type::pow(Type::Integer), span: f.span });

@@ -28,7 +28,7 @@ impl<'w> Lower<'w> {
                 PlanStep::Bind(v, Source::Type(ty)) if self.is_endless(ty) => {
                     Some((self.variable(*v), self.solved(plan, *v, &mut decided)?, vec![*v]))
                 }
-                PlanStep::Bind(v, Source::Member(set)) if self.is_constant(&Uses::of_expr(set)) => {
+                PlanStep::Bind(v, Source::Member(set)) if self.is_constant_expr(set) => {
                     let values = match (!self.is_vast(set)).then(|| self.w.folder.value(set)).flatten() {
                         Some(all) if self.has_bits(&all, set) => None,
                         Some(Value::Set(all)) if all.len() <= MAX_ROWS => Some(all.to_vec()),
@@ -94,7 +94,7 @@ impl<'w> Lower<'w> {
 
     /// The elements of a constant set that has no bit-set.
     pub(super) fn awkward(&self, set: &Expr) -> Option<Vec<Value>> {
-        if !self.is_constant(&Uses::of_expr(set)) || self.is_vast(set) {
+        if !self.is_constant_expr(set) || self.is_vast(set) {
             return None;
         }
         let value = self.w.folder.value(set)?;

@@ -125,7 +125,7 @@ impl Lower<'_> {
                     self.member(&q, b, env, l, false)
                 }
             }
-            ExprKind::Binary(BinOp::Union, a, b) if !self.is_constant(&Uses::of_expr(set)) => {
+            ExprKind::Binary(BinOp::Union, a, b) if !self.is_constant_expr(set) => {
                 self.need(&[a, b], env)?;
                 if when {
                     self.member(x, a, env, l, true)?;
@@ -138,9 +138,7 @@ impl Lower<'_> {
                     Ok(())
                 }
             }
-            ExprKind::Binary(op @ (BinOp::Inter | BinOp::SetMinus), a, b)
-                if !self.is_constant(&Uses::of_expr(set)) =>
-            {
+            ExprKind::Binary(op @ (BinOp::Inter | BinOp::SetMinus), a, b) if !self.is_constant_expr(set) => {
                 self.need(&[a, b], env)?;
                 let inter = *op == BinOp::Inter;
                 if when {
@@ -154,7 +152,7 @@ impl Lower<'_> {
                     self.member(x, b, env, l, !inter)
                 }
             }
-            ExprKind::SetExt(es) if !es.is_empty() && !self.is_constant(&Uses::of_expr(set)) => {
+            ExprKind::SetExt(es) if !es.is_empty() && !self.is_constant_expr(set) => {
                 let end = self.label();
                 // All elements must be defined, whichever is hit first.
                 let mut parts = Vec::new();

@@ -4,13 +4,12 @@
 //! one, each in the layout of its type. A set that is not listed, or an element that does not fit, is a misfit.
 
 use super::*;
-use crate::uses::Uses;
 
 impl Lower<'_> {
     /// Starts a loop over a set in the pool: the element, where the next round begins, where the loop ends.
     /// Of a constant set more is known than what it has in the pool (`given` and `listed`).
     pub(super) fn pooled_loop(&mut self, set: &Expr, s: &Operand, ty: &Type) -> Low<(Operand, Label, Label)> {
-        if self.is_constant(&Uses::of_expr(set)) {
+        if self.is_constant_expr(set) {
             return unsupported("a constant set in the pool");
         }
         if is_space(set) {

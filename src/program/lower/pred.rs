@@ -289,7 +289,7 @@ impl Lower<'_> {
     fn common_array(&self, a: &Expr, b: &Expr, env: &Env) -> Option<Layout> {
         let fits =
             |e: &Expr, layout: &Layout| {
-                self.is_constant(&Uses::of_expr(e))
+                self.is_constant_expr(e)
                     && self.w.folder.value(e).is_some_and(|v| {
                         layout.encode(&v, self.w.pool, &mut vec![0; layout.words() as usize])
                     })

@@ -418,7 +418,7 @@ impl Lower<'_> {
     /// `r[S]`; one row when S is a single element.
     fn image(&mut self, r: &Expr, s: &Expr, env: &Env) -> Low<Operand> {
         if let ExprKind::Unary(UnOp::Inverse, f) = &r.kind
-            && !self.is_constant(&crate::uses::Uses::of_expr(f))
+            && !self.is_constant_expr(f)
         {
             let x = self.expr(f, env, None)?;
             if x.array().is_some() {

@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::plan::{self, Plan, PlanStep, Source};
-use crate::uses::Uses;
+use crate::uses::{Reads, Uses};
 use bombus_lang::typed::PredKind;
 
 /// Copies of a loop's body at most, of nested loops at most, and operations beyond which none are made.
@@ -179,7 +179,7 @@ impl<'w> Lower<'w> {
         let room = (MAX_COPIES / self.copies).min(MAX_ROUNDS);
         let number = |e: &Expr| match &e.kind {
             ExprKind::Var(v) if env.now.contains_key(v) => self.known.get(&env.now[v].reg).copied(),
-            _ if self.is_constant(&Uses::of_expr(e)) => match self.w.folder.value(e)? {
+            _ if self.is_constant_expr(e) => match self.w.folder.value(e)? {
                 Value::Int(n) => n.small(),
                 _ => None,
             },
@@ -208,7 +208,7 @@ impl<'w> Lower<'w> {
                 ExprKind::Binary(BinOp::Interval, a, b) => interval(number(a)?, number(b)?),
                 ExprKind::TypeSet(t) => whole(t),
                 _ if matches!(ty, Type::Integer | Type::Bool | Type::Set(_))
-                    && self.is_constant(&Uses::of_expr(set)) =>
+                    && self.is_constant_expr(set) =>
                 {
                     match self.w.folder.value(set)? {
                         Value::Set(elems) if elems.len() <= room => Some(elems.to_vec()),
@@ -356,7 +356,7 @@ impl<'w> Lower<'w> {
             && let Some(rows) = self.rows_for_match(&s, a, binds)?
         {
             let c = rows.carrier()?.clone();
-            if Uses::of_expr(a).reads.iter().all(|v| !binds.contains(v)) {
+            if Reads::of_expr(a, &|v| binds.contains(&v)).is_none() {
                 // The one value of a known argument.
                 let x = self.expr(a, env, None)?;
                 let (head, exit, start) = (self.label(), self.label(), self.label());
@@ -393,7 +393,7 @@ impl<'w> Lower<'w> {
             let (rc, cc) = s.matrix()?;
             let (rc, cc) = (rc.clone(), cc.clone());
             let (rows, cols) = (rc.card() as u16, cc.card() as u16);
-            let known = |e: &Expr| Uses::of_expr(e).reads.iter().all(|v| !binds.contains(v));
+            let known = |e: &Expr| Reads::of_expr(e, &|v| binds.contains(&v)).is_none();
             if known(a) {
                 // One row of a known relation.
                 let x = self.expr(a, env, None)?;
@@ -446,7 +446,7 @@ impl<'w> Lower<'w> {
 
     /// The rows of a function to go through: none are needed, only their carrier, when the argument is known.
     fn rows_for_match(&mut self, s: &Operand, a: &Expr, binds: &[VarId]) -> Low<Option<Operand>> {
-        let known = Uses::of_expr(a).reads.iter().all(|v| !binds.contains(v));
+        let known = Reads::of_expr(a, &|v| binds.contains(&v)).is_none();
         match s.array() {
             Some(array) if known => {
                 Ok(Some(Operand { reg: s.reg, layout: Layout::Bits(array.rows.clone()) }))
