@@ -70,6 +70,16 @@ impl Cells {
         low_mask(self.per_word() * self.width as usize) / self.mask()
     }
 
+    /// The bits of the cells in a word of a partial array that have a value: all cells are asked at once.
+    #[inline(always)]
+    const fn filled(self, word: u64) -> u64 {
+        let top = self.ones() << (self.width - 1);
+        let rest = top - self.ones();
+        // A cell whose bits below the top one are not all zero carries into the top one.
+        let some = ((word & rest) + rest | word) & top;
+        (some >> (self.width - 1)) * self.mask()
+    }
+
     /// The value of a row.
     #[inline(always)]
     pub fn value(self, cells: &[u64], row: usize) -> Option<u64> {
@@ -111,8 +121,23 @@ impl Cells {
 
 /// The rows that have a value.
 pub fn present(cells: &[u64], shape: Cells, out: &mut [u64]) {
+    if shape.base == 0 {
+        return super::fill(out, shape.rows as usize);
+    }
     out.fill(0);
-    shape.each(cells, |row, _| insert(out, row));
+    let (per, mut row) = (shape.per_word(), 0);
+    for word in &cells[..shape.words()] {
+        let here = per.min(shape.rows as usize - row);
+        // PERF: most arrays are full, and most words of the others too.
+        if shape.filled(*word) == low_mask(here * shape.width as usize) {
+            super::put_window(out, row, here, low_mask(here));
+        } else {
+            (0..here)
+                .filter(|k| word >> (k * shape.width as usize) & shape.mask() != 0)
+                .for_each(|k| insert(out, row + k));
+        }
+        row += here;
+    }
 }
 
 /// The values that occur.
@@ -174,6 +199,18 @@ pub fn recode(cells: &[u64], from: Cells, to: Cells, out: &mut [u64]) -> bool {
         }
         return true;
     }
+    if (from.width, from.base, to.base) == (to.width, 1, 0) {
+        let (mut left, mut full) = (to.rows as usize, true);
+        for (out, word) in out[..to.words()].iter_mut().zip(cells) {
+            let here = left.min(to.per_word());
+            let cells = low_mask(here * to.width as usize);
+            full &= from.filled(*word) == cells;
+            // A row without a value has none to be written; nobody looks at the others then.
+            *out = word.wrapping_sub(to.ones() & cells) & cells;
+            left -= here;
+        }
+        return full;
+    }
     out.fill(0);
     let mut rows = 0;
     from.each(cells, |row, value| {
@@ -221,17 +258,25 @@ pub fn restrict_values(cells: &[u64], shape: Cells, set: &[u64], keep: bool, out
 
 /// Writes the values of `with` over those in `out`.
 pub fn override_with(out: &mut [u64], with: &[u64], shape: Cells) {
-    shape.each(with, |row, value| shape.put(out, row, value));
+    let words = shape.words();
+    if shape.base == 0 {
+        return out[..words].copy_from_slice(&with[..words]);
+    }
+    for (out, with) in out[..words].iter_mut().zip(with) {
+        *out = *out & !shape.filled(*with) | with;
+    }
 }
 
 /// Adds the values of `with` to the partial array `out`; whether the two agree on the rows they share.
 pub fn unite(out: &mut [u64], with: &[u64], shape: Cells) -> bool {
-    let mut agree = true;
-    shape.each(with, |row, value| {
-        agree &= shape.value(out, row).is_none_or(|old| old == value);
-        shape.put(out, row, value);
-    });
-    agree
+    debug_assert!(shape.base == 1);
+    let mut differ = 0;
+    for (out, with) in out[..shape.words()].iter_mut().zip(with) {
+        let written = shape.filled(*with);
+        differ |= (*out ^ with) & written & shape.filled(*out);
+        *out = *out & !written | with;
+    }
+    differ == 0
 }
 
 /// The rows of a partial array as the length of a sequence: rows `0..n` have values, the others none.
@@ -312,6 +357,9 @@ mod tests {
             let mut narrow = vec![0; Cells::new(rows, cols, true).words()];
             let all = plain.iter().all(Option::is_some);
             assert_eq!(recode(&wide, partial, Cells::new(rows, cols, true), &mut narrow), all);
+            let mut over = vec![0; shape.words()];
+            override_with(&mut over, &cells, shape);
+            assert_eq!(list(&over, shape), plain);
             let mut kept = vec![0; partial.words()];
             for keep in [true, false] {
                 restrict_rows(&wide, partial, &set, keep, &mut kept);
@@ -333,6 +381,10 @@ mod tests {
             let (mut with, mut both) = (vec![0; partial.words()], wide.clone());
             other.iter().enumerate().for_each(|(r, v)| v.iter().for_each(|v| partial.put(&mut with, r, *v)));
             let agree = plain.iter().zip(&other).all(|(a, b)| a.is_none() || b.is_none() || a == b);
+            let mut over = wide.clone();
+            override_with(&mut over, &with, partial);
+            let later: Vec<Option<u64>> = plain.iter().zip(&other).map(|(a, b)| b.or(*a)).collect();
+            assert_eq!(list(&over, partial), later);
             assert_eq!(unite(&mut both, &with, partial), agree);
             if agree {
                 let union: Vec<Option<u64>> = plain.iter().zip(&other).map(|(a, b)| a.or(*b)).collect();
