@@ -1,8 +1,13 @@
 //! The command-line program; everything is in the library.
 
+use std::io::Write;
+
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() -> std::process::ExitCode {
-    bombus::cli::run::main().into()
+fn main() {
+    let status = bombus::cli::run::main();
+    // What cannot be written any more has no reader.
+    let _ = std::io::stdout().flush();
+    bombus_kernels::leaving::leave(status)
 }

@@ -9,6 +9,7 @@ pub mod distant;
 mod fold;
 pub mod hash;
 pub mod image;
+pub mod leaving;
 pub mod lineage;
 pub mod memory;
 pub mod native;

@@ -67,12 +67,15 @@ pub(super) fn paths<S: System>(
     shared: &mut Shared<'_, S>,
     findings: &[(Place, Finding, Option<u32>)],
 ) -> Result<Paths, InternalError> {
+    let wanted = wanted(findings, shared.options.keep_going);
+    if wanted.is_empty() {
+        return Ok(Paths::new());
+    }
     let trails = std::mem::take(&mut shared.trails);
     if let Some(paths) = trail::paths(shared, &trails, findings) {
         return Ok(paths);
     }
     drop(trails);
-    let wanted = wanted(findings, shared.options.keep_going);
     let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else { return Ok(Paths::new()) };
     let capacity = shared.visited.capacity();
     shared.visited = Visited::new(Shape { slots: 1, ..Shape::default() }, &shared.meter)
