@@ -6,8 +6,8 @@
 use crate::Trouble;
 use crate::shim::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Bytes of bulk memory in use, their peak, and the limit. Shared by all structures of one run.
 ///
@@ -22,12 +22,23 @@ pub struct Meter {
     others: Counter,
     /// The meter of the whole, which must agree to every claim.
     whole: Option<Arc<Meter>>,
+    /// What the machine had free when that was first asked; `None` where memory matters more than time.
+    free: Option<OnceLock<u64>>,
 }
+
+/// One of so many bytes that are free may be spent to save time.
+const GENEROUS: u64 = 16;
 
 impl Meter {
     pub fn new(limit: Option<u64>) -> Arc<Meter> {
         let limit = limit.unwrap_or(u64::MAX);
         Arc::new(Meter::with(limit, None))
+    }
+
+    /// The same for a run that may take more memory than it needs where that saves time, as long as the machine has plenty.
+    pub fn generous(limit: Option<u64>) -> Arc<Meter> {
+        let meter = Meter::with(limit.unwrap_or(u64::MAX), None);
+        Arc::new(Meter { free: Some(OnceLock::new()), ..meter })
     }
 
     /// A meter for a part of what `whole` measures.
@@ -36,7 +47,14 @@ impl Meter {
     }
 
     fn with(limit: u64, whole: Option<Arc<Meter>>) -> Meter {
-        Meter { used: Counter::new(0), peak: Counter::new(0), limit, others: Counter::new(0), whole }
+        Meter {
+            used: Counter::new(0),
+            peak: Counter::new(0),
+            limit,
+            others: Counter::new(0),
+            whole,
+            free: None,
+        }
     }
 
     /// Says how much of the limit others use.
@@ -48,6 +66,17 @@ impl Meter {
     pub fn room(&self) -> u64 {
         let here = self.limit.saturating_sub(self.used()).saturating_sub(self.others.load(Ordering::Relaxed));
         self.whole.as_ref().map_or(here, |whole| here.min(whole.room()))
+    }
+
+    /// Whether an array of so many bytes is so small for this machine and this limit that time matters more than its size.
+    pub fn has_plenty(&self, bytes: u64) -> bool {
+        match (&self.whole, &self.free) {
+            (Some(whole), _) => whole.has_plenty(bytes) && bytes <= self.room() / 4,
+            (None, Some(free)) => {
+                bytes <= free.get_or_init(free_memory) / GENEROUS && bytes <= self.room() / 4
+            }
+            (None, None) => false,
+        }
     }
 
     /// Claims `bytes` before they are allocated.
@@ -86,6 +115,16 @@ impl Meter {
     }
 }
 
+/// Bytes that the machine, or the group of processes that this one belongs to, has free; 0 if it does not say.
+fn free_memory() -> u64 {
+    let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
+    let all = read("/proc/meminfo");
+    let kilobytes = all.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let free =
+        kilobytes.and_then(|said| said.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) << 10;
+    read("/sys/fs/cgroup/memory.max").trim().parse::<u64>().map_or(free, |most| free.min(most))
+}
+
 /// Types for which memory full of zero bytes is a valid array of zero values.
 ///
 /// # Safety
@@ -118,6 +157,8 @@ pub enum Pages {
     Small,
     /// Save TLB misses of random accesses all over it.
     Huge,
+    /// The same, and it will be touched all over as soon as it is there: where huge pages would be too large, small ones come all at once.
+    Full,
 }
 
 /// A fixed array of zero values, owned, its bytes claimed from a meter.
@@ -189,8 +230,14 @@ mod region {
 
     /// From this size on, pages are mapped directly, so that they cost nothing until touched.
     const MAP_FROM: usize = 1 << 18;
+    /// The same for an array that is touched all over at once.
+    const MAP_FULL_FROM: usize = 1 << 16;
     /// From this size on, huge pages are asked for: they save a TLB miss per random access.
     const HUGE_FROM: usize = 1 << 21;
+    /// Below this size all pages of an array that will be full come at once; beyond it, most of them are huge.
+    const FULL_BELOW: usize = 1 << 25;
+    /// The pages of the system are of this size, or of a part of it.
+    const PAGE: usize = 1 << 16;
     const ALIGN: usize = 64;
 
     pub struct Region {
@@ -209,7 +256,8 @@ mod region {
             if bytes == 0 {
                 return Ok(Region { start: NonNull::dangling(), bytes, mapped: false });
             }
-            if cfg!(target_os = "linux") && !cfg!(miri) && bytes >= MAP_FROM {
+            let from = if pages == Pages::Full { MAP_FULL_FROM } else { MAP_FROM };
+            if cfg!(target_os = "linux") && !cfg!(miri) && bytes >= from {
                 return Region::map(bytes, pages);
             }
             let layout = Layout::from_size_align(bytes, ALIGN).map_err(|_| Trouble::OutOfMemory)?;
@@ -220,12 +268,36 @@ mod region {
         }
 
         fn map(bytes: usize, pages: Pages) -> Result<Region, Trouble> {
+            let is_huge = bytes >= HUGE_FROM && pages != Pages::Small;
+            let bytes = bytes.checked_next_multiple_of(PAGE).ok_or(Trouble::OutOfMemory)?;
+            let at = Region::addresses(bytes, if is_huge { HUGE_FROM } else { 1 })?;
+            let advise = |advice| {
+                // SAFETY: exactly the mapping just made; a refusal of the advice changes nothing.
+                unsafe { libc::madvise(at.cast(), bytes, advice) };
+            };
+            if is_huge {
+                advise(libc::MADV_HUGEPAGE);
+            }
+            // PERF: a page that comes by a fault of its own costs some two microseconds, most of them for the fault.
+            #[cfg(target_os = "linux")]
+            if pages == Pages::Full && bytes < FULL_BELOW {
+                advise(libc::MADV_POPULATE_WRITE);
+            }
+            let start = NonNull::new(at).ok_or(Trouble::OutOfMemory)?;
+            Ok(Region { start, bytes, mapped: true })
+        }
+
+        /// Maps `bytes` bytes, of whole pages, at a multiple of `align`: a huge page has to begin at one.
+        fn addresses(bytes: usize, align: usize) -> Result<*mut u8, Trouble> {
+            // Where a mapping begins that nobody says anything of is the system's business.
+            let spare = if align > 1 { align } else { 0 };
+            let room = bytes.checked_add(spare).ok_or(Trouble::OutOfMemory)?;
             // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no
             // memory of ours.
             let at = unsafe {
                 libc::mmap(
                     std::ptr::null_mut(),
-                    bytes,
+                    room,
                     libc::PROT_READ | libc::PROT_WRITE,
                     libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
                     -1,
@@ -235,12 +307,19 @@ mod region {
             if at == libc::MAP_FAILED {
                 return Err(Trouble::OutOfMemory);
             }
-            if bytes >= HUGE_FROM && pages == Pages::Huge {
-                // SAFETY: exactly the mapping just made; a refusal of the advice changes nothing.
-                unsafe { libc::madvise(at, bytes, libc::MADV_HUGEPAGE) };
+            let before = (at as usize).next_multiple_of(align) - at as usize;
+            let start = at.cast::<u8>().wrapping_add(before);
+            let behind = room - before - bytes;
+            // SAFETY: the pages of the mapping before the first byte that is used, and those behind the last one.
+            unsafe {
+                if before > 0 {
+                    libc::munmap(at, before);
+                }
+                if behind > 0 {
+                    libc::munmap(start.wrapping_add(bytes).cast(), behind);
+                }
             }
-            let start = NonNull::new(at.cast::<u8>()).ok_or(Trouble::OutOfMemory)?;
-            Ok(Region { start, bytes, mapped: true })
+            Ok(start)
         }
 
         #[inline(always)]

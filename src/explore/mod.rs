@@ -514,7 +514,7 @@ fn prepare_for<'a, S: System>(
     };
     let ids = matches!(purpose, Purpose::Resume);
     let workers = options.workers.max(1);
-    let meter = Meter::new(budget.max_memory);
+    let meter = Meter::generous(budget.max_memory);
     let reduction = match (options.por, system.relations()) {
         (Some(por), Some(relations)) => {
             assert_eq!(options.order, Order::Bfs, "partial order reduction needs a breadth-first search");

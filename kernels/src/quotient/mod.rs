@@ -212,7 +212,7 @@ impl Quotients {
             room: AtomicU32::new(match fixed {
                 // Nothing is kept free where nothing can be moved.
                 true => u32::try_from(shape.slots() * u64::from(PARTS)).unwrap_or(MOST).min(MOST),
-                false => shape.room(permutation.bits() - PART_BITS),
+                false => shape.room(permutation.bits() - PART_BITS, false),
             }),
             slots: AtomicU64::new(shape.slots()),
             permutation,
@@ -419,12 +419,13 @@ impl Quotients {
         // Parts move one after the other, so that a growth takes what is added and one part more.
         // PERF: where a table grows to four times its size every word is moved once in three times on the average, by a quarter four
         // times, by an eighth eight times.
+        let bits = self.permutation.bits() - PART_BITS;
         let mut more = match slots * u64::from(PARTS) {
             0..0x10_0000 => slots * 3,
             0x10_0000..SMALL => slots,
+            _ if self.is_small_for_memory(Geometry::new(bits, slots + slots / 2)) => slots / 2,
             _ => slots / 4,
         };
-        let bits = self.permutation.bits() - PART_BITS;
         let bytes = |more: u64| {
             let shape = Geometry::new(bits, slots + more);
             let before = Geometry::new(bits, slots).bytes() * u64::from(PARTS);
@@ -473,9 +474,16 @@ impl Quotients {
         if target != 0 {
             let shape = Geometry::new(self.permutation.bits() - PART_BITS, target);
             self.slots.store(shape.slots(), Ordering::Relaxed);
-            self.room.store(shape.room(self.permutation.bits() - PART_BITS), Ordering::Relaxed);
+            let room = shape.room(self.permutation.bits() - PART_BITS, self.is_small_for_memory(shape));
+            self.room.store(room, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Whether parts of this shape are small for the memory there is: then more slots stay empty, for words that do not stand in their home
+    /// lines cost a second look at memory.
+    fn is_small_for_memory(&self, shape: Geometry) -> bool {
+        self.meter.has_plenty(shape.bytes() * u64::from(PARTS))
     }
 
     #[inline(always)]
@@ -499,8 +507,8 @@ impl Part {
     fn new(shape: Geometry, meter: &Arc<Meter>) -> Result<Part, Trouble> {
         let slots = usize::try_from(shape.slots()).map_err(|_| Trouble::OutOfMemory)?;
         let slots = match shape.narrow {
-            true => Slots::Narrow(Zeros::new(slots, Pages::Huge, meter)?),
-            false => Slots::Wide(Zeros::new(slots, Pages::Huge, meter)?),
+            true => Slots::Narrow(Zeros::new(slots, Pages::Full, meter)?),
+            false => Slots::Wide(Zeros::new(slots, Pages::Full, meter)?),
         };
         Ok(Part { slots, shape })
     }
@@ -554,13 +562,14 @@ impl Geometry {
         self.slots() * if self.narrow { 4 } else { 8 }
     }
 
-    /// Words that all parts together may hold before they must grow: 23 in 25 slots, 4 in 5 of a small table, or all there are.
-    fn room(&self, bits: u32) -> u32 {
+    /// Words that all parts together may hold before they must grow: 23 in 25 slots, 4 in 5 of a small table or of one that `has_plenty` of memory,
+    /// or all there are.
+    fn room(&self, bits: u32, has_plenty: bool) -> u32 {
         if self.span <= self.line() && self.lines * self.span >= 1 << bits {
             return MOST;
         }
         let slots = self.slots() * u64::from(PARTS);
-        let most = if slots < SMALL { slots * 4 / 5 } else { slots * 23 / 25 };
+        let most = if slots < SMALL || has_plenty { slots * 4 / 5 } else { slots * 23 / 25 };
         u32::try_from(most).unwrap_or(MOST).clamp(1, MOST - 1)
     }
 

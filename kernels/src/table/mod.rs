@@ -378,7 +378,7 @@ impl Table {
 
 impl Part {
     fn new(lines: u32, meter: &Arc<Meter>) -> Result<Part, Trouble> {
-        Ok(Part { slots: Zeros::new(lines as usize * LINE, Pages::Huge, meter)?, lines })
+        Ok(Part { slots: Zeros::new(lines as usize * LINE, Pages::Full, meter)?, lines })
     }
 
     /// The first line of a tag: monotone in the tag, so that a growth reads and writes in order.
