@@ -76,7 +76,7 @@ impl Cells {
         let top = self.ones() << (self.width - 1);
         let rest = top - self.ones();
         // A cell whose bits below the top one are not all zero carries into the top one.
-        let some = ((word & rest) + rest | word) & top;
+        let some = (((word & rest) + rest) | word) & top;
         (some >> (self.width - 1)) * self.mask()
     }
 
