@@ -297,3 +297,96 @@ fn reach(ticket: &Ticket, rank: usize, host: &Host, until: Instant) -> Result<Tc
     }
     Err(Refused::Late(format!("{}: {last}", host.address)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticket(rank: usize) -> Ticket {
+        Ticket { rank, machines: 2, secret: b"a secret of the tests".to_vec(), run: [7; 32] }
+    }
+
+    /// The two ends of a connection.
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let caller = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let (listening, _) = listener.accept().expect("it was called");
+        (listening, caller)
+    }
+
+    /// What a caller says before and after the listener's proof.
+    const HELLO: usize = 8 + 4 + 4 + 32 + 32;
+    const PROOF: usize = 32;
+
+    /// Lets machine 1 call machine 0 through somebody who listens: what the listener took it for, and the bytes of each side.
+    fn overheard() -> (Option<usize>, Vec<u8>, Vec<u8>) {
+        let ((mut listening, mut to_listener), (mut to_caller, mut calling)) = (pair(), pair());
+        std::thread::scope(|scope| {
+            let heard = scope.spawn(move || hear(&ticket(0), &mut listening).expect("nobody left"));
+            let called = scope.spawn(move || call(&ticket(1), 0, &mut calling));
+            let (mut from_caller, mut from_listener) = (Vec::new(), Vec::new());
+            // Hello, then welcome, random value and proof, then proof, then welcome.
+            for (of_caller, bytes) in [(true, HELLO), (false, 1 + 32 + PROOF), (true, PROOF), (false, 1)] {
+                let mut said = vec![0; bytes];
+                let (from, to, record) = match of_caller {
+                    true => (&mut to_caller, &mut to_listener, &mut from_caller),
+                    false => (&mut to_listener, &mut to_caller, &mut from_listener),
+                };
+                from.read_exact(&mut said).expect("it is said");
+                to.write_all(&said).expect("somebody hears");
+                record.extend(said);
+            }
+            assert!(called.join().expect("no panic").is_ok());
+            (heard.join().expect("no panic"), from_caller, from_listener)
+        })
+    }
+
+    #[test]
+    fn a_handshake_that_was_overheard_lets_nobody_in_when_it_is_said_again() {
+        let (heard, said, _) = overheard();
+        assert_eq!(heard, Some(1), "the one who knows the secret is let in");
+        let (mut listening, mut stranger) = pair();
+        let heard = std::thread::scope(|scope| {
+            let heard = scope.spawn(move || hear(&ticket(0), &mut listening).expect("nobody left"));
+            stranger.write_all(&said).expect("it listens");
+            let mut answer = Vec::new();
+            stranger.read_to_end(&mut answer).expect("it answers");
+            assert_eq!(answer.len(), 1 + 32 + PROOF + 1);
+            assert_eq!(answer.last(), Some(&WRONG_SECRET));
+            heard.join().expect("no panic")
+        });
+        assert_eq!(heard, None, "the listener chose another random value");
+    }
+
+    #[test]
+    fn answers_that_were_overheard_make_nobody_a_listener() {
+        let (_, _, answers) = overheard();
+        let (mut stranger, mut calling) = pair();
+        let called = std::thread::scope(|scope| {
+            let called = scope.spawn(move || call(&ticket(1), 0, &mut calling));
+            stranger.write_all(&answers).expect("it calls");
+            called.join().expect("no panic")
+        });
+        assert!(matches!(called, Err(CallFailed::Refused(why)) if why.contains("another secret")));
+    }
+
+    #[test]
+    fn a_proof_that_is_sent_back_to_its_maker_is_no_proof() {
+        // A stranger calls and answers with the listener's own proof: the roles differ.
+        let (mut listening, mut stranger) = pair();
+        let heard = std::thread::scope(|scope| {
+            let heard = scope.spawn(move || hear(&ticket(0), &mut listening).expect("nobody left"));
+            let mut hello = MAGIC.to_vec();
+            hello.extend_from_slice(&1u32.to_le_bytes());
+            hello.extend_from_slice(&2u32.to_le_bytes());
+            hello.extend_from_slice(&[7; 32]);
+            hello.extend_from_slice(&[9; 32]);
+            stranger.write_all(&hello).expect("it listens");
+            let _: [u8; 33] = take(&mut stranger).expect("it answers");
+            let proof: [u8; PROOF] = take(&mut stranger).expect("it answers");
+            stranger.write_all(&proof).expect("it listens");
+            heard.join().expect("no panic")
+        });
+        assert_eq!(heard, None);
+    }
+}

@@ -152,6 +152,16 @@ fn who_does_not_know_the_secret_or_has_another_run_is_refused() {
     }
 }
 
+/// A caller's side of a handshake as a stranger may have recorded it: machine 1 of another start of the same run.
+fn recorded() -> Vec<u8> {
+    let mut said = b"bombus-1".to_vec();
+    said.extend_from_slice(&1u32.to_le_bytes());
+    said.extend_from_slice(&2u32.to_le_bytes());
+    said.extend_from_slice(&[7; 32]);
+    said.extend_from_slice(&[5; 32 + 32]);
+    said
+}
+
 #[test]
 fn strangers_before_the_peers_do_no_harm() {
     for _ in 0..10 {
@@ -166,11 +176,13 @@ fn strangers_before_the_peers_do_no_harm() {
                     std::thread::sleep(Duration::from_millis(20));
                     continue;
                 };
-                // Silence, random bytes, and a beginning without an end.
-                let bytes: &[u8] = match n % 3 {
+                // Silence, random bytes, a beginning without an end, and what was said another time.
+                let recorded = recorded();
+                let bytes: &[u8] = match n % 4 {
                     0 => b"",
                     1 => &[n; 200],
-                    _ => b"bombus-1\x01\x00\x00\x00",
+                    2 => b"bombus-1\x01\x00\x00\x00",
+                    _ => &recorded,
                 };
                 let _ = stream.write_all(bytes);
                 silent.push(stream);
