@@ -345,6 +345,10 @@ pub struct Check {
     /// Seconds after which a machine that does not come or does not answer counts as lost [default: 60]
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub cluster_timeout: Option<f64>,
+    /// Rank 0 gathers a graph for temporal formulas up to this size, such as 8G, and what trimming leaves of a larger one
+    /// [default: what its memory limit leaves]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub cluster_gather: Option<u64>,
     /// Print the verdict alone
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -50,6 +50,7 @@ pub fn settle(args: &args::Check) -> Result<Option<Cluster>, String> {
             ("--rank", args.rank.is_some()),
             ("--cluster-secret", args.cluster_secret.is_some()),
             ("--cluster-timeout", args.cluster_timeout.is_some()),
+            ("--cluster-gather", args.cluster_gather.is_some()),
         ];
         return match given.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(format!("{option} is for --cluster HOSTS")),
@@ -83,7 +84,7 @@ pub fn settle(args: &args::Check) -> Result<Option<Cluster>, String> {
         Some(path) => secret::read(path)?,
     };
     let timeout = args.cluster_timeout.map_or(TIMEOUT, Duration::from_secs_f64);
-    Ok(Some(Cluster { hosts, rank, secret, timeout }))
+    Ok(Some(Cluster { hosts, rank, secret, timeout, gather: args.cluster_gather }))
 }
 
 fn read_hosts(path: &Path) -> Result<Vec<Host>, String> {

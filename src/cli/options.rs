@@ -65,7 +65,7 @@ const HEADINGS: [(&str, &[&str]); 10] = [
             "liveness",
         ],
     ),
-    ("Several machines", &["cluster", "rank", "cluster_secret", "cluster_timeout"]),
+    ("Several machines", &["cluster", "rank", "cluster_secret", "cluster_timeout", "cluster_gather"]),
     (
         "Limits and long runs",
         &[

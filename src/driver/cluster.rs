@@ -23,13 +23,21 @@ pub struct Cluster {
     pub rank: usize,
     pub secret: Vec<u8>,
     pub timeout: Duration,
+    /// The most bytes of a graph that the first machine gathers.
+    pub gather: Option<u64>,
 }
 
 impl Cluster {
     /// This machine and no other; nothing is listened to.
     fn of_one() -> Cluster {
         let here = Host { address: "127.0.0.1:0".into(), weight: 1 };
-        Cluster { hosts: vec![here], rank: 0, secret: Vec::new(), timeout: Duration::from_secs(60) }
+        Cluster {
+            hosts: vec![here],
+            rank: 0,
+            secret: Vec::new(),
+            timeout: Duration::from_secs(60),
+            gather: None,
+        }
     }
 }
 
@@ -132,6 +140,8 @@ pub(super) fn decide_on_first(
         let _ = peers.agree(serde_json::to_vec(&decisions).map_err(|e| e.to_string())?);
         return Ok(checked);
     }
+    // Where the graph does not fit on one machine all of them take part; what this one would say is of no use.
+    decide(&mut Ledger::default())?;
     let mut checked = Checked { verdicts: formulas.undecided(), ..Checked::default() };
     match peers.agree(Vec::new()) {
         Err(lost) => ledger.enter(format!("lost {} ({}) before formulas were decided", lost.name, lost.why)),

@@ -162,6 +162,7 @@ impl Run<'_> {
             keep_states: options.certificate.is_asked() && options.store == explore::Store::Exact,
             por: prepared.settled.por,
             peers: prepared.member.as_ref().map(Membership::peers),
+            gather: options.cluster.as_ref().and_then(|cluster| cluster.gather),
             ..options.exploring()
         }
     }

@@ -9,6 +9,7 @@ mod always;
 mod certified;
 mod chance;
 mod claims;
+mod scattered;
 mod symmetric;
 mod truth;
 mod typing;
@@ -19,7 +20,7 @@ use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::span::Span;
 use crate::evaluate::{Interpreter, State};
-use crate::explore::{self, Reason, Step, Store, TooLarge, Trace};
+use crate::explore::{self, Reason, Step, Store, Trace};
 use crate::lang::typed::{Machine, Pred, TemporalAssertion};
 use crate::lang::walk::{Visit, visit_expr, visit_pred};
 use crate::ltl::atoms::{Faults, Table, Truth};
@@ -428,12 +429,11 @@ pub fn check(
         return Ok(watched(program, found, formulas, ledger));
     }
     let Some(graph) = &found.graph else {
-        ledger.enter(match found.too_large {
-            Some(TooLarge { states, transitions, bytes }) => format!(
-                "the graph of {states} states and {transitions} transitions, about {} MB, does not fit on one machine, and \
-                 temporal formulas are decided there",
-                bytes.div_ceil(1 << 20)
-            ),
+        if let (Some(size), Some(piece)) = (&found.too_large, &found.piece) {
+            return scattered::check(program, (piece, size), formulas, ledger, (budget, certificate));
+        }
+        ledger.enter(match &found.too_large {
+            Some(size) => scattered::does_not_fit("the graph", size),
             None => "there is no graph to check temporal formulas on".into(),
         });
         return Ok(Checked { verdicts: formulas.undecided(), ..Checked::default() });
@@ -452,27 +452,42 @@ pub fn check(
             ledger.enter(format!("{}: {}", one.called(), stop.reason()));
             continue;
         }
-        match decide(&mut checker, one) {
-            Decided::Holds => {
-                checked.verdicts.push(one.verdict("holds"));
-                if checked.chance == 0.0 && one.tells_instances() {
-                    checked.chance = chance::of_labels(graph);
-                }
-            }
-            Decided::Violated(path, rows) => match executed(program, graph, &frozen, &path) {
+        let decided = decide(&mut checker, one);
+        if matches!(decided, Decided::Holds) && checked.chance == 0.0 && one.tells_instances() {
+            checked.chance = chance::of_labels(graph);
+        }
+        let show = |path: &Path| executed(program, graph, &frozen, path);
+        checked.enter(program, (one, &formulas.pieces, certificate), decided, show, ledger)?;
+    }
+    Ok(checked)
+}
+
+impl Checked {
+    /// Enters what a formula came to; `show` makes an execution of a path.
+    fn enter(
+        &mut self,
+        program: &Program,
+        own: (&One, &Pieces, &Certificate),
+        decided: Decided,
+        show: impl FnOnce(&Path) -> Result<Execution, String>,
+        ledger: &mut Ledger,
+    ) -> Result<(), String> {
+        let one = own.0;
+        match decided {
+            Decided::Holds => self.verdicts.push(one.verdict("holds")),
+            Decided::Violated(path, rows) => match show(&path) {
                 Ok(shown) => {
-                    checked.verdicts.push(one.verdict("violated"));
-                    let own = (one, &formulas.pieces, certificate);
-                    checked.violations.push(violation(program, own, &path, &rows, shown)?);
+                    self.verdicts.push(one.verdict("violated"));
+                    self.violations.push(violation(program, own, &path, &rows, shown)?);
                 }
                 Err(why) => {
-                    checked.verdicts.push(one.verdict("incomplete"));
+                    self.verdicts.push(one.verdict("incomplete"));
                     ledger
                         .enter(format!("{}: a violation was found but cannot be shown: {why}", one.called()));
                 }
             },
             Decided::Incomplete(reasons) => {
-                checked.verdicts.push(one.verdict("incomplete"));
+                self.verdicts.push(one.verdict("incomplete"));
                 if reasons.is_empty() {
                     ledger.enter(format!("{}: not decided", one.called()));
                 }
@@ -481,8 +496,8 @@ pub fn check(
                 }
             }
         }
+        Ok(())
     }
-    Ok(checked)
 }
 
 /// What a formula comes to on a graph.

@@ -4,14 +4,15 @@
 //! Never here: the search itself.
 
 use super::findings::Findings;
-use super::gather::{Gathered, gather};
+use super::gather::{Broken, Gathered, gather};
 use super::ledger::Reason;
 use super::order::{Order, Stage};
 use super::outcome::{Kept, Outcome, Violation};
+use super::piece::Piece;
 use super::reunion::Sums;
 use super::sink::Record;
 use super::{InternalError, Shared, disk, second, trace};
-use bombus_graph::Graph;
+use bombus_graph::{Graph, Log};
 use bombus_kernels::parents::Level;
 use bombus_system::{Finding, System};
 use std::sync::atomic::Ordering;
@@ -58,24 +59,7 @@ pub(super) fn conclude<S: System>(
     outcome.counts = sums.findings.counts();
     outcome.findings = show(&mut shared, sums.findings, stage)?;
     if shared.options.record_edges && shared.together.is_some() {
-        match gather(&mut shared, &sums.log, outcome.all_initial)? {
-            Gathered::Here(graph)
-                if outcome.exhausted && graph.forward.edges() as u64 != outcome.transitions =>
-            {
-                let (edges, transitions) = (graph.forward.edges(), outcome.transitions);
-                return Err(InternalError(format!(
-                    "a graph of {edges} edges was gathered, not of {transitions}"
-                )));
-            }
-            Gathered::Here(graph) => outcome.graph = Some(*graph),
-            Gathered::TooLarge(size) => outcome.too_large = Some(size),
-            Gathered::Elsewhere => {}
-            Gathered::Lost => {
-                shared.ledger.enter_once(Reason::Lost);
-                outcome.exhausted = false;
-                outcome.lost = shared.together.as_ref().and_then(|together| together.peers.lost());
-            }
-        }
+        return with_graph(shared, sums.log, outcome);
     } else if shared.options.record_edges {
         outcome.graph = Graph::freeze(shared.system, shared.visited, &shared.meter, sums.log);
         if outcome.graph.is_none() {
@@ -85,6 +69,47 @@ pub(super) fn conclude<S: System>(
         outcome.kept = Some(Kept::new(shared.visited));
     }
     outcome.reasons = shared.ledger.close();
+    Ok(outcome)
+}
+
+/// The outcome with the graph that several machines have: whole on the first one, or a piece on each.
+fn with_graph<S: System>(
+    mut shared: Shared<'_, S>,
+    log: Log,
+    mut outcome: Outcome,
+) -> Result<Outcome, InternalError> {
+    let peers = shared.options.peers.clone();
+    let mut lost = false;
+    let gathered = gather(&mut shared, &log, outcome.all_initial)?;
+    outcome.reasons = shared.ledger.entries();
+    match gathered {
+        Gathered::Here(graph) if outcome.exhausted && graph.forward.edges() as u64 != outcome.transitions => {
+            let (edges, transitions) = (graph.forward.edges(), outcome.transitions);
+            return Err(InternalError(format!(
+                "a graph of {edges} edges was gathered, not of {transitions}"
+            )));
+        }
+        Gathered::Here(graph) => outcome.graph = Some(*graph),
+        Gathered::Elsewhere => {}
+        Gathered::Lost => lost = true,
+        Gathered::TooLarge(size, own) => {
+            outcome.too_large = Some(size);
+            // All machines have counted the same, so that all or none of them keep their pieces.
+            if outcome.is_whole() {
+                match Piece::new(shared, own, log) {
+                    Ok(piece) => outcome.piece = piece,
+                    Err(Broken::Wrong(what)) => return Err(InternalError(what)),
+                    Err(Broken::Lost) => lost = true,
+                }
+            }
+        }
+    }
+    if lost {
+        outcome.reasons.push((Reason::Lost, 1));
+        outcome.reasons.sort_unstable();
+        outcome.exhausted = false;
+        outcome.lost = peers.and_then(|peers| peers.lost());
+    }
     Ok(outcome)
 }
 

@@ -15,6 +15,7 @@ use super::{InternalError, Reason, Shared};
 use bombus_base::hash::HashMap;
 use bombus_graph::{Csr, Edge, Graph, Log, NodeId};
 use bombus_kernels::hash;
+use bombus_kernels::memory::Meter;
 use bombus_system::{EventId, Glossary, System};
 use rayon::prelude::*;
 
@@ -31,7 +32,7 @@ pub(super) enum Gathered {
     Here(Box<Graph>),
     /// The first machine has it.
     Elsewhere,
-    TooLarge(TooLarge),
+    TooLarge(TooLarge, Own),
     /// A machine was lost on the way.
     Lost,
 }
@@ -40,30 +41,24 @@ pub(super) enum Gathered {
 const EDGE: usize = 4 + 4 + 8 + 16;
 
 /// What is known of a state beside its words, as bits of a byte.
-const INITIAL: u8 = 1;
-const EXPANDED: u8 = 2;
+pub(super) const INITIAL: u8 = 1;
+pub(super) const EXPANDED: u8 = 2;
 
 /// The states of this machine in the order of their fingerprints.
-struct Own {
-    order: Vec<(u128, u32)>,
+pub(super) struct Own {
+    pub order: Vec<(u128, u32)>,
     /// The place of each id in the order.
-    place: Vec<u32>,
-    marks: Vec<u8>,
+    pub place: Vec<u32>,
+    pub marks: Vec<u8>,
 }
 
 /// Why a round came to nothing.
-enum Broken {
+#[derive(Debug)]
+pub enum Broken {
+    /// A machine was lost.
     Lost,
+    /// What arrived cannot be.
     Wrong(String),
-}
-
-impl From<Broken> for Result<Gathered, InternalError> {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::Lost => Ok(Gathered::Lost),
-            Broken::Wrong(what) => Err(InternalError(what)),
-        }
-    }
 }
 
 /// Gathers the graph on the first machine. All machines call this at the same point of a search that is over.
@@ -78,66 +73,91 @@ pub(super) fn gather<S: System>(
     }
     let ids = shared.visited.ids();
     let own = Own::new(shared, ids, log);
-    send_all(shared, together, &own, log, all_initial).unwrap_or_else(Into::into)
-}
-
-/// What the graph would take on the first machine, and whether there is so much room for it.
-fn ask_for_room<S: System>(
-    shared: &Shared<'_, S>,
-    together: &Together<'_>,
-    own: &Own,
-    log: &Log,
-) -> Result<Option<TooLarge>, Broken> {
-    let edges =
-        log.edges.iter().map(Vec::len).sum::<usize>() + log.crossing.iter().map(Vec::len).sum::<usize>();
-    let said = [own.order.len() as u64, edges as u64].map(u64::to_le_bytes).concat();
-    let heard = together.agree(said).ok_or(Broken::Lost)?;
-    let (mut states, mut transitions) = (0u64, 0u64);
-    for said in &heard {
-        let mut halves =
-            said.chunks_exact(8).map(|half| half.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)));
-        states += halves.next().unwrap_or(0);
-        transitions += halves.next().unwrap_or(0);
+    match send_graph(shared, together, own, log, all_initial) {
+        Ok(gathered) => Ok(gathered),
+        Err(Broken::Lost) => Ok(Gathered::Lost),
+        Err(Broken::Wrong(what)) => Err(InternalError(what)),
     }
-    // State, fingerprint, place and mark of each node; each edge as it is logged and in its row.
-    let node = shared.words * 8 + 16 + 16 + 4 + 4 + 1;
-    let bytes = states * node as u64 + transitions * (size_of::<Edge>() + 16) as u64;
-    let numbers = states < u64::from(u32::MAX);
-    let fits = together.is_first() && numbers && shared.meter.claim(bytes).is_ok();
-    let heard = together.agree(vec![fits.into()]).ok_or(Broken::Lost)?;
-    let fits = heard[0] == [1];
-    Ok((!fits).then_some(TooLarge { states, transitions, bytes }))
 }
 
-fn send_all<S: System>(
+/// How much may be gathered on this machine.
+pub(super) struct Room<'a> {
+    pub meter: &'a Meter,
+    /// What the user allows, if anything is said.
+    pub most: Option<u64>,
+}
+
+impl Room<'_> {
+    /// Claims the bytes of a graph on the first machine, of which this machine has so many states and transitions; or what it would
+    /// take, if there is not so much room for it.
+    pub fn ask(
+        &self,
+        peers: &dyn Peers,
+        words: usize,
+        own: (usize, usize),
+    ) -> Result<Result<u64, TooLarge>, Broken> {
+        let said = [own.0 as u64, own.1 as u64].map(u64::to_le_bytes).concat();
+        let heard = peers.agree(said).map_err(|_| Broken::Lost)?;
+        let (mut states, mut transitions) = (0u64, 0u64);
+        for said in &heard {
+            let mut halves = said
+                .chunks_exact(8)
+                .map(|half| half.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)));
+            states += halves.next().unwrap_or(0);
+            transitions += halves.next().unwrap_or(0);
+        }
+        // State, fingerprint, place and mark of each node; each edge as it is logged and in its row.
+        let node = words * 8 + 16 + 16 + 4 + 4 + 1;
+        let bytes = states * node as u64 + transitions * (size_of::<Edge>() + 16) as u64;
+        let allowed = states < u64::from(u32::MAX) && self.most.is_none_or(|most| bytes <= most);
+        let fits = peers.rank() == 0 && allowed && self.meter.claim(bytes).is_ok();
+        let heard = peers.agree(vec![fits.into()]).map_err(|_| Broken::Lost)?;
+        let fits = heard[0] == [1];
+        Ok(if fits { Ok(bytes) } else { Err(TooLarge { states, transitions, bytes }) })
+    }
+}
+
+fn send_graph<S: System>(
     shared: &Shared<'_, S>,
     together: &Together<'_>,
-    own: &Own,
+    own: Own,
     log: &Log,
     all_initial: bool,
-) -> Result<Result<Gathered, InternalError>, Broken> {
-    if let Some(size) = ask_for_room(shared, together, own, log)? {
-        return Ok(Ok(Gathered::TooLarge(size)));
+) -> Result<Gathered, Broken> {
+    let count = |logs: &mut dyn Iterator<Item = usize>| logs.sum::<usize>();
+    let edges = count(&mut log.edges.iter().map(Vec::len)) + count(&mut log.crossing.iter().map(Vec::len));
+    let room = Room { meter: &shared.meter, most: shared.options.gather };
+    if let Err(size) = room.ask(together.peers, shared.words, (own.order.len(), edges))? {
+        return Ok(Gathered::TooLarge(size, own));
     }
-    let machines = together.peers.owners().len();
-    let mut nodes = Nodes { words: shared.words, parts: (0..machines).map(|_| Part::default()).collect() };
-    let mut round =
-        Round { peers: together.peers, take: &mut |from, bytes| nodes.take(shared.system, from, bytes) };
-    let told = send_states(shared, &mut round, own, log)?;
-    let heard = round.end(vec![told.into()])?;
-    if heard.iter().any(|said| *said != [1]) {
+    let mut representatives: HashMap<u32, &[u64]> = HashMap::default();
+    for part in &log.representatives {
+        let states = part.words.chunks_exact(shared.words.max(1));
+        representatives.extend(part.prints.iter().map(|(id, _)| *id).zip(states));
+    }
+    let orbits = shared.system.orbits().is_some();
+    let read = |at: usize, state: &mut [u64]| {
+        let (print, id) = own.order[at];
+        match representatives.get(&id) {
+            Some(words) => state.copy_from_slice(words),
+            None => assert!(!orbits && shared.visited.state(id, state), "a graph needs states"),
+        }
+        (print, own.marks[at])
+    };
+    let mut sender = Sender { peers: together.peers, system: shared.system, words: shared.words };
+    let Some(mut whole) = sender.states(own.order.len(), read)? else {
         shared.ledger.enter_once(Reason::Unsent);
-        return Ok(Ok(Gathered::Elsewhere));
-    }
-    let mut whole = nodes.sorted()?;
-    let mut round = Round { peers: together.peers, take: &mut |from, bytes| whole.take(from, bytes) };
-    send_edges(&mut round, own, log)?;
-    round.end(Vec::new())?;
+        return Ok(Gathered::Elsewhere);
+    };
+    let place = |id: u32| own.place[id as usize];
+    let print = |id: u32| own.order[place(id) as usize].0;
+    let within = log.edges.iter().flatten().map(|e| (place(e.source), e.event, e.label, print(e.target)));
+    let crossing = log.crossing.iter().flatten().map(|e| (place(e.source), e.event, e.label, e.print));
+    sender.edges(&mut whole, within.chain(crossing))?;
     if !together.is_first() {
-        return Ok(Ok(Gathered::Elsewhere));
+        return Ok(Gathered::Elsewhere);
     }
-    let graph = whole.into_graph(all_initial, shared.system.orbits().is_some());
-    Ok(Ok(Gathered::Here(Box::new(graph))))
+    Ok(Gathered::Here(Box::new(whole.into_graph(all_initial, orbits))))
 }
 
 impl Own {
@@ -213,67 +233,71 @@ impl Round<'_> {
     }
 }
 
-/// Sends the states of this machine in their order; whether all of them can be told by bytes.
-fn send_states<S: System>(
-    shared: &Shared<'_, S>,
-    round: &mut Round<'_>,
-    own: &Own,
-    log: &Log,
-) -> Result<bool, Broken> {
-    let words = shared.words;
-    let mut representatives: HashMap<u32, &[u64]> = HashMap::default();
-    for part in &log.representatives {
-        let states = part.words.chunks_exact(words.max(1));
-        representatives.extend(part.prints.iter().map(|(id, _)| *id).zip(states));
-    }
-    let orbits = shared.system.orbits().is_some();
-    let (mut glossary, mut bytes, mut state) = (Glossary::default(), Vec::new(), vec![0; words]);
-    let mut told = true;
-    for ((print, id), marks) in own.order.iter().zip(&own.marks) {
-        match representatives.get(id) {
-            Some(words) => state.copy_from_slice(words),
-            None => assert!(!orbits && shared.visited.state(*id, &mut state), "a graph needs states"),
-        }
-        bytes.extend_from_slice(&print.to_le_bytes());
-        bytes.push(*marks);
-        told &= shared.system.export(&state, &mut glossary, &mut bytes);
-        if !told {
-            return Ok(false);
-        }
-        if bytes.len() + glossary.bytes().len() >= PACKET {
-            round.send(pack(&mut glossary, &mut bytes))?;
-        }
-    }
-    if !bytes.is_empty() {
-        round.send(pack(&mut glossary, &mut bytes))?;
-    }
-    Ok(true)
+/// What sends a graph to the first machine: all states first, then all edges.
+pub(super) struct Sender<'a, S> {
+    pub peers: &'a dyn Peers,
+    pub system: &'a S,
+    pub words: usize,
 }
 
-/// Sends all edges whose sources are states of this machine.
-fn send_edges(round: &mut Round<'_>, own: &Own, log: &Log) -> Result<(), Broken> {
-    let mut glossary = Glossary::default();
-    let mut bytes = Vec::new();
-    let place = |id: u32| own.place[id as usize];
-    let within = log
-        .edges
-        .iter()
-        .flatten()
-        .map(|e| (e.source, e.event, e.label, own.order[place(e.target) as usize].0));
-    let crossing = log.crossing.iter().flatten().map(|e| (e.source, e.event, e.label, e.print));
-    for (source, event, label, print) in within.chain(crossing) {
-        bytes.extend_from_slice(&place(source).to_le_bytes());
-        bytes.extend_from_slice(&event.0.to_le_bytes());
-        bytes.extend_from_slice(&label.to_le_bytes());
-        bytes.extend_from_slice(&print.to_le_bytes());
-        if bytes.len() >= PACKET {
+impl<S: System> Sender<'_, S> {
+    /// Sends the states of this machine in the order of their fingerprints: `read` writes the words of one of them, and says its
+    /// fingerprint and its marks. `None` if some machine has a state that cannot be told by bytes.
+    pub fn states(
+        &mut self,
+        count: usize,
+        read: impl Fn(usize, &mut [u64]) -> (u128, u8),
+    ) -> Result<Option<Whole>, Broken> {
+        let machines = self.peers.owners().len();
+        let mut nodes = Nodes { words: self.words, parts: (0..machines).map(|_| Part::default()).collect() };
+        let mut round =
+            Round { peers: self.peers, take: &mut |from, bytes| nodes.take(self.system, from, bytes) };
+        let (mut glossary, mut bytes, mut state) = (Glossary::default(), Vec::new(), vec![0; self.words]);
+        let mut told = true;
+        for at in 0..count {
+            let (print, marks) = read(at, &mut state);
+            bytes.extend_from_slice(&print.to_le_bytes());
+            bytes.push(marks);
+            told &= self.system.export(&state, &mut glossary, &mut bytes);
+            if !told {
+                break;
+            }
+            if bytes.len() + glossary.bytes().len() >= PACKET {
+                round.send(pack(&mut glossary, &mut bytes))?;
+            }
+        }
+        if told && !bytes.is_empty() {
             round.send(pack(&mut glossary, &mut bytes))?;
         }
+        let heard = round.end(vec![told.into()])?;
+        if heard.iter().any(|said| *said != [1]) {
+            return Ok(None);
+        }
+        nodes.sorted().map(Some)
     }
-    if !bytes.is_empty() {
-        round.send(pack(&mut glossary, &mut bytes))?;
+
+    /// Sends edges: the place of the source among the states that were sent, and the fingerprint of the target.
+    pub fn edges(
+        &mut self,
+        whole: &mut Whole,
+        edges: impl Iterator<Item = (u32, EventId, u64, u128)>,
+    ) -> Result<(), Broken> {
+        let mut round = Round { peers: self.peers, take: &mut |from, bytes| whole.take(from, bytes) };
+        let (mut glossary, mut bytes) = (Glossary::default(), Vec::new());
+        for (source, event, label, print) in edges {
+            bytes.extend_from_slice(&source.to_le_bytes());
+            bytes.extend_from_slice(&event.0.to_le_bytes());
+            bytes.extend_from_slice(&label.to_le_bytes());
+            bytes.extend_from_slice(&print.to_le_bytes());
+            if bytes.len() >= PACKET {
+                round.send(pack(&mut glossary, &mut bytes))?;
+            }
+        }
+        if !bytes.is_empty() {
+            round.send(pack(&mut glossary, &mut bytes))?;
+        }
+        round.end(Vec::new()).map(|_| ())
     }
-    Ok(())
 }
 
 /// The states that arrived, of each machine in the order in which it sent them.
@@ -336,6 +360,7 @@ impl Nodes {
             states: Vec::with_capacity(order.len() * self.words),
             node_of: Vec::new(),
             edges: Vec::new(),
+            elsewhere: false,
         };
         for (node, (print, machine, at)) in order.iter().enumerate() {
             let part = &self.parts[*machine as usize];
@@ -350,7 +375,7 @@ impl Nodes {
 }
 
 /// The graph, as far as it has arrived.
-struct Whole {
+pub(super) struct Whole {
     words: usize,
     /// Ascending.
     prints: Vec<u128>,
@@ -359,6 +384,9 @@ struct Whole {
     /// The node of each state of each machine.
     node_of: Vec<Vec<u32>>,
     edges: Vec<Edge>,
+    /// Whether states were left out on purpose: one more node then stands for all of them. Otherwise the source of an edge to a
+    /// state that nobody has counts as not expanded.
+    pub elsewhere: bool,
 }
 
 impl Whole {
@@ -377,19 +405,24 @@ impl Whole {
             let label = u64::from_le_bytes(*label);
             match self.prints.binary_search(&print) {
                 Ok(target) => self.edges.push(Edge { source, event, label, target: target as u32 }),
+                Err(_) if self.elsewhere => {
+                    self.edges.push(Edge { source, event, label, target: self.prints.len() as u32 });
+                }
                 Err(_) => self.marks[source as usize] &= !EXPANDED,
             }
         }
         Some(())
     }
 
-    fn into_graph(self, all_initial: bool, orbits: bool) -> Graph {
+    pub fn into_graph(self, all_initial: bool, orbits: bool) -> Graph {
         let marked = |mark: u8, wanted: bool| -> Vec<NodeId> {
             let nodes = self.marks.iter().zip(0..).filter(|(marks, _)| (**marks & mark != 0) == wanted);
             nodes.map(|(_, node)| NodeId(node)).collect()
         };
-        let (initial, open) = (marked(INITIAL, true), marked(EXPANDED, false));
-        let forward = Csr::new(self.prints.len(), &[self.edges]);
-        Graph::assembled(forward, (initial, all_initial), open, (self.words, self.states), orbits)
+        let (initial, mut open) = (marked(INITIAL, true), marked(EXPANDED, false));
+        let told = self.prints.len();
+        open.extend(self.elsewhere.then_some(NodeId(told as u32)));
+        let forward = Csr::new(told + usize::from(self.elsewhere), &[self.edges]);
+        Graph::assembled(forward, (initial, all_initial), open, (self.words, told, self.states), orbits)
     }
 }

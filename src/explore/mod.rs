@@ -24,6 +24,7 @@ mod outcome;
 mod packed;
 mod parts;
 pub mod peers;
+mod piece;
 pub mod reduce;
 mod reunion;
 mod second;
@@ -53,10 +54,11 @@ mod tests;
 pub use bombus_kernels::visited::Mode as Store;
 pub use checkpoint::{Keeper, Refusal, resume};
 pub use findings::Counts;
-pub use gather::TooLarge;
+pub use gather::{Broken, TooLarge};
 pub use ledger::Reason;
 pub use order::Order;
 pub use outcome::{Coverage, Kept, Machine, Outcome, Shares, Violation};
+pub use piece::{Piece, Rest, swap};
 pub use trace::{Step, Trace};
 
 use batch::{Batch, Marks};
@@ -128,6 +130,8 @@ pub struct Options {
     pub keeper: Option<Arc<dyn Keeper>>,
     /// The other machines of the search, if there are any; breadth first only. The first one returns the graph.
     pub peers: Option<Arc<dyn Peers>>,
+    /// The most bytes of a graph that the first machine gathers; none for as much as its memory has room for.
+    pub gather: Option<u64>,
 }
 
 impl Default for Options {
@@ -153,6 +157,7 @@ impl Default for Options {
             progress: Arc::default(),
             keeper: None,
             peers: None,
+            gather: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::findings::Counts;
 use super::gather::TooLarge;
 use super::ledger::Reason;
 use super::peers::Lost;
+use super::piece::Piece;
 use super::reduce::por::Figures;
 use super::trace::Trace;
 use bombus_graph::Graph;
@@ -139,6 +140,8 @@ pub struct Outcome {
     pub graph: Option<Graph>,
     /// What the graph takes, if it was not gathered on one machine because it does not fit there.
     pub too_large: Option<TooLarge>,
+    /// What this machine has of such a graph, if all states were found with all their transitions.
+    pub piece: Option<Piece>,
     /// The states, if they were asked for and no graph has them.
     pub kept: Option<Kept>,
     /// What partial order reduction did, if there was any.
@@ -176,6 +179,7 @@ impl Outcome {
             peak_bytes: 0,
             graph: None,
             too_large: None,
+            piece: None,
             kept: None,
             por: None,
             resumed: None,

@@ -58,6 +58,9 @@ pub struct Graph {
     pub open: Vec<NodeId>,
     words: usize,
     states: States,
+    /// The nodes below this have their states here. The others are known only as ends of edges: they have no transitions here,
+    /// and are open.
+    told: usize,
     /// Whether a node stands for all states of an orbit.
     orbits: bool,
 }
@@ -160,27 +163,52 @@ impl Graph {
             let ids = order.into_par_iter().map(|(_, id)| id).collect();
             States::Stored { ids, visited: Box::new(visited) }
         };
-        Some(Graph { forward, initial, all_initial, open, words, states, orbits })
+        let told = forward.nodes();
+        Some(Graph { forward, initial, all_initial, open, words, states, told, orbits })
     }
 
-    /// A graph from parts that were put together elsewhere; `words` for each state, `orbits` if a node stands for
-    /// all states of an orbit.
+    /// A part of a graph: nodes whose states stand in the visited set under `ids`, and behind them nodes that are only ends
+    /// of edges. All states that are here have all their transitions.
+    pub fn part(
+        forward: Csr,
+        (initial, all_initial): (Vec<NodeId>, bool),
+        (words, ids, visited): (usize, Vec<u32>, Visited),
+    ) -> Graph {
+        let told = ids.len();
+        let open = (told as u32..forward.nodes() as u32).map(NodeId).collect();
+        let states = States::Stored { ids, visited: Box::new(visited) };
+        Graph { forward, initial, all_initial, open, words, states, told, orbits: false }
+    }
+
+    /// A graph from parts that were put together elsewhere; `words` for each state of the first `told` nodes, `orbits` if a
+    /// node stands for all states of an orbit.
     pub fn assembled(
         forward: Csr,
         (initial, all_initial): (Vec<NodeId>, bool),
         open: Vec<NodeId>,
-        (words, states): (usize, Vec<u64>),
+        (words, told, states): (usize, usize, Vec<u64>),
         orbits: bool,
     ) -> Graph {
-        assert_eq!(states.len(), forward.nodes() * words, "every node has a state");
-        Graph { forward, initial, all_initial, open, words, states: States::Listed(states), orbits }
+        assert_eq!(states.len(), told * words, "every node that is told has a state");
+        Graph { forward, initial, all_initial, open, words, states: States::Listed(states), told, orbits }
+    }
+
+    /// How many nodes have their states here; they are the first ones.
+    pub fn told(&self) -> usize {
+        self.told
+    }
+
+    /// Whether the state of a node is here.
+    #[inline]
+    pub fn is_told(&self, node: NodeId) -> bool {
+        (node.0 as usize) < self.told
     }
 
     pub fn nodes(&self) -> usize {
         self.forward.nodes()
     }
 
-    /// The words of a node's state; `None` if only hashes were stored.
+    /// The words of a node's state; `None` if only hashes were stored or the state is elsewhere.
     pub fn state(&self, node: NodeId) -> Option<Vec<u64>> {
         let mut state = vec![0; self.words];
         self.read_state(node, &mut state).then_some(state)
@@ -191,8 +219,11 @@ impl Graph {
         self.orbits
     }
 
-    /// Writes the words of a node's state to `out`; `false` if only hashes were stored.
+    /// Writes the words of a node's state to `out`; `false` if only hashes were stored or the state is elsewhere.
     pub fn read_state(&self, node: NodeId, out: &mut [u64]) -> bool {
+        if !self.is_told(node) {
+            return false;
+        }
         match &self.states {
             States::Stored { ids, visited } => visited.state(ids[node.0 as usize], out),
             States::Listed(states) => {

@@ -22,6 +22,18 @@ impl Narrow {
         }
     }
 
+    pub fn len(&self) -> usize {
+        match self {
+            Narrow::Byte(numbers) => numbers.len(),
+            Narrow::Short(numbers) => numbers.len(),
+            Narrow::Word(numbers) => numbers.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     #[inline]
     pub fn at(&self, i: usize) -> u32 {
         match self {

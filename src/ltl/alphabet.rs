@@ -40,12 +40,41 @@ enum EdgeClasses {
     Each(Narrow),
 }
 
-impl Alphabet {
+/// The classes of states and of transitions that occur, and the pairs of them that occur on a transition; all ascending, so that
+/// several graphs that are parts of one have the numbers of the whole when their vocabularies are joined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vocabulary {
+    pub(super) states: Vec<Vec<Truth>>,
+    pub(super) transitions: Vec<Vec<Truth>>,
+    pub(super) pairs: Vec<(u32, u32)>,
+}
+
+impl Vocabulary {
+    /// Whether all classes of another one are here; pairs of them then are, too, if that is of a part of the same graph.
+    pub(super) fn covers(&self, other: &Vocabulary) -> bool {
+        let has =
+            |all: &[Vec<Truth>], some: &[Vec<Truth>]| some.iter().all(|one| all.binary_search(one).is_ok());
+        has(&self.states, &other.states) && has(&self.transitions, &other.transitions)
+    }
+}
+
+/// The classes of one graph in its own numbers.
+pub(super) struct Classified {
+    of_states: Vec<usize>,
+    of_edges: Vec<usize>,
+    /// Of the states that are told; there are so many states in all.
+    state_class: Vec<u32>,
+    states: usize,
+    edge_class: EdgeClasses,
+    pub vocabulary: Vocabulary,
+}
+
+impl Classified {
     pub fn new<G: Graph>(atoms: &[AtomId], table: &Table<'_, G>) -> Self {
         let graph = table.graph();
         let (of_edges, of_states): (Vec<usize>, Vec<usize>) =
             (0..atoms.len()).partition(|&i| table.meaning(atoms[i]).is_transition());
-        let mut states = Classes::new(graph.states());
+        let mut states = Classes::new(graph.told());
         for &i in &of_states {
             let Meaning::States(extent) = table.meaning(atoms[i]) else {
                 unreachable!("states were set apart")
@@ -54,7 +83,7 @@ impl Alphabet {
         }
         let by_instance: Option<Vec<Vec<Truth>>> =
             of_edges.iter().map(|&i| by_instance(graph, table.meaning(atoms[i]))).collect();
-        let (edge_class, edge_values) = if of_edges.is_empty() {
+        let (edge_class, transitions) = if of_edges.is_empty() {
             (EdgeClasses::One, vec![Vec::new()])
         } else if let Some(truths) = by_instance {
             let mut classes = Classes::new(graph.instances());
@@ -75,9 +104,80 @@ impl Alphabet {
             let count = classes.values.len();
             (EdgeClasses::Each(Narrow::new(classes.class, count)), classes.values)
         };
-        let edge_classes = edge_values.len() as u32;
+        let vocabulary = Vocabulary { states: states.values, transitions, pairs: Vec::new() };
+        let mut all = Classified {
+            of_states,
+            of_edges,
+            state_class: states.class,
+            states: graph.states(),
+            edge_class,
+            vocabulary,
+        };
+        all.vocabulary.pairs = all.occurring(graph);
+        all
+    }
+
+    /// The pairs of classes that occur on a transition, ascending.
+    fn occurring<G: Graph>(&self, graph: &G) -> Vec<(u32, u32)> {
+        let Vocabulary { states, transitions, .. } = &self.vocabulary;
+        let width = transitions.len();
+        let place = |state: u32, e: u64| {
+            self.state_class[state as usize] as usize * width + self.edge_class.at(graph, Edge(e)) as usize
+        };
+        let marks: Vec<AtomicBool> = (0..states.len() * width).map(|_| AtomicBool::new(false)).collect();
+        (0..graph.states() as u32).into_par_iter().with_min_len(PART).for_each(|s| {
+            let edges = match self.edge_class {
+                // One transition stands for all.
+                EdgeClasses::One => graph.edges(State(s)).take(1),
+                _ => graph.edges(State(s)).take(usize::MAX),
+            };
+            edges.for_each(|e| set(&marks[place(s, e)]));
+        });
+        let occurs = (0..marks.len()).filter(|at| marks[*at].load(Relaxed));
+        occurs.map(|at| ((at / width) as u32, (at % width) as u32)).collect()
+    }
+}
+
+impl EdgeClasses {
+    #[inline]
+    fn at<G: Graph>(&self, graph: &G, edge: Edge) -> u32 {
+        match self {
+            EdgeClasses::One => 0,
+            EdgeClasses::ByInstance(classes) => classes.at(graph.instance(edge) as usize),
+            EdgeClasses::Each(classes) => classes.at(edge.index()),
+        }
+    }
+}
+
+impl Alphabet {
+    pub fn new<G: Graph>(atoms: &[AtomId], table: &Table<'_, G>) -> Self {
+        let classified = Classified::new(atoms, table);
+        let vocabulary = classified.vocabulary.clone();
+        Alphabet::within(classified, &vocabulary)
+    }
+
+    /// The letters of a graph in the numbers of a vocabulary that has all its classes and pairs.
+    pub fn within(own: Classified, all: &Vocabulary) -> Self {
+        let Classified { of_states, of_edges, mut state_class, states, edge_class, vocabulary } = own;
+        if vocabulary.states != all.states {
+            let numbers = numbers_in(&vocabulary.states, &all.states);
+            state_class.par_iter_mut().for_each(|class| *class = numbers[*class as usize]);
+        }
+        // What is not told has no transitions, and nobody asks for its class to learn anything.
+        state_class.resize(states, 0);
+        let edge_class = match edge_class {
+            same if vocabulary.transitions == all.transitions => same,
+            EdgeClasses::One => EdgeClasses::One,
+            EdgeClasses::ByInstance(classes) => {
+                EdgeClasses::ByInstance(renumbered(&classes, &vocabulary.transitions, &all.transitions))
+            }
+            EdgeClasses::Each(classes) => {
+                EdgeClasses::Each(renumbered(&classes, &vocabulary.transitions, &all.transitions))
+            }
+        };
+        let atoms = of_states.len() + of_edges.len();
         let whole = |state: &[Truth], edge: &dyn Fn(usize) -> Truth| {
-            let mut letter = vec![Truth::False; atoms.len()];
+            let mut letter = vec![Truth::False; atoms];
             for (k, &i) in of_states.iter().enumerate() {
                 letter[i] = state[k];
             }
@@ -86,40 +186,22 @@ impl Alphabet {
             }
             letter
         };
-        let ends = states.values.iter().map(|v| whole(v, &|_| Truth::False)).collect();
-        let opens = states.values.iter().map(|v| whole(v, &|_| Truth::Unknown)).collect();
-        let mut alphabet = Alphabet {
-            letter: vec![NONE; states.values.len() * edge_classes as usize],
-            state_class: Narrow::new(states.class, states.values.len()),
+        let edge_classes = all.transitions.len() as u32;
+        let mut letter = vec![NONE; all.states.len() * edge_classes as usize];
+        let mut letters = Vec::new();
+        for (class, edge) in &all.pairs {
+            letter[(class * edge_classes + edge) as usize] = letters.len() as u32;
+            letters.push(whole(&all.states[*class as usize], &|k| all.transitions[*edge as usize][k]));
+        }
+        Alphabet {
+            state_class: Narrow::new(state_class, all.states.len()),
             edge_class,
             edge_classes,
-            letters: Vec::new(),
-            ends,
-            opens,
-        };
-        for at in alphabet.occurring(graph) {
-            let (class, edge) = (at / edge_classes as usize, at % edge_classes as usize);
-            alphabet.letter[at] = alphabet.letters.len() as u32;
-            alphabet.letters.push(whole(&states.values[class], &|k| edge_values[edge][k]));
+            letter,
+            letters,
+            ends: all.states.iter().map(|v| whole(v, &|_| Truth::False)).collect(),
+            opens: all.states.iter().map(|v| whole(v, &|_| Truth::Unknown)).collect(),
         }
-        alphabet
-    }
-
-    /// The places in `letter` of the pairs of classes that occur on a transition, ascending.
-    fn occurring<G: Graph>(&self, graph: &G) -> Vec<usize> {
-        let place = |state: State, e: u64| {
-            (self.class(state) * self.edge_classes + self.edge_class(graph, Edge(e))) as usize
-        };
-        let marks: Vec<AtomicBool> = self.letter.iter().map(|_| AtomicBool::new(false)).collect();
-        (0..graph.states() as u32).into_par_iter().with_min_len(PART).for_each(|s| {
-            let edges = match self.edge_class {
-                // One transition stands for all.
-                EdgeClasses::One => graph.edges(State(s)).take(1),
-                _ => graph.edges(State(s)).take(usize::MAX),
-            };
-            edges.for_each(|e| set(&marks[place(State(s), e)]));
-        });
-        (0..marks.len()).filter(|at| marks[*at].load(Relaxed)).collect()
     }
 
     #[inline]
@@ -133,15 +215,6 @@ impl Alphabet {
     pub fn prefetch(&self, state: State) {
         if self.ends.len() > 1 {
             self.state_class.prefetch(state.index());
-        }
-    }
-
-    #[inline]
-    fn edge_class<G: Graph>(&self, graph: &G, edge: Edge) -> u32 {
-        match &self.edge_class {
-            EdgeClasses::One => 0,
-            EdgeClasses::ByInstance(classes) => classes.at(graph.instance(edge) as usize),
-            EdgeClasses::Each(classes) => classes.at(edge.index()),
         }
     }
 
@@ -173,8 +246,18 @@ impl Alphabet {
     /// The letter read when `edge` is taken in a state of `class`.
     #[inline]
     pub fn letter<G: Graph>(&self, graph: &G, class: u32, edge: Edge) -> u32 {
-        self.letter[(class * self.edge_classes + self.edge_class(graph, edge)) as usize]
+        self.letter[(class * self.edge_classes + self.edge_class.at(graph, edge)) as usize]
     }
+}
+
+/// The number of each class of one vocabulary in another one that has it.
+fn numbers_in(own: &[Vec<Truth>], all: &[Vec<Truth>]) -> Vec<u32> {
+    own.iter().map(|class| all.binary_search(class).expect("all classes are there") as u32).collect()
+}
+
+fn renumbered(classes: &Narrow, own: &[Vec<Truth>], all: &[Vec<Truth>]) -> Narrow {
+    let numbers = numbers_in(own, all);
+    Narrow::new((0..classes.len()).map(|i| numbers[classes.at(i) as usize]).collect(), all.len())
 }
 
 /// The truth of an atom of transitions for each pair of event and label, if these decide it.

@@ -6,7 +6,7 @@
 //! "Holds" is earned: the graph is complete, every atom that mattered was evaluated, the automaton was
 //! built. Every counterexample is confirmed by `evaluate` before it is shown.
 
-use super::alphabet::Alphabet;
+use super::alphabet::{Alphabet, Classified, Vocabulary};
 use super::atoms::{Atoms, Faults, Table, Truth};
 use super::automaton::{Automaton, TooLarge};
 use super::bits::Bits;
@@ -78,23 +78,32 @@ pub struct Checker<'a, G> {
     table: Table<'a, G>,
     budget: &'a Budget,
     engine: Engine,
+    /// The letters of a graph of which this one is a part.
+    letters: Option<Vocabulary>,
 }
 
 pub const NOT_EXPLORED: &str = "the state space was not explored completely";
 pub const NOT_EVALUATED: &str = "an atom of the formula could not be evaluated in some state";
 pub(super) const NO_START: &str = "there is no initial state";
-const TOO_LARGE: &str = "the formula is too large for an automaton";
+pub(super) const TOO_LARGE: &str = "the formula is too large for an automaton";
+pub(super) const TOO_LARGE_PRODUCT: &str = "the product of state space and automaton is too large";
 
 /// More conjuncts than this are checked one by one.
 const SEPARATE: usize = 4;
 
 impl<'a, G: Graph> Checker<'a, G> {
     pub fn new(graph: &'a G, atoms: &'a dyn Atoms, budget: &'a Budget) -> Self {
-        Checker { table: Table::new(graph, atoms), budget, engine: Engine::default() }
+        Checker { table: Table::new(graph, atoms), budget, engine: Engine::default(), letters: None }
     }
 
     pub fn with_engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
+        self
+    }
+
+    /// Decides the one formula that the graph was trimmed for by the automaton that it was trimmed with.
+    pub fn with_letters(mut self, letters: Vocabulary) -> Self {
+        self.letters = Some(letters);
         self
     }
 
@@ -214,11 +223,15 @@ impl<'a, G: Graph> Checker<'a, G> {
     /// Looks for a path on which `root` fails.
     fn refute(&self, property: &Property, root: NodeId) -> Result<Found, &'static str> {
         let (normal, negation) = Normal::new(&property.ground, root, false);
-        let alphabet = Alphabet::new(&normal.atoms, &self.table);
+        let classified = Classified::new(&normal.atoms, &self.table);
+        let whole =
+            self.letters.as_ref().filter(|all| root == property.root && all.covers(&classified.vocabulary));
+        let own = classified.vocabulary.clone();
+        let alphabet = Alphabet::within(classified, whole.unwrap_or(&own));
         let automaton = Automaton::new(&normal, negation, &alphabet).map_err(|TooLarge| TOO_LARGE)?;
         let product = Product::new(self.table.graph(), &alphabet, &automaton);
         if product.size() > MAX_NODES {
-            return Err("the product of state space and automaton is too large");
+            return Err(TOO_LARGE_PRODUCT);
         }
         let mut best: Option<Path> = None;
         let mut unsure = false;

@@ -25,7 +25,7 @@ fn compare_all(random: &mut Random, pairs: usize, most_states: u64, most_size: u
 }
 
 /// A graph of at most `most` states; about a fifth of them are deadlocks.
-fn random_world(random: &mut Random, most: u64) -> World {
+pub(super) fn random_world(random: &mut Random, most: u64) -> World {
     let states = 1 + random.below(most);
     let mut text = format!("{}; ", states - 1);
     for s in 0..states {
@@ -50,7 +50,7 @@ fn random_world(random: &mut Random, most: u64) -> World {
     world
 }
 
-fn random_formula(random: &mut Random, size: u64) -> String {
+pub(super) fn random_formula(random: &mut Random, size: u64) -> String {
     if size <= 1 {
         let atoms = [
             "{p}",
@@ -85,7 +85,7 @@ fn random_formula(random: &mut Random, size: u64) -> String {
     format!("({f}) {op} ({g})")
 }
 
-fn random_fairness(random: &mut Random) -> String {
+pub(super) fn random_fairness(random: &mut Random) -> String {
     let strong = ["SF(a)", "SF(b)", "SF(a) & SF(b)", "SF(a) or SF(c)", "SF(a(1))"];
     let weak = ["WF(a)", "WF(c)", "WF(a) & WF(b)", "WF(b(0)) or WF(a)"];
     match random.below(4) {

@@ -140,6 +140,8 @@ pub struct Features {
     /// An argument pattern or a quantifier may name single elements of a set.
     pub names_elements: bool,
     pub past: bool,
+    /// A change atom: what is true depends on two states at once.
+    pub relates_states: bool,
     pub fairness: bool,
     /// `WEF`, `SEF`, or fairness of an operation with arguments.
     pub fairness_of_instances: bool,
@@ -165,6 +167,7 @@ impl Formula {
                 Kind::Constant(_) => {}
                 Kind::Atom(atom) => {
                     features.counts_steps |= matches!(atom, Atom::Executed(_) | Atom::Change(..));
+                    features.relates_states |= matches!(atom, Atom::Change(..));
                     features.names_elements |= atom.patterns().iter().any(|p| !p.is_plain());
                     features.tells_instances |= atom.tells_instances();
                 }

@@ -44,6 +44,11 @@ impl view::Graph for Frozen<'_> {
         self.graph.forward.nodes()
     }
 
+    #[inline]
+    fn told(&self) -> usize {
+        self.graph.told()
+    }
+
     fn transitions(&self) -> u64 {
         self.graph.forward.edges() as u64
     }

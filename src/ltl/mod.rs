@@ -29,6 +29,7 @@ pub mod pattern;
 mod product;
 pub mod propositions;
 mod reach;
+pub mod scattered;
 mod shorten;
 mod tableau;
 mod token;
@@ -38,6 +39,8 @@ pub mod view;
 mod differential_tests;
 #[cfg(test)]
 mod fairness_tests;
+#[cfg(test)]
+mod scattered_tests;
 #[cfg(test)]
 mod seed_tests;
 #[cfg(test)]

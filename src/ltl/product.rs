@@ -18,6 +18,8 @@ pub(super) struct Product<'a, G> {
     alphabet: &'a Alphabet,
     pub automaton: &'a Automaton,
     states: Divisor,
+    /// States from this one on have no class.
+    told: usize,
     jumps: Jumps,
     /// Something in graph or automaton is unknown.
     unsure: bool,
@@ -152,6 +154,7 @@ impl<'a, G: Graph> Product<'a, G> {
             alphabet,
             automaton,
             states: Divisor::new(graph.states() as u32),
+            told: graph.told(),
             jumps: Jumps::new(graph, alphabet, automaton),
             unsure: !graph.is_complete() || automaton.any_unsure(),
         }
@@ -216,6 +219,9 @@ impl<'a, G: Graph> Product<'a, G> {
     pub fn visit(&self, node: u32) -> Visit {
         let control = self.control(node);
         let state = State(node - control * self.states.by);
+        if state.index() >= self.told {
+            return Visit { stop: None, unsure: true };
+        }
         let class = self.alphabet.class(state);
         if self.automaton.is_discharged(control, class) {
             return Visit { stop: Some(End::Open), unsure: false };

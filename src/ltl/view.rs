@@ -61,6 +61,12 @@ pub trait Graph: Sync {
     /// its transitions or none; it is never taken for a deadlock.
     fn is_expanded(&self, state: State) -> bool;
 
+    /// How many states are told: of the others, which come last, nothing is known but that transitions lead there. They have no
+    /// transitions here, and are not expanded.
+    fn told(&self) -> usize {
+        self.states()
+    }
+
     /// Whether the graph holds every initial state and every transition of every reachable state.
     fn is_complete(&self) -> bool;
 
@@ -94,6 +100,7 @@ pub struct Explicit {
     /// Events and labels that occur, ascending.
     instances: Vec<(u32, u64)>,
     open: Vec<bool>,
+    told: usize,
 }
 
 impl Explicit {
@@ -117,6 +124,7 @@ impl Explicit {
             arcs,
             instances,
             open: vec![false; states],
+            told: states,
         }
     }
 
@@ -125,11 +133,23 @@ impl Explicit {
         self.open[state as usize] = true;
         self
     }
+
+    /// The same graph in which nothing is known of the states from this one on, which have no transitions.
+    #[cfg(test)]
+    pub fn with_told(mut self, told: usize) -> Self {
+        self.told = told;
+        self.open[told..].fill(true);
+        self
+    }
 }
 
 impl Graph for Explicit {
     fn states(&self) -> usize {
         self.open.len()
+    }
+
+    fn told(&self) -> usize {
+        self.told
     }
 
     fn transitions(&self) -> u64 {

@@ -84,10 +84,15 @@ fn agree_with(name: &str, clauses: &str, options: &[&str]) {
 }
 
 fn agree_on(model: &Path, options: &[&str], machines: &[usize]) {
+    agree_given(model, options, &[], machines);
+}
+
+/// The same where several machines get some options more.
+fn agree_given(model: &Path, options: &[&str], together: &[&str], machines: &[usize]) {
     let name = model.display();
     let one = alone(model, options);
     for &machines in machines {
-        let ended = on_machines(model, options, machines);
+        let ended = on_machines(model, &[options, together].concat(), machines);
         for (rank, output) in ended.iter().enumerate() {
             let errors = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), one.status.code(), "{name}, rank {rank}: {errors}");
@@ -183,6 +188,57 @@ fn formulas_are_decided_as_on_one_machine() {
         COUNTERS,
         &["--no-deadlock", "--ltl", "G ([turn(2)] => X {z = 2})", "--ltl", fair, "--ctl", branching],
     );
+}
+
+/// A number that may stay at first, climbs to 80, and stays there; and a switch.
+const RAMP: &str = "VARIABLES x, s INVARIANT x : 0..80 & s : BOOL INITIALISATION x, s := 0, FALSE
+    OPERATIONS
+    stay = SELECT x = 0 THEN skip END;
+    up = SELECT x < 80 THEN x := x + 1 END;
+    flip = SELECT x > 0 & x < 80 & s = FALSE THEN s := TRUE END";
+
+#[test]
+fn formulas_are_decided_on_what_trimming_leaves_of_a_graph_that_does_not_fit() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = dir.path().join("Ramp.mch");
+    fs::write(&model, format!("MACHINE Ramp\n{RAMP}\nEND\n")).expect("a writable directory");
+    // 161 states do not fit, those of the first loop do.
+    let little = ["--cluster-gather", "2K"];
+    // Nothing is left: a loop that does not leave 0 always stays there; whoever is above it comes to an end.
+    let holds = ["--no-deadlock", "--ltl", "G ({x > 0} => F {x = 80})", "--ltl", "G ([up] => X {x > 0})"];
+    agree_given(&model, &holds, &little, &[1, 2, 3]);
+    // One state is left, and its loop refutes the formula, unless it has to be left.
+    let refuted =
+        ["--no-deadlock", "--ltl", "F {x > 0}", "--ltl", "WF(up) => F {x > 0}", "--ltl", "F deadlock"];
+    agree_given(&model, &refuted, &little, &[1, 2, 3]);
+    let fair = ["--no-deadlock", "--ltl", "WF(up) => F {x > 0}", "--ltl", "WF(up) => F {x = 80}"];
+    agree_given(&model, &fair, &little, &[2]);
+}
+
+#[test]
+fn what_is_left_and_does_not_fit_is_incomplete_and_its_size_is_named() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = dir.path().join("Ramp.mch");
+    fs::write(&model, format!("MACHINE Ramp\n{RAMP}\nEND\n")).expect("a writable directory");
+    // Every state leads to the end that refutes the first formula; the others are not decided on a part.
+    let many =
+        ["--ltl", "G {x < 80}", "--ltl", "F {x = 81}", "--ltl", "G changed({x})", "--ctl", "EF {x = 80}"];
+    let options = [&["--no-deadlock", "--cluster-gather", "2K"], &many[..]].concat();
+    let ended = on_machines(&model, &options, 2);
+    for output in &ended {
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let told: Value = serde_json::from_slice(&ended[0].stdout).expect("JSON");
+    let why = told["incomplete_because"].to_string();
+    assert!(why.contains("what is left of the graph of 1") && why.contains("states and"), "{why}");
+    assert!(why.contains("two states at once") && why.contains("only LTL"), "{why}");
+    let words: Vec<&str> = told["temporal"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["verdict"].as_str())
+        .collect();
+    assert_eq!(words, ["incomplete"; 4], "{told}");
 }
 
 #[test]

@@ -94,6 +94,11 @@ impl<'m> World<'_, 'm> {
         self.graph.forward.row(NodeId(node as u32))
     }
 
+    /// Whether the state of a node is here: what is only the end of an edge has no truths.
+    fn is_told(&self, node: usize) -> bool {
+        self.graph.is_told(NodeId(node as u32))
+    }
+
     fn target(&self, edge: usize) -> usize {
         self.graph.forward.end(edge).0 as usize
     }
@@ -139,7 +144,7 @@ impl<'m> World<'_, 'm> {
         truth: impl Fn(&mut T, usize) -> Truth + Sync + Send,
     ) -> Extent {
         Extent::by_word(self.graph.nodes(), init, |own, s| {
-            if self.goes_on(s) { truth(own, s) } else { Truth::Unknown }
+            if self.goes_on(s) && self.is_told(s) { truth(own, s) } else { Truth::Unknown }
         })
     }
 
@@ -179,7 +184,7 @@ impl<'m> World<'_, 'm> {
             let mut found = vec![(0u64, 0u64); count];
             for s in at * 64..(at * 64 + 64).min(len) {
                 let bit = 1u64 << (s % 64);
-                if !self.goes_on(s) {
+                if !self.goes_on(s) || !self.is_told(s) {
                     found.iter_mut().for_each(|f| f.1 |= bit);
                     continue;
                 }
@@ -263,14 +268,14 @@ impl<'m> World<'_, 'm> {
                     truth
                 }
                 // Two choices of arguments under one label: the target may tell which is meant.
-                Some(None) => {
+                Some(None) if self.graph.is_told(target) => {
                     let target = self.state(target.0 as usize);
                     let Ok(steps) = seat.interpreter.steps_of(&state, event.0 as usize) else { continue };
                     let same = steps.transitions.iter().filter(|t| t.target == target && label(t) == number);
                     let truths: Vec<Truth> = same.map(|t| self.fits(seat, asked, &t.params)).collect();
                     unanimous(truths.into_iter()).unwrap_or(Truth::Unknown)
                 }
-                None => Truth::Unknown,
+                Some(None) | None => Truth::Unknown,
             };
         }
     }
@@ -413,14 +418,15 @@ impl<'m> Atoms for Truths<'_, 'm> {
         match part {
             Part::Pred(pred) => Ok(world.per_edge(seat, |seat, s, row| {
                 let before = world.state(s);
-                for (truth, e) in row.iter_mut().zip(world.row(s)) {
+                let told = |e: &usize| world.is_told(world.target(*e));
+                for (truth, e) in row.iter_mut().zip(world.row(s)).filter(|(_, e)| told(e)) {
                     world.load(seat, &world.state(world.target(e)), Some(&before));
                     *truth = seat.holds(pred);
                 }
             })),
             Part::Expr(expr) => {
                 let value = |seat: &mut Seat<'m>, s: usize| {
-                    if !world.goes_on(s) {
+                    if !world.goes_on(s) || !world.is_told(s) {
                         return None;
                     }
                     world.load(seat, &world.state(s), None);
@@ -450,9 +456,10 @@ impl<'m> Atoms for Truths<'_, 'm> {
         match (which, self.typed.goal) {
             (Special::Goal, Some(number)) => Ok(self.observed(number)),
             (Special::Goal, None) => Err(vec![Diagnostic::error(at, "the model has no goal")]),
-            (Special::Current, _) => Ok(Extent::known(Bits::from_fn(world.graph.nodes(), |s| {
-                world.graph.initial.binary_search(&NodeId(s as u32)).is_ok()
-            }))),
+            (Special::Current, _) => Ok(Extent::from_fn(world.graph.nodes(), |s| match world.is_told(s) {
+                true => world.graph.initial.binary_search(&NodeId(s as u32)).is_ok().into(),
+                false => Truth::Unknown,
+            })),
             (Special::DetOutput, _) => Ok(world.per_state(
                 || Interpreter::new(program.machine(), world.budget),
                 |interpreter, s| world.has_open_output(interpreter, s),
