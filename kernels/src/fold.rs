@@ -28,8 +28,14 @@ pub(crate) fn tag_of(key: u64) -> u32 {
 }
 
 impl Interner {
-    pub(crate) fn new(slots: usize, tag_bits: u32, meter: &Arc<Meter>) -> Result<Interner, Trouble> {
-        Ok(Interner { table: Table::new(slots, tag_bits, meter)?, keys: Chunks::new(1, meter)? })
+    /// As `Table::new`.
+    pub(crate) fn new(
+        slots: usize,
+        tag_bits: u32,
+        most: u32,
+        meter: &Arc<Meter>,
+    ) -> Result<Interner, Trouble> {
+        Ok(Interner { table: Table::new(slots, tag_bits, most, meter)?, keys: Chunks::new(1, meter)? })
     }
 
     /// The caller holds an id in reserve.

@@ -23,6 +23,7 @@ use crate::packed::{ALL_BITS, Capacity, Packed};
 use crate::parents::{Level, Parents};
 use crate::quotient::Quotients;
 use crate::shim::{AtomicBool, AtomicU8, AtomicU16, Ordering};
+pub use crate::table::MOST_IDS;
 use crate::table::gate::Gate;
 use crate::table::{Entry, Ids, PARTS, Table};
 use std::sync::Arc;
@@ -64,6 +65,8 @@ pub struct Shape {
     pub slots: usize,
     /// Bits of a key's hash that decide where it is put in `Mode::Exact`: 32, fewer in tests.
     pub tag_bits: u32,
+    /// States that get an id at most: `MOST_IDS`, fewer in tests. Packed states have none and may be more.
+    pub ids: u32,
     /// Whether states have satellite bits, see `Visited::mark`; one byte per state.
     pub satellites: bool,
     /// Whether predecessors are kept; a packed set that may grow never keeps them.
@@ -80,6 +83,7 @@ impl Default for Shape {
             workers: 1,
             slots: 1 << 13,
             tag_bits: 32,
+            ids: MOST_IDS,
             satellites: false,
             parents: true,
             packed: None,
@@ -156,17 +160,20 @@ impl Visited {
                 }
             }
             Mode::Exact | Mode::Disk => Store::Exact {
-                nodes: Interner::new(shape.slots / 4, shape.tag_bits, meter)?,
-                roots: Interner::new(shape.slots, shape.tag_bits, meter)?,
+                nodes: Interner::new(shape.slots / 4, shape.tag_bits, MOST_IDS, meter)?,
+                roots: Interner::new(shape.slots, shape.tag_bits, shape.ids, meter)?,
             },
-            Mode::Hash => {
-                Store::Hash { table: Table::new(shape.slots, 32, meter)?, prints: Chunks::new(3, meter)? }
-            }
+            Mode::Hash => Store::Hash {
+                table: Table::new(shape.slots, 32, shape.ids, meter)?,
+                prints: Chunks::new(3, meter)?,
+            },
         };
         let lineage = match (&store, shape.packed.and_then(|packed| packed.fixed)) {
-            (Store::Packed { narrow, wide }, Some(_)) => {
-                Some(Lineage::new(narrow.capacity() + wide.capacity(), meter)?)
-            }
+            // Slots are ids here.
+            (Store::Packed { narrow, wide }, Some(_)) => match narrow.capacity() + wide.capacity() {
+                slots if slots <= shape.ids.into() => Some(Lineage::new(slots, meter)?),
+                _ => return Err(Trouble::OutOfIds),
+            },
             _ => None,
         };
         Ok(Visited {
@@ -281,10 +288,12 @@ impl Visited {
         }
     }
 
-    /// All ids in use are below this; in a packed set, about how many states there are.
+    /// All ids in use are below this; in a packed set, about how many states there are, or the most that 32 bits can tell.
     pub fn bound(&self) -> u32 {
         match &self.store {
-            Store::Packed { narrow, wide } => narrow.bound().saturating_add(wide.bound()),
+            Store::Packed { narrow, wide } => {
+                u32::try_from(narrow.bound().saturating_add(wide.bound())).unwrap_or(u32::MAX)
+            }
             _ => self.root_table().bound(),
         }
     }

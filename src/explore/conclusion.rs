@@ -57,7 +57,16 @@ pub(super) fn conclude<S: System>(
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);
     outcome.counts = sums.findings.counts();
-    outcome.findings = show(&mut shared, sums.findings, stage)?;
+    match show(&mut shared, sums.findings, stage)? {
+        Some(findings) => outcome.findings = findings,
+        // Without its path a finding is none, and without the finding nothing is verified.
+        None => {
+            shared.ledger.enter_once(Reason::Ids);
+            outcome.exhausted = false;
+            outcome.violated = 0;
+            outcome.counts = Findings::default().counts();
+        }
+    }
     if shared.options.record_edges && shared.together.is_some() {
         return with_graph(shared, sums.log, outcome);
     } else if shared.options.record_edges {
@@ -72,6 +81,15 @@ pub(super) fn conclude<S: System>(
     Ok(outcome)
 }
 
+/// The edges of a graph are the transitions that were counted, if the search came to its end.
+fn has_all_edges(outcome: &Outcome, edges: u64) -> Result<(), InternalError> {
+    if outcome.exhausted && edges != outcome.transitions {
+        let transitions = outcome.transitions;
+        return Err(InternalError(format!("a graph of {edges} edges was gathered, not of {transitions}")));
+    }
+    Ok(())
+}
+
 /// The outcome with the graph that several machines have: whole on the first one, or a piece on each.
 fn with_graph<S: System>(
     mut shared: Shared<'_, S>,
@@ -83,16 +101,14 @@ fn with_graph<S: System>(
     let gathered = gather(&mut shared, &log, outcome.all_initial)?;
     outcome.reasons = shared.ledger.entries();
     match gathered {
-        Gathered::Here(graph) if outcome.exhausted && graph.forward.edges() as u64 != outcome.transitions => {
-            let (edges, transitions) = (graph.forward.edges(), outcome.transitions);
-            return Err(InternalError(format!(
-                "a graph of {edges} edges was gathered, not of {transitions}"
-            )));
+        Gathered::Here(graph) => {
+            has_all_edges(&outcome, graph.forward.edges() as u64)?;
+            outcome.graph = Some(*graph);
         }
-        Gathered::Here(graph) => outcome.graph = Some(*graph),
         Gathered::Elsewhere => {}
         Gathered::Lost => lost = true,
         Gathered::TooLarge(size, own) => {
+            has_all_edges(&outcome, size.transitions)?;
             outcome.too_large = Some(size);
             // All machines have counted the same, so that all or none of them keep their pieces.
             if outcome.is_whole() {
@@ -113,12 +129,13 @@ fn with_graph<S: System>(
     Ok(outcome)
 }
 
-/// The findings with their traces: the first one has one, and with `keep_going` some more.
+/// The findings with their traces: the first one has one, and with `keep_going` some more. `None` if no path can be found because more
+/// states lie before a finding than ids can name.
 fn show<S: System>(
     shared: &mut Shared<'_, S>,
     findings: Findings,
     stage: Stage,
-) -> Result<Vec<Violation>, InternalError> {
+) -> Result<Option<Vec<Violation>>, InternalError> {
     let levels: Vec<Level> = match shared.options.order {
         Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
         Order::Dfs | Order::Mixed => Vec::new(),
@@ -127,7 +144,10 @@ fn show<S: System>(
     let mut found_again = match &shared.disk {
         Some(_) => Some(disk::paths(shared, &least)?),
         None if shared.visited.knows_parents() || shared.together.is_some() => None,
-        None => Some(second::paths(shared, &least)?),
+        None => match second::paths(shared, &least)? {
+            Some(paths) => Some(paths),
+            None => return Ok(None),
+        },
     };
     let mut all: Vec<Violation> = Vec::new();
     let mut shown: Vec<Finding> = Vec::new();
@@ -162,5 +182,5 @@ fn show<S: System>(
         });
         all.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
-    Ok(all)
+    Ok(Some(all))
 }

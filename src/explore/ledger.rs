@@ -4,6 +4,7 @@
 //! verdict "incomplete". Never here: the verdict itself.
 
 use bombus_base::budget::Stop;
+use bombus_kernels::visited::MOST_IDS;
 use bombus_system::System;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ pub enum Reason {
     Memory,
     /// A file of a search on disk could not be written or read.
     Disk,
-    /// More states than 32-bit ids can name.
+    /// More states than 32-bit ids can name; or a finding that more states lie before.
     Ids,
     Interrupted,
     /// States whose identity is approximate were taken for known ones: part of what they lead to may
@@ -40,7 +41,10 @@ impl Reason {
             Reason::Time => Stop::Time.reason().into(),
             Reason::Memory => Stop::Memory.reason().into(),
             Reason::Disk => "a file of the search could not be written or read".into(),
-            Reason::Ids => "more states than can be numbered".into(),
+            Reason::Ids => format!(
+                "more than {MOST_IDS} states on one machine, which is all that its store can number (several machines, or --store \
+                 disk, hold more)"
+            ),
             Reason::Interrupted => Stop::Interrupted.reason().into(),
             Reason::Orbits => {
                 "approximate symmetry: states may have been taken for others that are not symmetric to them"

@@ -66,7 +66,7 @@ use bombus_base::budget::{Budget, GRACE, Stop, resident_bytes};
 use bombus_kernels::distant::upper;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
-use bombus_kernels::visited::{Mode, Shape, Visited};
+use bombus_kernels::visited::{MOST_IDS, Mode, Shape, Visited};
 use bombus_system::{Finding, FindingKind, System};
 use conclusion::conclude;
 use disk::Disk;
@@ -122,6 +122,9 @@ pub struct Options {
     pub slots: usize,
     /// Hash bits that place a state in the exact store: 32 outside tests.
     pub tag_bits: u32,
+    /// States that get an id at most: all that 32 bits can number, fewer in tests. States of one word need none, unless they are
+    /// asked for by id.
+    pub ids: u32,
     /// Stack of a worker in bytes.
     pub stack: usize,
     /// Live figures, for whoever shows progress.
@@ -153,6 +156,7 @@ impl Default for Options {
             por: None,
             slots: 1 << 13,
             tag_bits: 32,
+            ids: MOST_IDS,
             stack: 256 << 20,
             progress: Arc::default(),
             keeper: None,
@@ -539,6 +543,7 @@ fn prepare_for<'a, S: System>(
         workers,
         slots: options.slots,
         tag_bits: options.tag_bits,
+        ids: options.ids,
         satellites: false,
         parents: ids
             || again.is_some()

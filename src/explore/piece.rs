@@ -55,7 +55,9 @@ impl Piece {
         let edges = crossing + log.edges.iter().map(Vec::len).sum::<usize>();
         // Each edge as it is sorted and in its row; the fingerprint and number of each end, at both machines.
         let bytes = edges * (size_of::<Edge>() + 16) + crossing * (16 + 16 + 4 + 4);
-        let fits = shared.meter.claim(bytes as u64).is_ok() && shared.system.orbits().is_none();
+        // What a piece says of its states is true only if all of them have all their transitions.
+        let is_whole = own.marks.iter().all(|marks| marks & EXPANDED != 0);
+        let fits = is_whole && shared.system.orbits().is_none() && shared.meter.claim(bytes as u64).is_ok();
         let heard = peers.agree(vec![fits.into()]).map_err(|_| Broken::Lost)?;
         if heard.iter().any(|said| *said != [1]) {
             return Ok(None);

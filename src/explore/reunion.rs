@@ -105,7 +105,9 @@ impl Sums {
         // A search that was ended early has found states one level beyond the one it expanded.
         // Inside a level only the reserved ids tell, and some of those may be unused.
         let beyond = if shared.queues.is_stopped() {
-            shared.visited.bound() > shared.queues.stage().level.filling
+            let bound = shared.visited.bound();
+            // Beyond what 32 bits can tell there are always some.
+            bound > shared.queues.stage().level.filling || bound == u32::MAX
         } else {
             shared.beyond.load(Ordering::Relaxed)
         };

@@ -36,6 +36,19 @@ pub(super) struct Again {
 /// Paths by the number of the finding.
 pub(super) type Paths = BTreeMap<usize, Result<Path, InternalError>>;
 
+/// Why a second search came to nothing.
+enum Failed {
+    /// More states lie before the finding than ids can name.
+    Ids,
+    Otherwise(InternalError),
+}
+
+impl From<InternalError> for Failed {
+    fn from(error: InternalError) -> Failed {
+        Failed::Otherwise(error)
+    }
+}
+
 /// Whether the paths of a search can be found by another one.
 pub(super) fn is_possible(options: &Options) -> bool {
     options.order == Order::Bfs
@@ -62,21 +75,33 @@ pub(super) fn not_found() -> InternalError {
     InternalError("a second search did not find a state that the first one had found".into())
 }
 
-/// The paths to the findings that are shown, by another search. The states of the first one are given up for it.
+/// The paths to the findings that are shown, by another search. The states of the first one are given up for it. `None` if more
+/// states lie before a finding than ids can name: states without ids may be so many, their predecessors not.
 pub(super) fn paths<S: System>(
     shared: &mut Shared<'_, S>,
     findings: &[(Place, Finding, Option<u32>)],
+<<<<<<< HEAD
 ) -> Result<Paths, InternalError> {
     let wanted = wanted(findings, shared.options.keep_going);
     if wanted.is_empty() {
         return Ok(Paths::new());
     }
+=======
+) -> Result<Option<Paths>, InternalError> {
+>>>>>>> b0ec489 (States of one word are not limited to what 32 bits can number, and a store that runs out of ids names its limit)
     let trails = std::mem::take(&mut shared.trails);
     if let Some(paths) = trail::paths(shared, &trails, findings) {
-        return Ok(paths);
+        return Ok(Some(paths));
     }
     drop(trails);
+<<<<<<< HEAD
     let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else { return Ok(Paths::new()) };
+=======
+    let wanted = wanted(findings, shared.options.keep_going);
+    let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else {
+        return Ok(Some(Paths::new()));
+    };
+>>>>>>> b0ec489 (States of one word are not limited to what 32 bits can number, and a store that runs out of ids names its limit)
     let capacity = shared.visited.capacity();
     shared.visited = Visited::new(Shape { slots: 1, ..Shape::default() }, &shared.meter)
         .map_err(|_| InternalError("no memory to search for a path".into()))?;
@@ -92,14 +117,17 @@ pub(super) fn paths<S: System>(
     let larger = |part: u64| {
         capacity.map(|c| Capacity { narrow: c.narrow + c.narrow / part, wide: c.wide + c.wide / part })
     };
-    let mut failure = not_found();
+    let mut failure = Failed::Otherwise(not_found());
     for capacity in [larger(32), larger(4), None].into_iter().skip(if capacity.is_none() { 2 } else { 0 }) {
         match search(shared.system, &options, Again { depth, capacity }, &wanted, findings) {
-            Ok(paths) => return Ok(paths),
+            Ok(paths) => return Ok(Some(paths)),
             Err(why) => failure = why,
         }
     }
-    Err(failure)
+    match failure {
+        Failed::Ids => Ok(None),
+        Failed::Otherwise(error) => Err(error),
+    }
 }
 
 /// The findings that get a trace, as they are chosen when they are shown.
@@ -120,7 +148,7 @@ fn search<S: System>(
     again: Again,
     wanted: &[usize],
     findings: &[(Place, Finding, Option<u32>)],
-) -> Result<Paths, InternalError> {
+) -> Result<Paths, Failed> {
     // A finding is shown even when time or memory are up: nothing but the model limits this search.
     let budget = Budget::unlimited();
     let refused = || InternalError("no memory to search for a path".into());
@@ -129,10 +157,13 @@ fn search<S: System>(
     let records = if again.depth > 0 { run(&shared, workers) } else { finish(workers) };
     drop(records);
     if let Some(message) = shared.panicked() {
-        return Err(InternalError(format!("a worker failed: {message}")));
+        return Err(InternalError(format!("a worker failed: {message}")).into());
+    }
+    if shared.ledger.entries().iter().any(|(reason, _)| *reason == super::Reason::Ids) {
+        return Err(Failed::Ids);
     }
     if !shared.ledger.entries().iter().all(|(reason, _)| matches!(reason, super::Reason::System(_))) {
-        return Err(refused());
+        return Err(refused().into());
     }
     let stage = shared.queues.stage();
     let levels: Vec<Level> = std::iter::once(stage.level).chain(stage.before).collect();

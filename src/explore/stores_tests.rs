@@ -162,3 +162,45 @@ fn an_event_that_leads_nowhere_new_is_counted_by_every_store() {
     assert_eq!(outcome.events[EventId(2).0 as usize], Coverage::default());
     assert_eq!((outcome.states, outcome.initial, outcome.transitions), (3, 2, 5));
 }
+
+/// 512 states, with an invariant that some of them break.
+fn cube(bad: &[u64]) -> Toy {
+    let mut toy = Toy::new(Family::Grid { k: 3, n: 8, cyclic: true });
+    toy.bad = bad.to_vec();
+    toy
+}
+
+#[test]
+fn a_store_without_ids_for_all_states_is_incomplete_and_names_the_limit() {
+    for store in [Mode::Exact, Mode::Hash] {
+        for workers in [1, 3] {
+            let few = Options { store, workers, tag_bits: 31, ids: 100, ..options(false) };
+            let outcome = explore(&cube(&[]), &few, &Budget::unlimited()).expect("no internal error");
+            assert_eq!(outcome.reasons, [(Reason::Ids, 1)], "{store:?}");
+            assert!(!outcome.exhausted && !outcome.is_verified() && outcome.states <= 100, "{store:?}");
+        }
+    }
+    assert!(Reason::Ids.words(&cube(&[])).contains("more than 4294967293 states on one machine"));
+}
+
+#[test]
+fn states_that_stand_in_the_table_itself_need_no_ids() {
+    let plain = options(false);
+    let expected = essence(&explore(&cube(&[]), &plain, &Budget::unlimited()).expect("no internal error"));
+    let few = Options { ids: 100, ..plain };
+    let outcome = explore(&cube(&[]), &few, &Budget::unlimited()).expect("no internal error");
+    assert!(outcome.is_verified());
+    assert_eq!(essence(&outcome), expected);
+}
+
+#[test]
+fn a_finding_behind_more_states_than_have_ids_is_not_shown_and_nothing_is_verified() {
+    let few = Options { ids: 100, trail: 0, ..options(true) };
+    let outcome = explore(&cube(&[511]), &few, &Budget::unlimited()).expect("no internal error");
+    assert!(outcome.findings.is_empty() && outcome.counts.total() == 0 && !outcome.is_verified());
+    assert_eq!(outcome.reasons, [(Reason::Ids, 1)]);
+    // Few states lie before this one.
+    let outcome = explore(&cube(&[1]), &few, &Budget::unlimited()).expect("no internal error");
+    assert_eq!(outcome.findings.len(), 1);
+    assert!(outcome.findings[0].trace.is_some());
+}

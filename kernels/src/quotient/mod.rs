@@ -30,9 +30,9 @@ pub(crate) struct Quotients {
     parts: Box<[UnsafeCell<Part>]>,
     permutation: Permutation,
     /// Words for which workers have reserved room.
-    next: AtomicU32,
+    next: AtomicU64,
     /// The table must grow before more than this many are reserved.
-    room: AtomicU32,
+    room: AtomicU64,
     /// Slots of a part now, and those asked for in the growth under way (0: this table does not grow).
     slots: AtomicU64,
     target: AtomicU64,
@@ -51,7 +51,7 @@ unsafe impl Sync for Quotients {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     part: u32,
-    /// There are fewer lines than words, and those are numbered by 32 bits.
+    /// Lines of a part are numbered by 32 bits.
     line: u32,
     rest: u64,
 }
@@ -208,10 +208,10 @@ impl Quotients {
             .collect::<Result<Box<[_]>, Trouble>>()?;
         Ok(Quotients {
             parts,
-            next: AtomicU32::new(0),
-            room: AtomicU32::new(match fixed {
+            next: AtomicU64::new(0),
+            room: AtomicU64::new(match fixed {
                 // Nothing is kept free where nothing can be moved.
-                true => u32::try_from(shape.slots() * u64::from(PARTS)).unwrap_or(MOST).min(MOST),
+                true => (shape.slots() * u64::from(PARTS)).min(MOST),
                 false => shape.room(permutation.bits() - PART_BITS, false),
             }),
             slots: AtomicU64::new(shape.slots()),
@@ -236,7 +236,7 @@ impl Quotients {
     }
 
     /// Words for which room was reserved.
-    pub fn bound(&self) -> u32 {
+    pub fn bound(&self) -> u64 {
         self.next.load(Ordering::Acquire)
     }
 
@@ -247,6 +247,7 @@ impl Quotients {
 
     /// Lets a worker that has no room left put up to `count` words.
     pub fn reserve(&self, ids: &mut Ids, count: u32) -> Result<(), Full> {
+        let count = u64::from(count);
         let room = self.room.load(Ordering::Relaxed);
         let taken = self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
             (next < room).then(|| next + count.clamp(1, room - next))
@@ -413,7 +414,7 @@ impl Quotients {
             return Ok(());
         }
         let slots = self.slots.load(Ordering::Relaxed);
-        if self.fixed || self.room.load(Ordering::Relaxed) == MOST {
+        if self.fixed || self.room.load(Ordering::Relaxed) >= MOST - 1 {
             return Err(Trouble::OutOfIds);
         }
         // Parts move one after the other, so that a growth takes what is added and one part more.
@@ -527,8 +528,8 @@ impl Part {
 /// Slots below which the memory of a table matters less than the time of its lookups.
 const SMALL: u64 = 1 << 22;
 
-/// Words that any table may hold: as many as 32 bits can number.
-const MOST: u32 = u32::MAX - 2;
+/// Words that any table may hold: the lines of each part are numbered by 32 bits (`Aim`).
+const MOST: u64 = 1 << 38;
 
 impl Geometry {
     /// For words of `bits` bits and at least `slots` slots, unless fewer can hold them all.
@@ -564,13 +565,13 @@ impl Geometry {
 
     /// Words that all parts together may hold before they must grow: 23 in 25 slots, 4 in 5 of a small table or of one that `has_plenty` of memory,
     /// or all there are.
-    fn room(&self, bits: u32, has_plenty: bool) -> u32 {
+    fn room(&self, bits: u32, has_plenty: bool) -> u64 {
         if self.span <= self.line() && self.lines * self.span >= 1 << bits {
             return MOST;
         }
         let slots = self.slots() * u64::from(PARTS);
         let most = if slots < SMALL || has_plenty { slots * 4 / 5 } else { slots * 23 / 25 };
-        u32::try_from(most).unwrap_or(MOST).clamp(1, MOST - 1)
+        most.clamp(1, MOST - 1)
     }
 
     /// The home line of a word and its rest.

@@ -156,3 +156,24 @@ fn a_large_set_of_words_of_25_bits_takes_less_than_six_bytes_a_word() {
     }
     assert!(worst < 5.6, "{worst} bytes a word");
 }
+
+#[test]
+fn a_set_of_words_holds_more_than_32_bits_can_number() {
+    // Counting begins a little below 2^32, because nobody waits for so many words.
+    let table = Quotients::new(40, 4096, false, &Meter::new(None)).unwrap();
+    let before = u64::from(u32::MAX) - 100;
+    table.next.store(before, Ordering::Relaxed);
+    table.room.store(before + 3000, Ordering::Relaxed);
+    let mut ids = Ids::default();
+    for word in 0..2000 {
+        if ids.is_empty() {
+            table.reserve(&mut ids, 7).unwrap();
+        }
+        assert!(table.find_or_put(&mut ids, table.aim(word * 77)).unwrap().fresh);
+    }
+    table.give_back(&mut ids);
+    assert_eq!((table.bound(), table.count()), (before + 2000, 2000));
+    assert!((0..2000).all(|word| table.find(word * 77).is_some() && table.find(word * 77 + 1).is_none()));
+    assert!(ids.is_empty() && table.reserve(&mut ids, 7).is_ok());
+    assert!(!table.find_or_put(&mut ids, table.aim(77)).unwrap().fresh);
+}

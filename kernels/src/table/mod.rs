@@ -52,6 +52,8 @@ pub(crate) struct Table {
     refused: AtomicBool,
     /// Which bits of a tag are used; fewer than all only in tests of collisions.
     mask: u32,
+    /// Ids that are handed out at most: all that 32 bits can number, fewer only in tests.
+    most: u32,
     meter: Arc<Meter>,
 }
 
@@ -59,16 +61,16 @@ pub(crate) struct Table {
 // by one task, while nobody is inside (README.md, "Growth"); everything else is atomic.
 unsafe impl Sync for Table {}
 
-/// Ids held by one worker and not yet used.
+/// Ids held by one worker and not yet used, or room for words that need no ids.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
-    next: u32,
-    end: u32,
+    next: u64,
+    end: u64,
 }
 
 impl Ids {
     /// The ids from `next` on, below `end`.
-    pub fn of(next: u32, end: u32) -> Ids {
+    pub fn of(next: u64, end: u64) -> Ids {
         Ids { next, end }
     }
 
@@ -83,9 +85,8 @@ impl Ids {
         self.next += 1;
     }
 
-    /// Gives the others back to a counter of ids: really, if no id was handed out since; otherwise these
-    /// ids stay unused for ever.
-    pub fn give_back(&mut self, counter: &AtomicU32) {
+    /// Gives the others back to a counter: really, if nothing was handed out since; otherwise they stay unused for ever.
+    pub fn give_back(&mut self, counter: &AtomicU64) {
         let _ = counter.compare_exchange(self.end, self.next, Ordering::AcqRel, Ordering::Relaxed);
         *self = Ids::default();
     }
@@ -103,8 +104,8 @@ pub struct Entry {
 pub(crate) struct Full;
 
 impl Table {
-    /// A table with room for about `slots` slots; `tag_bits` is 32 outside tests.
-    pub fn new(slots: usize, tag_bits: u32, meter: &Arc<Meter>) -> Result<Table, Trouble> {
+    /// A table with room for about `slots` slots; outside tests `tag_bits` is 32 and `most` is `MOST_IDS`.
+    pub fn new(slots: usize, tag_bits: u32, most: u32, meter: &Arc<Meter>) -> Result<Table, Trouble> {
         let lines = slots.div_ceil(LINE * PARTS as usize).clamp(1, 1 << 26) as u32;
         let parts = (0..PARTS)
             .map(|_| Ok(UnsafeCell::new(Part::new(lines, meter)?)))
@@ -112,11 +113,12 @@ impl Table {
         Ok(Table {
             parts,
             next: AtomicU32::new(0),
-            room: AtomicU32::new(room(lines)),
+            room: AtomicU32::new(room(lines).min(most)),
             lines: AtomicU32::new(lines),
             target: AtomicU32::new(0),
             wanted: AtomicBool::new(false),
             refused: AtomicBool::new(false),
+            most,
             mask: if tag_bits == 0 { 0 } else { u32::MAX << (32 - tag_bits.min(32)) },
             meter: meter.clone(),
         })
@@ -136,8 +138,9 @@ impl Table {
         });
         match taken {
             Ok(next) => {
-                *ids = Ids { next, end: next + count.clamp(1, room - next) };
-                Ok(ids.next..ids.end)
+                let end = next + count.clamp(1, room - next);
+                *ids = Ids::of(next.into(), end.into());
+                Ok(next..end)
             }
             Err(_) => {
                 self.wanted.store(true, Ordering::Relaxed);
@@ -148,7 +151,8 @@ impl Table {
 
     /// Takes back what a worker did not use.
     pub fn give_back(&self, ids: &mut Ids) {
-        ids.give_back(&self.next);
+        let Ids { next, end } = std::mem::take(ids);
+        let _ = self.next.compare_exchange(end as u32, next as u32, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Where the key of `tag` would be looked for first.
@@ -186,8 +190,8 @@ impl Table {
                     // Acquire: the record of the id in it is visible; partner: the exchange below.
                     let mut word = slot.load(Ordering::Acquire);
                     if word == 0 {
-                        let id = ids.next;
-                        assert!(id < ids.end, "inserting without an id in reserve");
+                        assert!(ids.next < ids.end, "inserting without an id in reserve");
+                        let id = ids.next as u32;
                         if !written {
                             write(id);
                             written = true;
@@ -295,7 +299,7 @@ impl Table {
         write: impl Fn(u32),
     ) -> Result<bool, Trouble> {
         loop {
-            let mut ids = Ids { next: id, end: id + 1 };
+            let mut ids = Ids::of(id.into(), u64::from(id) + 1);
             if let Ok(entry) = self.find_or_put(&mut ids, tag, &same, &write) {
                 return Ok(entry.fresh);
             }
@@ -315,7 +319,7 @@ impl Table {
             });
         }
         self.lines.store(lines, Ordering::Relaxed);
-        self.room.store(room(lines), Ordering::Relaxed);
+        self.room.store(room(lines).min(self.most), Ordering::Relaxed);
         self.wanted.store(false, Ordering::Relaxed);
         Ok(())
     }
@@ -328,8 +332,7 @@ impl Table {
             return Ok(());
         }
         let lines = self.lines.load(Ordering::Relaxed);
-        let slots = slots_of(lines);
-        if slots >= u32::MAX as u64 {
+        if self.room.load(Ordering::Relaxed) >= self.most {
             return Err(Trouble::OutOfIds);
         }
         // Parts move one after the other, so that a growth takes what is added and one part more. Near
@@ -370,7 +373,7 @@ impl Table {
         }
         if lines != 0 {
             self.lines.store(lines, Ordering::Relaxed);
-            self.room.store(room(lines), Ordering::Relaxed);
+            self.room.store(room(lines).min(self.most), Ordering::Relaxed);
         }
         Ok(())
     }
@@ -421,5 +424,8 @@ fn slots_of(lines: u32) -> u64 {
 }
 
 fn room(lines: u32) -> u32 {
-    u32::try_from(slots_of(lines) * 23 / 25).unwrap_or(u32::MAX - 2).clamp(1, u32::MAX - 2)
+    u32::try_from(slots_of(lines) * 23 / 25).unwrap_or(MOST_IDS).clamp(1, MOST_IDS)
 }
+
+/// Ids that a table hands out at most.
+pub const MOST_IDS: u32 = u32::MAX - 2;
