@@ -14,6 +14,9 @@ use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const HELP: &str = "\
 bombus-oracle explore FILE.core [--json] [--max-states N] [--steps N] [--strict-wd]
 bombus-oracle judge FILE.core TRACE.json [--steps N] [--strict-wd]

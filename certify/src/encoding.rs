@@ -60,16 +60,27 @@ pub fn put(v: &Value, out: &mut Vec<u8>) {
             put_number(s.len() as u64, out);
             out.extend_from_slice(s.as_bytes());
         }
-        Value::Elem(_, n, _) => put_number(u64::from(*n), out),
+        Value::Elem(n, ..) => put_number(u64::from(*n), out),
         Value::Pair(p) => {
             put(&p.0, out);
             put(&p.1, out);
         }
         Value::Set(elements) => {
             put_number(elements.len() as u64, out);
-            let mut all: Vec<Vec<u8>> = elements.iter().map(bytes).collect();
-            all.sort_unstable();
-            all.iter().for_each(|e| out.extend_from_slice(e));
+            let (start, mut last, mut ascending) = (out.len(), out.len(), true);
+            for e in elements.iter() {
+                let own = out.len();
+                put(e, out);
+                ascending &= out[last..own] <= out[own..];
+                last = own;
+            }
+            // The order of values is that of their bytes, unless they hold sets or texts of different lengths.
+            if !ascending {
+                out.truncate(start);
+                let mut all: Vec<Vec<u8>> = elements.iter().map(bytes).collect();
+                all.sort_unstable();
+                all.iter().for_each(|e| out.extend_from_slice(e));
+            }
         }
         Value::Record(fields) => fields.iter().for_each(|(_, v)| put(v, out)),
         Value::Free(_, n, _, arg) => {
@@ -208,7 +219,7 @@ impl<'a> Reader<'a> {
                 let given = self.machine.sets.iter().find(|s| s.name == *set);
                 let name = given.and_then(|s| s.elements.get(usize::try_from(n).ok()?));
                 let name = name.ok_or_else(|| format!("{set} has no element number {n}"))?;
-                Value::Elem(set.clone(), n as u32, name.clone())
+                Value::Elem(n as u32, set.clone(), name.clone())
             }
             Type::Free(free) => {
                 let n = self.number()?;

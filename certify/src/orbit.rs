@@ -149,11 +149,11 @@ impl Search<'_> {
 fn renamed(machine: &Machine, v: &Value, to: &dyn Fn(&Name, u32) -> u32) -> Value {
     let again = |v: &Value| renamed(machine, v, to);
     match v {
-        Value::Elem(set, n, name) => {
+        Value::Elem(n, set, name) => {
             let m = to(set, *n);
             let names = machine.sets.iter().find(|s| s.name == *set).map(|s| &s.elements);
             let own = names.and_then(|all| all.get(m as usize)).unwrap_or(name);
-            Value::Elem(set.clone(), m, own.clone())
+            Value::Elem(m, set.clone(), own.clone())
         }
         Value::Pair(p) => Value::pair(again(&p.0), again(&p.1)),
         Value::Set(es) => Value::set(es.iter().map(again).collect()),
@@ -166,7 +166,7 @@ fn renamed(machine: &Machine, v: &Value, to: &dyn Fn(&Name, u32) -> u32) -> Valu
 /// The value with colours in the place of elements, and a mark in the place of one.
 fn sketch(v: &Value, colours: &Colours, marked: (&Name, u32), out: &mut Vec<u8>) {
     match v {
-        Value::Elem(set, n, _) => {
+        Value::Elem(n, set, _) => {
             let mark = (set, *n) == marked;
             match colours.get(&(set.clone(), *n)) {
                 Some(c) => out.extend([1 + u8::from(mark)].into_iter().chain(c.to_be_bytes())),

@@ -4,7 +4,7 @@
 //! the variables that were written; findings beside them. An infeasible branch (a miracle) has no outcome.
 //! Never here: which states are reachable (that is `search`).
 
-use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined};
+use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, from};
 use crate::pred::unlisted;
 use crate::sets::{Set, listed};
 use crate::tree::{Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
@@ -290,12 +290,8 @@ impl<'a> Run<'a> {
         let mut out = vec![Writes::new()];
         for s in parts {
             let right = self.act(env, s)?;
-            let mut both = Vec::new();
-            for (l, r) in out.iter().flat_map(|l| right.iter().map(move |r| (l, r))) {
-                self.oracle.tick()?;
-                both.push(disjoint(l.clone(), r.clone())?);
-            }
-            out = both;
+            let both = out.iter().flat_map(|l| right.iter().map(move |r| (l.clone(), r.clone())));
+            out = both.map(|(l, r)| self.oracle.tick().and_then(|()| disjoint(l, r))).collect::<Res<_>>()?;
         }
         Ok(out)
     }
@@ -348,8 +344,11 @@ impl<'a> Run<'a> {
                         self.replaced(env, inner, rest, v)?
                     }
                 };
-                let kept = listed(&old)?.iter().filter(|p| p.sides().is_none_or(|(x, _)| *x != i)).cloned();
-                Ok(Value::set(kept.chain([Value::pair(i.clone(), new)]).collect()))
+                let other = |p: &&Value| p.sides().is_none_or(|(x, _)| *x != i);
+                let mut pairs: Vec<Value> = listed(&old)?.iter().filter(other).cloned().collect();
+                // Pairs are sorted by their first sides, and no other has this one.
+                pairs.insert(pairs.len() - from(&pairs, &i).len(), Value::pair(i, new));
+                Ok(Value::Set(pairs.into()))
             }
         }
     }

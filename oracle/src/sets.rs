@@ -235,7 +235,7 @@ impl Oracle<'_> {
             Type::Given(n) => {
                 let set = self.machine.sets.iter().find(|s| &s.name == n);
                 let mut elements = set.into_iter().flat_map(|s| &s.elements).enumerate();
-                elements.try_for_each(|(i, e)| visit(Value::Elem(n.clone(), i as u32, e.clone())))
+                elements.try_for_each(|(i, e)| visit(Value::Elem(i as u32, n.clone(), e.clone())))
             }
             Type::Pow(t) => self.each(&Set::Subsets(all(t), false), visit),
             Type::Prod(a, b) => self.each(&Set::Product(all(a), all(b)), visit),

@@ -291,7 +291,7 @@ pub fn value_text(v: &Value) -> String {
         Value::Bool(b) => b.write(),
         Value::Real(r) => format!("{}/{}", r.numerator(), r.denominator()),
         Value::Str(s) => quoted(s),
-        Value::Elem(set, i, name) => form("elem", vec![set.write(), i.to_string(), name.write()]),
+        Value::Elem(i, set, name) => form("elem", vec![set.write(), i.to_string(), name.write()]),
         Value::Pair(p) => form("|->", vec![value_text(&p.0), value_text(&p.1)]),
         Value::Set(es) => form("{}", vec![form("", es.iter().map(value_text).collect())]),
         Value::Record(fs) => {
@@ -319,7 +319,7 @@ fn expr_of(node: &Node) -> Read<Expr> {
         Shape::List(items) if head == "elem" => {
             match items[1..].iter().map(Name::read).collect::<Read<Vec<_>>>()?.as_slice() {
                 [set, i, name] if i.parse::<u32>().is_ok() => {
-                    Ok(Expr::Const(Value::Elem(set.clone(), i.parse().unwrap_or(0), name.clone())))
+                    Ok(Expr::Const(Value::Elem(i.parse().unwrap_or(0), set.clone(), name.clone())))
                 }
                 _ => node.fail("an element is (elem SET NUMBER NAME)"),
             }

@@ -315,7 +315,7 @@ impl Machine {
     pub fn element(&self, set: &str, element: &str) -> Option<Value> {
         let set = self.sets.iter().find(|s| &*s.name == set)?;
         let at = set.elements.iter().position(|e| &**e == element)?;
-        Some(Value::Elem(set.name.clone(), at as u32, set.elements[at].clone()))
+        Some(Value::Elem(at as u32, set.name.clone(), set.elements[at].clone()))
     }
 
     /// The free type and the number of a constructor.

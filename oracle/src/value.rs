@@ -17,8 +17,8 @@ pub enum Value {
     Int(IBig),
     Real(RBig),
     Str(Name),
-    /// The given set, the number of the element from 0, the name of the element.
-    Elem(Name, u32, Name),
+    /// The number of the element from 0, the given set, the name of the element.
+    Elem(u32, Name, Name),
     Pair(Arc<(Value, Value)>),
     /// Sorted, without repetitions: build with `Value::set`.
     Set(Arc<Vec<Value>>),
@@ -55,7 +55,7 @@ impl Value {
         match (self, t) {
             (Value::Bool(_), Type::Bool) | (Value::Int(_), Type::Integer) => true,
             (Value::Real(_), Type::Real) | (Value::Str(_), Type::Str) => true,
-            (Value::Elem(s, ..), Type::Given(n)) | (Value::Free(s, ..), Type::Free(n)) => s == n,
+            (Value::Elem(_, s, _), Type::Given(n)) | (Value::Free(s, ..), Type::Free(n)) => s == n,
             (Value::Pair(p), Type::Prod(a, b)) => p.0.is_of(a) && p.1.is_of(b),
             (Value::Set(e), Type::Pow(t)) => e.iter().all(|v| v.is_of(t)),
             (Value::Record(f), Type::Record(ts)) => {

@@ -137,7 +137,7 @@ impl<'m> Converter<'m> {
 
     fn element(&self, set: SetId, n: u32) -> Plain {
         let set = self.machine.set(set);
-        Plain::Elem(Name::from(&*set.name), n, Name::from(&*set.elems[n as usize]))
+        Plain::Elem(n, Name::from(&*set.name), Name::from(&*set.elems[n as usize]))
     }
 
     fn freetype(&self, f: &typed::Freetype) -> Result<tree::FreeType, Unknown> {
