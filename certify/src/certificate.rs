@@ -1,6 +1,6 @@
 //! A certificate as it is read from its directory, before any obligation is looked at.
 //!
-//! In: a directory. Out: claims, machine, constants and states, each of the form and the hash that it should have.
+//! In: a directory, or files at hand. Out: claims, machine, constants and states, each of the form and the hash that it should have.
 //! Never here: evaluation.
 
 use crate::encoding::Reader;
@@ -40,11 +40,14 @@ pub struct Certificate {
     pub trace: Option<String>,
 }
 
+/// A way to the files of a certificate: the bytes of the file of a name, of at most so many.
+pub type Files<'f> = &'f (dyn Fn(&str, u64) -> Result<Vec<u8>, Unread> + Sync);
+
 impl Certificate {
     /// Reads all files and compares their hashes with the manifest.
-    pub fn load(dir: &Path) -> Result<Certificate, Unread> {
+    pub fn load(files: Files) -> Result<Certificate, Unread> {
         let text = |name: &str| {
-            let bytes = bytes_of(dir, name, if name == "trace.json" { MOST_TRACE } else { MOST_TEXT })?;
+            let bytes = files(name, if name == "trace.json" { MOST_TRACE } else { MOST_TEXT })?;
             String::from_utf8(bytes).map_err(|_| Unread::Damaged(format!("{name}: it is no text")))
         };
         let damaged = |name: &str, why: String| Unread::Damaged(format!("{name}: {why}"));
@@ -76,12 +79,12 @@ impl Certificate {
         if manifest.unlisted.is_some() {
             return Ok(certificate);
         }
-        let constants = bytes_of(dir, "constants.bin", MOST_CONSTANTS)?;
+        let constants = files("constants.bin", MOST_CONSTANTS)?;
         same("constants.bin", sha256(&constants))?;
         let machine = &certificate.machine;
         certificate.constants =
             valuations(machine, &constants).map_err(|why| damaged("constants.bin", why))?;
-        let states = bytes_of(dir, "states.bin", u64::MAX)?;
+        let states = files("states.bin", u64::MAX)?;
         certificate.states = States::read(states).map_err(|e| damaged("states.bin", e))?;
         same("states.bin", certificate.states.root)?;
         Ok(certificate)

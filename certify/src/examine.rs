@@ -69,6 +69,8 @@ pub struct Examiner<'a> {
     env: Option<Env>,
     bytes: Vec<u8>,
     weight: usize,
+    /// Which listed states lead to which others, by their numbers.
+    pub links: Vec<(u32, u32)>,
     pub counted: Counted,
     pub open: Open,
 }
@@ -143,6 +145,7 @@ impl<'a> Examiner<'a> {
             env: None,
             bytes: Vec::new(),
             weight: 0,
+            links: Vec::new(),
             open: Open::default(),
         }
     }
@@ -297,7 +300,11 @@ impl<'a> Examiner<'a> {
                     targets.push((step.label, self.next.clone()));
                 }
                 made += 1;
-                self.member(e, k, own, &mut edges)?;
+                let target = self.member(e, k, own, &mut edges)?;
+                // Whoever wants the transitions keeps them.
+                if let (Some(target), None) = (target, &edges) {
+                    self.links.push((number as u32, target as u32));
+                }
             }
             targets.sort_unstable();
             targets.dedup();
@@ -311,8 +318,14 @@ impl<'a> Examiner<'a> {
         Ok(())
     }
 
-    /// The successor in `next` is a member.
-    fn member(&mut self, e: usize, k: usize, own: &[u8], edges: &mut Option<Edges>) -> Result<(), String> {
+    /// The successor in `next` is a member: its number, unless it is the state itself or not known.
+    fn member(
+        &mut self,
+        e: usize,
+        k: usize,
+        own: &[u8],
+        edges: &mut Option<Edges>,
+    ) -> Result<Option<u64>, String> {
         self.bytes.clear();
         put_number(k as u64, &mut self.bytes);
         for (values, id) in self.values.iter().zip(&self.next) {
@@ -322,25 +335,25 @@ impl<'a> Examiner<'a> {
             edge(e, &self.bytes);
         }
         if self.bytes == own {
-            return Ok(());
+            return Ok(None);
         }
         let found = match self.members {
-            Members::Listed(states) => Some(states.contains(&self.bytes)),
-            renamed => renamed.has(self.c, k, &self.successor()),
+            Members::Listed(states) => Some(states.find(&self.bytes)),
+            renamed => renamed.find(self.c, k, &self.successor()),
         };
         match found {
-            Some(true) => Ok(()),
-            Some(false) if self.c.manifest.reduced => {
+            Some(Some(target)) => Ok(Some(target)),
+            Some(None) if self.c.manifest.reduced => {
                 let event = format!("the search was reduced and left a step out: {}", self.events[e].0);
                 self.open.enter(&event, String::new);
-                Ok(())
+                Ok(None)
             }
             None => {
                 let place = shown(self.c, &self.successor());
                 self.open.enter("a successor has too many renamings", || place);
-                Ok(())
+                Ok(None)
             }
-            Some(false) => Err(format!(
+            Some(None) => Err(format!(
                 "a successor by {} is missing: {}; from {}",
                 self.events[e].0,
                 shown(self.c, &self.successor()),

@@ -51,7 +51,7 @@ impl<'a> Members<'a> {
                         form(c, group, k, &values).ok_or_else(|| "it has too many renamings".to_string())
                     });
                     match form {
-                        Ok(form) => _ = forms.insert(form, number),
+                        Ok(form) => wrong = forms.insert(form, number).map(|other| twice(number, other)),
                         Err(why) => wrong = Some(format!("state {number}: {why}")),
                     }
                     wrong.is_none()
@@ -69,14 +69,13 @@ impl<'a> Members<'a> {
         });
         let mut forms = HashMap::new();
         for part in parts {
-            forms.extend(part?);
+            for (form, number) in part? {
+                if let Some(other) = forms.insert(form, number) {
+                    return Err(twice(number, other));
+                }
+            }
         }
         Ok(Members::Renamed { group, forms })
-    }
-
-    /// Whether a state counts as listed; nothing if that takes too long to tell.
-    pub fn has(&self, c: &Certificate, valuation: usize, values: &[Value]) -> Option<bool> {
-        self.find(c, valuation, values).map(|found| found.is_some())
     }
 
     /// The number of the listed state that a state is or can be renamed into; nothing if that takes too long to tell.
@@ -93,6 +92,11 @@ impl<'a> Members<'a> {
             }
         }
     }
+}
+
+/// One of two states that a renaming takes into each other is too many: states up to renaming are counted.
+fn twice(a: u64, b: u64) -> String {
+    format!("states {} and {} are the same up to renaming", a.min(b), a.max(b))
 }
 
 /// The form of a state and its constants up to renaming. A constant that is not listed is a function of the listed

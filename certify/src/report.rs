@@ -65,6 +65,8 @@ pub struct Report {
     /// What was counted.
     pub counted: Counts,
     pub root: String,
+    /// Whether it was examined that every listed state is reached: the verdict does not need it, the counts do.
+    pub reached: bool,
 }
 
 impl Report {
@@ -117,6 +119,9 @@ impl Report {
                 ),
             );
             line("root", self.root.clone());
+            if self.reached {
+                line("reached", "every listed state, from an initial one".into());
+            }
         }
         // The text of a formula is the producer's; what was decided is the formula behind it.
         for f in &self.manifest.formulas {
@@ -156,6 +161,7 @@ impl Report {
         json!({"result": match self.status() { 0 => "accepted", 1 => "rejected", _ => "accepted except" },
             "machine": self.name, "verdict": if self.manifest.verified { "verified" } else { "violated" },
             "formulas": self.manifest.formulas, "rejected": self.rejected, "open": open.collect::<Vec<_>>(), "part": part, "root": self.root,
+            "reached": self.reached,
             "counted": {"valuations": self.counted.valuations, "initial": self.counted.initial,
                 "states": self.counted.states, "transitions": self.counted.transitions,
                 "events": events.map(|(n, (s, t))| json!({"name": n, "states": s, "transitions": t}))

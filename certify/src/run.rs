@@ -4,7 +4,7 @@
 //! Threads share nothing that changes but the number of the next block; every thread has an oracle of its own.
 //! Never here: obligations of single states.
 
-use crate::certificate::{Certificate, Unread};
+use crate::certificate::{Certificate, Files, Unread, bytes_of};
 use crate::examine::{Counted, Examiner};
 use crate::log;
 use crate::manifest::Counts;
@@ -23,6 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+
+/// Links between states that are remembered, of eight bytes each; of more it is not examined whether all states are reached.
+const MOST_LINKS: usize = 1 << 26;
 
 /// Trees may be nested as deeply as their reader allows; every level costs some stack.
 pub const STACK: usize = 1 << 28;
@@ -53,15 +56,17 @@ impl Default for Options {
 /// Checks the certificate in a directory, on a thread with a stack for deep trees.
 pub fn check(dir: &Path, options: &Options) -> Result<Report, Unread> {
     std::thread::scope(|scope| {
-        let thread =
-            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || examined(dir, options));
+        let files = |name: &str, most: u64| bytes_of(dir, name, most);
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = thread.spawn_scoped(scope, move || examined(&files, options));
         let thread = thread.map_err(|e| Unread::Missing(format!("no thread: {e}")))?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-fn examined(dir: &Path, options: &Options) -> Result<Report, Unread> {
-    let c = Certificate::load(dir)?;
+/// Checks the certificate that consists of these files, on the thread at hand, which needs a large stack.
+pub fn examined(files: Files, options: &Options) -> Result<Report, Unread> {
+    let c = Certificate::load(files)?;
     let mut report = Report {
         name: c.machine.name.to_string(),
         manifest: c.manifest.clone(),
@@ -70,6 +75,7 @@ fn examined(dir: &Path, options: &Options) -> Result<Report, Unread> {
         part: Part::Whole,
         counted: Counts::default(),
         root: hex(&c.states.root),
+        reached: false,
     };
     for what in &c.manifest.not_certified {
         report.open.enter(&format!("the producer says that it is not certified: {what}"), String::new);
@@ -99,6 +105,7 @@ struct Done {
     counted: Counted,
     open: Open,
     rejected: Option<(u64, String)>,
+    links: Vec<(u32, u32)>,
 }
 
 /// Nothing, or a reason to reject.
@@ -150,7 +157,9 @@ fn examine(
     }
     let done = in_parallel(c, options, &machine, &members, &start, &work, writer);
     let mut rejected: Option<(u64, String)> = None;
+    let mut links = Vec::new();
     for d in done {
+        links.extend(d.links);
         counted.add(&d.counted);
         report.open.add(d.open);
         rejected = rejected.into_iter().chain(d.rejected).min_by_key(|r| r.0);
@@ -162,6 +171,11 @@ fn examine(
         Some((_, why)) => return Err(why),
         None if report.part == Part::Whole => totals(c, report)?,
         None => {}
+    }
+    let linked = known.is_empty() && c.states.count <= u32::MAX.into() && links.len() <= MOST_LINKS;
+    if report.part == Part::Whole && !c.manifest.reduced && report.open.total() == 0 && linked {
+        reached(c, &start, links)?;
+        report.reached = true;
     }
     if report.part == Part::Whole && c.manifest.reduced {
         reduced::linked(c, &machine, &members, &start, options)?;
@@ -282,7 +296,28 @@ fn one_block(c: &Certificate, examiner: &mut Examiner, work: &Work) -> Done {
         rejected.is_none()
     });
     let (counted, open) = (examiner.counted.clone(), std::mem::take(&mut examiner.open));
-    Done { block: work.block, counted, open, rejected }
+    let mut links = std::mem::take(&mut examiner.links);
+    links.sort_unstable();
+    links.dedup();
+    Done { block: work.block, counted, open, rejected, links }
+}
+
+/// From the initial states all listed ones are reached: a list that is closed and holds a state too many would tell the right
+/// verdict and the wrong counts.
+fn reached(c: &Certificate, start: &Start, mut links: Vec<(u32, u32)>) -> Examined {
+    links.sort_unstable();
+    let mut is_reached = vec![false; c.states.count as usize];
+    let mut open: Vec<u32> = start.members.iter().map(|n| *n as u32).collect();
+    while let Some(state) = open.pop() {
+        if !std::mem::replace(&mut is_reached[state as usize], true) {
+            let first = links.partition_point(|link| link.0 < state);
+            open.extend(links[first..].iter().take_while(|link| link.0 == state).map(|link| link.1));
+        }
+    }
+    match is_reached.iter().position(|reached| !reached) {
+        Some(state) => Err(format!("state {state} is listed, and no path leads to it")),
+        None => Ok(()),
+    }
 }
 
 /// The counts of the manifest are those that were counted.

@@ -169,6 +169,10 @@ fn states_up_to_renaming_are_accepted_if_nobody_names_an_element() {
         wrong.states.remove(at);
         assert!(refusal(&wrong).is_some(), "orbit {at} is missing");
     }
+    let mut wrong = verified(LOCK);
+    wrong.manifest["symmetry"] = json!(["P"]);
+    let why = refusal(&wrong).expect("an orbit is listed twice");
+    assert!(why.contains("the same up to renaming"), "{why}");
     let mut wrong = quotient.clone();
     wrong.manifest["symmetry"] = json!([]);
     assert!(refusal(&wrong).is_some(), "the states themselves are not all there");
@@ -176,6 +180,20 @@ fn states_up_to_renaming_are_accepted_if_nobody_names_an_element() {
     wrong.core =
         wrong.core.replace("(clause one ", "(clause named (: (elem P 0 p) (all (given P)))) (clause one ");
     assert!(refusal(&wrong).is_some(), "an element is named, so it is not renamed");
+}
+
+#[test]
+fn a_state_that_no_path_leads_to_is_one_too_many_although_the_list_is_closed() {
+    let core = "(machine M (variables ((x INTEGER))) (init (:= (((to x ()) 0))))
+      (operations ((op rest TRUE () () skip))))";
+    let mut draft = verified(core);
+    assert!(answer(&draft).expect("a certificate").reached);
+    draft.states.push(vec![0x80, 0x81]);
+    let events = json!([{"name": "rest", "states": 2, "transitions": 2}]);
+    draft.manifest["counts"] =
+        json!({"valuations": 1, "initial": 1, "states": 2, "transitions": 2, "events": events});
+    let why = refusal(&draft).expect("rejected");
+    assert_eq!(why, "state 1 is listed, and no path leads to it");
 }
 
 #[test]
@@ -212,7 +230,7 @@ fn a_machine_whose_states_are_not_listed_is_explored() {
 }
 
 /// The certificate of a counter that goes too far.
-fn violated() -> Draft {
+pub fn violated() -> Draft {
     let mut draft = verified(COUNTER);
     draft.core = draft.core.replace("(.. low high)", "(.. low 2)");
     let state = |x: i64| json!({"x": x.to_string(), "up": "TRUE"});
