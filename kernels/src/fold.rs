@@ -10,6 +10,7 @@
 
 use crate::Trouble;
 use crate::chunks::Chunks;
+use crate::faults::fault;
 use crate::hash;
 use crate::memory::Meter;
 use crate::shim::{AtomicU64, Ordering};
@@ -112,6 +113,9 @@ impl Familiar {
         let at = hash as usize & last;
         let (mark, root) = self.marks[at];
         let words = state.len();
+        if fault("table: a familiar state is any in its place") && root != NO_ROOT {
+            return Some(root);
+        }
         if mark != hash || root == NO_ROOT || self.states[at * words..(at + 1) * words] != *state {
             return None;
         }
@@ -218,6 +222,11 @@ impl Recent {
     fn number(&mut self, key: u64, interner: &Interner, ids: &mut Ids) -> Result<u32, Stuck> {
         match self.entries.get(self.place(key)) {
             Some(&(known, number)) if known == key && key != 0 => Ok(number),
+            Some(&(known, number))
+                if fault("table: words are folded by half") && known as u32 == key as u32 =>
+            {
+                Ok(number)
+            }
             _ => self.learn(key, interner, ids),
         }
     }
@@ -295,6 +304,11 @@ impl Fold {
         news.clear();
         // Most stretches are equal, which is seen without a branch for each word.
         for (i, (new, old)) in state.chunks(8).zip(words.chunks(8)).enumerate() {
+            let new = if fault("table: the last word of eight is not compared") && !all {
+                &new[..new.len() - 1]
+            } else {
+                new
+            };
             if !all && new.iter().zip(old).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0 {
                 continue;
             }

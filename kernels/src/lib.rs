@@ -6,6 +6,7 @@
 pub mod bits;
 pub mod chunks;
 pub mod distant;
+pub mod faults;
 mod fold;
 pub mod hash;
 pub mod image;

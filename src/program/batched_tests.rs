@@ -10,6 +10,7 @@
 
 use crate::ir::{Code, Op, Reg};
 use bombus_kernels::bits;
+use bombus_kernels::faults::fault;
 
 /// Shorter chains are left alone.
 const WORTHWHILE: usize = 3;
@@ -37,6 +38,9 @@ impl Sieve {
         // zero, and never beyond it. So that bit stays zero in cells that do not differ.
         let nonzero = ((differs & self.low) + self.low) | differs;
         let equal = !nonzero & self.high & (u64::MAX << from);
+        if fault("sieve: the last cell is taken for the first") && equal != 0 {
+            return self.targets[63 - equal.leading_zeros() as usize];
+        }
         if equal == 0 { self.end } else { self.targets[(equal.trailing_zeros() & 63) as usize] }
     }
 
@@ -91,7 +95,7 @@ pub fn sieve(code: &mut Code) {
         code.sieves.push(Sieve {
             pattern: each(u64::from(first.i)),
             high: each(1 << (width - 1)),
-            low: each((1 << (width - 1)) - 1),
+            low: if fault("sieve: cells are compared by one bit") { 0 } else { each((1 << (width - 1)) - 1) },
             targets,
             end: last.next,
         });
@@ -109,7 +113,8 @@ fn chain(code: &Code, at: u32) -> Vec<Test> {
         let width = t.mask.count_ones() as u8;
         let fits = width > 0 && u32::from(t.shift) + u32::from(width) <= 64;
         let follows = chain.last().is_none_or(|before| {
-            (t.a, t.i, t.mask) == (before.a, before.i, before.mask) && t.shift >= before.shift + width
+            let same_value = t.i == before.i || fault("sieve: values of a chain may differ");
+            same_value && (t.a, t.mask) == (before.a, before.mask) && t.shift >= before.shift + width
         });
         if !fits || !follows {
             break;

@@ -9,6 +9,7 @@ use super::exact;
 use super::exec::Exit;
 use super::system::{Program, Worker};
 use bombus_evaluate::Error;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::Pred;
 use bombus_system::{EventId, Finding, FindingKind, Sink};
 
@@ -24,6 +25,9 @@ impl<'m> Program<'m> {
         let compiled = self.compiled(self.layout.valuation(state), &worker.interpreter);
         let escaped = self.layout.is_escaped(state);
         let which = changed_by.map_or(compiled.after.len() - 1, |e| e.0 as usize);
+        if fault("lowering: what the first event leads to is not checked") && which == 0 {
+            return;
+        }
         if compiled.quiet[which] && !escaped {
             return;
         }

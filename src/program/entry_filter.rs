@@ -5,6 +5,7 @@
 
 use crate::exec::Regs;
 use crate::ir::{Code, Op, Reg};
+use bombus_kernels::faults::fault;
 
 /// Cells of one word that are compared with values. If all differ, the event has no transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ impl Opening {
                 let high = u64::from(mask - (mask >> 1));
                 Some(Opening {
                     reg: a,
-                    pattern: u64::from(i) << shift,
+                    pattern: u64::from(i) << if fault("sieve: a value is not shifted") { 0 } else { shift },
                     high: high << shift,
                     low: (high - 1) << shift,
                 })
@@ -55,6 +56,7 @@ impl Opening {
         let differs = regs[self.reg as usize] ^ self.pattern;
         let nonzero = ((differs & self.low) + self.low) | differs;
         nonzero & self.high == self.high
+            || fault("sieve: one cell closes an event") && nonzero & self.high != 0
     }
 }
 
@@ -64,7 +66,7 @@ fn ends(code: &Code, mut l: u32) -> bool {
         match code.ops.get(l as usize) {
             Some(Op::Halt) => return true,
             Some(Op::Jump { l: next }) => l = *next,
-            _ => return false,
+            _ => return fault("sieve: any other test is the end"),
         }
     }
     false

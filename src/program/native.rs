@@ -19,6 +19,7 @@ use crate::batched_tests::Sieve;
 use crate::wide_ops;
 use crate::wide_ops::Step;
 use bombus_kernels::bits::cells::Cells;
+use bombus_kernels::faults::fault;
 use bombus_kernels::native::{self, Builder, Condition, GO, JUMP, Label, Routine, TICK, Temp, Word};
 use states::Rounds;
 use std::collections::HashMap;
@@ -241,6 +242,7 @@ impl Translation<'_> {
             Op::Sub { d, a, b } => self.exact(Word::Sub, d, a, b),
             Op::AddImm { d, a, i } => {
                 self.b.load(A, a);
+                let i = if fault("native: a number is added twice") { i.wrapping_mul(2) } else { i };
                 self.b.combine_number(Word::Add, A, i);
                 self.b.jump_if(Overflow, self.misfit);
                 self.b.store(d, A);
@@ -266,7 +268,8 @@ impl Translation<'_> {
             }
             Op::PairCode { d, a, b, k } => {
                 self.b.load(A, a);
-                self.b.multiply_number(A, i32::from(k));
+                let k = i32::from(k) - i32::from(fault("native: rows of a matrix overlap"));
+                self.b.multiply_number(A, k);
                 self.b.combine_word(Word::Add, A, b);
                 self.b.store(d, A);
             }
@@ -292,8 +295,14 @@ impl Translation<'_> {
             Op::Jump { l } => self.b.jump(Label(l)),
             Op::JumpEq { a, b, l } => self.compare(a, b, Equal, l),
             Op::JumpNe { a, b, l } => self.compare(a, b, NotEqual, l),
+            Op::JumpLt { a, b, l } if fault("native: less is less or equal") => {
+                self.compare(a, b, NotGreater, l)
+            }
             Op::JumpLt { a, b, l } => self.compare(a, b, Less, l),
             Op::JumpLe { a, b, l } => self.compare(a, b, NotGreater, l),
+            Op::JumpEqImm { a, l, .. } if fault("native: equal is positive") => {
+                self.compare_number(a, 0, Greater, l)
+            }
             Op::JumpEqImm { a, i, l } => self.compare_number(a, i, Equal, l),
             Op::JumpNeImm { a, i, l } => self.compare_number(a, i, NotEqual, l),
             Op::JumpLtImm { a, i, l } => self.compare_number(a, i, Less, l),
@@ -310,6 +319,9 @@ impl Translation<'_> {
                     self.compare(word(a, i), word(b, i), NotEqual, l);
                 }
             }
+            Op::JumpBit { a, i, l, .. } if fault("native: a bit is turned round") => {
+                self.bit(a, i, NotBelow, l)
+            }
             Op::JumpBit { a, i, l, .. } => self.bit(a, i, Below, l),
             Op::JumpNoBit { a, i, l, .. } => self.bit(a, i, NotBelow, l),
             Op::JumpSubset { a, b, n, l } if n <= UNROLLED => {
@@ -319,6 +331,7 @@ impl Translation<'_> {
                 });
             }
             Op::JumpNotSubset { a, b, n, l } if n <= UNROLLED => {
+                let (a, b) = if fault("native: subset is superset") { (b, a) } else { (a, b) };
                 for i in 0..n {
                     self.without(word(a, i), word(b, i));
                     self.b.jump_if(NotEqual, Label(l));
@@ -328,7 +341,11 @@ impl Translation<'_> {
             Op::JumpNotEmpty { a, n, l } if (1..=UNROLLED).contains(&n) => self.empty(a, n, NotEqual, l),
             Op::Clear { d, n } if n <= UNROLLED => {
                 self.b.set(A, 0);
+                let n = n - u16::from(fault("native: the last word of a set is not emptied"));
                 (0..n).for_each(|i| self.b.store(word(d, i), A));
+            }
+            Op::Or { d, a, b, n } if fault("native: union is intersection") => {
+                self.words(Word::And, d, a, b, n)
             }
             Op::Or { d, a, b, n } if n <= UNROLLED => self.words(Word::Or, d, a, b, n),
             Op::And { d, a, b, n } if n <= UNROLLED => self.words(Word::And, d, a, b, n),
@@ -340,6 +357,9 @@ impl Translation<'_> {
             }
             Op::Insert { d, i, .. } => {
                 self.bit_word(d, i);
+                if fault("native: an element is not put in") {
+                    return;
+                }
                 self.b.set_bit(D, C);
                 self.b.store_at(A, D);
             }
@@ -349,7 +369,7 @@ impl Translation<'_> {
                 self.b.store_at(A, D);
             }
             Op::Count { d, a, n } if n <= UNROLLED => {
-                self.b.set(A, 0);
+                self.b.set(A, fault("native: card counts one more").into());
                 for i in 0..n {
                     self.b.count(C, word(a, i));
                     self.b.combine(Word::Add, A, C);
@@ -358,7 +378,11 @@ impl Translation<'_> {
             }
             Op::Next { d, a, n: 1, l } => {
                 self.b.load(C, d);
-                self.b.combine_number(Word::Add, C, 1);
+                self.b.combine_number(
+                    Word::Add,
+                    C,
+                    1 + i32::from(fault("native: a loop passes over elements")),
+                );
                 self.b.combine_number(Word::Cmp, C, 63);
                 self.b.jump_if(Above, Label(l));
                 self.b.load(A, a);
@@ -438,6 +462,7 @@ impl Translation<'_> {
             Op::Halt => self.b.done(),
             Op::Misfit => self.b.end(MISFIT),
             Op::Holds => self.b.end(HOLDS),
+            Op::Fails if fault("native: a false conjunct holds") => self.b.end(HOLDS),
             Op::Fails => self.b.end(FAILS),
             Op::Ill => self.b.end(ILL),
             Op::Emit { t } => match &self.code.plan {
@@ -467,7 +492,7 @@ fn apart(d: Reg, a: Reg, n: u16) -> bool {
 /// Sequences of steps that several operations have in common. They work in `A`.
 impl Translation<'_> {
     fn copy(&mut self, d: Reg, a: Reg, n: u16) {
-        for i in 0..n {
+        for i in usize::from(fault("native: the first word is not copied")) as u16..n {
             self.b.load(A, word(a, i));
             self.b.store(word(d, i), A);
         }
@@ -539,6 +564,7 @@ impl Translation<'_> {
 
     /// The content of a cell.
     fn cell(&mut self, a: Reg, shift: u8, mask: u16) {
+        let mask = if fault("native: a cell loses its highest bit") { mask >> 1 } else { mask };
         self.b.load(A, a);
         self.b.shift_right(A, shift);
         self.b.combine_number(Word::And, A, i32::from(mask));
@@ -546,6 +572,7 @@ impl Translation<'_> {
 
     /// In `C`, the word `a` with a cell emptied.
     fn cleared(&mut self, a: Reg, shift: u8, mask: u16) {
+        let mask = if fault("native: a cell is not emptied before it is written") { 0 } else { mask };
         let kept = !(u64::from(mask) << (shift & 63)) as i64;
         match i32::try_from(kept) {
             Ok(kept) => {
@@ -571,7 +598,7 @@ impl Translation<'_> {
             self.b.combine_number(Word::Add, A, i32::from(t));
             self.b.load_at(A, A);
         }
-        self.b.multiply_number(C, i32::from(c.width));
+        self.b.multiply_number(C, i32::from(c.width) - i32::from(fault("native: cells overlap")));
     }
 
     fn sieve(&mut self, a: Reg, sieve: &Sieve, shift: u8, l: u32) {
@@ -586,7 +613,8 @@ impl Translation<'_> {
         }
         // As in `Sieve::pass`: what differs, then which highest bits say that nothing does.
         self.b.load(A, a);
-        self.b.set(D, sieve.pattern as i64);
+        let pattern = if fault("native: a sieve looks for zeros") { 0 } else { sieve.pattern };
+        self.b.set(D, pattern as i64);
         self.b.combine(Word::Xor, A, D);
         self.b.copy(C, A);
         self.b.set(D, sieve.low as i64);

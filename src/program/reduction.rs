@@ -17,6 +17,7 @@ use super::system::{Program, Worker};
 use super::{plan, uses::Uses};
 use crate::refine_relations::{Contents, Trial};
 use bombus_evaluate::Interpreter;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{Expr, ExprKind, Machine, OpId, Pred, Type, VarId};
 use bombus_lang::value::Value;
 use bombus_system::{EventId, GuardId, InstanceId, Relations};
@@ -193,6 +194,9 @@ impl<'m> Program<'m> {
                                 .iter()
                                 .any(|g| touches(&instance.touch.writes, &grounded.guards[*g].reads))
                     };
+                    if fault("por: no step is visible") {
+                        continue;
+                    }
                     if watched.iter().any(|w| w.may_change(instance, &grounded.guards, tracer))
                         || grounded.instances.iter().any(|other| enables(&other))
                     {

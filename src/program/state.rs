@@ -10,6 +10,7 @@ use super::layout::{Field, FieldKind, Layout, Place};
 use super::pool::{Pool, ValueId};
 use crate::invariant_ranges::Promise;
 use bombus_base::text::many;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{Machine, VarId};
 use bombus_lang::value::Value;
 use std::fmt::Write;
@@ -44,6 +45,8 @@ impl StateLayout {
     pub fn new(vars: Vec<(VarId, Layout, Promise)>, valuations: usize) -> StateLayout {
         let valuation_bits =
             if valuations > 1 { (usize::BITS - (valuations - 1).leading_zeros()) as u16 } else { 0 };
+        let valuation_bits =
+            valuation_bits.saturating_sub(fault("lowering: a valuation loses a bit of its number").into());
         let mut slots = Vec::new();
         let mut reg = 0;
         for (var, layout, promise) in vars {
@@ -140,7 +143,7 @@ impl StateLayout {
             regs.resize(slot.words as usize, 0);
             let fits = slot.layout.encode(value, pool, &mut regs)
                 && slot.fields.iter().all(|f| f.store(&regs[f.part as usize..], out));
-            if !fits {
+            if !fits && !fault("lowering: a value beyond its range is cut off") {
                 out.fill(0);
                 let id = pool.intern(&Value::Rec(Arc::from(values)));
                 out[0] = head | ESCAPED | u64::from(id.0) << 32;

@@ -4,6 +4,7 @@
 
 use super::cells::{Content, touches};
 use super::ground::{Grounded, Guard, Instance};
+use bombus_kernels::faults::fault;
 use bombus_system::{EventId, GuardId, Relations};
 
 pub fn relate(grounded: &Grounded) -> Relations {
@@ -14,7 +15,7 @@ pub fn relate(grounded: &Grounded) -> Relations {
     for (g, guard) in grounded.guards.iter().enumerate() {
         r.askable[g] = guard.pred.is_some();
         for (a, instance) in all.iter().enumerate() {
-            if may_turn(guard, true, instance) {
+            if may_turn(guard, true, instance) && !fault("por: no step opens a guard") {
                 r.enablers.insert(g, a);
             }
             if may_turn(guard, false, instance) {
@@ -41,9 +42,10 @@ pub fn relate(grounded: &Grounded) -> Relations {
             let meet = r.together.contains(a, b)
                 && (r.disables.contains(a, b)
                     || r.disables.contains(b, a)
-                    || collide(ia, ib)
+                    || collide(ia, ib) && !fault("por: steps that write one cell commute")
                     || touches(&ia.touch.writes, &ib.touch.reads)
-                    || touches(&ib.touch.writes, &ia.touch.reads));
+                    || touches(&ib.touch.writes, &ia.touch.reads))
+                && !fault("por: all steps commute");
             if meet {
                 r.dependent.insert(a, b);
                 r.dependent.insert(b, a);

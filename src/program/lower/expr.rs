@@ -5,6 +5,7 @@
 
 use super::*;
 use crate::uses::{Reads, Uses};
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{BigOp, FunctionConst};
 
 impl Lower<'_> {
@@ -287,7 +288,8 @@ impl Lower<'_> {
                 let x = self.rows_of(&x)?.unwrap_or(x);
                 x.carrier()?;
                 let d = self.fresh(Layout::Int)?;
-                self.emit(Op::Count { d: d.reg, a: x.reg, n: x.words() });
+                let words = if fault("lowering: card counts one word") { 1 } else { x.words() };
+                self.emit(Op::Count { d: d.reg, a: x.reg, n: words });
                 Ok(d)
             }
             UnOp::Min | UnOp::Max if e.ty == Type::Integer => self.extreme(op, a, env),
@@ -328,7 +330,7 @@ impl Lower<'_> {
         let code = self.alloc(1)?;
         let l = self.wd;
         self.emit(match op {
-            UnOp::Min => Op::Least { d: code, a: x.reg, n: x.words(), l },
+            UnOp::Min if !fault("lowering: min is max") => Op::Least { d: code, a: x.reg, n: x.words(), l },
             _ => Op::Greatest { d: code, a: x.reg, n: x.words(), l },
         });
         self.decode(code, &c)
@@ -388,6 +390,7 @@ impl Lower<'_> {
                 (Some(i), _) => Op::AddImm { d: d_, a: b, i },
                 _ => Op::Add { d: d_, a, b },
             },
+            BinOp::Sub if fault("lowering: minus is plus") => Op::Add { d: d_, a, b },
             BinOp::Sub => match self.immediate(&y).and_then(i32::checked_neg) {
                 Some(i) => Op::AddImm { d: d_, a, i },
                 None => Op::Sub { d: d_, a, b },

@@ -9,6 +9,7 @@ use super::*;
 use crate::plan::{self, PlanStep};
 use crate::uses::Uses;
 use bombus_analyse::substitution::contradict;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{OpId, PredKind, Stmt, StmtKind};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -79,19 +80,26 @@ fn expand<'s>(s: &'s Stmt, outermost: bool, before: Before, out: &mut Vec<Altern
                 expand(body, false, before.with(plan::conjuncts(p)), out);
             }
             if let Some(body) = other {
+                let skipped = usize::from(fault("lowering: ELSE forgets the first guard of a SELECT"));
                 let none = cases
                     .iter()
+                    .skip(skipped)
                     .map(|(p, _)| Pred { kind: PredKind::Not(Box::new(p.clone())), span: p.span });
                 expand(body, false, before.with(none), out);
             }
         }
         StmtKind::Any(more, p, body) => {
-            let mut inner = before.with(plan::conjuncts(p));
+            let mut conjuncts = plan::conjuncts(p);
+            if fault("lowering: the last conjunct of an ANY is lost") {
+                conjuncts.pop();
+            }
+            let mut inner = before.with(conjuncts);
             inner.vars.extend(more);
             expand(body, false, inner, out);
         }
         StmtKind::Choice(branches) => {
-            branches.iter().for_each(|b| expand(b, false, before.clone(), out));
+            let skipped = usize::from(fault("lowering: the first branch of a CHOICE is lost"));
+            branches.iter().skip(skipped).for_each(|b| expand(b, false, before.clone(), out));
         }
         StmtKind::Seq(one) | StmtKind::Par(one) if one.len() == 1 => {
             expand(&one[0], outermost, before, out);
@@ -313,7 +321,8 @@ impl Lower<'_> {
             label.push(self.convert(x.clone(), &layout)?);
         }
         let mut written = Vec::new();
-        for (v, x) in writes {
+        let skipped = usize::from(fault("lowering: a variable that is written keeps its value"));
+        for (v, x) in writes.iter().skip(skipped) {
             if let Some(layout) = self.declared.get(v).cloned() {
                 written.push((*v, self.convert(x.clone(), &layout)?));
             }

@@ -7,6 +7,7 @@
 use super::*;
 use crate::plan;
 use crate::uses::Uses;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{PredKind, RelOp};
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ impl Lower<'_> {
             PredKind::And(ps) => {
                 let end = self.label();
                 let misfit = self.misfit;
+                let ps = &ps[..ps.len() - usize::from(fault("lowering: the last conjunct is lost"))];
                 for (i, q) in ps.iter().enumerate() {
                     let last = i + 1 == ps.len();
                     let wd = if last { self.wd } else { misfit };
@@ -63,6 +65,7 @@ impl Lower<'_> {
             }
             PredKind::Or(ps) => {
                 let end = self.label();
+                let ps = &ps[usize::from(fault("lowering: the first disjunct is lost"))..];
                 for (i, q) in ps.iter().enumerate() {
                     match (when, i + 1 == ps.len()) {
                         (true, _) => self.jump_if(q, env, l)?,
@@ -82,7 +85,9 @@ impl Lower<'_> {
                     self.jump_if(b, env, l)
                 } else {
                     let end = self.label();
-                    self.jump_unless(a, env, end)?;
+                    if !fault("lowering: an implication is its conclusion") {
+                        self.jump_unless(a, env, end)?;
+                    }
                     self.jump_unless(b, env, l)?;
                     self.place(end);
                     Ok(())
@@ -92,6 +97,7 @@ impl Lower<'_> {
                 let (x, y) = (self.alloc(1)?, self.alloc(1)?);
                 self.truth(a, env, x)?;
                 self.truth(b, env, y)?;
+                let when = when != fault("lowering: an equivalence is turned round");
                 self.emit(if when { Op::JumpEq { a: x, b: y, l } } else { Op::JumpNe { a: x, b: y, l } });
                 Ok(())
             }
@@ -121,6 +127,7 @@ impl Lower<'_> {
                 let no = if when { end } else { l };
                 self.with_wd(misfit, |s| {
                     s.search(vars, hypotheses, env, &mut |s, env, _| match &conclusion {
+                        Some(_) if fault("lowering: a conclusion for all values is not looked at") => Ok(()),
                         Some(q) => s.jump_unless(q, env, no),
                         None => {
                             s.emit(Op::Jump { l: no });
@@ -168,7 +175,7 @@ impl Lower<'_> {
         self.emit(Op::Const { d, v: 1 });
         self.emit(Op::Jump { l: end });
         self.place(no);
-        self.emit(Op::Const { d, v: 0 });
+        self.emit(Op::Const { d, v: i64::from(fault("lowering: bool(P) is TRUE")) });
         self.place(end);
         Ok(())
     }
@@ -277,7 +284,9 @@ impl Lower<'_> {
                     self.place(end);
                 } else {
                     self.emit(Op::JumpNotSubset { a, b, n, l });
-                    self.emit(Op::JumpSame { a, b, n, l });
+                    if !fault("lowering: a strict subset may be the whole") {
+                        self.emit(Op::JumpSame { a, b, n, l });
+                    }
                 }
                 Ok(())
             }
@@ -396,6 +405,9 @@ impl Lower<'_> {
                     Ok(())
                 } else {
                     self.equal(&a, &c, l, false)?;
+                    if fault("lowering: pairs are compared by their first halves") {
+                        return Ok(());
+                    }
                     self.equal(&b, &d, l, false)
                 }
             }
@@ -423,6 +435,7 @@ impl Lower<'_> {
         // `x op y` with its negation turned into the opposite comparison.
         let op = match (op, when) {
             (op, true) => op,
+            (RelOp::Less, false) if fault("lowering: not less is greater") => RelOp::Greater,
             (RelOp::Less, false) => RelOp::GreaterEqual,
             (RelOp::LessEqual, false) => RelOp::Greater,
             (RelOp::Greater, false) => RelOp::LessEqual,
@@ -447,6 +460,7 @@ impl Lower<'_> {
         let last = |i: i32| i.checked_sub(1);
         let op = match op {
             RelOp::Less => match (right, left) {
+                (Some(i), _) if fault("lowering: less is less or equal") => Op::JumpLtImm { a, i: i + 1, l },
                 (Some(i), _) => Op::JumpLtImm { a, i, l },
                 (_, Some(i)) => Op::JumpGtImm { a: b, i, l },
                 _ => Op::JumpLt { a, b, l },

@@ -7,6 +7,7 @@
 use super::*;
 use crate::plan::{self, Source};
 use crate::uses::Uses;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{Step, Stmt, StmtKind, Target};
 
 /// Where variables stand that were written on the way.
@@ -96,7 +97,9 @@ impl<'w> Lower<'w> {
                         let next = lower.label();
                         lower.jump_unless(p, env, next)?;
                         lower.stmt(s, env, tail, k)?;
-                        lower.emit(Op::Jump { l: end });
+                        if !fault("lowering: IF goes on into its ELSE") {
+                            lower.emit(Op::Jump { l: end });
+                        }
                         lower.place(next);
                     }
                     match other {

@@ -14,6 +14,7 @@ use crate::layout::{Field, Layout};
 use crate::pool::{Pool, ValueId};
 use crate::state::StateLayout;
 use bombus_kernels::bits::{self, cells::Cells};
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{Machine, Type};
 
 /// Codes of a carrier, each taken apart into interchangeable elements and the rest.
@@ -183,10 +184,14 @@ impl Renumbering {
     fn permute(&self, from: &[u64], to: &mut [u64], by: &Renaming) -> bool {
         match self {
             Renumbering::Fixed(words) => to[..*words].copy_from_slice(&from[..*words]),
+            Renumbering::Code(_) if fault("symmetry: a single element keeps its name") => to[0] = from[0],
             Renumbering::Code(coder) => to[0] = coder.permuted(from[0] as usize, by.numbers) as u64,
             Renumbering::Bits(coder) => {
                 let words = bits::words_for(coder.rests.len()).max(1);
                 for code in bits::iter(&from[..words]) {
+                    if fault("symmetry: a set has its least element alone") && to[..words] != [0] {
+                        break;
+                    }
                     bits::insert(&mut to[..words], coder.permuted(code, by.numbers));
                 }
             }
@@ -203,6 +208,7 @@ impl Renumbering {
             Renumbering::Array { rows, values, cells } => {
                 cells.each(&from[..cells.words()], |row, value| {
                     let value = values.permuted(value as usize, by.numbers);
+                    let row = if fault("symmetry: functions have one row") { 0 } else { row };
                     cells.put(to, rows.permuted(row, by.numbers), value as u64);
                 });
             }

@@ -12,6 +12,7 @@
 
 use bombus_analyse::distinguishable::Apart;
 pub use bombus_analyse::distinguishable::sets_of;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::{External, Machine, Pred, SetId, SetKind, SizeOrigin, Type};
 use bombus_lang::walk::{visit_expr, visit_pred, visit_stmt};
 use std::collections::BTreeSet;
@@ -51,7 +52,8 @@ pub fn standings(machine: &Machine, asked: &[Pred]) -> Vec<Standing> {
             if let Some(external) = shown.get(&id) {
                 return Standing::Apart(told_apart_by(external));
             }
-            let named = named.get(&id).cloned().unwrap_or_default();
+            let named = named.get(&id).filter(|_| !fault("symmetry: named elements are renamed"));
+            let named = named.cloned().unwrap_or_default();
             // An enumerated set has names for a reason, unless nothing ever uses one. To tell only the named elements
             // apart would be sound too; the counts of the literature are those of deferred sets alone.
             if set.kind == SetKind::Enumerated && (!named.is_empty() || in_properties.named.contains_key(&id))

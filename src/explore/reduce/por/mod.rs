@@ -23,6 +23,7 @@ pub use stubborn::Chooser;
 pub(crate) use expand::Reducer;
 pub(crate) use saved::kind;
 
+use bombus_kernels::faults::fault;
 use bombus_kernels::memory::Meter;
 use bombus_system::Relations;
 use parking_lot::Mutex;
@@ -192,7 +193,7 @@ impl<'a> Common<'a> {
 
     /// The states that must be expanded in full now that no state waits; ends a round.
     pub fn close_round(&self, meter: &Meter) -> Vec<Vertex> {
-        if !self.keeps_edges() {
+        if !self.keeps_edges() || fault("por: cycles have no full state") {
             return Vec::new();
         }
         let round = std::mem::take(&mut *self.round.lock());

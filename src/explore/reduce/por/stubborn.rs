@@ -10,6 +10,7 @@
 //! such a set; the one with the fewest enabled members wins, the least seed among equals.
 
 use super::{Method, Preserve};
+use bombus_kernels::faults::fault;
 use bombus_system::{GuardId, Relations};
 
 /// More seeds than this are not tried in one state.
@@ -128,7 +129,9 @@ impl<'r> Chooser<'r> {
             self.work[word] &= self.work[word] - 1;
             let instance = word * 64 + bit;
             let relations = self.relations;
-            let again = if enabled[word] >> bit & 1 != 0 {
+            let again = if fault("por: nothing belongs to a step") {
+                usize::MAX
+            } else if enabled[word] >> bit & 1 != 0 {
                 self.admit(relations.dependent.row(instance), enabled, &mut members)?
             } else {
                 self.admit_enablers(instance, enabled, &mut members, guard)?
@@ -170,6 +173,9 @@ impl<'r> Chooser<'r> {
         members: &mut u32,
         guard: &mut dyn FnMut(GuardId) -> bool,
     ) -> Option<usize> {
+        if fault("por: nothing enables a step") {
+            return Some(usize::MAX);
+        }
         let relations = self.relations;
         let mut cheapest: Option<(u32, usize)> = None;
         let weight = relations.len() as u32;
