@@ -80,28 +80,19 @@ pub(super) fn not_found() -> InternalError {
 pub(super) fn paths<S: System>(
     shared: &mut Shared<'_, S>,
     findings: &[(Place, Finding, Option<u32>)],
-<<<<<<< HEAD
-) -> Result<Paths, InternalError> {
+) -> Result<Option<Paths>, InternalError> {
     let wanted = wanted(findings, shared.options.keep_going);
     if wanted.is_empty() {
-        return Ok(Paths::new());
+        return Ok(Some(Paths::new()));
     }
-=======
-) -> Result<Option<Paths>, InternalError> {
->>>>>>> b0ec489 (States of one word are not limited to what 32 bits can number, and a store that runs out of ids names its limit)
     let trails = std::mem::take(&mut shared.trails);
     if let Some(paths) = trail::paths(shared, &trails, findings) {
         return Ok(Some(paths));
     }
     drop(trails);
-<<<<<<< HEAD
-    let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else { return Ok(Paths::new()) };
-=======
-    let wanted = wanted(findings, shared.options.keep_going);
     let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else {
         return Ok(Some(Paths::new()));
     };
->>>>>>> b0ec489 (States of one word are not limited to what 32 bits can number, and a store that runs out of ids names its limit)
     let capacity = shared.visited.capacity();
     shared.visited = Visited::new(Shape { slots: 1, ..Shape::default() }, &shared.meter)
         .map_err(|_| InternalError("no memory to search for a path".into()))?;
