@@ -32,9 +32,15 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Reads the model and the formulas; once more with all valuations of the constants if a formula needs them.
+    /// Reads the model and the formulas; once more with all valuations of the constants if a formula needs them. A certificate up to
+    /// renaming needs them too: a constant that numbers elements would name these in the model that is certified.
     pub fn ask(path: &Path, options: &CheckOptions) -> Result<Question, Rejected> {
-        let mut asked = Question::read(path, options, &options.loading)?;
+        let certified = options.certificate.is_asked() && options.symmetry.is_some();
+        let loading = LoadOptions {
+            all_constants: options.loading.all_constants || certified,
+            ..options.loading.clone()
+        };
+        let mut asked = Question::read(path, options, &loading)?;
         let mut warnings = Vec::new();
         if let Some(set) = asked.names_an_element(options) {
             warnings.push(format!(

@@ -18,6 +18,7 @@ pub mod effects;
 mod entry_filter;
 pub mod exact;
 pub mod exec;
+mod fallback;
 pub mod footprints;
 mod host;
 pub mod invariant_ranges;
@@ -40,6 +41,7 @@ mod spelling;
 pub mod state;
 pub mod symmetry;
 pub mod system;
+mod transitions;
 pub mod tray;
 pub mod uses;
 pub mod validate;
@@ -206,7 +208,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         budget: budget.clone(),
         pool: Default::default(),
         pools: layout.slots.iter().any(|s| s.layout.has_pool()),
-        reaches: system::Reach::all(&layout, &effects),
+        reaches: fallback::Reach::all(&layout, &effects),
         layout,
         compiled: valuations.iter().map(|_| OnceLock::new()).collect(),
         valuations,

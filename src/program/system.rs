@@ -7,16 +7,16 @@
 
 use super::Options;
 use super::compile::{self, Compiled, Source};
-use super::effects::{Effect, Effects};
+use super::effects::Effects;
 use super::exact::{self, Constant};
 use super::exec::{self, Answer, Exit, Frame};
+use super::fallback::Reach;
 use super::footprints::Prepared;
 use super::host::{Edges, Running};
 use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
 use super::messages::{Class, Messages};
-use super::native::Made;
 use super::pool::Pool;
 use super::reduction::Reduction;
 use super::state::StateLayout;
@@ -24,7 +24,7 @@ use super::symmetry::{OrbitWorker, States, Symmetry};
 use super::tray;
 use crate::constant_assertions::{Heard, Statics};
 use bombus_base::budget::Budget;
-use bombus_evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State, Steps};
+use bombus_evaluate::{Constants, Error, ErrorKind, Interpreter, Pieces, Standing, State};
 use bombus_kernels::hash;
 use bombus_lang::typed::{Machine, Pred, VarId};
 use bombus_lang::value::{Value, digest};
@@ -77,54 +77,26 @@ pub struct Program<'m> {
 /// The limits are looked at once for so many initial states.
 const LOOK: usize = 1 << 12;
 
-/// Where the variables of an event stand.
-pub(super) struct Reach {
-    /// First register and number of registers of what it reads or writes: a variable that some path
-    /// leaves alone keeps its value, so what is written counts as read.
-    touched: Vec<(usize, usize)>,
-    /// Slots it writes.
-    written: Vec<usize>,
-}
-
-impl Reach {
-    pub(super) fn all(layout: &StateLayout, effects: &Effects) -> Vec<Reach> {
-        let of = |effect: &Effect| {
-            let mut reach = Reach { touched: Vec::new(), written: Vec::new() };
-            for (at, slot) in layout.slots.iter().enumerate() {
-                let writes = effect.writes.contains(&slot.var);
-                if writes {
-                    reach.written.push(at);
-                }
-                if writes || effect.reads.contains(&slot.var) {
-                    reach.touched.push((slot.reg as usize, slot.words as usize));
-                }
-            }
-            reach
-        };
-        effects.events.iter().map(of).collect()
-    }
-}
-
 /// Scratch memory of one thread.
 pub struct Worker<'m> {
-    frame: Frame,
+    pub(super) frame: Frame,
     /// The valuation whose constants stand in the frame.
-    loaded: Option<usize>,
+    pub(super) loaded: Option<usize>,
     pub(super) interpreter: Interpreter<'m>,
-    pieces: Option<(usize, Pieces)>,
-    edges: Edges,
+    pub(super) pieces: Option<(usize, Pieces)>,
+    pub(super) edges: Edges,
     /// Answers of pieces that were evaluated on values: how it went, and the words written.
-    answers: Memo<(Answer, Box<[u64]>)>,
+    pub(super) answers: Memo<(Answer, Box<[u64]>)>,
     /// Transitions of events that were done on values: labels, and the registers of what is written.
-    steps: Memo<Vec<(u64, Box<[u64]>)>>,
+    pub(super) steps: Memo<Vec<(u64, Box<[u64]>)>>,
     /// Room for the words of a variable and the bytes of a state (`fingerprint`).
-    spelling: (Vec<u64>, Vec<u8>),
+    pub(super) spelling: (Vec<u64>, Vec<u8>),
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
     /// The state that was last decoded for the interpreter: its words, and its environment.
-    standing: Option<(Box<[u64]>, Standing)>,
+    pub(super) standing: Option<(Box<[u64]>, Standing)>,
     /// States are looked for that were met before, so what holds of the constants alone was told.
-    replays: bool,
+    pub(super) replays: bool,
 }
 
 impl<'m> Program<'m> {
@@ -249,7 +221,7 @@ impl<'m> Program<'m> {
 
     /// A choice that was sampled although nothing but transitions is missing: not a reason to doubt the states, but
     /// temporal formulas may ask for the transitions.
-    fn note(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
+    pub(super) fn note(&self, e: &Error, event: Option<EventId>, sink: &mut dyn Sink) {
         let words = match event {
             Some(event) => format!("{}: {}", self.names[event.0 as usize], exact::words(e)),
             None => exact::words(e),
@@ -286,161 +258,6 @@ impl<'m> Program<'m> {
         }
     }
 
-    /// The state for the interpreter: what is asked of it one after the other shares one environment.
-    fn stand<'w>(
-        &self,
-        worker: &'w mut Worker<'m>,
-        state: &[u64],
-    ) -> (&'w Interpreter<'m>, &'w mut Standing) {
-        let Worker { standing, interpreter, .. } = worker;
-        let here = match standing.take() {
-            Some(here) if *here.0 == *state => here,
-            other => {
-                let values = self.values(state);
-                (state.into(), interpreter.stand(other.map(|(_, place)| place), values))
-            }
-        };
-        (interpreter, &mut standing.insert(here).1)
-    }
-
-    /// The truth of a predicate in a state, by the interpreter.
-    pub(super) fn exact_holds(
-        &self,
-        worker: &mut Worker<'m>,
-        pred: &Pred,
-        state: &[u64],
-    ) -> Result<bool, Error> {
-        worker.fallbacks += 1;
-        let (interpreter, place) = self.stand(worker, state);
-        interpreter.holds_standing(place, pred)
-    }
-
-    fn exact_steps(&self, worker: &mut Worker<'m>, state: &[u64], event: EventId) -> Result<Steps, Error> {
-        let (interpreter, place) = self.stand(worker, state);
-        interpreter.steps_standing(place, event.0 as usize)
-    }
-
-    /// The transitions of one event, by the interpreter.
-    pub(super) fn exact_event(
-        &self,
-        worker: &mut Worker<'m>,
-        state: &[u64],
-        event: EventId,
-        sink: &mut dyn Sink,
-    ) {
-        worker.fallbacks += 1;
-        match self.exact_steps(worker, state, event) {
-            Ok(steps) => {
-                let mut packed = Vec::new();
-                for t in &steps.transitions {
-                    self.layout.pack(
-                        self.layout.valuation(state),
-                        &t.target.variables,
-                        &self.pool,
-                        &mut packed,
-                    );
-                    sink.edge(event, self.label(event, &t.params, &t.results), &packed);
-                }
-                let mut told: Vec<ErrorKind> = Vec::new();
-                for (_, e) in &steps.errors {
-                    if !told.contains(&e.kind()) {
-                        told.push(e.kind());
-                        self.tell(e, Some(event), sink);
-                    }
-                }
-                if let Some((_, e)) = steps.undefined_guards.first() {
-                    sink.undefined_guard(event);
-                    if self.options.strict_guards {
-                        self.tell(e, Some(event), sink);
-                    }
-                }
-                steps.incomplete.iter().for_each(|(_, e)| self.tell(e, Some(event), sink));
-                steps.sampled.iter().for_each(|(_, e)| self.note(e, Some(event), sink));
-            }
-            Err(e) => self.tell(&e, Some(event), sink),
-        }
-    }
-
-    /// Answers an event from memory, if the variables it reads had the same values before. The frame
-    /// holds the state; what the event writes is a function of what it reads.
-    fn remembered(
-        &self,
-        worker: &mut Worker<'m>,
-        state: &[u64],
-        event: EventId,
-        sink: &mut dyn Sink,
-    ) -> bool {
-        let e = event.0 as usize;
-        let Worker { frame, steps, .. } = worker;
-        let reach = &self.reaches[e];
-        let known = steps.ask(e, |key| {
-            for &(at, n) in &reach.touched {
-                key.extend_from_slice(&frame.regs[at..at + n]);
-            }
-        });
-        let writes = || reach.written.iter().map(|at| &self.layout.slots[*at]);
-        match known {
-            None => return false,
-            Some(Some(list)) => {
-                if list.is_empty() {
-                    return true;
-                }
-                let mut target = state.to_vec();
-                for (label, words) in list {
-                    target.copy_from_slice(state);
-                    let mut at = 0;
-                    for slot in writes() {
-                        for f in &slot.fields {
-                            let fits = f.store(&words[at + f.part as usize..], &mut target);
-                            debug_assert!(fits, "only what fits is remembered");
-                        }
-                        at += slot.words as usize;
-                    }
-                    sink.edge(event, *label, &target);
-                }
-                return true;
-            }
-            Some(None) => {}
-        }
-        let Ok(done) = self.exact_steps(worker, state, event) else { return false };
-        if !done.errors.is_empty() || !done.undefined_guards.is_empty() || !done.incomplete.is_empty() {
-            return false;
-        }
-        done.sampled.iter().for_each(|(_, e)| self.note(e, Some(event), sink));
-        let mut list = Vec::with_capacity(done.transitions.len());
-        let mut size = 0;
-        let mut target = state.to_vec();
-        for t in &done.transitions {
-            let mut words = Vec::new();
-            for &at in &reach.written {
-                let (slot, value) = (&self.layout.slots[at], &t.target.variables[at]);
-                let at = words.len();
-                words.resize(at + slot.words as usize, 0);
-                let fits = slot.layout.encode(value, &self.pool, &mut words[at..])
-                    && slot.fields.iter().all(|f| f.store(&words[at + f.part as usize..], &mut target));
-                if !fits {
-                    return false;
-                }
-            }
-            size += words.len() + 4;
-            list.push((self.label(event, &t.params, &t.results), words.into_boxed_slice()));
-        }
-        worker.fallbacks += 1;
-        for (label, words) in &list {
-            target.copy_from_slice(state);
-            let mut at = 0;
-            for slot in writes() {
-                for f in &slot.fields {
-                    f.store(&words[at + f.part as usize..], &mut target);
-                }
-                at += slot.words as usize;
-            }
-            sink.edge(event, *label, &target);
-        }
-        worker.steps.learn(list, size);
-        true
-    }
-
     /// A predicate by its code, or by the interpreter.
     pub(super) fn run(
         &self,
@@ -468,36 +285,6 @@ impl<'m> Program<'m> {
         let host =
             Running { program: self, compiled, interpreter, pieces, edges, answers, state, event, undefined };
         (frame, host)
-    }
-}
-
-/// What is said of a guard that code finds undefined when the interpreter has no words for it.
-const UNDEFINED_GUARD: &str = "the guard is undefined";
-
-/// A sink that knows whether it was told of anything but edges.
-struct Hearing<'s> {
-    sink: &'s mut dyn Sink,
-    told: bool,
-}
-
-impl Sink for Hearing<'_> {
-    fn edge(&mut self, event: EventId, label: u64, target: &[u64]) {
-        self.sink.edge(event, label, target);
-    }
-
-    fn finding(&mut self, finding: Finding) {
-        self.told = true;
-        self.sink.finding(finding);
-    }
-
-    fn undefined_guard(&mut self, event: EventId) {
-        self.told = true;
-        self.sink.undefined_guard(event);
-    }
-
-    fn incomplete(&mut self, reason: u32) {
-        self.told = true;
-        self.sink.incomplete(reason);
     }
 }
 
@@ -745,122 +532,5 @@ impl<'m> System for Program<'m> {
                 (decl.name.to_string(), x.show(self.machine, &decl.ty))
             })
             .collect()
-    }
-}
-
-impl<'m> Program<'m> {
-    /// The transitions of one event; the frame holds the state.
-    pub(super) fn event_successors(
-        &self,
-        worker: &mut Worker<'m>,
-        compiled: &Compiled,
-        state: &[u64],
-        event: EventId,
-        sink: &mut dyn Sink,
-    ) {
-        if let Ok(code) = &compiled.events[event.0 as usize] {
-            if compiled.code.plan.is_some() {
-                tray::clear(&mut worker.frame.regs);
-            }
-            let (frame, mut host) = self.running(worker, compiled, state, Some(event.0));
-            let exit = exec::run(&compiled.code, code.entry, frame, &mut host);
-            let undefined = !host.undefined.is_empty();
-            // The interpreter has the words for what is undefined.
-            let in_words = exit == Exit::Done && undefined && self.options.strict_guards;
-            if exit == Exit::Done && !in_words {
-                if undefined {
-                    sink.undefined_guard(event);
-                }
-                self.deliver(worker, compiled, sink);
-                return;
-            }
-            if in_words {
-                let mut heard = Hearing { sink, told: false };
-                self.exact_event(worker, state, event, &mut heard);
-                if !heard.told {
-                    let property = self.messages.number(UNDEFINED_GUARD.into(), Class::Finding);
-                    let kind = FindingKind::WellDefinedness;
-                    sink.finding(Finding { kind, property, event: Some(event) });
-                }
-                return;
-            }
-        }
-        if self.remembered(worker, state, event, sink) {
-            return;
-        }
-        self.exact_event(worker, state, event, sink);
-    }
-
-    /// All events of the state in the tray, by machine code. An event that machine code does not do to its end is done
-    /// by itself, and the round goes on behind it.
-    fn rounds(
-        &self,
-        worker: &mut Worker<'m>,
-        compiled: &Compiled,
-        made: &Made,
-        state: &[u64],
-        sink: &mut dyn Sink,
-    ) {
-        let mut first = 0;
-        while first < self.names.len() {
-            let (frame, mut host) = self.running(worker, compiled, state, None);
-            let exit = made.round(&compiled.code, first, &mut frame.regs, &mut host);
-            let mut undefined = std::mem::take(&mut host.undefined);
-            let broken = (exit != Some(Exit::Done)).then(|| tray::event(&frame.regs));
-            undefined.retain(|event| Some(*event) != broken);
-            undefined.iter().for_each(|event| sink.undefined_guard(EventId(*event)));
-            let Some(broken) = broken else { return self.deliver(worker, compiled, sink) };
-            // What it left behind before it broke off goes.
-            worker.edges.gather(&mut worker.frame.regs);
-            let each = self.layout.words + tray::HEAD;
-            let done = worker.edges.0.chunks_exact(each).take_while(|t| t[0] < u64::from(broken)).count();
-            worker.edges.0.truncate(done * each);
-            self.deliver(worker, compiled, sink);
-            self.event_successors(worker, compiled, state, EventId(broken), sink);
-            tray::clear(&mut worker.frame.regs);
-            first = broken as usize + 1;
-        }
-    }
-
-    /// Hands on what was held back, each distinct transition once.
-    #[inline]
-    fn deliver(&self, worker: &mut Worker<'m>, compiled: &Compiled, sink: &mut dyn Sink) {
-        let Worker { edges, frame, .. } = worker;
-        let in_tray = compiled.code.plan.is_some();
-        let all = match (in_tray, edges.0.is_empty()) {
-            (true, true) => tray::content(&frame.regs),
-            (true, false) => {
-                edges.gather(&mut frame.regs);
-                &edges.0[..]
-            }
-            (false, _) => &edges.0[..],
-        };
-        if compiled.may_repeat {
-            return self.deliver_distinct(compiled, all, sink);
-        }
-        if !all.is_empty() {
-            sink.edges(all, self.layout.words);
-        }
-    }
-
-    /// The same where an event may emit a transition twice.
-    fn deliver_distinct(&self, compiled: &Compiled, all: &[u64], sink: &mut dyn Sink) {
-        let words = self.layout.words;
-        let each = words + tray::HEAD;
-        let mut rest = all;
-        while let Some(&event) = rest.first() {
-            let same = rest.chunks_exact(each).take_while(|t| t[0] == event).count();
-            let (group, behind) = rest.split_at(same * each);
-            rest = behind;
-            let repeats = compiled.events[event as usize].as_ref().is_ok_and(|code| code.may_repeat);
-            if !repeats || same < 2 {
-                sink.edges(group, words);
-                continue;
-            }
-            let mut group: Vec<&[u64]> = group.chunks_exact(each).collect();
-            group.sort_unstable();
-            group.dedup();
-            group.iter().for_each(|t| sink.edge(EventId(event as u32), t[1], &t[tray::HEAD..]));
-        }
     }
 }

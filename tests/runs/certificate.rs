@@ -104,6 +104,18 @@ OPERATIONS link(x, y) = SELECT x : P & y : P & x /: dom(next) THEN next(x) := y 
 }
 
 #[test]
+fn states_up_to_symmetry_are_accepted_where_a_constant_numbers_the_elements() {
+    let text = "MACHINE M SETS P; Q CONSTANTS f, g PROPERTIES f : P >->> Q & g : P >->> Q & !p.(p : P => f(p) /= g(p))
+VARIABLES at INVARIANT at <: P INITIALISATION at := {}
+OPERATIONS put(p) = SELECT p : P THEN at := at \\/ {p} END; turn = at := f~[g[at]] END";
+    let few = accepted(text, 0, &["--set", "P=3", "--set", "Q=3"]);
+    let orbits = accepted(text, 0, &["--set", "P=3", "--set", "Q=3", "--symmetry", "exact"]);
+    // The two bijections without a common pair, and one up to renaming.
+    assert_eq!((few.counted.valuations, orbits.counted.valuations), (2, 1));
+    assert!(orbits.counted.states < few.counted.states);
+}
+
+#[test]
 fn every_kind_of_violation_is_replayed() {
     let machine = |body: &str| {
         format!(
