@@ -18,24 +18,14 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
+from loopback import ports
+
 VARIES = ["seconds", "time_shares", "peak_memory_bytes", "machines", "warnings"]
-
-
-def ports(count):
-    """Addresses that are free now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    names = ["127.0.0.1:%d" % one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return names
 
 
 class Search:

@@ -11,20 +11,11 @@ of each is taken. What a process needs before it searches (its start, the model,
 import argparse
 import json
 import os
-import socket
 import subprocess
 import tempfile
 import threading
 
-
-def ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    names = ["127.0.0.1:%d" % one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return names
+from loopback import ports
 
 
 def run(command):

@@ -69,8 +69,8 @@ impl Orbits {
         Ok(true)
     }
 
-    /// Whether sorted states tell orbits apart. Then `pick_unseen` needs no closures; these are cut off only where all
-    /// are looked at.
+    /// Whether sorted states tell orbits apart, so that `pick_unseen` does without closures. Where the user cuts closures off after
+    /// some rounds (`rounds`), closures are what is asked for.
     pub fn are_sorted(&self) -> bool {
         self.sorting.exact && self.rounds.is_none()
     }

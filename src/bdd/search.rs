@@ -36,7 +36,7 @@ pub struct Search<'s, S: System> {
     pub initial: Set,
     /// States that were reached and kept.
     pub reach: Set,
-    /// With a symmetry: images of the reached states as well, or, where sorted states tell orbits apart, just these.
+    /// With a symmetry: the reached states and their images; where sorted states tell orbits apart, the reached states alone.
     pub full: Set,
     /// The sorted states of all orbits that were seen, where these tell orbits apart.
     sorted: Set,

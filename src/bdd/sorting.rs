@@ -1,6 +1,6 @@
 //! Representatives by sorting: a network of comparators that brings the columns of a state into ascending order.
 //!
-//! The column of an element are the variables that an exchange moves to those of its neighbour. A comparator replaces the
+//! The column of an element is the list of variables that an exchange moves to those of its neighbour. A comparator replaces the
 //! states in which two neighbouring columns descend by their images under the exchange of the two; whole sets of states go
 //! through it at once. So every state is replaced by a member of its orbit, whatever the columns are. Where each variable belongs to
 //! one column at most, all members of an orbit end as one state.
@@ -34,8 +34,8 @@ struct Comparator {
     descending: Set,
 }
 
-/// Variables of one column that may wait for those of the other at one place of the order of variables, at most. A comparison
-/// has up to two nodes for each value of these.
+/// The greatest number of pairs of compared variables of which, at some place in the order of variables, one stands above and the other
+/// below: a diagram of the comparison has up to two nodes there for each value of the variables above.
 const APART: usize = 14;
 
 /// The exchanges of neighbours in one row of elements, by their numbers, with the variables that each moves.
