@@ -5,6 +5,7 @@
 
 pub mod bits;
 pub mod chunks;
+pub mod counter;
 pub mod distant;
 pub mod faults;
 mod fold;

@@ -349,6 +349,20 @@ mod region {
     }
 }
 
+/// Asks for the cache line of `place` ahead of a use that may write it. PERF: a line that was asked for to be read may have to be
+/// asked for again when it is written, if another core has read it too.
+#[inline(always)]
+pub fn prefetch_to_write<T>(place: &T) {
+    #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+    // SAFETY: the assembly is a prefetch, a hint that changes no value; the reference makes the address valid. A processor that does not
+    // know the hint takes it for no operation.
+    unsafe {
+        std::arch::asm!("prefetchw [{0}]", in(reg) place, options(nostack, readonly, preserves_flags));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
+    let _ = place;
+}
+
 /// Asks for the cache line of `place` ahead of its use.
 #[inline(always)]
 pub fn prefetch<T>(place: &T) {

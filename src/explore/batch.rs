@@ -26,6 +26,8 @@ pub struct Batch {
     pub again: bool,
 }
 
+/// On cache lines of its own: batches change hands, and neighbours would disturb each other.
+#[repr(align(64))]
 struct Held {
     words: usize,
     ids: Vec<u32>,

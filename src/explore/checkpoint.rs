@@ -431,7 +431,7 @@ pub fn resume<S: System>(
         return Err(wrong("counts that do not add up"));
     }
     let states = record.fresh;
-    shared.states.store(states, Ordering::Relaxed);
+    shared.states.add(0, states);
     shared.progress.states.store(states, Ordering::Relaxed);
     shared.progress.expanded.store(expanded, Ordering::Relaxed);
     shared.progress.depth.store(stage.depth, Ordering::Relaxed);

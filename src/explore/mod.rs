@@ -63,6 +63,7 @@ pub use trace::{Step, Trace};
 
 use batch::{Batch, Marks};
 use bombus_base::budget::{Budget, GRACE, Stop, resident_bytes};
+use bombus_kernels::counter::Counter;
 use bombus_kernels::distant::upper;
 use bombus_kernels::memory::Meter;
 use bombus_kernels::parents::Level;
@@ -214,7 +215,7 @@ struct Shared<'a, S: System> {
     words: usize,
     workers: usize,
     /// States found so far.
-    states: AtomicU64,
+    states: Counter,
     visited: Visited,
     queues: Queues,
     ledger: Ledger,
@@ -289,7 +290,7 @@ impl<S: System> Shared<'_, S> {
             }
         }
         if let Some(limit) = self.budget.max_states
-            && self.states.load(Ordering::Relaxed) >= limit
+            && self.states.sum() >= limit
         {
             self.end_for(Reason::States(limit));
         }
@@ -354,7 +355,7 @@ impl<S: System> Shared<'_, S> {
                 return repair;
             }
         }
-        let pauses = self.options.pause_beyond.is_some_and(|most| self.states.load(Ordering::Relaxed) > most)
+        let pauses = self.options.pause_beyond.is_some_and(|most| self.states.sum() > most)
             || self.again.is_some_and(|again| stage.depth + 1 >= again.depth);
         if !self.keeps_searching() || frontier == 0 || pauses {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
@@ -570,7 +571,7 @@ fn prepare_for<'a, S: System>(
         budget,
         words: system.words(),
         workers,
-        states: AtomicU64::new(0),
+        states: Counter::new(workers),
         visited,
         queues,
         ledger: Ledger::default(),
@@ -601,7 +602,7 @@ fn begin<'a, S: System>(shared: &'a Shared<'a, S>, lanes: Vec<Lane>) -> Vec<Work
     let mut workers = workers(shared, lanes);
     on_threads(shared, &mut workers[..1], Worker::begin);
     let level = Level { odd: false, expanding: 0, filling: shared.visited.bound() };
-    let frontier = shared.states.load(Ordering::Relaxed);
+    let frontier = shared.states.sum();
     let stage = Stage { depth: 0, level, before: None, block: block(frontier, workers.len()) };
     shared.queues.begin(stage);
     workers

@@ -290,7 +290,7 @@ impl<'a, S: System> Restored<'a, S> {
         let stage = Stage { depth, level, before: None, block: block(waiting, shared.workers) };
         shared.queues.begin(stage);
         shared.queues.tally.created(0, waiting);
-        shared.states.store(states, Ordering::Relaxed);
+        shared.states.add(0, states);
         shared.progress.states.store(states, Ordering::Relaxed);
         shared.progress.expanded.store(states - waiting, Ordering::Relaxed);
         shared.progress.depth.store(depth, Ordering::Relaxed);

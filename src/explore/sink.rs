@@ -109,7 +109,18 @@ pub(super) struct Core<'a, S: System> {
     pub(super) namer: Option<S::Worker>,
     /// Targets of the level, in a search on disk.
     pub(super) gathering: Gathering,
+    pub(super) untold: Untold,
 }
+
+/// What whoever shows progress was not told yet. PERF: all workers tell it to one cache line.
+#[derive(Default)]
+pub(super) struct Untold {
+    pub(super) found: u64,
+    pub(super) expanded: u64,
+}
+
+/// States that are told together.
+const TOLD: u64 = 4096;
 
 impl<'a, S: System> Core<'a, S> {
     pub(super) fn new(shared: &'a Shared<'a, S>, index: usize) -> Self {
@@ -144,6 +155,7 @@ impl<'a, S: System> Core<'a, S> {
             watched: Vec::new(),
             aims: Vec::new(),
             gathering: Gathering::default(),
+            untold: Untold::default(),
             namer: shared.visited.lineage().map(|_| shared.system.worker()),
         }
     }
@@ -398,8 +410,34 @@ impl<S: System> Core<'_, S> {
             self.record.shares.insert += lap;
         }
         let found = self.record.fresh - fresh_before;
-        self.shared.states.fetch_add(found, Ordering::Relaxed);
+        self.shared.states.add(self.seat.worker(), found);
+        self.untold.found += found;
+    }
+
+    /// Moves what is written for each edge to memory of the calling thread.
+    pub(super) fn move_in(&mut self) {
+        self.record.events = self.record.events.to_vec();
+        self.record.undefined_guards = self.record.undefined_guards.to_vec();
+        self.stamps = self.stamps.to_vec();
+        self.pending = Pending::default();
+        self.fresh = Fresh::default();
+        self.notes = Notes::default();
+        self.keys = Vec::new();
+        self.aims = Vec::new();
+    }
+
+    /// Tells progress how far this worker is.
+    pub(super) fn tell(&mut self) {
+        let Untold { found, expanded } = std::mem::take(&mut self.untold);
         self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
+        self.shared.progress.expanded.fetch_add(expanded, Ordering::Relaxed);
+    }
+
+    /// The same, if it has gone far since.
+    pub(super) fn tell_now_and_then(&mut self) {
+        if self.untold.found + self.untold.expanded >= TOLD {
+            self.tell();
+        }
     }
 
     /// Whether all pending edges were looked up.

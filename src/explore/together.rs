@@ -196,7 +196,7 @@ impl<S: System> Shared<'_, S> {
         let mine = Tidings {
             depth: depth + u32::from(sleeps),
             frontier,
-            states: self.states.load(Ordering::Relaxed),
+            states: self.states.sum(),
             finding: self.any_finding.load(Ordering::Relaxed),
             violated: self.violated.load(Ordering::Relaxed),
             stopped: self.queues.is_stopped() || together.peers.is_called_off(),
@@ -254,7 +254,7 @@ impl<S: System> Shared<'_, S> {
     pub(super) fn begin_together(&self, together: &Together<'_>) -> bool {
         *together.starts.lock() = vec![0, self.visited.bound()];
         together.sending.store(self.workers, Ordering::Relaxed);
-        let sums = self.end_level(together, 0, self.states.load(Ordering::Relaxed));
+        let sums = self.end_level(together, 0, self.states.sum());
         let goes_on = sums.is_some_and(|sums| sums.frontier > 0 && self.keeps_searching());
         together.over.store(!goes_on, Ordering::Relaxed);
         goes_on

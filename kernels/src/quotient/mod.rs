@@ -13,7 +13,7 @@
 pub mod permute;
 
 use crate::Trouble;
-use crate::memory::{Meter, Pages, Zeroed, Zeros, prefetch};
+use crate::memory::{Meter, Pages, Zeroed, Zeros, prefetch_to_write};
 use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use crate::table::{Full, Ids, PART_BITS, PARTS};
 use permute::Permutation;
@@ -281,8 +281,8 @@ impl Quotients {
             let part = unsafe { &*part };
             let (line, rest) = part.shape.home(within);
             match &part.slots {
-                Slots::Narrow(slots) => prefetch(&slots[(line as usize).wrapping_mul(AtomicU32::LINE)]),
-                Slots::Wide(slots) => prefetch(&slots[(line as usize).wrapping_mul(AtomicU64::LINE)]),
+                Slots::Narrow(slots) => prefetch_to_write(&slots[(line as usize).wrapping_mul(AtomicU32::LINE)]),
+                Slots::Wide(slots) => prefetch_to_write(&slots[(line as usize).wrapping_mul(AtomicU64::LINE)]),
             }
             Aim { part: number as u32, line: line as u32, rest }
         })

@@ -127,7 +127,7 @@ fn search<'a, S: System>(shared: &'a Shared<'a, S>, workers: &mut [Worker<'a, S>
         // The level of the states that are checked now is `depth`; before it was expanded to `depth - 1`.
         let stage = Stage { depth: depth - u32::from(depth > 0), ..Stage::default() };
         begin_pass(shared, workers, stage);
-        shared.states.fetch_add(run.count, Ordering::Relaxed);
+        shared.states.add(0, run.count);
         shared.progress.states.fetch_add(run.count, Ordering::Relaxed);
         shared.queues.tally.created(0, run.count);
         disk.open(&run)?;
@@ -137,7 +137,7 @@ fn search<'a, S: System>(shared: &'a Shared<'a, S>, workers: &mut [Worker<'a, S>
         }
         shared.watch();
         let pauses =
-            shared.options.pause_beyond.is_some_and(|most| shared.states.load(Ordering::Relaxed) > most);
+            shared.options.pause_beyond.is_some_and(|most| shared.states.sum() > most);
         if run.count == 0 || !shared.keeps_searching() || pauses {
             shared.beyond.store(run.count > 0 && depth > 0, Ordering::Relaxed);
             break;
