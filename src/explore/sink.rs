@@ -19,6 +19,7 @@ use bombus_graph::{Crossing, Edge, Representatives};
 use bombus_kernels::Trouble;
 use bombus_kernels::faults::fault;
 use bombus_kernels::packed::Aim;
+use bombus_kernels::shim::Padded;
 use bombus_kernels::visited::{Key, Seat};
 use bombus_system::{EventId, Finding, Sink, System};
 use std::sync::atomic::Ordering;
@@ -94,8 +95,7 @@ pub(super) struct Core<'a, S: System> {
     /// Where the pending edges stand that led to new states.
     pub(super) led_on: Vec<u32>,
     pub(super) trouble: Option<Trouble>,
-    /// For each event the last source it was seen in.
-    pub(super) stamps: Vec<u64>,
+    pub(super) covered: Covered,
     pub(super) stamp: u64,
     pub(super) mark: Duration,
     /// Something was looked up since the last lap.
@@ -147,7 +147,7 @@ impl<'a, S: System> Core<'a, S> {
             orbits,
             led_on: Vec::new(),
             trouble: None,
-            stamps: vec![0; events],
+            covered: Covered::new(events),
             stamp: 0,
             mark: shared.budget.elapsed(),
             untimed: false,
@@ -158,6 +158,28 @@ impl<'a, S: System> Core<'a, S> {
             untold: Untold::default(),
             namer: shared.visited.lineage().map(|_| shared.system.worker()),
         }
+    }
+}
+
+/// What a worker counts for each event. PERF: on cache lines of its own, for it is written with every edge, and a line that another
+/// worker uses goes from core to core.
+pub(super) struct Covered(Box<[Padded<[Count; 4]>]>);
+
+/// What a worker counted for one event, and the last source it was seen in.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Count {
+    coverage: Coverage,
+    pub(super) last: u64,
+}
+
+impl Covered {
+    fn new(events: usize) -> Covered {
+        Covered((0..events.div_ceil(4)).map(|_| Padded::default()).collect())
+    }
+
+    #[inline(always)]
+    pub(super) fn of(&mut self, event: usize) -> &mut Count {
+        &mut self.0[event / 4].0[event % 4]
     }
 }
 
@@ -269,7 +291,7 @@ impl<S: System> Sink for Core<'_, S> {
             } else {
                 for one in some.chunks_exact(words + 2) {
                     if fault("table: a successor by the last event is lost")
-                        && one[0] + 1 == self.stamps.len() as u64
+                        && one[0] + 1 == self.record.events.len() as u64
                     {
                         continue;
                     }
@@ -337,12 +359,12 @@ impl<S: System> Core<'_, S> {
     #[inline(always)]
     fn cover_event(&mut self, run: Option<(u64, u64)>) {
         let Some((event, many)) = run else { return };
-        let coverage = &mut self.record.events[event as usize];
-        coverage.transitions += many;
-        let stamp = &mut self.stamps[event as usize];
-        let first = *stamp != self.stamp || fault("table: an event is counted for each of its transitions");
-        coverage.states += u64::from(first);
-        *stamp = self.stamp;
+        let count = self.covered.of(event as usize);
+        count.coverage.transitions += many;
+        let first =
+            count.last != self.stamp || fault("table: an event is counted for each of its transitions");
+        count.coverage.states += u64::from(first);
+        count.last = self.stamp;
     }
 
     /// Buffers an edge and counts it for its event.
@@ -414,16 +436,13 @@ impl<S: System> Core<'_, S> {
         self.untold.found += found;
     }
 
-    /// Moves what is written for each edge to memory of the calling thread.
-    pub(super) fn move_in(&mut self) {
-        self.record.events = self.record.events.to_vec();
-        self.record.undefined_guards = self.record.undefined_guards.to_vec();
-        self.stamps = self.stamps.to_vec();
-        self.pending = Pending::default();
-        self.fresh = Fresh::default();
-        self.notes = Notes::default();
-        self.keys = Vec::new();
-        self.aims = Vec::new();
+    /// Enters what was counted for events into the books.
+    pub(super) fn end_coverage(&mut self) {
+        for (event, sum) in self.record.events.iter_mut().enumerate() {
+            let more = std::mem::take(&mut self.covered.of(event).coverage);
+            sum.states += more.states;
+            sum.transitions += more.transitions;
+        }
     }
 
     /// Tells progress how far this worker is.

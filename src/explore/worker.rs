@@ -17,6 +17,7 @@ use bombus_kernels::faults::fault;
 use bombus_kernels::{Trouble, hash};
 use bombus_system::{Finding, FindingKind, NO_INITIAL_STATE, Sink, System};
 
+/// On cache lines of its own: workers stand side by side, and each is written all the time.
 #[repr(align(128))]
 pub struct Worker<'a, S: System> {
     pub(super) shared: &'a Shared<'a, S>,
@@ -82,21 +83,8 @@ impl<'a, S: System> Worker<'a, S> {
         self.shared.visited.give_back(&mut self.core.seat);
     }
 
-    /// Moves what is written for each state to memory that the thread of this worker allocates. PERF: workers are made side by side by one
-    /// thread, so that what two of them write may lie on one cache line, which then goes from core to core.
-    fn move_in(&mut self) {
-        self.scratch = match self.shared.again {
-            Some(_) => self.shared.system.replay_worker(),
-            None => self.shared.system.worker(),
-        };
-        self.core.move_in();
-    }
-
     /// Works until the search is over.
     pub fn run(&mut self) {
-        if self.shared.workers > 1 {
-            self.move_in();
-        }
         self.enter_stage();
         self.core.lap();
         while !self.shared.queues.is_stopped() && !self.shared.queues.is_paused() {
@@ -137,6 +125,7 @@ impl<'a, S: System> Worker<'a, S> {
             self.shared.queues.put(&mut self.lane, batch);
         }
         self.core.tell();
+        self.core.end_coverage();
         self.shared.visited.give_back(&mut self.core.seat);
     }
 
@@ -150,6 +139,7 @@ impl<'a, S: System> Worker<'a, S> {
     }
 
     pub fn finish(mut self) -> Record {
+        self.core.end_coverage();
         self.core.record.left = self.lane.clear() + self.out.take().map_or(0, |batch| batch.len() as u64);
         self.shared.visited.rise(self.core.seat);
         self.core.record.trail = Some(self.trail);

@@ -281,8 +281,12 @@ impl Quotients {
             let part = unsafe { &*part };
             let (line, rest) = part.shape.home(within);
             match &part.slots {
-                Slots::Narrow(slots) => prefetch_to_write(&slots[(line as usize).wrapping_mul(AtomicU32::LINE)]),
-                Slots::Wide(slots) => prefetch_to_write(&slots[(line as usize).wrapping_mul(AtomicU64::LINE)]),
+                Slots::Narrow(slots) => {
+                    prefetch_to_write(&slots[(line as usize).wrapping_mul(AtomicU32::LINE)])
+                }
+                Slots::Wide(slots) => {
+                    prefetch_to_write(&slots[(line as usize).wrapping_mul(AtomicU64::LINE)])
+                }
             }
             Aim { part: number as u32, line: line as u32, rest }
         })

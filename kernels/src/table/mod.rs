@@ -9,7 +9,7 @@ pub mod gate;
 
 use crate::Trouble;
 use crate::faults::fault;
-use crate::memory::{Meter, Pages, Zeros, prefetch};
+use crate::memory::{Meter, Pages, Zeros, prefetch_to_write};
 use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ impl Table {
         self.parts[part_of(tag)].with(|part| {
             // SAFETY: callers are inside the gate, so no growth replaces the part meanwhile.
             let part = unsafe { &*part };
-            prefetch(&part.slots[part.home(tag) * LINE]);
+            prefetch_to_write(&part.slots[part.home(tag) * LINE]);
         });
     }
 

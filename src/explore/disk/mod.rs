@@ -136,8 +136,7 @@ fn search<'a, S: System>(shared: &'a Shared<'a, S>, workers: &mut [Worker<'a, S>
             _ => on_threads(shared, workers, Worker::check_level),
         }
         shared.watch();
-        let pauses =
-            shared.options.pause_beyond.is_some_and(|most| shared.states.sum() > most);
+        let pauses = shared.options.pause_beyond.is_some_and(|most| shared.states.sum() > most);
         if run.count == 0 || !shared.keeps_searching() || pauses {
             shared.beyond.store(run.count > 0 && depth > 0, Ordering::Relaxed);
             break;
@@ -238,7 +237,7 @@ impl<S: System> Worker<'_, S> {
                 return shared.stop_for(Reason::Disk);
             }
             if states.is_empty() {
-                return;
+                return self.core.tell();
             }
             for part in states.chunks(super::batch::BATCH * shared.words) {
                 let Ok(mut batch) = Batch::new(shared.words, &shared.meter) else {

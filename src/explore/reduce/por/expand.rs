@@ -211,7 +211,7 @@ impl<S: System> Worker<'_, S> {
         if part == Part::LeftOut {
             // The events of the chosen ones were counted when the state was expanded first.
             for edge in reducer.held.edges.iter().filter(|edge| is_chosen(edge)) {
-                self.core.stamps[edge.event.0 as usize] = self.core.stamp;
+                self.core.covered.of(edge.event.0 as usize).last = self.core.stamp;
             }
         }
         let mut followed = 0;
