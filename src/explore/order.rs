@@ -15,11 +15,11 @@ use super::batch::Batch;
 use bombus_kernels::hash;
 use bombus_kernels::parents::Level;
 use bombus_kernels::random::Random;
-use bombus_kernels::shim::Backoff;
+use bombus_kernels::shim::{Backoff, Padded};
 use bombus_kernels::termination::Tally;
 use crossbeam_deque::{Steal, Stealer, Worker as Deque};
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Order {
@@ -31,6 +31,9 @@ pub enum Order {
 
 /// Below this many states a level is expanded by one worker: waking the others costs more.
 const THIN: u64 = 256;
+
+/// Looks at the barrier before a worker goes to sleep: some thirty microseconds.
+const PATIENCE: u32 = 2000;
 
 /// Rounds of waiting, of 50 µs each, after which work that nobody has counts as lost.
 const LOST: u32 = 20_000;
@@ -56,6 +59,10 @@ pub struct Queues {
     pub tally: Tally,
     barrier: Mutex<Barrier>,
     wake: Condvar,
+    /// How often the barrier was opened, for those who wait for it without sleep.
+    openings: Padded<AtomicU64>,
+    /// How often who waits looks for the next level before going to sleep.
+    patience: u32,
     stopped: AtomicBool,
     /// Everybody is to put down what they hold and leave, so that the search can be saved.
     paused: AtomicBool,
@@ -103,6 +110,12 @@ impl Queues {
             tally: Tally::new(workers),
             barrier: Mutex::new(Barrier { waiting: 0, opened: 0, stage: Stage::default(), ended: false }),
             wake: Condvar::new(),
+            openings: Padded::default(),
+            // Who has no core of its own would keep others from theirs.
+            patience: match std::thread::available_parallelism() {
+                Ok(cores) if workers <= cores.get() => PATIENCE,
+                _ => 0,
+            },
             stopped: AtomicBool::new(false),
             paused: AtomicBool::new(false),
             idle: AtomicU32::new(0),
@@ -230,6 +243,9 @@ impl Queues {
         barrier.waiting += 1;
         if barrier.waiting < self.stealers.len() {
             let before = barrier.opened;
+            drop(barrier);
+            self.linger(before);
+            barrier = self.lock();
             while barrier.opened == before && !barrier.ended && !self.is_paused() {
                 self.wake.wait(&mut barrier);
             }
@@ -253,6 +269,7 @@ impl Queues {
                     } else {
                         barrier.waiting = 0;
                         barrier.opened += 1;
+                        self.openings.0.store(barrier.opened, Ordering::Release);
                         self.wake.notify_all();
                     }
                 }
@@ -264,6 +281,16 @@ impl Queues {
         }
         lane.follow(barrier.stage);
         !barrier.ended
+    }
+
+    /// Waits for an opening of the barrier for as long as it takes to fall asleep and wake again: a level may be done in less.
+    fn linger(&self, before: u64) {
+        for _ in 0..self.patience {
+            if self.openings.0.load(Ordering::Acquire) != before || self.is_stopped() || self.is_paused() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
     }
 
     fn wait_for_work(&self, lane: &mut Lane) -> bool {
