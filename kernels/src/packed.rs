@@ -105,27 +105,39 @@ impl Session<'_> {
         let set = self.set;
         let Store::Packed { narrow, .. } = &set.store else { panic!("states that are not packed") };
         narrow.aim_many(states, aims);
-        let mut done = 0;
-        loop {
-            done += narrow.find_or_put_many(&mut self.seat.ids, &aims[done..], done, fresh);
-            let Some(&state) = states.get(done) else { return (done, Ok(())) };
-            match self.put_packed(state, aims[done]) {
+        let mut later = std::mem::take(&mut self.seat.later);
+        let mut reached = 0;
+        // The first states of `later` that were looked up in the end.
+        let mut caught_up = 0;
+        let done = loop {
+            reached +=
+                narrow.find_or_put_many(&mut self.seat.ids, &aims[reached..], reached, fresh, &mut later);
+            let (at, past) = match later.get(caught_up) {
+                _ if reached < states.len() => (reached, &mut reached),
+                Some(&at) => (at as usize, &mut caught_up),
+                None => break Ok(()),
+            };
+            match self.put_packed(states[at], aims[at]) {
                 Ok(entry) => {
                     if entry.fresh {
-                        fresh.push(done as u32);
+                        fresh.push(at as u32);
                     }
-                    done += 1;
+                    *past += 1;
                 }
                 Err(Stuck::Full) => {
                     if let Err(trouble) = self.grow() {
-                        return (done, Err(trouble));
+                        break Err(trouble);
                     }
                     // Lines have moved.
                     narrow.aim_many(states, aims);
                 }
-                Err(Stuck::Trouble(trouble)) => return (done, Err(trouble)),
+                Err(Stuck::Trouble(trouble)) => break Err(trouble),
             }
-        }
+        };
+        let looked = reached - (later.len() - caught_up);
+        later.clear();
+        self.seat.later = later;
+        (looked, done)
     }
 
     /// Finds or puts a packed state that the table for such states was aimed at, in this session.

@@ -130,6 +130,8 @@ pub struct Seat {
     /// The level that is being filled, if the search has levels.
     pub level: Option<Level>,
     base: Fold,
+    /// Packed states of a list whose home lines are full.
+    pub(crate) later: Vec<u32>,
     /// States whose roots are known; none if states are not folded.
     familiar: Familiar,
 }
@@ -255,6 +257,7 @@ impl Visited {
             block: 64,
             level: None,
             base: Fold::default(),
+            later: Vec::new(),
             familiar: Familiar::default(),
         }
     }

@@ -323,7 +323,10 @@ impl<'a, S: System> Worker<'a, S> {
         }
         if self.out.is_none() {
             match self.spare.pop().map_or_else(|| Batch::new(shared.words, &shared.meter), Ok) {
-                Ok(batch) => self.out = Some(batch),
+                Ok(mut batch) => {
+                    batch.ask();
+                    self.out = Some(batch);
+                }
                 Err(trouble) => self.core.trouble = Some(trouble),
             }
         }

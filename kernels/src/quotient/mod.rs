@@ -10,27 +10,26 @@
 //! A slot is written once, as in `table`, and the proof there (I1 to I3, growth) holds word for word with
 //! "the tag and the record" replaced by "the number in the slot": of one key there is one number for each line.
 
+mod geometry;
+mod lines;
 pub mod permute;
 
 use crate::Trouble;
-use crate::memory::{Meter, Pages, Zeroed, Zeros, prefetch_to_write};
-use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use crate::memory::{Meter, Pages, Zeros, prefetch_to_write};
+use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, Padded, UnsafeCell};
 use crate::table::{Full, Ids, PART_BITS, PARTS};
+use geometry::{Geometry, SMALL};
+use lines::{Slot, find_or_put_in_line};
 use permute::Permutation;
 use std::sync::Arc;
-
-/// Lines beyond its home line that a word may stand: more would make lookups slow, and a growth is due.
-const REACH: u64 = 63;
-/// Lines that a narrow slot must be able to tell apart; else slots are wide.
-const LEAST_REACH: u64 = if cfg!(loom) { 1 } else { 15 };
 
 /// A set of words.
 pub(crate) struct Quotients {
     /// Read inside the gate, replaced by the tasks of a growth.
     parts: Box<[UnsafeCell<Part>]>,
     permutation: Permutation,
-    /// Words for which workers have reserved room.
-    next: AtomicU64,
+    /// Words for which workers have reserved room. Alone on its cache lines: what stands beside it is read for every state.
+    next: Padded<AtomicU64>,
     /// The table must grow before more than this many are reserved.
     room: AtomicU64,
     /// Slots of a part now, and those asked for in the growth under way (0: this table does not grow).
@@ -86,116 +85,6 @@ enum Slots {
     Wide(Zeros<AtomicU64>),
 }
 
-/// How the words of a part are spread over its lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Geometry {
-    lines: u64,
-    /// Words whose home is one line, side by side in the order of permuted words.
-    span: u64,
-    /// 2^64 / `span`, rounded down: division by multiplication.
-    inverse: u64,
-    /// How many lines beyond its home a word may stand.
-    reach: u64,
-    narrow: bool,
-}
-
-/// What stands in the slots of a line, one bit for each: the number looked for, and nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Survey {
-    same: u32,
-    empty: u32,
-}
-
-/// A slot of 32 or 64 bits: 0 when empty, written once.
-trait Slot: Zeroed + Sized {
-    /// Slots of a line: one cache line.
-    const LINE: usize;
-    fn look(&self) -> u64;
-    /// Puts a number into an empty slot; else says what stands there.
-    fn put(&self, number: u64) -> Result<(), u64>;
-    /// Puts a number while nobody else looks.
-    fn put_alone(&self, number: u64);
-    /// Looks at all slots of a line, each once.
-    fn survey(line: &[Self], number: u64) -> Survey;
-}
-
-macro_rules! slot {
-    ($atomic:ty, $word:ty, $line:expr, $survey:path) => {
-        impl Slot for $atomic {
-            const LINE: usize = $line;
-
-            #[inline(always)]
-            fn look(&self) -> u64 {
-                self.load(Ordering::Acquire) as u64
-            }
-
-            #[inline(always)]
-            fn put(&self, number: u64) -> Result<(), u64> {
-                let put = self.compare_exchange(0, number as $word, Ordering::AcqRel, Ordering::Acquire);
-                put.map(|_| ()).map_err(u64::from)
-            }
-
-            #[inline(always)]
-            fn put_alone(&self, number: u64) {
-                self.store(number as $word, Ordering::Relaxed);
-            }
-
-            #[inline(always)]
-            fn survey(line: &[Self], number: u64) -> Survey {
-                $survey(line, number)
-            }
-        }
-    };
-}
-slot!(AtomicU32, u32, if cfg!(loom) { 2 } else { 16 }, survey_narrow);
-slot!(AtomicU64, u64, if cfg!(loom) { 2 } else { 8 }, survey_plain);
-
-/// Looks at slot after slot.
-#[inline(always)]
-fn survey_plain<T: Slot>(line: &[T], number: u64) -> Survey {
-    let mut seen = Survey { same: 0, empty: 0 };
-    for (at, slot) in line.iter().enumerate() {
-        let found = slot.look();
-        seen.same |= u32::from(found == number) << at;
-        seen.empty |= u32::from(found == 0) << at;
-    }
-    seen
-}
-
-#[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
-use survey_plain as survey_narrow;
-
-/// Looks at four slots at a time. PERF: a walk from slot to slot is a branch for each that no processor foresees.
-#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
-#[inline(always)]
-fn survey_narrow(line: &[AtomicU32], number: u64) -> Survey {
-    use std::arch::asm;
-    use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,
-        _mm_setzero_si128,
-    };
-    let line: &[AtomicU32; 16] = line.try_into().expect("a line of sixteen slots");
-    let at = line.as_ptr();
-    // SAFETY: the assembly reads 16 bytes within the line and writes no memory. Others may write slots at the same time: for the
-    // language these are no reads of ours but an outside agent's, and the processor reads each slot, four bytes that
-    // do not cross a cache line, in one piece (Intel's manual, volume 3, 9.1.1; AMD's, volume 2, 7.3.2). Every
-    // processor of this kind has the instructions.
-    let four = |from: usize| unsafe {
-        let four: __m128i;
-        asm!("movdqu {0}, [{1}]", out(xmm_reg) four, in(reg) at.add(from), options(nostack, readonly, preserves_flags));
-        four
-    };
-    let all = [four(0), four(4), four(8), four(12)];
-    // SAFETY: as above, every processor of this kind has the instructions.
-    let which = |of: __m128i| unsafe {
-        let low = _mm_packs_epi32(_mm_cmpeq_epi32(all[0], of), _mm_cmpeq_epi32(all[1], of));
-        let high = _mm_packs_epi32(_mm_cmpeq_epi32(all[2], of), _mm_cmpeq_epi32(all[3], of));
-        _mm_movemask_epi8(_mm_packs_epi16(low, high)) as u32
-    };
-    // SAFETY: as above.
-    unsafe { Survey { same: which(_mm_set1_epi32(number as i32)), empty: which(_mm_setzero_si128()) } }
-}
-
 impl Quotients {
     /// A set of words below 2^`bits`, with room for about `slots` of them at first. A `fixed` set has at least so
     /// many slots, and never grows.
@@ -208,7 +97,7 @@ impl Quotients {
             .collect::<Result<Box<[_]>, Trouble>>()?;
         Ok(Quotients {
             parts,
-            next: AtomicU64::new(0),
+            next: Padded(AtomicU64::new(0)),
             room: AtomicU64::new(match fixed {
                 // Nothing is kept free where nothing can be moved.
                 true => (shape.slots() * u64::from(PARTS)).min(MOST),
@@ -237,7 +126,7 @@ impl Quotients {
 
     /// Words for which room was reserved.
     pub fn bound(&self) -> u64 {
-        self.next.load(Ordering::Acquire)
+        self.next.0.load(Ordering::Acquire)
     }
 
     /// All slots.
@@ -249,7 +138,7 @@ impl Quotients {
     pub fn reserve(&self, ids: &mut Ids, count: u32) -> Result<(), Full> {
         let count = u64::from(count);
         let room = self.room.load(Ordering::Relaxed);
-        let taken = self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+        let taken = self.next.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
             (next < room).then(|| next + count.clamp(1, room - next))
         });
         match taken {
@@ -266,7 +155,7 @@ impl Quotients {
 
     /// Takes back the room that a worker did not use, if nobody reserved any since.
     pub fn give_back(&self, ids: &mut Ids) {
-        ids.give_back(&self.next);
+        ids.give_back(&self.next.0);
     }
 
     /// Where a word is looked for first, and asks for the memory there. Good until the caller leaves the gate.
@@ -325,22 +214,46 @@ impl Quotients {
         }
     }
 
-    /// Finds or puts the words that were aimed at, one after the other, until one needs more than the room in `ids`, a growth,
-    /// or another set; says how many. New ones are told by their places in the list, the first of which is `first`. The
+    /// Finds or puts the words that were aimed at, one after the other, until one needs more than the room in `ids` or another
+    /// set; says how many. New ones are told by their places in the list, the first of which is `first`, and so are, in `later`, words whose
+    /// home lines are full: they are looked for further on by `find_or_put`, and the memory there was asked for. The
     /// caller is inside the gate since the aiming. PERF: a function of its own, or the loop would not stay in registers.
     #[inline(never)]
-    pub fn find_or_put_many(&self, ids: &mut Ids, aims: &[Aim], first: usize, fresh: &mut Vec<u32>) -> usize {
+    pub fn find_or_put_many(
+        &self,
+        ids: &mut Ids,
+        aims: &[Aim],
+        first: usize,
+        fresh: &mut Vec<u32>,
+        later: &mut Vec<u32>,
+    ) -> usize {
         for (done, aim) in aims.iter().enumerate() {
             if aim.is_elsewhere() || ids.is_empty() {
                 return done;
             }
-            match self.find_or_put(ids, *aim) {
-                Ok(found) if found.fresh => fresh.push(first.wrapping_add(done) as u32),
-                Ok(_) => {}
-                Err(Full) => return done,
+            match self.find_or_put_at_home(*aim) {
+                Some(true) => {
+                    ids.spend();
+                    fresh.push(first.wrapping_add(done) as u32);
+                }
+                Some(false) => {}
+                None => later.push(first.wrapping_add(done) as u32),
             }
         }
         aims.len()
+    }
+
+    /// Finds or puts a word in its home line, and says whether it is new; `None` if the line is full of others.
+    #[inline(always)]
+    fn find_or_put_at_home(&self, aim: Aim) -> Option<bool> {
+        self.parts[aim.part as usize].with(|part| {
+            // SAFETY: as in `aim`.
+            let part = unsafe { &*part };
+            match &part.slots {
+                Slots::Narrow(slots) => at_home(slots, &part.shape, aim),
+                Slots::Wide(slots) => at_home(slots, &part.shape, aim),
+            }
+        })
     }
 
     /// The slot of a word that was found.
@@ -529,179 +442,18 @@ impl Part {
     }
 }
 
-/// Slots below which the memory of a table matters less than the time of its lookups.
-const SMALL: u64 = 1 << 22;
+/// Finds or puts a word in its home line; if that is full, asks for the memory of the next one.
+#[inline(always)]
+fn at_home<T: Slot>(slots: &[T], shape: &Geometry, aim: Aim) -> Option<bool> {
+    let found = find_or_put_in_line(slots, aim.line.into(), aim.rest, aim.rest.wrapping_add(1));
+    if found.is_none() {
+        prefetch_to_write(&slots[(shape.next(aim.line.into()) as usize).wrapping_mul(T::LINE)]);
+    }
+    found.map(|(_, fresh)| fresh)
+}
 
 /// Words that any table may hold: the lines of each part are numbered by 32 bits (`Aim`).
 const MOST: u64 = 1 << 38;
-
-impl Geometry {
-    /// For words of `bits` bits and at least `slots` slots, unless fewer can hold them all.
-    fn new(bits: u32, slots: u64) -> Geometry {
-        let narrow = Geometry::of(bits, slots, true);
-        if narrow.reach >= LEAST_REACH { narrow } else { Geometry::of(bits, slots, false) }
-    }
-
-    fn of(bits: u32, slots: u64, narrow: bool) -> Geometry {
-        let words = 1u64 << bits;
-        let (line, largest) = match narrow {
-            true => (AtomicU32::LINE as u64, u64::from(u32::MAX)),
-            false => (AtomicU64::LINE as u64, u64::MAX),
-        };
-        let lines = slots.div_ceil(line).min(words.div_ceil(line)).max(1);
-        let span = words.div_ceil(lines);
-        // Numbers in slots are 1 + distance * span + rest.
-        let reach = ((largest - 1) / span).saturating_sub(1).min(REACH);
-        Geometry { lines: words.div_ceil(span), span, inverse: u64::MAX / span, reach, narrow }
-    }
-
-    fn line(&self) -> u64 {
-        if self.narrow { AtomicU32::LINE as u64 } else { AtomicU64::LINE as u64 }
-    }
-
-    fn slots(&self) -> u64 {
-        self.lines * self.line()
-    }
-
-    fn bytes(&self) -> u64 {
-        self.slots() * if self.narrow { 4 } else { 8 }
-    }
-
-    /// Words that all parts together may hold before they must grow: 23 in 25 slots, 4 in 5 of a small table or of one that `has_plenty` of memory,
-    /// or all there are.
-    fn room(&self, bits: u32, has_plenty: bool) -> u64 {
-        if self.span <= self.line() && self.lines * self.span >= 1 << bits {
-            return MOST;
-        }
-        let slots = self.slots() * u64::from(PARTS);
-        let most = if slots < SMALL || has_plenty { slots * 4 / 5 } else { slots * 23 / 25 };
-        most.clamp(1, MOST - 1)
-    }
-
-    /// The home line of a word and its rest.
-    #[inline(always)]
-    fn home(&self, within: u64) -> (u64, u64) {
-        // The quotient is rounded down, so nothing here wraps.
-        let mut line = ((u128::from(within) * u128::from(self.inverse)) >> 64) as u64;
-        let mut rest = within.wrapping_sub(line.wrapping_mul(self.span));
-        while rest >= self.span {
-            line = line.wrapping_add(1);
-            rest = rest.wrapping_sub(self.span);
-        }
-        (line, rest)
-    }
-
-    /// The slot of the word with this home line and rest, and whether it was put there now; `None` if it has no room within
-    /// its reach.
-    #[inline(always)]
-    fn find_or_put<T: Slot>(&self, slots: &[T], home: u64, rest: u64) -> Option<(u64, bool)> {
-        match find_or_put_in_line(slots, home, rest, rest.wrapping_add(1)) {
-            Some(found) => Some(found),
-            None => self.find_or_put_beyond(slots, home, rest),
-        }
-    }
-
-    /// The same for a word whose home line is full. PERF: apart, because most words stand in their home lines.
-    #[cold]
-    #[inline(never)]
-    fn find_or_put_beyond<T: Slot>(&self, slots: &[T], home: u64, rest: u64) -> Option<(u64, bool)> {
-        let (mut line, mut number) = (home, rest + 1);
-        for _ in 0..self.reach.min(self.lines - 1) {
-            number += self.span;
-            line = if line + 1 == self.lines { 0 } else { line + 1 };
-            let found = find_or_put_in_line(slots, line, rest, number);
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
-    }
-
-    fn find<T: Slot>(&self, slots: &[T], within: u64) -> Option<u64> {
-        let (home, rest) = self.home(within);
-        for distance in 0..=self.reach.min(self.lines - 1) {
-            let start = ((home + distance) % self.lines) as usize * T::LINE;
-            for step in 0..T::LINE {
-                let at = start + (rest as usize + step) % T::LINE;
-                match slots[at].look() {
-                    0 => return None,
-                    found if found == distance * self.span + rest + 1 => return Some(at as u64),
-                    _ => {}
-                }
-            }
-        }
-        None
-    }
-
-    /// Puts all words of a part that is laid out as `shape` says, in order; false if they do not fit.
-    fn take_over<T: Slot, U: Slot>(&self, slots: &[T], shape: &Geometry, from: &[U]) -> bool {
-        (0..shape.slots()).all(|at| shape.within(from, at).is_none_or(|within| self.put_alone(slots, within)))
-    }
-
-    /// Puts a word that is not there, while nobody else looks; false if it has no room within its reach.
-    #[inline]
-    fn put_alone<T: Slot>(&self, slots: &[T], within: u64) -> bool {
-        let (mut line, rest) = self.home(within);
-        let mut number = rest.wrapping_add(1);
-        for _ in 0..=self.reach.min(self.lines - 1) {
-            let start = line as usize * T::LINE;
-            let here = &slots[start..start + T::LINE];
-            if let Some(at) = first_from::<T>(T::survey(here, 0).empty, rest) {
-                here[at].put_alone(number);
-                return true;
-            }
-            // Beyond the last line the number means nothing any more.
-            number = number.wrapping_add(self.span);
-            line = if line + 1 == self.lines { 0 } else { line + 1 };
-        }
-        false
-    }
-
-    /// The permuted word in a slot, without the bits that its part tells.
-    #[inline]
-    fn within<T: Slot>(&self, slots: &[T], at: u64) -> Option<u64> {
-        let number = slots[at as usize].look().checked_sub(1)?;
-        let (distance, rest) = self.home(number);
-        let line = at / T::LINE as u64;
-        let home = if line >= distance { line - distance } else { line + self.lines - distance };
-        Some(home * self.span + rest)
-    }
-}
-
-/// Finds a number in a line or puts it into the first empty slot from the place that `rest` names; `None` if the line is
-/// full of others.
-///
-/// Whoever puts a number into a line goes the same way round it, and no slot is ever emptied: all slots before the first
-/// empty one keep what was seen in them, so two who put the same number meet at that one.
-#[inline(always)]
-fn find_or_put_in_line<T: Slot>(slots: &[T], line: u64, rest: u64, number: u64) -> Option<(u64, bool)> {
-    let start = (line as usize).wrapping_mul(T::LINE);
-    let here = &slots[start..start.wrapping_add(T::LINE)];
-    loop {
-        let seen = T::survey(here, number);
-        if seen.same != 0 {
-            return Some((start.wrapping_add(seen.same.trailing_zeros() as usize) as u64, false));
-        }
-        let at = first_from::<T>(seen.empty, rest)?;
-        match here[at].put(number) {
-            Ok(()) => return Some((start.wrapping_add(at) as u64, true)),
-            Err(now) if now == number => return Some((start.wrapping_add(at) as u64, false)),
-            // Somebody was faster with another word: there is an empty slot less.
-            Err(_) => {}
-        }
-    }
-}
-
-/// The first slot of a line, from the place that `rest` names and round, whose bit is set.
-#[inline(always)]
-fn first_from<T: Slot>(bits: u32, rest: u64) -> Option<usize> {
-    if bits == 0 {
-        return None;
-    }
-    let from = (rest as usize % T::LINE) as u32;
-    let round = (bits | bits.wrapping_shl(T::LINE as u32)).wrapping_shr(from);
-    Some((from.wrapping_add(round.trailing_zeros()) as usize) % T::LINE)
-}
 
 #[cfg(all(test, not(loom)))]
 mod tests;

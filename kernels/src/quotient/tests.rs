@@ -1,5 +1,6 @@
 //! The quotient table against a set that everybody trusts.
 
+use super::lines::{first_from, survey_plain};
 use super::*;
 use crate::random::Random;
 use std::collections::BTreeSet;
@@ -54,11 +55,12 @@ fn many_words_are_put_as_one_by_one() {
     let [many, single] = [4096, 64].map(|slots| Quotients::new(24, slots, false, &Meter::new(None)).unwrap());
     let (mut ids, mut others) = (Ids::default(), Ids::default());
     let mut random = Random(77);
+    let mut full_lines = 0;
     for _ in 0..400 {
         // Some are not for this set; they end the run of those that are.
         let words: Vec<u64> =
             (0..90).map(|_| random.below(20_000) | u64::from(random.below(40) == 0) << 30).collect();
-        let (mut aims, mut fresh) = (Vec::new(), Vec::new());
+        let (mut aims, mut fresh, mut later) = (Vec::new(), Vec::new(), Vec::new());
         let mut done = 0;
         while done < words.len() {
             while ids.is_empty() && many.reserve(&mut ids, 7).is_err() {
@@ -66,17 +68,23 @@ fn many_words_are_put_as_one_by_one() {
             }
             many.aim_many(&words, &mut aims);
             let before = done;
-            done += many.find_or_put_many(&mut ids, &aims[done..], done, &mut fresh);
+            done += many.find_or_put_many(&mut ids, &aims[done..], done, &mut fresh, &mut later);
             if done < words.len() && aims[done].is_elsewhere() {
                 done += 1;
             } else if before == done {
                 grow(&many);
             }
         }
-        let one_by_one =
-            (0..90).filter(|i| single.takes(words[*i]) && put(&single, &mut others, words[*i]).fresh);
-        assert_eq!(fresh, one_by_one.map(|i| i as u32).collect::<Vec<_>>());
+        full_lines += later.len();
+        fresh.extend(later.into_iter().filter(|i| put(&many, &mut ids, words[*i as usize]).fresh));
+        let mut fresh: Vec<u64> = fresh.into_iter().map(|i| words[i as usize]).collect();
+        let is_new = |word: &u64| single.takes(*word) && put(&single, &mut others, *word).fresh;
+        let mut one_by_one: Vec<u64> = words.iter().copied().filter(is_new).collect();
+        fresh.sort_unstable();
+        one_by_one.sort_unstable();
+        assert_eq!(fresh, one_by_one);
     }
+    assert!(full_lines > 0, "some words stand beyond their home lines");
     assert_eq!(words_of(&many), words_of(&single));
 }
 

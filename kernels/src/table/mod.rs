@@ -10,7 +10,7 @@ pub mod gate;
 use crate::Trouble;
 use crate::faults::fault;
 use crate::memory::{Meter, Pages, Zeros, prefetch_to_write};
-use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, UnsafeCell};
+use crate::shim::{AtomicBool, AtomicU32, AtomicU64, Ordering, Padded, UnsafeCell};
 use std::sync::Arc;
 
 /// Parts grow one after the other, so that a growth needs little memory beyond the new table; few
@@ -40,8 +40,8 @@ struct Part {
 pub(crate) struct Table {
     /// Read inside the gate, replaced by the tasks of a growth.
     parts: Box<[UnsafeCell<Part>]>,
-    /// The first id that nobody holds.
-    next: AtomicU32,
+    /// The first id that nobody holds. Alone on its cache lines: what stands beside it is read for every state.
+    next: Padded<AtomicU32>,
     /// Ids below this may be handed out before the table must grow: 23 in 25 slots.
     room: AtomicU32,
     /// Lines per part now, and after the growth under way (0: this table does not grow).
@@ -113,7 +113,7 @@ impl Table {
             .collect::<Result<Box<[_]>, Trouble>>()?;
         Ok(Table {
             parts,
-            next: AtomicU32::new(0),
+            next: Padded(AtomicU32::new(0)),
             room: AtomicU32::new(room(lines).min(most)),
             lines: AtomicU32::new(lines),
             target: AtomicU32::new(0),
@@ -127,14 +127,14 @@ impl Table {
 
     /// The first id nobody holds: all ids in use are below it.
     pub fn bound(&self) -> u32 {
-        self.next.load(Ordering::Acquire)
+        self.next.0.load(Ordering::Acquire)
     }
 
     /// Hands up to `count` ids to a worker that has none left.
     pub fn reserve(&self, ids: &mut Ids, count: u32) -> Result<std::ops::Range<u32>, Full> {
         debug_assert!(ids.is_empty());
         let room = self.room.load(Ordering::Relaxed);
-        let taken = self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
+        let taken = self.next.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |next| {
             (next < room).then(|| next + count.clamp(1, room - next))
         });
         match taken {
@@ -153,7 +153,7 @@ impl Table {
     /// Takes back what a worker did not use.
     pub fn give_back(&self, ids: &mut Ids) {
         let Ids { next, end } = std::mem::take(ids);
-        let _ = self.next.compare_exchange(end as u32, next as u32, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = self.next.0.compare_exchange(end as u32, next as u32, Ordering::AcqRel, Ordering::Relaxed);
     }
 
     /// Where the key of `tag` would be looked for first.
@@ -287,7 +287,7 @@ impl Table {
         if lines > self.lines.load(Ordering::Relaxed) {
             self.widen(lines)?;
         }
-        self.next.store(bound, Ordering::Release);
+        self.next.0.store(bound, Ordering::Release);
         Ok(())
     }
 
