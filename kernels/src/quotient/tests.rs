@@ -170,7 +170,7 @@ fn a_set_of_words_holds_more_than_32_bits_can_number() {
     // Counting begins a little below 2^32, because nobody waits for so many words.
     let table = Quotients::new(40, 4096, false, &Meter::new(None)).unwrap();
     let before = u64::from(u32::MAX) - 100;
-    table.next.store(before, Ordering::Relaxed);
+    table.next.0.store(before, Ordering::Relaxed);
     table.room.store(before + 3000, Ordering::Relaxed);
     let mut ids = Ids::default();
     for word in 0..2000 {
