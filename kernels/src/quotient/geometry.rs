@@ -135,7 +135,15 @@ impl Geometry {
 
     /// Puts all words of a part that is laid out as `shape` says, in order; false if they do not fit.
     pub(super) fn take_over<T: Slot, U: Slot>(&self, slots: &[T], shape: &Geometry, from: &[U]) -> bool {
-        (0..shape.slots()).all(|at| shape.within(from, at).is_none_or(|within| self.put_alone(slots, within)))
+        from.chunks_exact(U::LINE).zip(0..shape.lines).all(|(line, home)| {
+            let first = home * shape.span;
+            line.iter().all(|slot| match slot.look().checked_sub(1) {
+                None => true,
+                // PERF: most words stand at home, which is seen without a division.
+                Some(rest) if rest < shape.span => self.put_alone(slots, first.wrapping_add(rest)),
+                Some(number) => self.put_alone(slots, shape.word(home, number)),
+            })
+        })
     }
 
     /// Puts a word that is not there, while nobody else looks; false if it has no room within its reach.
@@ -161,9 +169,14 @@ impl Geometry {
     #[inline]
     pub(super) fn within<T: Slot>(&self, slots: &[T], at: u64) -> Option<u64> {
         let number = slots[at as usize].look().checked_sub(1)?;
+        Some(self.word(at / T::LINE as u64, number))
+    }
+
+    /// The permuted word that stands in a line as this number (less by one than what the slot holds).
+    #[inline]
+    fn word(&self, line: u64, number: u64) -> u64 {
         let (distance, rest) = self.home(number);
-        let line = at / T::LINE as u64;
         let home = if line >= distance { line - distance } else { line + self.lines - distance };
-        Some(home * self.span + rest)
+        home * self.span + rest
     }
 }

@@ -335,13 +335,13 @@ impl Quotients {
             return Err(Trouble::OutOfIds);
         }
         // Parts move one after the other, so that a growth takes what is added and one part more.
-        // PERF: where a table grows to four times its size every word is moved once in three times on the average, by a quarter four
-        // times, by an eighth eight times.
+        // PERF: where a table grows to four times its size every word is moved once in three times on the average, to twice its size once,
+        // by a quarter four times.
         let bits = self.permutation.bits() - PART_BITS;
         let mut more = match slots * u64::from(PARTS) {
             0..0x10_0000 => slots * 3,
             0x10_0000..SMALL => slots,
-            _ if self.is_small_for_memory(Geometry::new(bits, slots + slots / 2)) => slots / 2,
+            _ if self.is_small_for_memory(Geometry::new(bits, 2 * slots)) => slots,
             _ => slots / 4,
         };
         let bytes = |more: u64| {
