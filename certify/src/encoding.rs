@@ -44,7 +44,7 @@ pub fn put_int(n: &IBig, out: &mut Vec<u8>) {
 
 /// Appends the bytes of a count or a number of an element.
 pub fn put_number(n: u64, out: &mut Vec<u8>) {
-    put_int(&IBig::from(n), out);
+    if n < 64 { out.push(0x80 + n as u8) } else { put_int(&IBig::from(n), out) }
 }
 
 /// Appends the bytes of a value.

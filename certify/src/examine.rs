@@ -5,7 +5,7 @@
 //! Never here: which states are examined, and by whom.
 
 use crate::certificate::Certificate;
-use crate::encoding::{Reader, bytes, put_number};
+use crate::encoding::{Reader, put, put_number};
 use crate::members::{Members, valuation};
 use crate::memo::{Answers, Values, is_too_much};
 use crate::reads::variables;
@@ -68,6 +68,8 @@ pub struct Examiner<'a> {
     /// The names of the machine with their values in that state, once a question was asked.
     env: Option<Env>,
     bytes: Vec<u8>,
+    /// Where the successors of an event were found, by their places among its steps.
+    near: Vec<Vec<usize>>,
     weight: usize,
     /// Which listed states lead to which others, by their numbers.
     pub links: Vec<(u32, u32)>,
@@ -143,6 +145,7 @@ impl<'a> Examiner<'a> {
             ids: Vec::new(),
             next: Vec::new(),
             env: None,
+            near: vec![Vec::new(); machine.operations.len()],
             bytes: Vec::new(),
             weight: 0,
             links: Vec::new(),
@@ -201,6 +204,7 @@ impl<'a> Examiner<'a> {
         self.properties.iter_mut().for_each(|p| p.1.clear());
         self.events.iter_mut().for_each(|e| e.1.clear());
         self.atoms.iter_mut().for_each(|a| a.1.clear());
+        self.ids.clear();
         self.weight = 0;
     }
 
@@ -208,10 +212,17 @@ impl<'a> Examiner<'a> {
     fn parse(&mut self, bytes: &[u8]) -> Result<usize, String> {
         let mut reader = Reader::new(self.machine, bytes);
         let k = valuation(self.c, &mut reader)?;
-        self.ids.clear();
+        let before = std::mem::take(&mut self.ids);
         self.env = None;
         for (i, (name, t)) in self.machine.variables.iter().enumerate() {
             let start = reader.at;
+            // Bytes begin with at most one value of a type, so this is the value that the state before has.
+            let same = before.get(i).filter(|id| bytes[start..].starts_with(self.values[i].bytes(**id)));
+            if let Some(id) = same {
+                reader.at += self.values[i].bytes(*id).len();
+                self.ids.push(*id);
+                continue;
+            }
             reader.skip(t).map_err(|why| format!("{name}: {why}"))?;
             let own = &bytes[start..reader.at];
             let id = match self.values[i].find(own) {
@@ -300,7 +311,7 @@ impl<'a> Examiner<'a> {
                     targets.push((step.label, self.next.clone()));
                 }
                 made += 1;
-                let target = self.member(e, k, own, &mut edges)?;
+                let target = self.member((e, made as usize - 1), k, own, &mut edges)?;
                 // Whoever wants the transitions keeps them.
                 if let (Some(target), None) = (target, &edges) {
                     self.links.push((number as u32, target as u32));
@@ -321,7 +332,7 @@ impl<'a> Examiner<'a> {
     /// The successor in `next` is a member: its number, unless it is the state itself or not known.
     fn member(
         &mut self,
-        e: usize,
+        (e, step): (usize, usize),
         k: usize,
         own: &[u8],
         edges: &mut Option<Edges>,
@@ -338,7 +349,11 @@ impl<'a> Examiner<'a> {
             return Ok(None);
         }
         let found = match self.members {
-            Members::Listed(states) => Some(states.find(&self.bytes)),
+            Members::Listed(states) => {
+                let near = &mut self.near[e];
+                near.resize(near.len().max(step + 1), 0);
+                Some(states.find_near(&self.bytes, &mut near[step]))
+            }
             renamed => renamed.find(self.c, k, &self.successor()),
         };
         match found {
@@ -408,10 +423,11 @@ impl<'a> Examiner<'a> {
 
     /// The number of a value of a variable.
     fn number(&mut self, variable: usize, v: &Value) -> u32 {
-        let own = bytes(v);
-        match self.values[variable].find(&own) {
+        self.bytes.clear();
+        put(v, &mut self.bytes);
+        match self.values[variable].find(&self.bytes) {
             Some(id) => id,
-            None => self.values[variable].add(&own, v.clone(), &mut self.weight),
+            None => self.values[variable].add(&self.bytes, v.clone(), &mut self.weight),
         }
     }
 }

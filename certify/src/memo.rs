@@ -6,6 +6,7 @@
 
 use bombus_oracle::value::Value;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 
 /// Bytes that one examiner may remember, roughly.
@@ -14,10 +15,53 @@ const MOST: usize = 192 << 20;
 const TRIAL: u32 = 20_000;
 const SELDOM: u32 = 12;
 
+/// Where a hash begins: at random, so that nobody can choose values with one hash.
+#[derive(Clone)]
+pub struct Seed(u64);
+
+impl Default for Seed {
+    fn default() -> Seed {
+        Seed(RandomState::new().hash_one(0) | 1)
+    }
+}
+
+impl BuildHasher for Seed {
+    type Hasher = Words;
+    fn build_hasher(&self) -> Words {
+        Words { seed: self.0, state: self.0 }
+    }
+}
+
+/// A hash that takes eight bytes at a time: the upper and the lower half of a product.
+pub struct Words {
+    seed: u64,
+    state: u64,
+}
+
+impl Hasher for Words {
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(8) {
+            let mut eight = [0; 8];
+            eight[..word.len()].copy_from_slice(word);
+            self.write_u64(u64::from_le_bytes(eight));
+        }
+    }
+    fn write_u64(&mut self, word: u64) {
+        let product = u128::from(self.state ^ word) * u128::from(self.seed | 1 << 63);
+        self.state = (product as u64) ^ ((product >> 64) as u64);
+    }
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+    fn finish(&self) -> u64 {
+        self.state
+    }
+}
+
 /// The values of one variable that were met, by their spellings.
 #[derive(Default)]
 pub struct Values {
-    numbers: HashMap<Arc<[u8]>, u32>,
+    numbers: HashMap<Arc<[u8]>, u32, Seed>,
     all: Vec<(Arc<[u8]>, Value)>,
 }
 
@@ -54,7 +98,7 @@ impl Values {
 pub struct Answers<T> {
     /// The variables that the question reads.
     reads: Vec<usize>,
-    known: HashMap<Box<[u32]>, Arc<T>>,
+    known: HashMap<Box<[u32]>, Arc<T>, Seed>,
     key: Vec<u32>,
     asked: u32,
     hits: u32,
@@ -62,7 +106,7 @@ pub struct Answers<T> {
 
 impl<T> Answers<T> {
     pub fn new(reads: Vec<usize>) -> Answers<T> {
-        Answers { reads, known: HashMap::new(), key: Vec::new(), asked: 0, hits: 0 }
+        Answers { reads, known: HashMap::default(), key: Vec::new(), asked: 0, hits: 0 }
     }
 
     /// Whether so few questions come again that none is remembered.
@@ -88,7 +132,7 @@ impl<T> Answers<T> {
     pub fn add(&mut self, answer: T, size: usize, weight: &mut usize) -> Arc<T> {
         let answer = Arc::new(answer);
         if self.is_closed() {
-            self.known = HashMap::new();
+            self.known = HashMap::default();
             return answer;
         }
         *weight += 96 + 4 * self.key.len() + size;

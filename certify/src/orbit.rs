@@ -223,7 +223,7 @@ mod tests {
     fn renamed_graphs_have_one_form_and_graphs_that_differ_have_two() {
         let m = machine(4);
         let group = Group::new(&m, &BTreeSet::new(), |_| true);
-        let element = |n: u32| m.element("P", &format!("p{n}")).expect("an element");
+        let element = |n: u32| Value::Elem(n, m.sets[0].name.clone(), m.sets[0].elements[n as usize].clone());
         let mut forms = BTreeSet::new();
         // All directed graphs on four nodes: 218 up to renaming (OEIS A000273).
         for graph in 0..1u32 << 12 {

@@ -59,12 +59,22 @@ struct Block {
     states: usize,
 }
 
+/// A state that is written in full and those that share bytes with it: where the entries begin and end, where the bytes of the
+/// first state begin, how many they are, and its number.
+struct Group {
+    entry: usize,
+    end: usize,
+    bytes: usize,
+    length: usize,
+    number: u64,
+}
+
 /// The states of a certificate.
 pub struct States {
     bytes: Vec<u8>,
     blocks: Vec<Block>,
-    /// Where each entry that is written in full begins, ascending through all blocks.
-    groups: Vec<usize>,
+    /// The entries that are written in full, ascending through all blocks.
+    groups: Vec<Group>,
     pub root: Hash,
     pub count: u64,
 }
@@ -113,19 +123,25 @@ impl States {
     }
 
     /// The places of the entries that are written in full, if all states ascend strictly.
-    fn ascending(&self) -> Result<Vec<usize>, String> {
-        let (mut groups, mut last) = (Vec::new(), Vec::new());
+    fn ascending(&self) -> Result<Vec<Group>, String> {
+        let (mut groups, mut last) = (Vec::<Group>::new(), Vec::new());
         for (number, block) in self.blocks.iter().enumerate() {
             let mut entries =
                 Entries { bytes: &self.bytes[block.start..block.end], at: 0, state: Vec::new() };
             for i in 0..block.states {
-                if i.is_multiple_of(GROUP) {
-                    groups.push(block.start + entries.at);
-                }
+                let entry = block.start + entries.at;
                 let wrong = |why: &str| format!("block {number}, state {i}: {why}");
                 let shared = entries.next().map_err(|why| wrong(&why))?;
-                if i.is_multiple_of(GROUP) && shared != 0 {
-                    return Err(wrong("an entry that should stand in full does not"));
+                if i.is_multiple_of(GROUP) {
+                    if shared != 0 {
+                        return Err(wrong("an entry that should stand in full does not"));
+                    }
+                    let (length, number) = (entries.state.len(), block.before + i as u64);
+                    let bytes = block.start + entries.at - length;
+                    groups.push(Group { entry, end: entry, bytes, length, number });
+                }
+                if let Some(group) = groups.last_mut() {
+                    group.end = block.start + entries.at;
                 }
                 if (number, i) != (0, 0) && entries.state <= last {
                     return Err(wrong("the states do not ascend"));
@@ -157,18 +173,33 @@ impl States {
 
     /// The number of a state, if it is in the file.
     pub fn find(&self, state: &[u8]) -> Option<u64> {
-        let full = |at: usize| {
-            let mut entries = Entries { bytes: &self.bytes[at..], at: 0, state: Vec::new() };
-            entries.head().map(|(_, n)| &self.bytes[at + entries.at..at + entries.at + n])
-        };
-        let below = self.groups.partition_point(|at| full(*at).is_ok_and(|first| first <= state));
-        let start = self.groups[below.checked_sub(1)?];
-        let end = self.groups.get(below).copied().unwrap_or(self.bytes.len());
-        let at = self.blocks.partition_point(|b| b.start <= start) - 1;
-        let (block, end) = (&self.blocks[at], end.min(self.blocks[at].end));
-        // A block begins with an entry in full, so groups are counted from there.
-        let first = self.groups.partition_point(|g| *g < block.start);
-        let mut number = block.before + ((below - 1 - first) * GROUP) as u64;
+        self.find_near(state, &mut (self.groups.len() / 2))
+    }
+
+    /// How many groups begin with this state or a smaller one, looked for from a guess on, further and further.
+    fn groups_below(&self, state: &[u8], guess: usize) -> usize {
+        let is_below = |g: &Group| &self.bytes[g.bytes..g.bytes + g.length] <= state;
+        // All groups before `low` are below the state, and none from `high` on is.
+        let (mut low, mut high, mut at, mut step) = (0, self.groups.len(), guess, 1);
+        while low <= at && at < high {
+            if is_below(&self.groups[at]) {
+                low = at + 1;
+                at += step;
+            } else {
+                high = at;
+                at = at.saturating_sub(step);
+            }
+            step *= 2;
+        }
+        low + self.groups[low..high].partition_point(is_below)
+    }
+
+    /// The number of a state, if it is in the file; it is looked for near a group, and where it belongs is noted.
+    pub fn find_near(&self, state: &[u8], near: &mut usize) -> Option<u64> {
+        let below = self.groups_below(state, *near);
+        *near = below.saturating_sub(1);
+        let group = &self.groups[below.checked_sub(1)?];
+        let (start, end, mut number) = (group.entry, group.end, group.number);
         let mut entries = Entries { bytes: &self.bytes[start..end], at: 0, state: Vec::new() };
         // How many bytes of the state agree with the entry before; the entry before is smaller.
         let mut agreed = 0;

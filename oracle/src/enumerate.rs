@@ -10,6 +10,7 @@
 //! evaluated does not depend on variables that come later.
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, Val};
+use crate::operators::int;
 use crate::pred::{Conjunct, conjuncts, located, worse};
 use crate::sets::{Set, sides};
 use crate::text::Core;
@@ -19,15 +20,12 @@ use dashu_int::IBig;
 use std::sync::Arc;
 
 /// Called with the environment of each binding, and whether the predicate is true or undefined there.
-pub(crate) type Found<'a> = &'a mut dyn FnMut(&Env, Result<(), Undefined>) -> Res<()>;
+pub(crate) type Found<'a> = &'a mut dyn FnMut(&Env, Result<(), Box<Undefined>>) -> Res<()>;
 
 /// Conjuncts that are not known to be true, and why some conjunct before them has no truth.
 type Pending<'a> = (&'a [Conjunct<'a>], Option<Stop>);
 /// A variable by its place with its range, if there is one; and one whose range is undefined.
 type Choice = (Option<(usize, Range)>, Option<usize>);
-
-/// So many variables may stand between one and the number that bounds it.
-const THROUGH: usize = 3;
 
 /// The values that a variable runs through.
 enum Range {
@@ -150,8 +148,11 @@ impl Oracle<'_> {
                         Ok(None) | Err(_) => {}
                     }
                 }
-                if !equations && let Some(range) = self.between(env, &var.0, open) {
-                    return (Some((at, Range::Members(range))), undefined);
+                // Integers between comparisons with numbers, and with variables that are compared with numbers; so many
+                // variables may stand between one and the number that bounds it.
+                let bound = |upper| self.bound(env, &var.0, open, upper, 3);
+                if !equations && let (Some(low), Some(high)) = (bound(false), bound(true)) {
+                    return (Some((at, Range::Members(Set::Interval(low, high)))), undefined);
                 }
             }
         }
@@ -171,7 +172,7 @@ impl Oracle<'_> {
                     Val::Many(s) if path.is_empty() && !self.listable(&s)? => {
                         (Range::Equal(Slot::Rule(Arc::new(s))), true)
                     }
-                    v => (Range::Equal(Slot::Value(part(&self.value_of(v)?, &path)?)), path.is_empty()),
+                    v => (Range::Equal(Slot::Value(part(&*self.value_of(v)?, &path)?)), path.is_empty()),
                 }));
             }
             RelOp::In if !equations => match path(a, name) {
@@ -205,18 +206,12 @@ impl Oracle<'_> {
         }
     }
 
-    /// The integers between the comparisons of a variable with numbers, and with variables that are compared with numbers.
-    fn between(&self, env: &Env, name: &Name, open: &[Conjunct]) -> Option<Set> {
-        let bound = |upper| self.bound(env, name, open, upper, THROUGH);
-        Some(Set::Interval(bound(false)?, bound(true)?))
-    }
-
     /// How much is added to a variable in an expression that is the variable, or its sum with a number.
     fn moved(&self, env: &Env, e: &Expr, name: &Name) -> Option<IBig> {
         match e {
             Expr::Var(n) if n == name => Some(IBig::ZERO),
             Expr::Binary(op @ (BinOp::Add | BinOp::Sub), x, n) if **x == Expr::Var(name.clone()) => {
-                let Ok(Value::Int(n)) = self.eval(env, n) else { return None };
+                let n = int(&*self.look(env, n).ok()?).ok()?;
                 Some(if *op == BinOp::Add { n } else { -n })
             }
             _ => None,
@@ -242,7 +237,7 @@ impl Oracle<'_> {
                 return None;
             }
             let n = match (self.val(env, e), e) {
-                (Ok(Val::One(Value::Int(n))), _) if *op != RelOp::In => n,
+                (Ok(Val::One(n)), _) if *op != RelOp::In => int(&n).ok()?,
                 (Ok(Val::Many(Set::From(n))), _) if *op == RelOp::In => n,
                 (Err(Stop::Unbound), Expr::Var(other)) if *op != RelOp::In && through > 0 => {
                     self.bound(env, other, open, upper, through - 1)?

@@ -6,18 +6,17 @@
 
 use crate::grow::Grown;
 use crate::pred::unlisted;
-use crate::sets::{Closure, Set, sides};
+use crate::sets::{Closure, Set, listed, sides};
 use crate::text::{Core, mentions};
 use crate::tree::{BigOp, BinOp, Expr, Machine, Name, Pred, RelOp, Type, UnOp, Var};
 use crate::value::Value;
-use std::cell::Cell;
-use std::sync::Arc;
+use std::{borrow::Cow, cell::Cell, fmt::Arguments, sync::Arc};
 
 /// Why there is no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
     /// The expression or predicate has no value.
-    Undefined(Undefined),
+    Undefined(Box<Undefined>),
     /// The oracle cannot answer: an infinite enumeration, too many steps, or a tree that breaks the typing rules.
     TooBig(String),
     /// A variable is read that a binder has not reached yet. This and the next two never leave this crate.
@@ -42,7 +41,7 @@ pub struct Undefined {
 
 impl Stop {
     pub(crate) fn undefined<T>(why: impl Into<String>) -> Res<T> {
-        Err(Stop::Undefined(Undefined { why: why.into(), place: String::new(), applied: None }))
+        Err(Stop::Undefined(Undefined { why: why.into(), place: String::new(), applied: None }.into()))
     }
     pub(crate) fn ill(expected: &str) -> Stop {
         Stop::TooBig(format!("ill-typed tree: {expected} is expected"))
@@ -73,9 +72,10 @@ impl Slot {
 /// The values of the names in scope; the innermost binding of a name wins. Names of the machine stand outside all others.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
-    machine: Arc<Vec<(Name, Slot)>>,
-    slots: Vec<(Name, Slot)>,
-    before: Arc<Vec<(Name, Slot)>>,
+    pub(crate) machine: Arc<Vec<(Name, Slot)>>,
+    pub(crate) slots: Vec<(Name, Slot)>,
+    /// What `x$0` means.
+    pub(crate) before: Arc<Vec<(Name, Slot)>>,
 }
 
 impl Env {
@@ -86,36 +86,21 @@ impl Env {
     pub(crate) fn push(&mut self, name: &Name, slot: Slot) {
         self.slots.push((name.clone(), slot));
     }
-    /// The environment of a machine.
-    pub(crate) fn of_machine(slots: Vec<(Name, Slot)>) -> Env {
-        Env { machine: Arc::new(slots), ..Env::default() }
-    }
-    /// Only the names of the machine.
-    pub(crate) fn outermost(&self) -> Env {
-        Env { slots: Vec::new(), ..self.clone() }
-    }
-    pub(crate) fn names(&self) -> Vec<Name> {
-        self.machine.iter().chain(&self.slots).map(|s| s.0.clone()).collect()
-    }
     /// The innermost binding of a name.
-    pub fn get(&self, name: &str) -> Option<&Slot> {
-        let mut all = self.slots.iter().rev().chain(self.machine.iter());
-        all.find(|(n, _)| &**n == name).map(|(_, s)| s)
+    pub fn get(&self, name: &Name) -> Option<&Slot> {
+        let own = self.slots.iter().rfind(|(n, _)| n == name);
+        own.or_else(|| self.machine.iter().find(|(n, _)| n == name)).map(|(_, s)| s)
     }
     /// Changes what the innermost binding of a name stands for.
-    pub(crate) fn fill(&mut self, name: &str, slot: Slot) {
+    pub(crate) fn fill(&mut self, name: &Name, slot: Slot) {
         *self.slot(name).expect("the variable stands in the environment") = slot;
     }
-    pub(crate) fn slot(&mut self, name: &str) -> Option<&mut Slot> {
-        if let Some(at) = self.slots.iter().rposition(|(n, _)| &**n == name) {
+    pub(crate) fn slot(&mut self, name: &Name) -> Option<&mut Slot> {
+        if let Some(at) = self.slots.iter().rposition(|(n, _)| n == name) {
             return Some(&mut self.slots[at].1);
         }
-        let at = self.machine.iter().position(|(n, _)| &**n == name)?;
+        let at = self.machine.iter().position(|(n, _)| n == name)?;
         Some(&mut Arc::make_mut(&mut self.machine)[at].1)
-    }
-    /// From now on `x$0` means the present value of each name of the machine.
-    pub(crate) fn remember_machine(&mut self) {
-        self.before = self.machine.clone();
     }
     /// From now on `x$0` means the present value of each of these names.
     pub(crate) fn remember(&mut self, names: Vec<Name>) {
@@ -142,24 +127,31 @@ impl Env {
     }
 }
 
-/// The result of an expression: a value, or a set that is described but not listed.
-pub(crate) enum Val {
-    One(Value),
+/// The result of an expression: a value, in the tree or the environment where it stands there already, or a set that is
+/// described but not listed.
+pub(crate) enum Val<'v> {
+    One(Cow<'v, Value>),
     Many(Set),
 }
 
-impl From<Value> for Val {
-    fn from(v: Value) -> Val {
-        Val::One(v)
+impl From<Value> for Val<'_> {
+    fn from(v: Value) -> Self {
+        Val::One(Cow::Owned(v))
     }
 }
 
-impl Val {
+impl Val<'_> {
     pub(crate) fn set(self) -> Res<Set> {
         match self {
-            Val::One(Value::Set(e)) => Ok(Set::Listed(e)),
+            Val::One(v) => Ok(Set::Listed(listed(&v)?.clone())),
             Val::Many(s) => Ok(s),
-            Val::One(_) => Err(Stop::ill("a set")),
+        }
+    }
+    /// The same for longer than the tree and the environment last.
+    pub(crate) fn owned<'l>(self) -> Val<'l> {
+        match self {
+            Val::One(v) => v.into_owned().into(),
+            Val::Many(s) => Val::Many(s),
         }
     }
 }
@@ -193,7 +185,7 @@ impl<'m> Oracle<'m> {
         self.charge(1)
     }
     /// Counts work on so many elements.
-    fn charge(&self, elements: u64) -> Res<()> {
+    pub(crate) fn charge(&self, elements: u64) -> Res<()> {
         let (own, reserve) = (self.steps.get(), self.reserve.get());
         self.steps.set(own.saturating_sub(elements));
         self.reserve.set(reserve.saturating_sub(elements.saturating_sub(own)));
@@ -203,15 +195,20 @@ impl<'m> Oracle<'m> {
 
     /// The value of an expression.
     pub fn eval(&self, env: &Env, e: &Expr) -> Res<Value> {
+        self.look(env, e).map(Cow::into_owned)
+    }
+
+    /// The value of an expression, where it stands if it stands somewhere.
+    pub(crate) fn look<'v>(&self, env: &'v Env, e: &'v Expr) -> Res<Cow<'v, Value>> {
         let value = self.value_of(self.val(env, e)?)?;
         self.charge(value.elements().map_or(0, |elements| elements.len() as u64))?;
         Ok(value)
     }
 
-    pub(crate) fn value_of(&self, v: Val) -> Res<Value> {
+    pub(crate) fn value_of<'v>(&self, v: Val<'v>) -> Res<Cow<'v, Value>> {
         match v {
             Val::One(v) => Ok(v),
-            Val::Many(s) => Ok(Value::Set(self.list(&s)?)),
+            Val::Many(s) => Ok(Cow::Owned(Value::Set(self.list(&s)?))),
         }
     }
 
@@ -219,9 +216,9 @@ impl<'m> Oracle<'m> {
         self.val(env, e)?.set()
     }
 
-    fn read(&self, slot: Option<&Slot>, name: &str) -> Res<Val> {
+    fn read<'v>(&self, slot: Option<&'v Slot>, name: Arguments) -> Res<Val<'v>> {
         match slot {
-            Some(Slot::Value(v)) => Ok(v.clone().into()),
+            Some(Slot::Value(v)) => Ok(Val::One(Cow::Borrowed(v))),
             Some(Slot::Rule(s)) => Ok(Val::Many((**s).clone())),
             Some(Slot::Unassigned) => Stop::undefined(format!("{name} has no value yet")),
             Some(Slot::Unbound | Slot::Grown(_)) => Err(Stop::Unbound),
@@ -229,17 +226,17 @@ impl<'m> Oracle<'m> {
         }
     }
 
-    pub(crate) fn val(&self, env: &Env, e: &Expr) -> Res<Val> {
+    pub(crate) fn val<'v>(&self, env: &'v Env, e: &'v Expr) -> Res<Val<'v>> {
         self.tick()?;
         let all = |es: &[Expr]| es.iter().map(|e| self.eval(env, e)).collect::<Res<Vec<_>>>();
         let fields = |fs: &[(Name, Expr)]| {
             fs.iter().map(|(n, e)| Ok((n.clone(), self.eval(env, e)?))).collect::<Res<Vec<_>>>()
         };
         Ok(match e {
-            Expr::Const(v) => v.clone().into(),
-            Expr::Var(n) => self.read(env.get(n), n)?,
+            Expr::Const(v) => Val::One(Cow::Borrowed(v)),
+            Expr::Var(n) => self.read(env.get(n), format_args!("{n}"))?,
             Expr::Old(n) => {
-                self.read(env.before.iter().find(|(m, _)| m == n).map(|s| &s.1), &format!("{n}$0"))?
+                self.read(env.before.iter().find(|(m, _)| m == n).map(|s| &s.1), format_args!("{n}$0"))?
             }
             Expr::All(t) => Val::Many(Set::All(t.clone())),
             Expr::Natural => Val::Many(Set::From(0.into())),
@@ -255,31 +252,32 @@ impl<'m> Oracle<'m> {
                 Val::Many(Set::Records(sets))
             }
             Expr::Field(r, name) => {
-                let Value::Record(fs) = self.eval(env, r)? else { return Err(Stop::ill("a record")) };
+                let r = self.look(env, r)?;
+                let Value::Record(fs) = &*r else { return Err(Stop::ill("a record")) };
                 fs.iter().find(|f| f.0 == *name).ok_or_else(|| Stop::ill("a field"))?.1.clone().into()
             }
-            Expr::Unary(UnOp::Id, s) => self.val(env, &function_on(&[s], 0))?,
+            Expr::Unary(UnOp::Id, s) => self.val(env, &function_on(&[s], 0))?.owned(),
             Expr::Binary(op @ (BinOp::Prj1 | BinOp::Prj2), s, t) => {
-                self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?
+                self.val(env, &function_on(&[s, t], (*op == BinOp::Prj2) as usize))?.owned()
             }
             Expr::Unary(op, a) => self.unary(*op, self.val(env, a)?)?,
             Expr::Binary(op, a, b) => self.binary(*op, self.val(env, a)?, self.val(env, b)?)?,
             Expr::Closure(t, r) => {
                 let strict = self.unary(UnOp::Closure1, self.val(env, r)?)?;
-                let identity = self.val(&Env::default(), &function_on(&[&Expr::All(t.clone())], 0))?;
-                self.binary(BinOp::Union, identity, strict)?
+                let identity = function_on(&[&Expr::All(t.clone())], 0);
+                self.binary(BinOp::Union, self.val(&Env::default(), &identity)?, strict)?
             }
-            Expr::Iterate(t, r, n) => self.iterate(t, self.val(env, r)?, &self.eval(env, n)?)?,
-            Expr::Apply(f, x) => self.apply(env, f, x, false)?.into(),
-            Expr::ApplyWhole(f, x) => self.apply(env, f, x, true)?.into(),
+            Expr::Iterate(t, r, n) => self.iterate(t, self.val(env, r)?, &*self.look(env, n)?)?,
+            Expr::Apply(f, x) => Val::One(self.apply(env, f, x, false)?),
+            Expr::ApplyWhole(f, x) => Val::One(self.apply(env, f, x, true)?),
             Expr::Truth(p) => Value::Bool(self.holds(env, p)?).into(),
             Expr::Compr(vars, p) => self.comprehension(env, vars, p, None)?,
             Expr::Big(op, vars, p, e) => self.big(env, *op, vars, p, e)?,
             Expr::If(p, a, b) => self.val(env, if self.holds(env, p)? { a } else { b })?,
-            Expr::Let(bs, e) => self.val(&self.let_in(env, bs)?, e)?,
+            Expr::Let(bs, e) => self.val(&self.let_in(env, bs)?, e)?.owned(),
             Expr::Construct(c, arg) => self.construct(env, c, arg.as_deref())?.into(),
-            Expr::Destruct(c, e) => match self.eval(env, e)? {
-                Value::Free(_, _, made, Some(arg)) if made == *c => (*arg).clone().into(),
+            Expr::Destruct(c, e) => match &*self.look(env, e)? {
+                Value::Free(_, _, made, Some(arg)) if made == c => (**arg).clone().into(),
                 v => return Stop::undefined(format!("{v} was not made by {c}")),
             },
         })
@@ -291,7 +289,10 @@ impl<'m> Oracle<'m> {
         for (name, e) in bindings {
             match self.val(&env, e)? {
                 Val::Many(s) if !self.listable(&s)? => env.push(name, Slot::Rule(Arc::new(s))),
-                v => env.bind(name, self.value_of(v)?),
+                v => {
+                    let v = self.value_of(v)?.into_owned();
+                    env.bind(name, v)
+                }
             }
         }
         Ok(env)
@@ -326,7 +327,7 @@ impl<'m> Oracle<'m> {
     }
 
     /// `{x,y|P}`, or `%x,y.(P|E)` if there is an expression.
-    fn comprehension(&self, env: &Env, vars: &[Var], p: &Pred, e: Option<&Expr>) -> Res<Val> {
+    fn comprehension<'l>(&self, env: &Env, vars: &[Var], p: &Pred, e: Option<&Expr>) -> Res<Val<'l>> {
         let listed = self.collect(env, vars, p, &|env| {
             let parts = vars.iter().map(|(n, _)| self.eval(env, &Expr::Var(n.clone())));
             let bound =
@@ -351,7 +352,7 @@ impl<'m> Oracle<'m> {
         }))
     }
 
-    fn big(&self, env: &Env, op: BigOp, vars: &[Var], p: &Pred, e: &Expr) -> Res<Val> {
+    fn big<'l>(&self, env: &Env, op: BigOp, vars: &[Var], p: &Pred, e: &Expr) -> Res<Val<'l>> {
         if op == BigOp::Lambda {
             return self.comprehension(env, vars, p, Some(e));
         }
@@ -371,42 +372,45 @@ impl<'m> Oracle<'m> {
     }
 
     /// `f(x)`. A function that is written as `%x.(P|E)` is looked at only at the point.
-    fn apply(&self, env: &Env, f: &Expr, x: &Expr, whole: bool) -> Res<Value> {
+    fn apply<'v>(&self, env: &'v Env, f: &'v Expr, x: &Expr, whole: bool) -> Res<Cow<'v, Value>> {
         if let Expr::Big(BigOp::Lambda, vars, p, e) = f {
-            let x = self.eval(env, x)?;
+            let x = self.look(env, x)?;
             if !self.holds_at(env, vars, p, &x)? {
                 return Stop::undefined(format!("{x} is outside the domain of the function"));
             }
-            return self.eval(&env.at(vars, &x)?, e);
+            return self.eval(&env.at(vars, &x)?, e).map(Cow::Owned);
         }
-        let applied = if let Expr::Var(n) = f { Some(n.clone()) } else { None };
+        let applied = if let Expr::Var(n) = f { Some(n) } else { None };
         let outside = |x: &Value| {
             let why = format!("{x} is outside the domain of the function");
-            Err(Stop::Undefined(Undefined { why, place: String::new(), applied: applied.clone() }))
+            Err(Stop::Undefined(Undefined { why, place: String::new(), applied: applied.cloned() }.into()))
         };
-        if let Some(grown) = grown(env, f) {
-            let x = self.eval(env, x)?;
-            return grown.image(&x)?.map_or_else(|| outside(&x), Ok);
-        }
-        let f = self.set(env, f)?;
-        let x = self.eval(env, x)?;
-        // The pairs are sorted by their first sides.
-        if whole && !matches!(f, Set::Lambda(..)) {
-            let pairs = self.list(&f)?;
-            let mut firsts = pairs.windows(2).map(|two| (two[0].sides(), two[1].sides()));
-            if let Some((Some(one), _)) = firsts.find(|(a, b)| a.map(|a| a.0) == b.map(|b| b.0)) {
-                return Stop::undefined(format!("the relation has two images of {}", one.0));
+        let f = match applied.and_then(|n| env.get(n)) {
+            Some(Slot::Grown(grown)) => {
+                let x = self.look(env, x)?;
+                return grown.image(&x)?.map_or_else(|| outside(&x), |y| Ok(Cow::Owned(y)));
             }
-        }
-        if let Set::Listed(pairs) = &f {
-            let mut own = from(pairs, &x).filter_map(Value::sides).take_while(|p| *p.0 == x);
+            Some(Slot::Value(f)) => Val::One(Cow::Borrowed(f)),
+            _ => self.val(env, f)?,
+        };
+        let x = self.look(env, x)?;
+        if let Val::One(Cow::Borrowed(f)) = f {
+            let pairs = listed(f)?;
+            if whole {
+                functional(pairs)?;
+            }
+            let mut own = from(pairs, &x).filter_map(Value::sides).take_while(|p| *p.0 == *x);
             if let (Some((_, y)), None) = (own.next(), own.next()) {
-                return Ok(y.clone());
+                return Ok(Cow::Borrowed(y));
             }
+        }
+        let f = f.set()?;
+        if whole && !matches!(f, Set::Lambda(..)) {
+            functional(&self.list(&f)?)?;
         }
         let mut images = self.images(&f, &x)?;
         match (images.pop(), images.len()) {
-            (Some(y), 0) => Ok(y),
+            (Some(y), 0) => Ok(Cow::Owned(y)),
             (None, _) => outside(&x),
             (Some(_), n) => Stop::undefined(format!("{x} has {} images", n + 1)),
         }
@@ -445,10 +449,11 @@ pub(crate) fn from<'p>(pairs: &'p [Value], x: &Value) -> std::slice::Iter<'p, Va
     pairs[pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y < x))..].iter()
 }
 
-/// What is known of a function that is being chosen, if the expression is its name.
-fn grown<'e>(env: &'e Env, f: &Expr) -> Option<&'e Grown> {
-    let Expr::Var(name) = f else { return None };
-    if let Some(Slot::Grown(grown)) = env.get(name) { Some(grown) } else { None }
+/// No value has two images; the pairs are sorted by their first sides.
+fn functional(pairs: &[Value]) -> Res<()> {
+    let twice = pairs.windows(2).find(|two| two[0].sides().map(|p| p.0) == two[1].sides().map(|p| p.0));
+    twice
+        .map_or(Ok(()), |two| Stop::undefined(format!("the relation has two images: {}, {}", two[0], two[1])))
 }
 
 /// The function `%x,….(x:S & … | x)` that answers one of its arguments.

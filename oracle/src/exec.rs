@@ -9,8 +9,7 @@ use crate::pred::unlisted;
 use crate::sets::{Set, listed};
 use crate::tree::{Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
 use crate::value::Value;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// The variables that a substitution has written.
 pub type Writes = BTreeMap<Name, Value>;
@@ -94,7 +93,7 @@ impl<'a> Run<'a> {
     /// The transitions of an operation; with `params`, only those with these parameters.
     pub fn operation(&mut self, env: &Env, op: &Operation, params: Option<&[Value]>) -> Steps {
         let mut env = env.clone();
-        env.remember_machine();
+        env.before = env.machine.clone();
         op.results.iter().for_each(|(r, _)| env.push(r, Slot::Unassigned));
         params.into_iter().flatten().zip(&op.params).for_each(|(v, (p, _))| env.bind(p, v.clone()));
         let open = if params.is_some() { &[] } else { &op.params[..] };
@@ -126,7 +125,7 @@ impl<'a> Run<'a> {
             let visited = oracle.bindings(env, &vars, guard, &mut |env, truth| {
                 match truth {
                     Ok(()) => out.extend(self.fire(env, op, s, at)?),
-                    Err(u) => self.undefined_guards.push(u),
+                    Err(u) => self.undefined_guards.push(*u),
                 }
                 Ok(())
             });
@@ -169,7 +168,7 @@ impl<'a> Run<'a> {
     fn defined<T>(&mut self, r: Res<T>, at: Place) -> Res<Option<T>> {
         match r {
             Err(Stop::Undefined(u)) => {
-                self.undefined(u, at);
+                self.undefined(*u, at);
                 Ok(None)
             }
             r => r.map(Some),
@@ -189,17 +188,12 @@ impl<'a> Run<'a> {
         self.oracle.tick()?;
         match s {
             Subst::Skip => Ok(vec![Writes::new()]),
-            Subst::Assign(parts) => {
-                let written = self.assign(env, parts);
-                Ok(self.defined(written, Place::Action)?.into_iter().collect())
-            }
+            Subst::Assign(_) => self.at_once(env, std::slice::from_ref(s)),
             Subst::In(xs, e) => self.becomes_in(env, xs, e),
             Subst::Such(vars, p) => self.becomes_such(env, vars, p),
             Subst::Pre(p, s) if at == Place::Outermost => {
-                match self.defined(self.oracle.holds(env, p), at)? {
-                    Some(true) => self.run(env, s, at),
-                    _ => Ok(Vec::new()),
-                }
+                let holds = self.defined(self.oracle.holds(env, p), at)? == Some(true);
+                if holds { self.run(env, s, at) } else { Ok(Vec::new()) }
             }
             Subst::Pre(p, s) => self.demand(env, p, s, Kind::Precondition, "the precondition is false"),
             Subst::Assert(duty, p, s) => {
@@ -232,7 +226,7 @@ impl<'a> Run<'a> {
                 let visited = oracle.bindings(env, vars, p, &mut |env, truth| {
                     match truth {
                         Ok(()) => out.extend(self.run(env, s, at.behind())?),
-                        Err(u) => self.undefined(u, at),
+                        Err(u) => self.undefined(*u, at),
                     }
                     Ok(())
                 });
@@ -287,6 +281,11 @@ impl<'a> Run<'a> {
 
     /// `S||T`: all parts start from the same values.
     fn at_once(&mut self, env: &Env, parts: &[Subst]) -> Outcomes {
+        let plain = parts.iter().map(|s| if let Subst::Assign(parts) = s { Some(parts) } else { None });
+        if let Some(all) = plain.collect::<Option<Vec<_>>>() {
+            let written = self.assign(env, all.into_iter().flatten());
+            return Ok(self.defined(written, Place::Action)?.into_iter().collect());
+        }
         let mut out = vec![Writes::new()];
         for s in parts {
             let right = self.act(env, s)?;
@@ -306,7 +305,7 @@ impl<'a> Run<'a> {
         Ok(Vec::new())
     }
 
-    fn assign(&self, env: &Env, parts: &[(Target, Expr)]) -> Res<Writes> {
+    fn assign<'p>(&self, env: &Env, parts: impl IntoIterator<Item = &'p (Target, Expr)>) -> Res<Writes> {
         let mut writes = Writes::new();
         for (target, e) in parts {
             let v = self.oracle.eval(env, e)?;
@@ -383,7 +382,7 @@ impl<'a> Run<'a> {
         let (oracle, mut out) = (self.oracle, Vec::new());
         let visited = oracle.bindings(&env, vars, p, &mut |env, truth| {
             if let Err(u) = truth {
-                self.undefined(u, Place::Action);
+                self.undefined(*u, Place::Action);
                 return Ok(());
             }
             let new = vars.iter().map(|(x, _)| Ok((x.clone(), oracle.eval(env, &Expr::Var(x.clone()))?)));
@@ -410,7 +409,7 @@ impl<'a> Run<'a> {
     /// smaller than at the round before. In the invariant and the variant `x$0` is the value before the loop.
     fn repeat(&mut self, env: &Env, l: &Loop) -> Outcomes {
         let mut first = env.clone();
-        first.remember(env.names());
+        first.remember(env.machine.iter().chain(&env.slots).map(|s| s.0.clone()).collect());
         let mut out = Vec::new();
         let mut open = vec![(env.clone(), Writes::new(), None::<Value>)];
         while let Some((env, writes, last)) = open.pop() {
@@ -443,7 +442,7 @@ impl<'a> Run<'a> {
         if args.len() != op.params.len() || targets.len() != op.results.len() {
             return Err(Stop::ill("another number of arguments or results"));
         }
-        let mut inside = env.outermost();
+        let mut inside = Env { slots: Vec::new(), ..env.clone() };
         op.params.iter().zip(args).for_each(|((p, _), v)| inside.bind(p, v));
         op.results.iter().for_each(|(r, _)| inside.push(r, Slot::Unassigned));
         self.calls += 1;

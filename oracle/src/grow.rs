@@ -49,7 +49,7 @@ impl Oracle<'_> {
                 return Ok(());
             }
             let pairs = a.iter().zip(&*images).filter_map(|(x, y)| Some(Value::pair(x.clone(), y.clone()?)));
-            return visit(Value::set(pairs.collect()));
+            return visit(Value::Set(Arc::new(pairs.collect())));
         }
         let none = (!arrow.total).then_some(None);
         for image in none.into_iter().chain(b.iter().cloned().map(Some)) {

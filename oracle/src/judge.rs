@@ -35,9 +35,6 @@ impl From<Stop> for Verdict {
     }
 }
 
-/// Nothing if the claim is right.
-type Judged = Result<(), Verdict>;
-
 /// Judges a claim; each step may take `budget` steps of evaluation.
 pub fn judge(machine: &Machine, trace: &Trace, claim: &Claim, budget: u64) -> Verdict {
     let oracle = Oracle::new(machine, budget);
@@ -48,7 +45,7 @@ fn refuted<T>(why: impl Into<String>) -> Result<T, Verdict> {
     Err(Verdict::Refuted(why.into()))
 }
 
-fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Judged {
+fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Result<(), Verdict> {
     for (n, v) in &trace.constants {
         if !oracle.machine.constants.iter().any(|(c, t)| c == n && v.is_of(t)) {
             return refuted(format!("{n} = {v} is no constant of that type"));
@@ -71,7 +68,7 @@ fn judged(oracle: &Oracle, trace: &Trace, claim: &Claim) -> Judged {
     Err(why)
 }
 
-fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -> Judged {
+fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -> Result<(), Verdict> {
     let variables = &oracle.machine.variables;
     let mut env = oracle.environment(valuation, None);
     let mut old: Option<&[Value]> = None;
@@ -122,7 +119,7 @@ fn fit(values: &[Value], vars: &[Var]) -> bool {
 }
 
 /// Whether a finding that was seen is the claimed one.
-fn decided(look: Look, claim: &Claim) -> Judged {
+fn decided(look: Look, claim: &Claim) -> Result<(), Verdict> {
     let right = look.findings.iter().any(|f| {
         let params = claim.event.as_ref().and_then(|e| e.1.as_ref());
         f.kind == claim.kind

@@ -3,7 +3,7 @@
 //! This crate judges the findings of the fast engines, so it shares nothing with them: a tree of its own, values of
 //! its own, one way to evaluate, no plan, no cache. It gives an exact answer or says that it cannot answer.
 //!
-//! `tree` is the core language, `text` reads it and `print` writes it. `value` are values, `sets` are sets described
+//! `tree` is the core language, `text` reads and writes it. `value` are values, `sets` are sets described
 //! by a rule, `eval` with `operators`, `pred`, `enumerate` and `grow` say what expressions and predicates mean, `exec` what
 //! substitutions and operations do, `search` explores a machine, `judge` tests one claim about one trace.
 

@@ -5,31 +5,29 @@
 
 use crate::enumerate::part;
 use crate::eval::{Oracle, Res, Stop, Val, from, function_on};
-use crate::sets::{Sequences, Set, listed, sides};
+use crate::sets::{Set, listed, sides};
 use crate::tree::{BinOp, Expr, Type, UnOp};
 use crate::value::Value;
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
 use dashu_ratio::RBig;
-use std::sync::Arc;
-
-type Pairs = Vec<(Value, Value)>;
+use std::{borrow::Cow, sync::Arc};
 
 impl Oracle<'_> {
-    pub(crate) fn unary(&self, op: UnOp, a: Val) -> Res<Val> {
+    pub(crate) fn unary<'l>(&self, op: UnOp, a: Val) -> Res<Val<'l>> {
         use UnOp::*;
         Ok(match op {
-            Neg | Floor | Ceiling | ToReal => one_number(op, self.value_of(a)?)?.into(),
+            Neg | Floor | Ceiling | ToReal => one_number(op, &*self.value_of(a)?)?.into(),
             Pow | Fin | Pow1 | Fin1 => Val::Many(Set::Subsets(Arc::new(a.set()?), matches!(op, Pow1 | Fin1))),
             Card => Value::int(self.whole(&a.set()?, "card")?.len()).into(),
-            Min | Max | Choose => self.extreme(op == Max, a.set()?)?.into(),
+            Min | Max | Choose => self.extreme(op, a.set()?)?.into(),
             Union | Inter => self.merge(op == Union, a)?.into(),
-            Fst | Snd => part(&self.value_of(a)?, &[op == Snd])?.into(),
+            Fst | Snd => part(&*self.value_of(a)?, &[op == Snd])?.into(),
             Dom => match a.set()? {
                 Set::Lambda(c, _) => Val::Many(Set::Such(c)),
-                r => Value::set(self.pairs(&r)?.into_iter().map(|p| p.0).collect()).into(),
+                r => self.side(&r, false)?.into(),
             },
-            Ran => Value::set(self.pairs(&a.set()?)?.into_iter().map(|p| p.1).collect()).into(),
+            Ran => self.side(&a.set()?, true)?.into(),
             Inverse => relation(self.pairs(&a.set()?)?.into_iter().map(|(x, y)| (y, x))).into(),
             Closure1 => self.closure1(a)?.into(),
             Rel => {
@@ -46,7 +44,7 @@ impl Oracle<'_> {
             Id => return Err(Stop::ill("an operator on values")),
             Seq | Seq1 | Iseq | Iseq1 => {
                 let (nonempty, injective) = (matches!(op, Seq1 | Iseq1), matches!(op, Iseq | Iseq1));
-                Val::Many(Set::Sequences(Sequences { nonempty, injective }, Arc::new(a.set()?)))
+                Val::Many(Set::Sequences(nonempty, injective, Arc::new(a.set()?)))
             }
             // A permutation is a bijection from its places.
             Perm => {
@@ -55,28 +53,28 @@ impl Oracle<'_> {
                 self.binary(BinOp::TotalBijection, Val::Many(places), Val::Many(s))?
             }
             Size | First | Last | Front | Tail | Rev | Conc | ConcStrings => {
-                one_sequence(op, self.value_of(a)?)?.into()
+                one_sequence(op, &*self.value_of(a)?)?.into()
             }
         })
     }
 
-    pub(crate) fn binary(&self, op: BinOp, a: Val, b: Val) -> Res<Val> {
+    pub(crate) fn binary<'l>(&self, op: BinOp, a: Val, b: Val) -> Res<Val<'l>> {
         use BinOp::*;
         if let Some(arrow) = op.arrow() {
             return Ok(Val::Many(Set::Arrows(arrow, Arc::new(a.set()?), Arc::new(b.set()?))));
         }
         Ok(match op {
             Add | Sub | Mul | Div | Mod | Power | PowerWhole => {
-                self.arithmetic(op, &self.value_of(a)?, &self.value_of(b)?)?.into()
+                self.arithmetic(op, &*self.value_of(a)?, &*self.value_of(b)?)?.into()
             }
-            Interval => Val::Many(Set::Interval(int(self.value_of(a)?)?, int(self.value_of(b)?)?)),
+            Interval => Val::Many(Set::Interval(int(&*self.value_of(a)?)?, int(&*self.value_of(b)?)?)),
             Product => Val::Many(Set::Product(Arc::new(a.set()?), Arc::new(b.set()?))),
             Relation => self.unary(UnOp::Pow, self.binary(Product, a, b)?)?,
             Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
             Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),
             Minus => Val::Many(Set::Minus(Arc::new(a.set()?), Arc::new(b.set()?))),
             Concat | Prepend | Append | Take | Drop => {
-                two_sequences(op, self.value_of(a)?, self.value_of(b)?)?.into()
+                two_sequences(op, self.value_of(a)?.into_owned(), self.value_of(b)?.into_owned())?.into()
             }
             _ => self.relational(op, a.set()?, b.set()?)?.into(),
         })
@@ -85,12 +83,11 @@ impl Oracle<'_> {
     /// Operators on relations. Only one side has to be listed where the other one is looked at in points.
     fn relational(&self, op: BinOp, a: Set, b: Set) -> Res<Value> {
         use BinOp::*;
-        let mut out: Pairs = Vec::new();
+        let mut out = Vec::new();
         match op {
             Image => {
                 let inside = self.relational(DomRestrict, b, a)?;
-                let inside = self.pairs(&Set::Listed(listed(&inside)?.clone()))?;
-                return Ok(Value::set(inside.into_iter().map(|p| p.1).collect()));
+                return self.side(&Set::Listed(listed(&inside)?.clone()), true);
             }
             DomRestrict if !self.listable(&b)? => {
                 for x in self.list(&a)?.iter() {
@@ -141,9 +138,15 @@ impl Oracle<'_> {
         Ok(relation(out))
     }
 
-    pub(crate) fn pairs(&self, r: &Set) -> Res<Pairs> {
+    pub(crate) fn pairs(&self, r: &Set) -> Res<Vec<(Value, Value)>> {
         let elements = self.list(r)?;
         elements.iter().map(|p| sides(p).map(|(x, y)| (x.clone(), y.clone()))).collect()
+    }
+
+    /// All left or all right sides of a relation.
+    fn side(&self, r: &Set, right: bool) -> Res<Value> {
+        let one = |p| sides(p).map(|(x, y)| if right { y.clone() } else { x.clone() });
+        Ok(Value::set(self.list(r)?.iter().map(one).collect::<Res<_>>()?))
     }
 
     /// The elements of a set that may not be infinite.
@@ -154,10 +157,11 @@ impl Oracle<'_> {
         self.list(s)
     }
 
-    fn extreme(&self, max: bool, s: Set) -> Res<Value> {
+    fn extreme(&self, op: UnOp, s: Set) -> Res<Value> {
+        let max = op == UnOp::Max;
         match &s {
             Set::From(low) if !max => return Ok(Value::Int(low.clone())),
-            Set::From(_) | Set::All(Type::Integer) => {
+            Set::From(_) | Set::All(Type::Integer) if op != UnOp::Choose => {
                 return Stop::undefined("min or max of an unbounded set");
             }
             Set::Interval(a, b) if a <= b => return Ok(Value::Int(if max { b } else { a }.clone())),
@@ -176,7 +180,7 @@ impl Oracle<'_> {
             None if !union => return Stop::undefined("inter of no set"),
             first => first.unwrap_or(Value::set(vec![])),
         };
-        sets.try_fold(first, |a, b| self.value_of(self.binary(by, a.into(), b.into())?))
+        sets.try_fold(first, |a, b| self.value_of(self.binary(by, a.into(), b.into())?).map(Cow::into_owned))
     }
 
     fn closure1(&self, r: Val) -> Res<Value> {
@@ -192,14 +196,14 @@ impl Oracle<'_> {
         }
     }
 
-    pub(crate) fn iterate(&self, t: &Type, r: Val, n: &Value) -> Res<Val> {
+    pub(crate) fn iterate<'l>(&self, t: &Type, r: Val, n: &Value) -> Res<Val<'l>> {
         let Value::Int(n) = n else { return Err(Stop::ill("an integer")) };
         let r = r.set()?;
         if n < &IBig::ZERO {
             return Stop::undefined("iterate with a negative number");
         }
         if n == &IBig::ZERO {
-            return self.val(&Default::default(), &function_on(&[&Expr::All(t.clone())], 0));
+            return Ok(self.val(&Default::default(), &function_on(&[&Expr::All(t.clone())], 0))?.owned());
         }
         let mut all = Value::Set(self.list(&r)?);
         let mut done = IBig::ONE;
@@ -248,21 +252,21 @@ fn exponent(n: &IBig, bits: usize) -> Res<usize> {
     exponent.ok_or_else(|| Stop::TooBig(format!("a number with the exponent {n}")))
 }
 
-fn int(v: Value) -> Res<IBig> {
-    if let Value::Int(n) = v { Ok(n) } else { Err(Stop::ill("an integer")) }
+pub(crate) fn int(v: &Value) -> Res<IBig> {
+    if let Value::Int(n) = v { Ok(n.clone()) } else { Err(Stop::ill("an integer")) }
 }
 
 fn relation(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
     Value::set(pairs.into_iter().map(|(x, y)| Value::pair(x, y)).collect())
 }
 
-fn one_number(op: UnOp, v: Value) -> Res<Value> {
+fn one_number(op: UnOp, v: &Value) -> Res<Value> {
     Ok(match (op, v) {
         (UnOp::Neg, Value::Int(n)) => Value::Int(-n),
         (UnOp::Neg, Value::Real(r)) => Value::Real(-r),
         (UnOp::Floor, Value::Real(r)) => Value::Int(r.floor()),
         (UnOp::Ceiling, Value::Real(r)) => Value::Int(r.ceil()),
-        (UnOp::ToReal, Value::Int(n)) => Value::Real(RBig::from(n)),
+        (UnOp::ToReal, Value::Int(n)) => Value::Real(RBig::from(n.clone())),
         _ => return Err(Stop::ill("a number")),
     })
 }
@@ -275,16 +279,16 @@ fn string(v: &Value) -> Res<&str> {
     if let Value::Str(s) = v { Ok(s) } else { Err(Stop::ill("a string")) }
 }
 
-fn one_sequence(op: UnOp, v: Value) -> Res<Value> {
+fn one_sequence(op: UnOp, v: &Value) -> Res<Value> {
     use UnOp::*;
-    if let Value::Str(s) = &v {
+    if let Value::Str(s) = v {
         return match op {
             Size => Ok(Value::int(s.chars().count())),
             Rev => Ok(Value::Str(s.chars().rev().collect::<String>().into())),
             _ => Err(Stop::ill("a sequence")),
         };
     }
-    let mut s = sequence(&v)?;
+    let mut s = sequence(v)?;
     if s.is_empty() && matches!(op, First | Last | Front | Tail) {
         return Stop::undefined(format!("{} of the empty sequence", op.word()));
     }
@@ -313,7 +317,7 @@ fn two_sequences(op: BinOp, a: Value, b: Value) -> Res<Value> {
         BinOp::Prepend => Value::seq(std::iter::once(a).chain(sequence(&b)?)),
         BinOp::Append => Value::seq(sequence(&a)?.into_iter().chain([b])),
         _ => {
-            let (s, n) = (sequence(&a)?, int(b)?);
+            let (s, n) = (sequence(&a)?, int(&b)?);
             let most = IBig::from(s.len());
             if n < IBig::ZERO || op == BinOp::Drop && n > most {
                 return Stop::undefined(format!("{n} is not in 0..{most}"));

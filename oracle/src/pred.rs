@@ -4,8 +4,8 @@
 //! A conjunction is false if some conjunct is false, wherever it stands; `or` and `=>` go from left to right.
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, Val};
-use crate::sets::{Set, to_the_end};
-use crate::tree::{Expr, Pred, RelOp, Type, Var};
+use crate::sets::{Set, listed, to_the_end};
+use crate::tree::{Expr, Pred, RelOp, Type, UnOp, Var};
 use crate::value::Value;
 
 /// A conjunct and the innermost label around it.
@@ -49,8 +49,8 @@ impl Oracle<'_> {
                 self.finite(&s)?.ok_or_else(|| Stop::TooBig("it is not known whether a set is finite".into()))
             }
             Pred::Partition(whole, parts) => self.partition(env, whole, parts),
-            Pred::Made(c, e) => match self.eval(env, e)? {
-                Value::Free(_, _, made, _) => Ok(made == *c),
+            Pred::Made(c, e) => match &*self.look(env, e)? {
+                Value::Free(_, _, made, _) => Ok(made == c),
                 _ => Err(Stop::ill("a value of a free type")),
             },
             Pred::At(label, p) => self.holds(env, p).map_err(|s| located(s, label)),
@@ -83,7 +83,7 @@ impl Oracle<'_> {
     /// Whether some binding with the condition true passes the test.
     fn some(&self, env: &Env, vars: &[Var], p: &Pred, test: &dyn Fn(&Env) -> Res<bool>) -> Res<bool> {
         let (mut found, mut waits) = (None, false);
-        let none = to_the_end(self.bindings(env, vars, p, &mut |env, truth| {
+        let mut look = |env: &Env, truth: Result<(), _>| {
             match truth.map_err(Stop::Undefined).and_then(|()| test(env)) {
                 Ok(true) => return Err(Stop::Enough),
                 Ok(false) => {}
@@ -93,7 +93,17 @@ impl Oracle<'_> {
                 Err(stop) => return Err(stop),
             }
             Ok(())
-        }));
+        };
+        let mut none = to_the_end(self.bindings(env, vars, p, &mut look));
+        // Where the bindings cannot be listed, one that passes decides all the same: small integers are tried.
+        if none == Err(Stop::Unlistable) {
+            let small = Expr::Const(Value::set((-2..=8).map(Value::int).collect()));
+            let integers = vars.iter().filter(|v| v.1 == Type::Integer);
+            let inside = integers.map(|v| Pred::Rel(RelOp::In, Expr::Var(v.0.clone()), small.clone()));
+            let few = Pred::And(inside.chain([p.clone()]).collect());
+            let decided = to_the_end(self.bindings(env, vars, &few, &mut look)) == Ok(false);
+            none = if decided { Ok(false) } else { none };
+        }
         match (none.map_err(|s| unlisted(s, "a quantifier over", vars))?, found) {
             (true, _) if waits => Err(Stop::Unbound),
             (true, Some(u)) => Err(Stop::Undefined(u)),
@@ -125,8 +135,8 @@ impl Oracle<'_> {
                 inside == matches!(op, Subset | StrictSubset)
             }
             Less | LessEqual | Greater | GreaterEqual => {
-                let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
-                if !matches!((&a, &b), (Value::Int(_), Value::Int(_)) | (Value::Real(_), Value::Real(_))) {
+                let (a, b) = (self.look(env, a)?, self.look(env, b)?);
+                if !matches!((&*a, &*b), (Value::Int(_), Value::Int(_)) | (Value::Real(_), Value::Real(_))) {
                     return Err(Stop::ill("two numbers of one type"));
                 }
                 let (a, b) = if matches!(op, Less | LessEqual) { (a, b) } else { (b, a) };
@@ -144,17 +154,29 @@ impl Oracle<'_> {
         }
         let a = self.val(env, a)?;
         if let Expr::Compr(vars, p) = b {
-            return self.holds_at(env, vars, p, &self.value_of(a)?);
+            return self.holds_at(env, vars, p, &*self.value_of(a)?);
         }
-        match (a, self.set(env, b)?) {
-            (Val::Many(a), Set::Subsets(b, false)) => self.subset(&a, &b),
-            (a, b) => self.member(&self.value_of(a)?, &b),
+        let b = match (b, &a) {
+            // A relation that is listed is looked at where it stands.
+            (Expr::Unary(op @ (UnOp::Dom | UnOp::Ran), r), Val::One(x)) => match self.val(env, r)? {
+                Val::One(r) => {
+                    let mut pairs = listed(&r)?.iter().filter_map(Value::sides);
+                    return Ok(pairs.any(|(a, b)| if *op == UnOp::Dom { *a == **x } else { *b == **x }));
+                }
+                r => self.unary(*op, r)?,
+            },
+            _ => self.val(env, b)?,
+        };
+        match (a, b) {
+            (Val::Many(a), Val::Many(Set::Subsets(b, false))) => self.subset(&a, &b),
+            (Val::One(a), Val::One(b)) => Ok(listed(&b)?.binary_search(&a).is_ok()),
+            (a, b) => self.member(&*self.value_of(a)?, &b.set()?),
         }
     }
 
     fn equal(&self, a: Val, b: Val) -> Res<bool> {
         if let (Val::One(a), Val::One(b)) = (&a, &b) {
-            let one_type = std::mem::discriminant(a) == std::mem::discriminant(b);
+            let one_type = std::mem::discriminant(&**a) == std::mem::discriminant(&**b);
             return if one_type { Ok(a == b) } else { Err(Stop::ill("two values of one type")) };
         }
         let (a, b) = (a.set()?, b.set()?);
@@ -202,7 +224,9 @@ pub(crate) fn worse(a: Option<Stop>, b: Stop) -> Stop {
 
 pub(crate) fn located(stop: Stop, label: &str) -> Stop {
     match stop {
-        Stop::Undefined(u) if u.place.is_empty() => Stop::Undefined(Undefined { place: label.into(), ..u }),
+        Stop::Undefined(u) if u.place.is_empty() => {
+            Stop::Undefined(Undefined { place: label.into(), ..*u }.into())
+        }
         other => other,
     }
 }

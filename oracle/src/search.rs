@@ -113,7 +113,7 @@ impl Look {
             match oracle.holds(env, &c.pred) {
                 Ok(true) => {}
                 Ok(false) => self.find(kind, format!("the {} is false", kind.word()), &c.label),
-                Err(Stop::Undefined(u)) => self.undefined(u, &c.label),
+                Err(Stop::Undefined(u)) => self.undefined(*u, &c.label),
                 Err(stop) => _ = self.answer::<()>(Err(stop)),
             }
         }
@@ -206,8 +206,8 @@ impl Oracle<'_> {
             let mut stops = parts.iter().filter_map(|(_, p)| self.holds(env, p).err());
             match truth {
                 Ok(()) => out.push(all.iter().filter_map(|c| env.get(&c.0).cloned()).collect()),
-                Err(u) if stops.any(by_choice) => passed_over = Some(u),
-                Err(u) => undefined.push(u),
+                Err(u) if stops.any(by_choice) => passed_over = Some(*u),
+                Err(u) => undefined.push(*u),
             }
             Ok(())
         });
@@ -221,7 +221,7 @@ impl Oracle<'_> {
         let constants = self.machine.constants.iter().zip(valuation).map(|(c, s)| (c.0.clone(), s.clone()));
         let value = |i: usize| state.map_or(Slot::Unassigned, |s| Slot::Value(s[i].clone()));
         let variables = self.machine.variables.iter().enumerate().map(|(i, v)| (v.0.clone(), value(i)));
-        Env::of_machine(constants.chain(variables).collect())
+        Env { machine: constants.chain(variables).collect::<Vec<_>>().into(), ..Env::default() }
     }
 
     /// The state after some writes; `None` if a variable has no value yet.
@@ -250,7 +250,6 @@ fn searched_for<'a>(open: &'a [Var], parts: &[(&str, &Pred)]) -> Vec<&'a Name> {
 struct Node {
     valuation: usize,
     parent: Option<usize>,
-    depth: usize,
     step: Step,
 }
 
@@ -282,6 +281,8 @@ pub fn explore(machine: &Machine, options: &Options, go_on: &mut dyn FnMut() -> 
     if s.out_of_scope > 0 {
         s.report.incomplete.insert(format!("SCOPE left {} states without their successors", s.out_of_scope));
     }
+    // The state that was found last is the farthest.
+    s.report.depth = s.trace(s.nodes.len().checked_sub(1)).steps.len().saturating_sub(1);
     s.report.states = s.nodes.len();
     s.report
 }
@@ -311,9 +312,7 @@ impl Search<'_> {
             return;
         }
         self.known.insert(key, self.nodes.len());
-        let depth = parent.map_or(0, |p| self.nodes[p].depth + 1);
-        self.report.depth = self.report.depth.max(depth);
-        self.nodes.push(Node { valuation, parent, depth, step });
+        self.nodes.push(Node { valuation, parent, step });
     }
 
     fn expand(&mut self, at: usize) {
@@ -359,15 +358,11 @@ impl Search<'_> {
     }
 
     fn trace(&self, at: Option<usize>) -> Trace {
-        let mut trace = Trace::default();
-        let mut next = at;
-        while let Some(node) = next.map(|n| &self.nodes[n]) {
-            trace.steps.insert(0, node.step.clone());
-            next = node.parent;
-        }
+        let path = std::iter::successors(at, |n| self.nodes[*n].parent);
+        let mut steps: Vec<Step> = path.map(|n| self.nodes[n].step.clone()).collect();
+        steps.reverse();
         let valuation = at.map(|n| &self.valuations[self.nodes[n].valuation]);
         let named = self.oracle.machine.constants.iter().zip(valuation.into_iter().flatten());
-        trace.constants = named.filter_map(|((n, _), s)| Some((n.clone(), s.value()?))).collect();
-        trace
+        Trace { constants: named.filter_map(|((n, _), s)| Some((n.clone(), s.value()?))).collect(), steps }
     }
 }

@@ -21,7 +21,8 @@ pub enum Set {
     /// All subsets; without the empty one if the flag says so.
     Subsets(Arc<Set>, bool),
     Arrows(Arrow, Arc<Set>, Arc<Set>),
-    Sequences(Sequences, Arc<Set>),
+    /// Sequences over a set: whether the empty one is left out, and whether all are injective.
+    Sequences(bool, bool, Arc<Set>),
     Product(Arc<Set>, Arc<Set>),
     Records(Vec<(Name, Set)>),
     Union(Arc<Set>, Arc<Set>),
@@ -31,13 +32,6 @@ pub enum Set {
     Such(Arc<Closure>),
     /// A function `%x,y.(P|E)` whose bindings cannot be listed.
     Lambda(Arc<Closure>, Arc<Expr>),
-}
-
-/// Which sequences over a set are meant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sequences {
-    pub nonempty: bool,
-    pub injective: bool,
 }
 
 /// Bound variables and a condition, with the values of the names around them.
@@ -71,11 +65,11 @@ impl Oracle<'_> {
                 Ok(!(*nonempty && e.is_empty()) && self.subset(&Set::Listed(e.clone()), s)?)
             }
             Set::Arrows(arrow, a, b) => self.is_arrow(v, *arrow, a, b),
-            Set::Sequences(kind, s) => {
+            Set::Sequences(nonempty, injective, s) => {
                 let Some(e) = v.as_seq() else { return Ok(false) };
                 let (count, ran) = (e.len(), Set::of(e));
-                Ok(!(kind.nonempty && count == 0)
-                    && (!kind.injective || self.list(&ran)?.len() == count)
+                Ok(!(*nonempty && count == 0)
+                    && (!injective || self.list(&ran)?.len() == count)
                     && self.subset(&ran, s)?)
             }
             Set::Product(a, b) => {
@@ -96,16 +90,21 @@ impl Oracle<'_> {
     }
 
     fn is_arrow(&self, v: &Value, arrow: Arrow, a: &Set, b: &Set) -> Res<bool> {
-        let pairs = self.pairs(&Set::Listed(listed(v)?.clone()))?;
-        let count = pairs.len();
-        let (xs, ys) = pairs.into_iter().unzip();
-        let (xs, ys) = (Set::of(xs), Set::of(ys));
-        Ok((!arrow.functional || self.list(&xs)?.len() == count)
-            && (!arrow.injective || self.list(&ys)?.len() == count)
-            && self.subset(&xs, a)?
-            && self.subset(&ys, b)?
-            && (!arrow.total || self.subset(a, &xs)?)
-            && (!arrow.onto || self.subset(b, &ys)?))
+        let pairs = listed(v)?.iter().map(sides).collect::<Res<Vec<_>>>()?;
+        let (xs, mut ys): (Vec<&Value>, Vec<&Value>) = pairs.into_iter().unzip();
+        ys.sort();
+        let distinct = |all: &[&Value]| all.windows(2).all(|two| two[0] != two[1]);
+        let inside = |all: &[&Value], s: &Set| -> Res<bool> {
+            all.iter().try_fold(true, |so_far, v| Ok(so_far && self.member(v, s)?))
+        };
+        let covers =
+            |all: &[&Value], s: &Set| self.subset(s, &Set::of(all.iter().copied().cloned().collect()));
+        Ok((!arrow.functional || distinct(&xs))
+            && (!arrow.injective || distinct(&ys))
+            && inside(&xs, a)?
+            && inside(&ys, b)?
+            && (!arrow.total || covers(&xs, a)?)
+            && (!arrow.onto || covers(&ys, b)?))
     }
 
     /// `Some(true)`: finite, and `each` lists the set. `Some(false)`: infinite. `None`: not known.
@@ -120,8 +119,8 @@ impl Oracle<'_> {
             // All integers from somewhere on are as many as all integers: there are infinitely many arrows of each kind.
             Set::Arrows(_, a, b) if endless(a) && endless(b) => Some(false),
             Set::Arrows(_, a, b) => both(self.finite(a)?, self.finite(b)?),
-            Set::Sequences(kind, s) => match self.finite(s)? {
-                Some(true) => Some(kind.injective || self.empty(s)?),
+            Set::Sequences(_, injective, s) => match self.finite(s)? {
+                Some(true) => Some(*injective || self.empty(s)?),
                 other => other,
             },
             Set::Product(a, b) => match (self.finite(a)?, self.finite(b)?) {
@@ -131,8 +130,7 @@ impl Oracle<'_> {
                 (a, b) => both(a, b),
             },
             Set::Records(fields) => {
-                let each = fields.iter().map(|(_, s)| self.finite(s)).collect::<Res<Vec<_>>>()?;
-                each.into_iter().fold(Some(true), both)
+                fields.iter().try_fold(Some(true), |all, (_, s)| Ok(both(all, self.finite(s)?)))?
             }
             Set::Union(a, b) => match (self.finite(a)?, self.finite(b)?) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
@@ -173,8 +171,13 @@ impl Oracle<'_> {
 
     /// The elements, sorted; `TooBig` for a set that cannot be listed.
     pub(crate) fn list(&self, set: &Set) -> Res<Arc<Vec<Value>>> {
-        if let Set::Listed(e) = set {
-            return Ok(e.clone());
+        match set {
+            Set::Listed(e) => return Ok(e.clone()),
+            Set::Union(a, b) => {
+                let all = [&self.list(a)?[..], &self.list(b)?[..]].concat();
+                return self.charge(all.len() as u64).map(|()| sorted(all));
+            }
+            _ => {}
         }
         let mut out = Vec::new();
         self.each(set, &mut |v| {
@@ -202,23 +205,20 @@ impl Oracle<'_> {
             }
             Set::All(t) => self.each_of_type(t, visit),
             Set::Subsets(s, nonempty) => self.each_subset(&self.list(s)?, &mut Vec::new(), &mut |e| {
-                if *nonempty && e.is_empty() { Ok(()) } else { visit(Value::set(e.to_vec())) }
+                if *nonempty && e.is_empty() { Ok(()) } else { visit(Value::Set(Arc::new(e.to_vec()))) }
             }),
             Set::Arrows(arrow, a, b) => self.each_arrow(*arrow, a, b, visit),
-            Set::Sequences(kind, s) => self.each_seq(*kind, &self.list(s)?, &mut Vec::new(), visit),
-            Set::Product(a, b) => self.each_choice(&[a, b], &mut Vec::new(), &mut |c| {
-                visit(Value::pair(c[0].clone(), c[1].clone()))
+            // Only injective ones are looked at: of others there are infinitely many, or just the empty one.
+            Set::Sequences(nonempty, _, s) => ((*nonempty).into()..=self.list(s)?.len()).try_for_each(|n| {
+                let arrow = Arrow { functional: true, total: true, onto: false, injective: true };
+                let places = Arc::new(Set::Interval(1.into(), n.into()));
+                self.each(&Set::Arrows(arrow, places, s.clone()), visit)
             }),
-            Set::Records(fields) => {
-                let sets: Vec<&Set> = fields.iter().map(|f| &f.1).collect();
-                self.each_choice(&sets, &mut Vec::new(), &mut |c| {
-                    visit(Value::record(fields.iter().map(|f| f.0.clone()).zip(c.iter().cloned()).collect()))
-                })
+            Set::Product(a, b) => {
+                self.each(a, &mut |x| self.each(b, &mut |y| visit(Value::pair(x.clone(), y))))
             }
-            Set::Union(a, b) => {
-                let all = self.list(a)?.iter().chain(self.list(b)?.iter()).cloned().collect();
-                self.each(&Set::of(all), visit)
-            }
+            Set::Records(fields) => self.each_record(fields, &mut Vec::new(), visit),
+            Set::Union(..) => self.each(&Set::Listed(self.list(set)?), visit),
             Set::Inter(a, b) => {
                 let (a, b) = if self.listable(a)? { (a, b) } else { (b, a) };
                 self.each(a, &mut |x| if self.member(&x, b)? { visit(x) } else { Ok(()) })
@@ -270,12 +270,14 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Chooses one element of each set.
-    fn each_choice(&self, sets: &[&Set], chosen: &mut Vec<Value>, visit: Choice) -> Res<()> {
-        let Some((first, rest)) = sets.split_first() else { return visit(chosen) };
-        self.each(first, &mut |v| {
-            chosen.push(v);
-            self.each_choice(rest, chosen, visit)?;
+    /// Chooses a value of each field that is left.
+    fn each_record(&self, left: &[(Name, Set)], chosen: &mut Vec<(Name, Value)>, visit: Visit) -> Res<()> {
+        let Some(((name, set), rest)) = left.split_first() else {
+            return visit(Value::record(chosen.clone()));
+        };
+        self.each(set, &mut |v| {
+            chosen.push((name.clone(), v));
+            self.each_record(rest, chosen, visit)?;
             chosen.pop();
             Ok(())
         })
@@ -288,22 +290,6 @@ impl Oracle<'_> {
         }
         let relations = Set::Subsets(Arc::new(Set::Product(a.clone(), b.clone())), false);
         self.each(&relations, &mut |r| if self.is_arrow(&r, arrow, a, b)? { visit(r) } else { Ok(()) })
-    }
-
-    /// Injective sequences only: of others there are infinitely many, or just the empty one.
-    fn each_seq(&self, kind: Sequences, from: &[Value], chosen: &mut Vec<Value>, visit: Visit) -> Res<()> {
-        self.tick()?;
-        if !(kind.nonempty && chosen.is_empty()) {
-            visit(Value::seq(chosen.iter().cloned()))?;
-        }
-        for v in from {
-            if !chosen.contains(v) {
-                chosen.push(v.clone());
-                self.each_seq(kind, from, chosen, visit)?;
-                chosen.pop();
-            }
-        }
-        Ok(())
     }
 }
 

@@ -24,10 +24,10 @@ pub struct Node {
 }
 
 enum Shape {
-    Word(String),
+    Word(Name),
     /// A name between back-quotes, or a string between quotes.
-    Name(String),
-    Text(String),
+    Name(Name),
+    Text(Name),
     List(Vec<Node>),
 }
 
@@ -41,7 +41,7 @@ pub trait Core: Sized {
 
 /// The tree that a text stands for, or `line:column: what is wrong`; lines and columns count from 1.
 pub fn read<T: Core>(text: &str) -> Result<T, String> {
-    let mut lexer = Lexer { chars: text.chars().collect(), at: 0 };
+    let mut lexer = Lexer { chars: text.chars().collect(), at: 0, names: BTreeSet::new() };
     let tree = lexer.node(0).and_then(|node| match lexer.blanks() {
         None => T::read(&node),
         Some(_) => lexer.fail("the text should end here"),
@@ -57,6 +57,8 @@ pub fn read<T: Core>(text: &str) -> Result<T, String> {
 struct Lexer {
     chars: Vec<char>,
     at: usize,
+    /// The words that were read; equal ones are one.
+    names: BTreeSet<Name>,
 }
 
 impl Lexer {
@@ -92,12 +94,17 @@ impl Lexer {
                 let ends = |c: &char| c.is_whitespace() || "()\"`".contains(*c);
                 let word: String = self.chars[at..].iter().take_while(|c| !ends(c)).collect();
                 self.at += word.chars().count();
-                Shape::Word(word)
+                Shape::Word(self.name(word))
             }
         };
         Ok(Node { shape, at })
     }
-    fn until(&mut self, end: char) -> Read<String> {
+    fn name(&mut self, word: String) -> Name {
+        let name = self.names.get(&*word).cloned().unwrap_or_else(|| word.into());
+        self.names.insert(name.clone());
+        name
+    }
+    fn until(&mut self, end: char) -> Read<Name> {
         let mut out = String::new();
         loop {
             self.at += 1;
@@ -112,7 +119,7 @@ impl Lexer {
             }
         }
         self.at += 1;
-        Ok(out)
+        Ok(self.name(out))
     }
 }
 
@@ -163,7 +170,7 @@ impl Core for Name {
     }
     fn read(node: &Node) -> Read<Name> {
         match &node.shape {
-            Shape::Word(w) | Shape::Name(w) => Ok(w.as_str().into()),
+            Shape::Word(w) | Shape::Name(w) => Ok(w.clone()),
             _ => node.fail("a name is expected"),
         }
     }
@@ -308,33 +315,28 @@ pub fn value_text(v: &Value) -> String {
 fn expr_of(node: &Node) -> Read<Expr> {
     let head = node.head();
     match &node.shape {
-        Shape::Text(t) => Ok(Expr::Const(Value::Str(t.as_str().into()))),
-        Shape::Name(n) => Ok(Expr::Var(n.as_str().into())),
-        Shape::Word(w) => Ok(match (w.as_str(), w.parse::<IBig>(), real_of(w)) {
-            ("TRUE" | "FALSE", ..) => Expr::Const(Value::Bool(w == "TRUE")),
+        Shape::Text(t) => Ok(Expr::Const(Value::Str(t.clone()))),
+        Shape::Name(n) => Ok(Expr::Var(n.clone())),
+        Shape::Word(w) => Ok(match (&**w, w.parse::<IBig>(), real_of(w)) {
+            ("TRUE" | "FALSE", ..) => Expr::Const(Value::Bool(&**w == "TRUE")),
             (_, Ok(n), _) => Expr::Const(Value::Int(n)),
             (_, _, Some(r)) => Expr::Const(Value::Real(r)),
-            _ => Expr::Var(w.as_str().into()),
+            _ => Expr::Var(w.clone()),
         }),
         Shape::List(items) if head == "elem" => {
             match items[1..].iter().map(Name::read).collect::<Read<Vec<_>>>()?.as_slice() {
-                [set, i, name] if i.parse::<u32>().is_ok() => {
-                    Ok(Expr::Const(Value::Elem(i.parse().unwrap_or(0), set.clone(), name.clone())))
+                [set, i, name] if let Ok(i) = i.parse() => {
+                    Ok(Expr::Const(Value::Elem(i, set.clone(), name.clone())))
                 }
                 _ => node.fail("an element is (elem SET NUMBER NAME)"),
             }
         }
-        Shape::List(_) => {
-            if let Some(op) = UnOp::named(head) {
-                Ok(Expr::Unary(op, node.part(0, 1)?))
-            } else if let Some(op) = BinOp::named(head) {
-                Ok(Expr::Binary(op, node.part(0, 2)?, node.part(1, 2)?))
-            } else if let Some(op) = BigOp::named(head) {
-                Ok(Expr::Big(op, node.part(0, 3)?, node.part(1, 3)?, node.part(2, 3)?))
-            } else {
-                unknown(node)
-            }
-        }
+        Shape::List(_) => Ok(match (UnOp::named(head), BinOp::named(head), BigOp::named(head)) {
+            (Some(op), ..) => Expr::Unary(op, node.part(0, 1)?),
+            (_, Some(op), _) => Expr::Binary(op, node.part(0, 2)?, node.part(1, 2)?),
+            (_, _, Some(op)) => Expr::Big(op, node.part(0, 3)?, node.part(1, 3)?, node.part(2, 3)?),
+            _ => return unknown(node),
+        }),
     }
 }
 
@@ -385,9 +387,8 @@ impl Core for bool {
         (if *self { "TRUE" } else { "FALSE" }).into()
     }
     fn read(node: &Node) -> Read<bool> {
-        node.word()
-            .filter(|w| ["TRUE", "FALSE"].contains(w))
-            .map_or_else(|| unknown(node), |w| Ok(w == "TRUE"))
+        let word = node.word().filter(|w| ["TRUE", "FALSE"].contains(w));
+        word.map_or_else(|| unknown(node), |w| Ok(w == "TRUE"))
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::value::Value;
 use std::sync::Arc;
 
-/// A name of the model; cheap to clone.
+/// A name of the model; cheap to clone. Names that were read together are the same place in memory if they are equal.
 pub type Name = Arc<str>;
 
 /// A type. Types are never empty; sets of values such as `NAT` are expressions, not types.
@@ -311,13 +311,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The value of an element of a given set, if the machine has it.
-    pub fn element(&self, set: &str, element: &str) -> Option<Value> {
-        let set = self.sets.iter().find(|s| &*s.name == set)?;
-        let at = set.elements.iter().position(|e| &**e == element)?;
-        Some(Value::Elem(at as u32, set.name.clone(), set.elements[at].clone()))
-    }
-
     /// The free type and the number of a constructor.
     pub fn constructor(&self, name: &str) -> Option<(&FreeType, usize)> {
         self.freetypes

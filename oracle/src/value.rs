@@ -7,8 +7,7 @@
 use crate::tree::{Name, Type};
 use dashu_int::IBig;
 use dashu_ratio::RBig;
-use std::fmt;
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// A value of B.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +42,8 @@ impl Value {
     }
     /// The sequence of the given elements.
     pub fn seq(elements: impl IntoIterator<Item = Value>) -> Value {
-        Value::set(elements.into_iter().enumerate().map(|(i, v)| Value::pair(Value::int(i + 1), v)).collect())
+        let indexed = elements.into_iter().enumerate().map(|(i, v)| Value::pair(Value::int(i + 1), v));
+        Value::Set(Arc::new(indexed.collect()))
     }
     /// The record of the given fields, in any order.
     pub fn record(mut fields: Vec<(Name, Value)>) -> Value {

@@ -97,9 +97,49 @@ fn the_right_side_of_an_implication_bounds_a_variable_where_the_left_side_is_tru
     check(&[
         ("(# ((x INTEGER)) (& ((=> (= 1 1) (= x 5)) (> x 4))))", "true"),
         ("(# ((x INTEGER)) (& ((=> (= 1 1) (& ((: x (.. 1 3)) (> x 2)))) (> x 3))))", "false"),
-        ("(# ((x INTEGER)) (& ((=> (= 1 2) (= x 5)) (> (* x x) 4))))", "too big"),
+        ("(# ((x INTEGER)) (& ((=> (= 1 2) (= x 5)) (> (* x x) 400))))", "too big"),
         ("(# ((x INTEGER)) (& ((: x (.. 0 1)) (=> (= (/ 1 0) 1) (= x 5)))))", "undefined"),
     ]);
+}
+
+#[test]
+fn one_binding_decides_a_quantifier_whose_bindings_cannot_be_listed() {
+    let binder = "((x INTEGER))";
+    check(&[
+        (&format!("(! {binder} (> (* x x) x))"), "false"),
+        (&format!("(# {binder} (= (* x x) 49))"), "true"),
+        (&format!("(# {binder} (& ((: x NATURAL) (= (/ 12 x) 4))))"), "true"),
+        // Small integers that decide nothing say nothing about the others, whether they are undefined or not.
+        (&format!("(! {binder} (>= (* x x) x))"), "too big"),
+        (&format!("(# {binder} (= (* x x) 10000))"), "too big"),
+        (&format!("(# {binder} (= (/ 12 x) 100))"), "too big"),
+        (&format!("(! {binder} (=> (> x 8) (> x 9)))"), "too big"),
+        ("(# ((x INTEGER) (y INTEGER)) (& ((= (+ x y) 9) (= (- x y) 1))))", "true"),
+        ("(= (card ({|} ((x INTEGER)) (> (* x x) x))) 9)", "too big"),
+    ]);
+}
+
+#[test]
+fn the_choice_from_an_unbounded_set_is_not_known() {
+    check(&[
+        ("(: (choose (all INTEGER)) (all INTEGER))", "too big"),
+        ("(= (choose NATURAL1) 1)", "true"),
+        ("(= (min (all INTEGER)) 1)", "undefined"),
+    ]);
+}
+
+#[test]
+fn membership_in_a_domain_or_a_range_is_what_the_listed_set_says() {
+    let pairs = "({} ((|-> 1 5) (|-> 1 6) (|-> 3 5)))";
+    for x in 0..8 {
+        let domain = [1, 3].contains(&x).to_string();
+        let range = [5, 6].contains(&x).to_string();
+        for r in [pairs.to_string(), format!("(\\/ {pairs} ({{}} ()))")] {
+            check(&[(&format!("(: {x} (dom {r}))"), &domain), (&format!("(: {x} (ran {r}))"), &range)]);
+            check(&[(&format!("(not (/: {x} (dom {r})))"), &domain)]);
+        }
+    }
+    check(&[("(: 1 (dom (% ((x INTEGER)) (: x (.. 0 2)) (/ 2 x))))", "undefined")]);
 }
 
 #[test]
