@@ -25,18 +25,20 @@ enum Class {
     Decidable,
     Missing,
     Time,
+    Partial,
     Record,
     Unexplained,
 }
 
 impl Class {
-    const ALL: [Class; 8] = [
+    const ALL: [Class; 9] = [
         Class::Agrees,
         Class::AgreesInScope,
         Class::Unbounded,
         Class::Decidable,
         Class::Missing,
         Class::Time,
+        Class::Partial,
         Class::Record,
         Class::Unexplained,
     ];
@@ -57,6 +59,10 @@ impl Class {
             Class::Decidable => ("decidable", "a formula has a truth value that no rule of ours finds"),
             Class::Missing => ("missing", "a part of the language or of a library is not there"),
             Class::Time => ("time", "a limit of time or memory was reached"),
+            Class::Partial => (
+                "record of a part",
+                "more states were reached than the record has, though a limit ended the search; or the record has not even the first states",
+            ),
             Class::Record => (
                 "quirk of the record",
                 "our findings explain the difference: undefined formulas, false preconditions, failed obligations",
@@ -135,7 +141,12 @@ fn judge(subject: &Subject, root: &Path, row: Row, limit: f64) -> Result<Judged,
         Err(why) => (if why.contains("rejected") { Class::Missing } else { Class::Time }, why.clone()),
         Ok(result) => match difference(&row, result) {
             None => (Class::Agrees, String::new()),
-            Some(difference) => classified(&row, result, difference),
+            Some(difference) => match (classified(&row, result, difference), part(&row, result)) {
+                ((Class::Time | Class::Unexplained, why), Some(more)) => {
+                    (Class::Partial, format!("{why}; {more}"))
+                }
+                (classified, _) => classified,
+            },
         },
     };
     // What nothing bounds is tried again in the scope.
@@ -183,6 +194,22 @@ fn difference(row: &Row, result: &Value) -> Option<String> {
     let found = |name: &str| result["found"][name].as_u64().unwrap_or(0) > 0;
     let deadlock = (found("deadlock") != (row.deadlock == "true")) && row.deadlock != "unknown";
     if deadlock || found("invariant") { Some("the findings differ".into()) } else { None }
+}
+
+/// How the states that were reached show that the record has a part of them only. Every state that is reached is one of the model,
+/// and valuations of constants and initial states are counted before any other.
+fn part(row: &Row, result: &Value) -> Option<String> {
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    let (all, explored) = (count(&result["prob"]["states"]), count(&result["states"]));
+    let first = all - explored.min(all) + count(&result["initial"]);
+    if row.soft {
+        return None;
+    }
+    if row.states < first {
+        return Some(format!("recorded are {} states, the first alone are {first}", row.states));
+    }
+    let limited = result["incomplete_because"].to_string().contains("limit reached");
+    (limited && all > row.states).then(|| format!("{all} states reached, recorded {}", row.states))
 }
 
 /// The kind of a difference, by the reasons that the result gives.

@@ -284,6 +284,7 @@ impl Interpreter<'_> {
         let PredKind::Rel(op, a, b) = &item.conjunct.pred.kind else { return Ok(Some(Vec::new())) };
         Ok(Some(match op {
             RelOp::In => {
+                let mut sums = Vec::new();
                 let within = if let Some(Value::Symbolic(s)) = item.set() {
                     match &**s {
                         Symbolic::Interval(l, h) => Range { low: Some(l.clone()), high: Some(h.clone()) },
@@ -299,12 +300,15 @@ impl Interpreter<'_> {
                         _ => return Ok(None),
                     }
                 } else if let ExprKind::Binary(BinOp::Interval, l, h) = &b.kind {
+                    // What lies in an interval is no less than its beginning and no more than its end.
+                    let x = self.linear(env, table, a)?;
+                    sums.push(self.linear(env, table, l)?.minus(x.clone()));
+                    sums.push(x.minus(self.linear(env, table, h)?));
                     let low = self.range_of(env, table, l)?.low;
                     Range { low, high: self.range_of(env, table, h)?.high }
                 } else {
                     return Ok(Some(Vec::new()));
                 };
-                let mut sums = Vec::new();
                 self.invert(env, table, a, &within, &mut sums, DEPTH)?;
                 sums
             }

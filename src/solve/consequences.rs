@@ -19,6 +19,7 @@ pub(crate) fn consequences(p: &Pred, vars: &[VarId]) -> Vec<Pred> {
         PredKind::Rel(RelOp::In, f, set) => {
             let mut out = ends_of_arrow(f, set, vars, p);
             out.extend(row_of_image(f, set, p).filter(|_| !pred_may_be_undefined(p)));
+            out.extend(part_of(f, set, vars, p));
             out
         }
         // What may be undefined is not worth a second search for what these steps would pass over.
@@ -26,6 +27,7 @@ pub(crate) fn consequences(p: &Pred, vars: &[VarId]) -> Vec<Pred> {
             let mut out = branches(*op, a, b, vars, p);
             if *op == RelOp::Equal {
                 out.extend([(a, b), (b, a)].into_iter().filter_map(|(a, b)| point_of_image(a, b, p)));
+                out.extend([(a, b), (b, a)].into_iter().filter_map(|(a, b)| absorbed(a, b, vars, p)));
             }
             out
         }
@@ -93,6 +95,46 @@ fn row_of_image(y: &Expr, image: &Expr, p: &Pred) -> Option<Pred> {
 fn point_of_image(image: &Expr, set: &Expr, p: &Pred) -> Option<Pred> {
     let ExprKind::SetExt(es) = &set.kind else { return None };
     row_of_image(es.first()?, image, p)
+}
+
+/// `s : FIN(t)` says that `s <: t`, and so do `POW1` and `FIN1`: their elements are parts of `t`. Worth
+/// saying of a variable that is looked for and has an infinite type.
+fn part_of(s: &Expr, parts: &Expr, vars: &[VarId], p: &Pred) -> Option<Pred> {
+    let ExprKind::Unary(UnOp::Pow1 | UnOp::Fin | UnOp::Fin1, t) = &parts.kind else {
+        return None;
+    };
+    is_sought(s, vars)
+        .then(|| Pred { kind: PredKind::Rel(RelOp::Subset, s.clone(), (**t).clone()), span: p.span })
+}
+
+fn is_sought(s: &Expr, vars: &[VarId]) -> bool {
+    matches!(s.kind, ExprKind::Var(v) if vars.is_empty() || vars.contains(&v)) && is_infinite(&s.ty)
+}
+
+/// `s /\ t = s` and `s \/ t = t` say that `s <: t`: that is when an intersection or a union is one of the two. `t <| r = r` says in
+/// the same way that `dom(r) <: t`, and `r |> t = r` that `ran(r) <: t`.
+fn absorbed(operated: &Expr, left: &Expr, vars: &[VarId], p: &Pred) -> Option<Pred> {
+    let ExprKind::Binary(op, a, b) = &operated.kind else { return None };
+    let is_left = |e: &Expr| matches!((&e.kind, &left.kind), (ExprKind::Var(v), ExprKind::Var(w)) if v == w);
+    let end = |part: UnOp, r: &Expr, set: &Expr| Expr {
+        kind: ExprKind::Unary(part, Box::new(r.clone())),
+        ty: set.ty.clone(),
+        span: r.span,
+    };
+    let (small, large) = match op {
+        BinOp::Inter if is_left(a) => ((**a).clone(), b),
+        BinOp::Inter if is_left(b) => ((**b).clone(), a),
+        BinOp::Union if is_left(b) => ((**a).clone(), b),
+        BinOp::Union if is_left(a) => ((**b).clone(), a),
+        BinOp::DomRestrict if is_left(b) => (end(UnOp::Dom, b, a), a),
+        BinOp::RanRestrict if is_left(a) => (end(UnOp::Ran, a, b), b),
+        _ => return None,
+    };
+    let sought = match &small.kind {
+        ExprKind::Unary(_, r) => is_sought(r, vars),
+        _ => is_sought(&small, vars),
+    };
+    sought.then(|| Pred { kind: PredKind::Rel(RelOp::Subset, small, (**large).clone()), span: p.span })
 }
 
 fn image_of_point(image: &Expr) -> Option<(&Expr, &Expr)> {
@@ -334,33 +376,84 @@ struct End {
     set: Expr,
 }
 
-/// `s <: t & !x.(x:s => P)` says that `s <: {x | x:t & P}`: each element of `s` lies in `t` and satisfies P. Only for a P
+/// `s <: t & !x.(x:s => P)` says that `s <: {x | x:t & P}`: each element of `s` lies in `t` and satisfies P. The same holds of
+/// pairs `x|->y` of a relation, and `r : a <-> b & !y.(y:ran(r) => P)` says that `r <: a*{y | y:b & P}`, likewise for the domain. Only for a P
 /// that has a truth value for all values, and where `t` has no end.
 pub(crate) fn restricted_sets(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)> {
     let mut out = Vec::new();
-    for c in conjuncts {
+    for c in conjuncts.iter().filter(|c| !c.partial) {
         let PredKind::Forall(bound, body) = &c.pred.kind else { continue };
-        let ([x], PredKind::Implies(given, claim)) = (&bound[..], &unlabelled(body).kind) else { continue };
+        let PredKind::Implies(given, claim) = &unlabelled(body).kind else { continue };
         let PredKind::Rel(RelOp::In, element, s) = &unlabelled(given).kind else { continue };
-        if element.kind != ExprKind::Var(*x) || !matches!(s.kind, ExprKind::Var(_)) || c.partial {
+        let (whole, end) = match &s.kind {
+            ExprKind::Unary(end @ (UnOp::Dom | UnOp::Ran), r) => (&**r, Some(*end)),
+            _ => (s, None),
+        };
+        let mut tuple = Vec::new();
+        let plain = is_tuple(element, &mut tuple, DEPTH)
+            && is_nested_left(element)
+            && tuple.len() == bound.len()
+            && bound.iter().all(|v| tuple.contains(v));
+        let ExprKind::Var(sought) = whole.kind else { continue };
+        if !plain || !is_infinite(&whole.ty) || free::of_pred(claim).contains(&sought) {
             continue;
         }
-        for upper in conjuncts {
-            let PredKind::Rel(RelOp::Subset, part, t) = &upper.pred.kind else { continue };
-            let is_endless =
-                matches!(t.kind, ExprKind::Natural | ExprKind::Natural1 | ExprKind::TypeSet(Type::Integer));
-            if part.kind != s.kind || !is_endless {
-                continue;
-            }
+        let restricted = |t: &Expr| {
             let inside = Pred { kind: PredKind::Rel(RelOp::In, element.clone(), t.clone()), span: t.span };
             let both = Pred { kind: PredKind::And(vec![inside, (**claim).clone()]), span: claim.span };
-            let set =
-                Expr { kind: ExprKind::Compr(vec![*x], Box::new(both)), ty: t.ty.clone(), span: c.pred.span };
-            out.push((Pred { kind: PredKind::Rel(RelOp::Subset, s.clone(), set), span: c.pred.span }, false));
-            break;
-        }
+            let kind = ExprKind::Compr(tuple.clone(), Box::new(both));
+            Expr { kind, ty: t.ty.clone(), span: c.pred.span }
+        };
+        let Some(upper) = conjuncts.iter().find_map(|upper| endless_bound(&upper.pred, whole)) else {
+            continue;
+        };
+        let set = match (&upper.kind, end) {
+            (_, None) => restricted(&upper),
+            (ExprKind::Binary(BinOp::Cartesian, a, b), Some(end)) => {
+                let sides = match end {
+                    UnOp::Dom => (Box::new(restricted(a)), b.clone()),
+                    _ => (a.clone(), Box::new(restricted(b))),
+                };
+                let kind = ExprKind::Binary(BinOp::Cartesian, sides.0, sides.1);
+                Expr { kind, ty: upper.ty.clone(), span: upper.span }
+            }
+            _ => continue,
+        };
+        out.push((Pred { kind: PredKind::Rel(RelOp::Subset, whole.clone(), set), span: c.pred.span }, false));
     }
     out
+}
+
+/// A set without end that a conjunct says the variable `s` to be part of. Functions are built row by row, so only relations count.
+fn endless_bound(p: &Pred, s: &Expr) -> Option<Expr> {
+    let PredKind::Rel(op, part, t) = &p.kind else { return None };
+    if part.kind != s.kind {
+        return None;
+    }
+    let is_endless = match &t.kind {
+        ExprKind::Natural | ExprKind::Natural1 | ExprKind::Compr(..) => true,
+        ExprKind::TypeSet(ty) => is_infinite(ty),
+        ExprKind::Binary(BinOp::Cartesian, ..) => true,
+        _ => false,
+    };
+    match (op, &t.kind) {
+        (RelOp::Subset, _) if is_endless => Some(t.clone()),
+        (RelOp::In, ExprKind::Binary(arrow, a, b))
+            if arrow.arrow().is_some_and(|arrow| !arrow.functional) =>
+        {
+            let kind = ExprKind::Binary(BinOp::Cartesian, a.clone(), b.clone());
+            Some(Expr { kind, ty: s.ty.clone(), span: t.span })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a tuple is `((a|->b)|->c)` and so on, as the elements of a comprehension of several variables are.
+fn is_nested_left(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Pair(a, b) => matches!(b.kind, ExprKind::Var(_)) && is_nested_left(a),
+        _ => true,
+    }
 }
 
 /// The sequences that lie in two kinds of sequences; `None` if one is no such kind.

@@ -169,9 +169,22 @@ impl Interpreter<'_> {
                     out.push(whole);
                     return Ok(());
                 }
+                if let Some(there) = self.instance_of_row(env, &self.forall_plan(vars, body), row) {
+                    if !free::of_pred(&there).contains(&row.var) {
+                        out.push(there);
+                        return Ok(());
+                    }
+                    return self.about_row(env, &there, row, out);
+                }
                 self.instances_about_row(env, vars, body, row, out)
             }
             _ => {
+                if let PredKind::Rel(op, a, b) = &pred.kind
+                    && let Some(kind) = end_of_images(*op, a, b, row)
+                {
+                    out.push(Pred { kind, span: pred.span });
+                    return Ok(());
+                }
                 let mut p = pred.clone();
                 if self.rewrite_row(env, &mut p, row)? {
                     out.push(p);
@@ -253,18 +266,46 @@ impl Interpreter<'_> {
         let others: Vec<Pred> =
             told.filter(|c| ranges_over_domain(&c.pred) != Some(x)).map(|c| c.pred.clone()).collect();
         let vars: Vec<VarId> = all.iter().copied().filter(|v| *v != x).collect();
-        let span = plan.conclusion.span;
-        let mut there = plan.conclusion.clone();
-        if !others.is_empty() {
-            let given = Pred { kind: PredKind::And(others), span };
-            there = Pred { kind: PredKind::Implies(Box::new(given), Box::new(there)), span };
-        }
-        if !vars.is_empty() {
-            there = Pred { kind: PredKind::Forall(vars, Box::new(there)), span };
-        }
+        let mut there = implied(others, plan.conclusion.clone(), vars);
         let point = self.row_var(self.type_of(x));
         env.bind(point, row.point.clone());
         change_pred(&mut there, &mut Renaming(HashMap::from_iter([(x, point)])));
+        Some(there)
+    }
+
+    /// `!(x,y).(x|->y : f & P => Q)` at the point in place of `x` and its image in place of `y`: the two are a row of the function.
+    /// `!y.(y : ran(f) & P => Q)` at the image, which is in the range. Other rows are left out.
+    fn instance_of_row(&self, env: &mut Env, plan: &ForallPlan, row: &Row) -> Option<Pred> {
+        let all = &plan.hypotheses.vars;
+        let bound = |e: &Expr| match e.kind {
+            ExprKind::Var(v) if all.contains(&v) => Some(v),
+            _ => None,
+        };
+        let is_function = |e: &Expr| matches!(e.kind, ExprKind::Var(v) if v == row.var);
+        let ranges_over_rows = |p: &Pred| {
+            let PredKind::Rel(RelOp::In, element, set) = &p.kind else { return None };
+            match (&element.kind, &set.kind) {
+                (ExprKind::Pair(x, y), _) if is_function(set) => {
+                    Some((bound(x), bound(y)?)).filter(|(x, y)| x.is_some_and(|x| x != *y))
+                }
+                (_, ExprKind::Unary(UnOp::Ran, f)) if is_function(f) => Some((None, bound(element)?)),
+                _ => None,
+            }
+        };
+        let told = plan.hypotheses.conjuncts.iter().filter(|c| !c.derived);
+        let (x, y) = told.clone().find_map(|c| ranges_over_rows(&c.pred))?;
+        let ExprKind::Var(image) = row.image.kind else { return None };
+        let others: Vec<Pred> =
+            told.filter(|c| ranges_over_rows(&c.pred) != Some((x, y))).map(|c| c.pred.clone()).collect();
+        let vars = all.iter().copied().filter(|v| Some(*v) != x && *v != y).collect();
+        let mut there = implied(others, plan.conclusion.clone(), vars);
+        let mut renaming = HashMap::from_iter([(y, image)]);
+        if let Some(x) = x {
+            let point = self.row_var(self.type_of(x));
+            env.bind(point, row.point.clone());
+            renaming.insert(x, point);
+        }
+        change_pred(&mut there, &mut Renaming(renaming));
         Some(there)
     }
 
@@ -328,6 +369,50 @@ impl Interpreter<'_> {
         }
         Ok(true)
     }
+}
+
+/// `!vars.(given => claim)`, without what is empty of it.
+fn implied(given: Vec<Pred>, claim: Pred, vars: Vec<VarId>) -> Pred {
+    let span = claim.span;
+    let mut whole = claim;
+    if !given.is_empty() {
+        let given = Pred { kind: PredKind::And(given), span };
+        whole = Pred { kind: PredKind::Implies(Box::new(given), Box::new(whole)), span };
+    }
+    if !vars.is_empty() {
+        whole = Pred { kind: PredKind::Forall(vars, Box::new(whole)), span };
+    }
+    whole
+}
+
+/// `max(ran(f)) <= n` says of each image that it is at most n, because no image is beyond the maximum; likewise for a
+/// minimum, and where the other side stands first. Not where `n` speaks of the function itself.
+fn end_of_images(op: RelOp, a: &Expr, b: &Expr, row: &Row) -> Option<PredKind> {
+    let is_function = |e: &Expr| matches!(e.kind, ExprKind::Var(v) if v == row.var);
+    let extreme = |e: &Expr| match &e.kind {
+        ExprKind::Unary(op @ (UnOp::Max | UnOp::Min), s) => match &s.kind {
+            ExprKind::Unary(UnOp::Ran, f) if is_function(f) => Some(*op),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (op, extreme, n) = match (extreme(a), extreme(b), op) {
+        (Some(extreme), None, op) => (op, extreme, b),
+        (None, Some(extreme), RelOp::Less) => (RelOp::Greater, extreme, a),
+        (None, Some(extreme), RelOp::LessEqual) => (RelOp::GreaterEqual, extreme, a),
+        (None, Some(extreme), RelOp::Greater) => (RelOp::Less, extreme, a),
+        (None, Some(extreme), RelOp::GreaterEqual) => (RelOp::LessEqual, extreme, a),
+        (None, Some(extreme), RelOp::Equal) => (RelOp::Equal, extreme, a),
+        _ => return None,
+    };
+    let op = match (extreme, op) {
+        (UnOp::Max, RelOp::Less | RelOp::LessEqual) | (UnOp::Min, RelOp::Greater | RelOp::GreaterEqual) => op,
+        (UnOp::Max, RelOp::Equal) => RelOp::LessEqual,
+        (UnOp::Min, RelOp::Equal) => RelOp::GreaterEqual,
+        _ => return None,
+    };
+    let closed = !free::mentions(n, &|v| v == row.var);
+    closed.then(|| PredKind::Rel(op, row.image.clone(), n.clone()))
 }
 
 /// The arguments that a function is applied to.

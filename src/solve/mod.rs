@@ -22,6 +22,7 @@ pub(crate) mod network;
 pub(crate) mod order;
 pub mod plan;
 pub(crate) mod products;
+pub(crate) mod record_fields;
 pub(crate) mod scope_window;
 pub(crate) mod subsets;
 pub(crate) mod summands;

@@ -8,6 +8,7 @@ use crate::Interpreter;
 use crate::solve::consequences::{
     common_sequences, consequences, ends_of_relations, functions_on_their_domains, restricted_sets,
 };
+use crate::solve::record_fields::bounded_records;
 use crate::solve::told_functions::told_functions;
 use bombus_analyse::effect_free_choice;
 use bombus_analyse::substitution::contradict;
@@ -116,6 +117,7 @@ impl Plan {
         together.extend(ends_of_relations(&self.conjuncts));
         together.extend(functions_on_their_domains(&self.conjuncts));
         together.extend(restricted_sets(&self.conjuncts));
+        together.extend(bounded_records(&self.conjuncts));
         for (pred, partial) in together {
             self.push_from(pred, true, partial);
         }

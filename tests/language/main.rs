@@ -12,6 +12,8 @@ mod labels_and_findings;
 mod libraries;
 mod reference_values;
 mod semantics;
+mod sets_without_end;
+mod sizes_of_sets;
 mod syntax_corpus;
 mod syntax_formulas;
 mod syntax_machines;

@@ -153,7 +153,9 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
                             facts.exact = other.or(facts.exact);
                             facts.waits |= other.is_none();
                         }
-                        BinOp::TotalSurjection | BinOp::PartialSurjection if is_set(from) => {
+                        BinOp::TotalSurjection | BinOp::PartialSurjection | BinOp::PartialBijection
+                            if is_set(from) =>
+                        {
                             facts.lower = facts.lower.max(to_size.unwrap_or(0));
                             facts.waits |= to_size.is_none();
                         }

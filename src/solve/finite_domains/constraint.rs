@@ -5,7 +5,7 @@
 
 use crate::solve::finite_domains::different::all_different;
 use crate::solve::finite_domains::domain::{Conflict, Domains, Event, Fd, Lit, Step};
-use crate::solve::finite_domains::relation::{Matrix, related};
+use crate::solve::finite_domains::relation::{Matrix, Verdicts, decided, related};
 use std::sync::Arc;
 
 /// A sum of variables with coefficients that are not zero.
@@ -96,6 +96,12 @@ pub enum Constraint {
         vars: [Fd; 2],
         matrix: Arc<Matrix>,
     },
+    /// The values of two variables and of one that is 0 or 1 stand in a row together.
+    Decided {
+        vars: [Fd; 2],
+        truth: Fd,
+        table: Arc<Verdicts>,
+    },
     /// The value is that of the row the index names. The index is one of those of the rows.
     Element {
         index: Fd,
@@ -136,6 +142,10 @@ impl Constraint {
             Constraint::AllDifferent(vars) => vars.iter().for_each(|(v, _)| watch(*v, Event::ANY)),
             Constraint::Table { vars, .. } => vars.iter().for_each(|v| watch(*v, Event::ANY)),
             Constraint::Related { vars, .. } => vars.iter().for_each(|v| watch(*v, Event::ANY)),
+            Constraint::Decided { vars, truth, .. } => {
+                watch(*truth, Event::FIXED);
+                vars.iter().for_each(|v| watch(*v, Event::ANY));
+            }
             Constraint::Element { index, rows, value } => {
                 watch(*index, Event::ANY);
                 watch(*value, Event::ANY);
@@ -154,7 +164,7 @@ impl Constraint {
             Constraint::AllDifferent(vars) => vars.len() * 4,
             Constraint::Table { rows, .. } => rows.len(),
             Constraint::Element { rows, .. } => rows.len(),
-            Constraint::Related { .. } | Constraint::Product { .. } => 0,
+            Constraint::Related { .. } | Constraint::Decided { .. } | Constraint::Product { .. } => 0,
         } / SMALL
     }
 
@@ -179,6 +189,7 @@ impl Constraint {
             Constraint::AllDifferent(vars) => all_different(d, vars),
             Constraint::Table { vars, rows } => table(d, vars, rows),
             Constraint::Related { vars, matrix } => related(d, *vars, matrix),
+            Constraint::Decided { vars, truth, table } => decided(d, *vars, *truth, table),
             Constraint::Element { index, rows, value } => element(d, *index, rows, *value),
             Constraint::Product { x, y, z } => product(d, *x, *y, *z),
         }

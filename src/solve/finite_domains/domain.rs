@@ -281,6 +281,35 @@ impl Domains {
         Ok(())
     }
 
+    /// Keeps the values from `base` to `base+63` that bits of a word name, as far as they are left.
+    pub(crate) fn keep(&mut self, v: Fd, base: i64, named: u64) -> Step {
+        let there = self.word(v, base);
+        let kept = there & named;
+        if kept == 0 {
+            return Err(Conflict);
+        }
+        let (low, high) = (kept.trailing_zeros(), 63 - kept.leading_zeros());
+        self.at_least(v, base + i64::from(low))?;
+        self.at_most(v, base + i64::from(high))?;
+        let gone = there & !kept & (u64::MAX >> (63 - high)) & (u64::MAX << low);
+        match self.bits[v.index()] {
+            Some(b) if gone != 0 && b.words == 1 => {
+                let moved = b.base - base;
+                let gone = if moved >= 0 { gone >> moved } else { gone << -moved };
+                self.trail.push(Undo::Word(b.at, self.words[b.at as usize]));
+                self.words[b.at as usize] &= !gone;
+                self.changed(v, 4);
+            }
+            Some(_) => {
+                for n in (low..high).filter(|n| gone >> n & 1 == 1) {
+                    self.remove(v, base + i64::from(n))?;
+                }
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
     pub fn fix(&mut self, v: Fd, n: i64) -> Step {
         if !self.contains(v, n) {
             return Err(Conflict);

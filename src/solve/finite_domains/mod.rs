@@ -14,7 +14,7 @@ pub use domain::{Conflict, Domains, Fd, Lit, Mark};
 
 use bombus_base::hash::HashMap;
 use domain::Event;
-use relation::Matrix;
+use relation::{Matrix, Verdicts};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -28,10 +28,18 @@ pub struct Network {
     queued: Vec<bool>,
     /// For each variable the constraints to run again, and after which changes.
     watch: Vec<Vec<(u32, Event)>>,
-    /// Matrices of tables, by the place of their rows.
-    matrices: HashMap<usize, Option<Arc<Matrix>>>,
+    /// Tables as bits, by the place of their rows, which stay in memory as long as they are known here.
+    tables: HashMap<usize, (Arc<[i64]>, Bits)>,
     /// Work that may be done before whoever calls has the chance to stop.
     left: usize,
+}
+
+/// A table as bits, where it has few values.
+#[derive(Clone)]
+enum Bits {
+    Matrix(Arc<Matrix>),
+    Verdicts(Arc<Verdicts>),
+    TooWide,
 }
 
 impl Default for Network {
@@ -49,7 +57,7 @@ impl Network {
             queue: VecDeque::new(),
             queued: Vec::new(),
             watch: Vec::new(),
-            matrices: HashMap::new(),
+            tables: HashMap::new(),
             left: 0,
         };
         // The variable behind `Lit::TRUE`.
@@ -86,26 +94,30 @@ impl Network {
         self.fresh.push_back(id);
     }
 
-    /// A table of two variables with few values as a matrix, which is looked through faster.
+    /// A table of two variables with few values as a matrix, and one that says of two variables whether something holds as two
+    /// of them: these are looked through faster.
     fn as_relation(&mut self, constraint: Constraint) -> Constraint {
         let Constraint::Table { vars, rows } = &constraint else { return constraint };
-        let [x, y] = **vars else { return constraint };
-        if x == y {
+        let (x, y, truth) = match **vars {
+            [x, y] => (x, y, None),
+            [x, y, z] if self.domains.low(z) >= 0 && self.domains.high(z) <= 1 => (x, y, Some(z)),
+            _ => return constraint,
+        };
+        if x == y || truth == Some(x) || truth == Some(y) {
             return constraint;
         }
-        let place = rows.as_ptr() as usize;
-        let known = self.matrices.get(&place).cloned().flatten().filter(|m| m.is_of(rows));
-        let matrix = match known {
-            Some(matrix) => Some(matrix),
-            None => {
-                let made = Matrix::new(rows).map(Arc::new);
-                self.matrices.insert(place, made.clone());
-                made
-            }
+        let made = || match truth {
+            None => Matrix::new(rows.chunks_exact(2).map(|r| [r[0], r[1]]))
+                .map_or(Bits::TooWide, |m| Bits::Matrix(m.into())),
+            Some(_) => Verdicts::new(rows.chunks_exact(3).map(|r| [r[0], r[1], r[2]]))
+                .map_or(Bits::TooWide, |v| Bits::Verdicts(v.into())),
         };
-        match matrix {
-            Some(matrix) => Constraint::Related { vars: [x, y], matrix },
-            None => constraint,
+        let place = rows.as_ptr() as usize;
+        let (_, bits) = self.tables.entry(place).or_insert_with(|| (rows.clone(), made()));
+        match (bits.clone(), truth) {
+            (Bits::Matrix(matrix), None) => Constraint::Related { vars: [x, y], matrix },
+            (Bits::Verdicts(table), Some(truth)) => Constraint::Decided { vars: [x, y], truth, table },
+            _ => constraint,
         }
     }
 
