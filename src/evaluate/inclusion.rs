@@ -85,6 +85,29 @@ impl Interpreter<'_> {
         Ok(self.sticks_out(env, &closure, &whole)?.then_some(false))
     }
 
+    /// Whether the tuples with one part of each first set are among those with parts of the second sets: they are if each first set lies
+    /// in its second one. If one does not, an element that sticks out makes a tuple that does, unless there is no tuple at all
+    /// because one of the sets is empty.
+    pub(crate) fn subset_by_parts(&self, env: &mut Env, parts: &[(&Value, &Value)]) -> Res<bool> {
+        let (mut sticks_out, mut open) = (false, None);
+        for (x, y) in parts {
+            match self.subset(env, x, y) {
+                Ok(inside) => sticks_out |= !inside,
+                Err(e) if e.is_stop() => return Err(e),
+                Err(e) => open = Some(e),
+            }
+        }
+        if !sticks_out && open.is_none() {
+            return Ok(true);
+        }
+        for (x, _) in parts {
+            if self.is_empty(env, x)? {
+                return Ok(true);
+            }
+        }
+        open.filter(|_| !sticks_out).map_or(Ok(false), Err)
+    }
+
     /// The least or greatest integer of a comprehension that cannot be listed: the first one that satisfies its
     /// predicate, from the end that its conjuncts leave. `None` if there is no such end or nothing is found near it, and if
     /// the predicate may be undefined at points that are not looked at: then the comprehension may have no value.

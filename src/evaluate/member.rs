@@ -394,6 +394,16 @@ impl Interpreter<'_> {
             (Symbolic::Unary(op, x), Some(Symbolic::Unary(op2, y))) if collected(*op, *op2).is_some() => {
                 Ok(self.subset(env, x, y)? && collected(*op, *op2) == Some(true))
             }
+            // All of a set is one of its parts, so none of them is infinite just if the set is finite.
+            (Symbolic::Unary(UnOp::Pow, x), Some(Symbolic::Unary(UnOp::Fin, y)))
+            | (Symbolic::Unary(UnOp::Pow1, x), Some(Symbolic::Unary(UnOp::Fin | UnOp::Fin1, y))) => {
+                Ok(self.subset(env, x, y)? && self.is_finite(env, x)?)
+            }
+            // A sequence that takes one value twice is there as soon as there is a value.
+            (Symbolic::Unary(UnOp::Seq, x), Some(Symbolic::Unary(UnOp::Iseq, _)))
+            | (Symbolic::Unary(UnOp::Seq1, x), Some(Symbolic::Unary(UnOp::Iseq | UnOp::Iseq1, _))) => {
+                self.is_empty(env, x)
+            }
             // What lies in a difference lies in its first part and has nothing of its second.
             (_, Some(Symbolic::Binary(BinOp::SetMinus, x, y)))
                 if matches!(self.list(env, y), Ok(Some(_))) =>
@@ -412,7 +422,15 @@ impl Interpreter<'_> {
                 self.subset(env, a, x)
             }
             (Symbolic::Binary(BinOp::Cartesian, x, y), Some(Symbolic::Binary(BinOp::Cartesian, z, w))) => {
-                Ok(self.subset(env, x, z)? && self.subset(env, y, w)?)
+                self.subset_by_parts(env, &[(x, z), (y, w)])
+            }
+            (Symbolic::Binary(BinOp::Cartesian, ..) | Symbolic::Struct(_), None)
+                if b.as_set().is_some_and(|list| list.is_empty()) =>
+            {
+                self.is_empty(env, a)
+            }
+            (Symbolic::Struct(xs), Some(Symbolic::Struct(ys))) if xs.len() == ys.len() => {
+                self.subset_by_parts(env, &xs.iter().zip(ys.iter()).collect::<Vec<_>>())
             }
             (
                 Symbolic::Binary(BinOp::TotalFunction, x, y),
@@ -525,10 +543,6 @@ impl Interpreter<'_> {
                         (Symbolic::Unary(UnOp::Pow, x), Symbolic::Unary(UnOp::Pow, y)) => {
                             return self.equal(env, x, y);
                         }
-                        (
-                            Symbolic::Binary(BinOp::Cartesian, x, y),
-                            Symbolic::Binary(BinOp::Cartesian, z, w),
-                        ) => return Ok(self.equal(env, x, z)? && self.equal(env, y, w)?),
                         (Symbolic::Closure(c), Symbolic::Closure(d))
                             if c.code.kind == d.code.kind && c.code.vars == d.code.vars =>
                         {

@@ -235,6 +235,22 @@ impl Interpreter<'_> {
                 if let Some(spans) = decided(self.spans(env, v))?.flatten() {
                     return Ok(spans.hull().is_none());
                 }
+                // There is no tuple without an element of each set.
+                if let Value::Symbolic(s) = v
+                    && let Symbolic::Binary(BinOp::Cartesian, a, b) = &**s
+                {
+                    return Ok(self.is_empty(env, a)? || self.is_empty(env, b)?);
+                }
+                if let Value::Symbolic(s) = v
+                    && let Symbolic::Struct(sets) = &**s
+                {
+                    for set in sets.iter() {
+                        if self.is_empty(env, set)? {
+                            return Ok(true);
+                        }
+                    }
+                    return Ok(false);
+                }
                 let mut found = false;
                 self.for_each(env, v, &mut |_, _| {
                     found = true;

@@ -402,6 +402,9 @@ impl Interpreter<'_> {
         match &e.kind {
             ExprKind::Binary(BinOp::Add | BinOp::Sub, a, b) => self.is_sum(table, a) && self.is_sum(table, b),
             ExprKind::Unary(UnOp::Neg, a) => self.is_sum(table, a),
+            // A sum that is taken several times is one.
+            ExprKind::Binary(BinOp::Mul, a, b) if !self.is_open(table, a) => self.is_sum(table, b),
+            ExprKind::Binary(BinOp::Mul, a, b) if !self.is_open(table, b) => self.is_sum(table, a),
             ExprKind::Binary(BinOp::Mul | BinOp::Mod | BinOp::Power | BinOp::Div, ..)
             | ExprKind::Unary(UnOp::Max | UnOp::Min | UnOp::Card, _) => !self.is_open(table, e),
             _ => true,

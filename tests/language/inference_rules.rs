@@ -240,7 +240,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "a number around those that a quantifier names may be a witness",
-        "{bool(#x.(x > 5%n & x mod %j = %n mod %j)), bool(#(x,y).(x > y+%a & y > 3%n))}",
+        "{bool(#x.(x > 5%m & x mod 7 = %j mod 7)), bool(#(x,y).(x > y-%n & y > 3%m))}",
         "{TRUE}",
     ),
     (
@@ -295,9 +295,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "what a sum leaves bounds each of its terms",
-        "{x,y | x >= %a & y >= %b & 2*%j*x+3*y <= %n & x %o %c}",
-        "dom({p,t | p:(-9..24)*(-9..13) & t = bool(prj1(INTEGER,INTEGER)(p) >= %a & prj2(INTEGER,INTEGER)(p) >= %b \
-         & 2*%j*prj1(INTEGER,INTEGER)(p)+3*prj2(INTEGER,INTEGER)(p) <= %n & prj1(INTEGER,INTEGER)(p) %o %c)} |> {TRUE})",
+        "{x,y | x >= 0 & y >= 0 & %j*x+3*y <= %n & x-y %o %a}",
+        "dom({p,t | p:(0..20)*(0..6) & t = bool(%j*prj1(INTEGER,INTEGER)(p)+3*prj2(INTEGER,INTEGER)(p) <= %n \
+         & prj1(INTEGER,INTEGER)(p)-prj2(INTEGER,INTEGER)(p) %o %a)} |> {TRUE})",
     ),
     (
         "a combination of equations holds where they do",
@@ -351,9 +351,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "what holds of all pairs of a relation holds of each",
-        "{r | r : {1,%j+1} <-> NATURAL & !(x,y).(x|->y : r => y <= x mod 3 & y %o %a)} \\/ \
+        "{r | r : {1,%j+1} <-> NATURAL & !(x,y).(x|->y : r => y <= 2 & x-y %o %a)} \\/ \
          {r | r : {1,2} <-> NATURAL & !y.(y : ran(r) => y <= 1 & y %o %b)}",
-        "{r | r <: {1,%j+1}*(0..2) & bool(!(x,y).(x|->y : r => y <= x mod 3 & y %o %a)) = TRUE} \\/ \
+        "{r | r <: {1,%j+1}*(0..2) & bool(!(x,y).(x|->y : r => x-y %o %a)) = TRUE} \\/ \
          {r | r <: {1,2}*(0..1) & bool(!y.(y : ran(r) => y %o %b)) = TRUE}",
     ),
     (
@@ -375,9 +375,9 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "the least element of a set is found from its known end on",
-        "{min({x | x > %n & x mod %j = %m mod %j & x /: %A}), max({x | x < %l & (x+99) mod %j = %m mod %j & x /: %A & x > %l-40})}",
-        "{min({x | x : 0..40 & x > %n & x mod %j = %m mod %j & x /: %A}), \
-         max({x | x : -70..30 & x < %l & (x+99) mod %j = %m mod %j & x /: %A & x > %l-40})}",
+        "{min({x | x > %l & x /: %A & !y.(y:0..%j => y*y /= x)}), max({x | x < %m-20 & x /: %B & !y.(y:0..%j => y*y /= x)})}",
+        "{min({x | x : -40..60 & x > %l & x /: %A & !y.(y:0..%j => y*y /= x)}), \
+         max({x | x : -40..60 & x < %m-20 & x /: %B & !y.(y:0..%j => y*y /= x)})}",
     ),
 ];
 
@@ -415,26 +415,32 @@ impl Instances {
     }
 }
 
+/// The first instance of a rule that is left open or has another value than enumeration finds.
+fn first_difference(seed: u64, (name, by_rule, by_points): &(&str, &str, &str)) -> Option<String> {
+    let wanted = instances_of_each();
+    let mut instances = Instances(Random(seed));
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..20 * wanted {
+        let [rule, points] = instances.of([by_rule, by_points]);
+        if !seen.insert(rule.clone()) {
+            continue;
+        }
+        match (evaluate(&rule), evaluate(&points)) {
+            (Ok(found), Ok(expected)) if found == expected => {}
+            (found, expected) => return Some(format!("{name}: {rule} is {found:?}, not {expected:?}")),
+        }
+        if seen.len() == wanted {
+            return None;
+        }
+    }
+    Some(format!("{name} has {} instances only", seen.len()))
+}
+
 #[test]
 fn what_a_rule_leaves_is_what_enumeration_finds() {
-    let wanted = instances_of_each();
-    for (at, (name, by_rule, by_points)) in RULES.iter().enumerate() {
-        let mut instances = Instances(Random(at as u64 + 1));
-        let mut seen = std::collections::BTreeSet::new();
-        for _ in 0..20 * wanted {
-            let [rule, points] = instances.of([by_rule, by_points]);
-            if !seen.insert(rule.clone()) {
-                continue;
-            }
-            let found = evaluate(&rule).unwrap_or_else(|e| panic!("{name}: {rule}: {e}"));
-            let expected = evaluate(&points).unwrap_or_else(|e| panic!("{name}: {points}: {e}"));
-            assert_eq!(found, expected, "{name}: {rule}");
-            if seen.len() == wanted {
-                break;
-            }
-        }
-        assert_eq!(seen.len(), wanted, "{name} has too few instances");
-    }
+    let all = RULES.iter().zip(1..).filter_map(|(rule, seed)| first_difference(seed, rule));
+    let wrong: Vec<String> = all.collect();
+    assert!(wrong.is_empty(), "{} rules are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Laws of sets that cannot be listed, and claims that are no laws, each with its truth value. `%A %B` are sets of texts.
