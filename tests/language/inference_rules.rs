@@ -307,8 +307,8 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "what a variable leaves of a sum is a multiple of what divides the others",
-        "{x,y,z | x+%j*y+2*%j*z = %m & x:0..30 & y:0..4 & z:0..4 & x %o %l}",
-        "{x,y,z | y:0..4 & z:0..4 & x = %m-%j*y-2*%j*z & x:0..30 & x %o %l}",
+        "{x,y,z | x+%j*y+2*%j*z = %m & x:0..60 & y:0..30 & z:0..30 & x %o %l}",
+        "{x,y,z | y:0..30 & z:0..30 & x = %m-%j*y-2*%j*z & x:0..60 & x %o %l}",
     ),
     (
         "a sum over the rows of a total function bounds each image",
@@ -370,7 +370,7 @@ const RULES: &[(&str, &str, &str)] = &[
     ),
     (
         "parts of a set are told by what they leave of it",
-        "{s | s : FIN1(NATURAL) & s /\\ (%A\\/{%a}) = s} \\/ {s | s \\/ %B = %B & s \\/ {%b} /= {%b}}",
+        "{s | s : FIN1(NATURAL) & s /\\ (%A\\/{%a}) = s} \\/ ran({t,s | t = %B & s \\/ t = t & s \\/ {%b} /= {%b}})",
         "{s | s <: %A\\/{%a} & s /= {} & s <: (%A\\/{%a}) /\\ NATURAL} \\/ {s | s <: %B & not(s <: {%b})}",
     ),
     (
