@@ -115,12 +115,15 @@ pub(super) struct Core<'a, S: System> {
 /// What whoever shows progress was not told yet. PERF: all workers tell it to one cache line.
 #[derive(Default)]
 pub(super) struct Untold {
-    pub(super) found: u64,
+    found: u64,
     pub(super) expanded: u64,
+    /// When it was told last.
+    since: Duration,
 }
 
-/// States that are told together.
+/// States that are told together, and how long few states wait for more of them.
 const TOLD: u64 = 4096;
+const UNTOLD: Duration = Duration::from_millis(100);
 
 impl<'a, S: System> Core<'a, S> {
     pub(super) fn new(shared: &'a Shared<'a, S>, index: usize) -> Self {
@@ -434,6 +437,7 @@ impl<S: System> Core<'_, S> {
         let found = self.record.fresh - fresh_before;
         self.shared.states.add(self.seat.worker(), found);
         self.untold.found += found;
+        self.tell_now_and_then();
     }
 
     /// Enters what was counted for events into the books.
@@ -447,14 +451,16 @@ impl<S: System> Core<'_, S> {
 
     /// Tells progress how far this worker is.
     pub(super) fn tell(&mut self) {
-        let Untold { found, expanded } = std::mem::take(&mut self.untold);
+        let Untold { found, expanded, .. } =
+            std::mem::replace(&mut self.untold, Untold { since: self.mark, ..Untold::default() });
         self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
         self.shared.progress.expanded.fetch_add(expanded, Ordering::Relaxed);
     }
 
-    /// The same, if it has gone far since.
-    pub(super) fn tell_now_and_then(&mut self) {
-        if self.untold.found + self.untold.expanded >= TOLD {
+    /// The same, if it has gone far since, or it was long ago.
+    fn tell_now_and_then(&mut self) {
+        let many = self.untold.found + self.untold.expanded >= TOLD;
+        if many || self.mark > self.untold.since + UNTOLD {
             self.tell();
         }
     }

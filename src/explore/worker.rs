@@ -216,7 +216,6 @@ impl<'a, S: System> Worker<'a, S> {
             shared.queues.put(&mut self.lane, out);
         }
         self.core.untold.expanded += batch.len() as u64;
-        self.core.tell_now_and_then();
         self.deal_with_trouble();
         if self.spare.len() < 4 {
             let mut batch = batch;
