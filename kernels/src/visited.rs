@@ -112,6 +112,7 @@ pub struct Visited {
     own: Arc<Meter>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a set of visited states has one store")]
 pub(crate) enum Store {
     Exact { nodes: Interner, roots: Interner },
     Hash { table: Table, prints: Chunks<AtomicU16> },
