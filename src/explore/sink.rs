@@ -109,21 +109,21 @@ pub(super) struct Core<'a, S: System> {
     pub(super) namer: Option<S::Worker>,
     /// Targets of the level, in a search on disk.
     pub(super) gathering: Gathering,
-    pub(super) untold: Untold,
+    pub(super) unreported: Unreported,
 }
 
-/// What whoever shows progress was not told yet. PERF: all workers tell it to one cache line.
+/// States that progress does not show yet. PERF: all workers report theirs to one cache line.
 #[derive(Default)]
-pub(super) struct Untold {
+pub(super) struct Unreported {
     found: u64,
     pub(super) expanded: u64,
-    /// When it was told last.
+    /// When progress was reported last.
     since: Duration,
 }
 
-/// States that are told together, and how long few states wait for more of them.
-const TOLD: u64 = 4096;
-const UNTOLD: Duration = Duration::from_millis(100);
+/// States that are reported together, and after what time fewer are.
+const REPORTED_TOGETHER: u64 = 4096;
+const REPORTED_AFTER: Duration = Duration::from_millis(100);
 
 impl<'a, S: System> Core<'a, S> {
     pub(super) fn new(shared: &'a Shared<'a, S>, index: usize) -> Self {
@@ -158,7 +158,7 @@ impl<'a, S: System> Core<'a, S> {
             watched: Vec::new(),
             aims: Vec::new(),
             gathering: Gathering::default(),
-            untold: Untold::default(),
+            unreported: Unreported::default(),
             namer: shared.visited.lineage().map(|_| shared.system.worker()),
         }
     }
@@ -436,8 +436,8 @@ impl<S: System> Core<'_, S> {
         }
         let found = self.record.fresh - fresh_before;
         self.shared.states.add(self.seat.worker(), found);
-        self.untold.found += found;
-        self.tell_now_and_then();
+        self.unreported.found += found;
+        self.report_progress_now_and_then();
     }
 
     /// Enters what was counted for events into the books.
@@ -449,19 +449,19 @@ impl<S: System> Core<'_, S> {
         }
     }
 
-    /// Tells progress how far this worker is.
-    pub(super) fn tell(&mut self) {
-        let Untold { found, expanded, .. } =
-            std::mem::replace(&mut self.untold, Untold { since: self.mark, ..Untold::default() });
+    /// Adds what this worker found and expanded to what progress shows.
+    pub(super) fn report_progress(&mut self) {
+        let Unreported { found, expanded, .. } =
+            std::mem::replace(&mut self.unreported, Unreported { since: self.mark, ..Unreported::default() });
         self.shared.progress.states.fetch_add(found, Ordering::Relaxed);
         self.shared.progress.expanded.fetch_add(expanded, Ordering::Relaxed);
     }
 
-    /// The same, if it has gone far since, or it was long ago.
-    fn tell_now_and_then(&mut self) {
-        let many = self.untold.found + self.untold.expanded >= TOLD;
-        if many || self.mark > self.untold.since + UNTOLD {
-            self.tell();
+    /// The same, if that is much, or was not done for some time.
+    fn report_progress_now_and_then(&mut self) {
+        let many = self.unreported.found + self.unreported.expanded >= REPORTED_TOGETHER;
+        if many || self.mark > self.unreported.since + REPORTED_AFTER {
+            self.report_progress();
         }
     }
 

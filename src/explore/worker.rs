@@ -79,7 +79,7 @@ impl<'a, S: System> Worker<'a, S> {
         }
         self.core.record.initial_missing |= self.core.trouble.is_some() || self.shared.queues.is_stopped();
         self.deal_with_trouble();
-        self.core.tell();
+        self.core.report_progress();
         self.shared.visited.give_back(&mut self.core.seat);
     }
 
@@ -100,7 +100,7 @@ impl<'a, S: System> Worker<'a, S> {
                     }
                     self.shared.visited.give_back(&mut self.core.seat);
                     self.hand_in();
-                    self.core.tell();
+                    self.core.report_progress();
                     let shared = self.shared;
                     // Who is alone does not wait.
                     let alone = shared.workers == 1;
@@ -124,7 +124,7 @@ impl<'a, S: System> Worker<'a, S> {
         {
             self.shared.queues.put(&mut self.lane, batch);
         }
-        self.core.tell();
+        self.core.report_progress();
         self.core.end_coverage();
         self.shared.visited.give_back(&mut self.core.seat);
     }
@@ -215,7 +215,7 @@ impl<'a, S: System> Worker<'a, S> {
         {
             shared.queues.put(&mut self.lane, out);
         }
-        self.core.untold.expanded += batch.len() as u64;
+        self.core.unreported.expanded += batch.len() as u64;
         self.deal_with_trouble();
         if self.spare.len() < 4 {
             let mut batch = batch;

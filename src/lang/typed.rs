@@ -400,6 +400,20 @@ pub enum RelOp {
     GreaterEqual,
 }
 
+impl RelOp {
+    /// The relation that holds between `b` and `a` just if this one holds between `a` and `b`, where there is one.
+    pub fn mirrored(self) -> Option<RelOp> {
+        Some(match self {
+            RelOp::Equal | RelOp::NotEqual => self,
+            RelOp::Less => RelOp::Greater,
+            RelOp::LessEqual => RelOp::GreaterEqual,
+            RelOp::Greater => RelOp::Less,
+            RelOp::GreaterEqual => RelOp::LessEqual,
+            _ => return None,
+        })
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Stmt {
     pub kind: StmtKind,

@@ -25,7 +25,9 @@ pub(crate) fn bounded_records(conjuncts: &[Arc<Conjunct>]) -> Vec<(Pred, bool)> 
     for c in conjuncts.iter().filter(|c| !c.partial) {
         let PredKind::Rel(op, a, b) = &c.pred.kind else { continue };
         note(&mut records, *op, a, b);
-        note(&mut records, mirrored(*op), b, a);
+        if let Some(op) = op.mirrored() {
+            note(&mut records, op, b, a);
+        }
     }
     let mut out = Vec::new();
     for (r, fields) in records.into_values() {
@@ -112,16 +114,4 @@ fn set_of(field: &Field, ty: &Type, r: &Expr) -> Option<Expr> {
     let all = field.sets.iter().cloned().chain(interval);
     let both = |a: Expr, b: Expr| set(ExprKind::Binary(BinOp::Inter, Box::new(a), Box::new(b)));
     all.reduce(both).or_else(|| (!is_infinite(ty)).then(|| set(ExprKind::TypeSet(ty.clone()))))
-}
-
-fn mirrored(op: RelOp) -> RelOp {
-    match op {
-        RelOp::Less => RelOp::Greater,
-        RelOp::LessEqual => RelOp::GreaterEqual,
-        RelOp::Greater => RelOp::Less,
-        RelOp::GreaterEqual => RelOp::LessEqual,
-        RelOp::Equal => RelOp::Equal,
-        // Nothing is said of what stands on the right of the others.
-        _ => RelOp::NotEqual,
-    }
 }

@@ -237,7 +237,7 @@ impl<S: System> Worker<'_, S> {
                 return shared.stop_for(Reason::Disk);
             }
             if states.is_empty() {
-                return self.core.tell();
+                return self.core.report_progress();
             }
             for part in states.chunks(super::batch::BATCH * shared.words) {
                 let Ok(mut batch) = Batch::new(shared.words, &shared.meter) else {

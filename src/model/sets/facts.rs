@@ -88,7 +88,8 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
     };
     match &p.kind {
         PredKind::Rel(op, a, b) => {
-            let (a, b, op) = if is_card(b) || is_set(b) { (b, a, mirrored(*op)) } else { (a, b, *op) };
+            let (a, b, op) =
+                if is_card(b) || is_set(b) { (b, a, op.mirrored().unwrap_or(*op)) } else { (a, b, *op) };
             if is_card(a) {
                 match (op, number(b)) {
                     (RelOp::Equal, Some(n)) => facts.exact = Some(n),
@@ -206,16 +207,6 @@ fn note(p: &Pred, set: SetId, machine: &Machine, numbers: &BTreeMap<VarId, Int>,
             }
         }
         _ => {}
-    }
-}
-
-fn mirrored(op: RelOp) -> RelOp {
-    match op {
-        RelOp::Less => RelOp::Greater,
-        RelOp::LessEqual => RelOp::GreaterEqual,
-        RelOp::Greater => RelOp::Less,
-        RelOp::GreaterEqual => RelOp::LessEqual,
-        other => other,
     }
 }
 
