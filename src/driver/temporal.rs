@@ -1,7 +1,7 @@
 //! Temporal formulas in a check: read before exploring, decided on the graph afterwards.
 //!
 //! In: formulas as the user wrote them, the loaded model, then the graph. Out: a verdict for each, and
-//! for a violated one a trace that the reference interpreter confirms step by step. Never here: how a
+//! for a violated one a trace that the evaluator and the oracle confirm step by step. Never here: how a
 //! formula is decided, how a piece of B is evaluated.
 
 mod along;
@@ -9,42 +9,41 @@ mod always;
 mod certified;
 mod chance;
 mod claims;
+mod counterexample;
+mod reading;
 mod scattered;
 mod symmetric;
 mod truth;
 mod typing;
 
-use super::compiled::{confirm_finding, confirmed_steps, walk_again};
-use super::{Certificate, CheckOptions, Engine, Rejected, first_use, judge, one_line, symmetry};
+use super::{Certificate, judge, symmetry};
 use crate::base::budget::Budget;
-use crate::base::diagnostic::{Diagnostic, Sources};
-use crate::base::span::Span;
+use crate::base::diagnostic::Diagnostic;
 use crate::evaluate::{Interpreter, State};
-use crate::explore::{self, Reason, Step, Store, Trace};
-use crate::lang::typed::{Machine, Pred, TemporalAssertion};
+use crate::explore::{self, Reason};
+use crate::lang::typed::{Machine, Pred};
 use crate::lang::walk::{Visit, visit_expr, visit_pred};
-use crate::ltl::atoms::{Faults, Table, Truth};
 use crate::ltl::check::{NOT_EVALUATED, NOT_EXPLORED, Row};
 use crate::ltl::ctl_parse::Ctl;
 use crate::ltl::formula::Formula;
 use crate::ltl::frozen::Frozen;
-use crate::ltl::ground::Property;
 use crate::ltl::path::{End, Path};
-use crate::ltl::pattern;
-use crate::ltl::view::{Explicit, Graph as _};
-use crate::ltl::{self, Checker, CtlVerdict, Place, Verdict, parse_ctl, parse_ltl};
-use crate::model::Model;
+use crate::ltl::{self, Checker, CtlVerdict, Verdict};
 use crate::program::Program;
 use crate::program::observe::Watched;
-use crate::report::{Ledger, SETUP_CONSTANTS, Temporal, Violation};
-use crate::system::{Finding, FindingKind, System};
+use crate::report::{Ledger, Temporal, Violation};
+use crate::system::System as _;
 pub use along::decided_by_sets;
 pub use claims::Claims;
+use counterexample::{executed, violation};
+pub(super) use counterexample::{truths_along, walked};
+pub(super) use reading::Reader;
+pub use reading::read;
 use serde_json::Value as Json;
 use symmetric::Execution;
 use truth::Truths;
+use typing::Pieces;
 pub(super) use typing::tree;
-use typing::{Pieces, Typing};
 
 /// What is said of a path that refutes a formula before its end.
 pub const OPEN: &str = "whatever follows, the formula is violated";
@@ -246,164 +245,6 @@ impl One {
     }
 }
 
-/// Reads and types all formulas of a run; the faults of all of them reject it.
-pub fn read(model: &mut Model, sources: &mut Sources, options: &CheckOptions) -> Result<Formulas, Rejected> {
-    let asked = &options.temporal;
-    let refuse = |sources: &Sources, message: &str| {
-        Err(Rejected { sources: sources.clone(), diagnostics: vec![Diagnostic::plain(message)] })
-    };
-    if !asked.is_empty() && !matches!(options.engine, Engine::Explicit | Engine::Bdd) {
-        return refuse(sources, "temporal formulas are checked by the engines explicit and bdd only");
-    }
-    let mut reader = Reader::default();
-    for text in &asked.ltl {
-        let file = sources.add("<ltl>", None, text.as_str());
-        reader.ltl(None, text, Place { file, offset: 0 });
-    }
-    if let Some((name, text)) = &asked.ltl_file
-        && !reader.file(name, text, sources)
-    {
-        return refuse(sources, &format!("--ltl-file: there is no formula in {name}"));
-    }
-    if asked.assertions {
-        let machine = &model.machine;
-        // What was meant to be checked must not be passed over in silence.
-        for a in &machine.doubtful_assertions {
-            reader.faults.push(if a.formula.is_empty() {
-                Diagnostic::error(a.span, format!("the temporal assertion `{}` is no string", a.name))
-                    .help(format!("write {} == \"formula\"", a.name))
-            } else {
-                Diagnostic::error(a.span, format!("`{}` is not the name of a temporal assertion", a.name))
-                    .help("formulas are defined as ASSERT_LTL… or ASSERT_CTL…; rename it to have it checked or left")
-            });
-        }
-        let doubtful = !machine.doubtful_assertions.is_empty();
-        if !doubtful && machine.ltl.is_empty() && machine.ctl.is_empty() {
-            return refuse(
-                sources,
-                "--ltl-assertions: the model has no definition ASSERT_LTL… or ASSERT_CTL… that is a string",
-            );
-        }
-        for a in &machine.ltl {
-            reader.ltl(Some(a.name.to_string()), &a.formula, place(a, sources));
-        }
-        for a in &machine.ctl {
-            reader.ctl(Some(a.name.to_string()), &a.formula, place(a, sources));
-        }
-    }
-    for text in &asked.ctl {
-        let file = sources.add("<ctl>", None, text.as_str());
-        reader.ctl(None, text, Place { file, offset: 0 });
-    }
-    let Reader { mut list, mut warnings, mut faults } = reader;
-    let typing = Typing::new(model);
-    for one in &list {
-        if let Err(more) = typed(&one.formula, &typing) {
-            faults.extend(more);
-        }
-    }
-    let mut pieces = typing.finish();
-    if faults.is_empty() {
-        warnings.append(&mut pieces.warnings);
-        for one in &mut list {
-            if let (Logic::Ltl(formula), ltl::Engine::Automaton) = (&one.formula, asked.engine) {
-                one.always = always::predicate(formula, &pieces).map(|pred| pieces.observe(pred));
-            }
-        }
-        let formulas = Formulas { list, pieces, warnings, engine: asked.engine };
-        if formulas.need_graph() && options.store != Store::Exact {
-            return refuse(sources, "temporal formulas need the states themselves: use --store exact");
-        }
-        Ok(formulas)
-    } else {
-        Err(Rejected { sources: sources.clone(), diagnostics: faults })
-    }
-}
-
-#[derive(Default)]
-pub(super) struct Reader {
-    pub list: Vec<One>,
-    pub warnings: Vec<Diagnostic>,
-    pub faults: Vec<Diagnostic>,
-}
-
-impl Reader {
-    pub fn ltl(&mut self, name: Option<String>, text: &str, place: Place) {
-        match parse_ltl(text, place) {
-            Ok(parsed) => {
-                self.warnings.extend(parsed.warnings);
-                self.list.push(One {
-                    name,
-                    text: one_line(text),
-                    formula: Logic::Ltl(parsed.formula),
-                    always: None,
-                });
-            }
-            Err(faults) => self.faults.extend(faults),
-        }
-    }
-
-    pub fn ctl(&mut self, name: Option<String>, text: &str, place: Place) {
-        match parse_ctl(text, place) {
-            Ok(parsed) => {
-                self.warnings.extend(parsed.warnings);
-                self.list.push(One {
-                    name,
-                    text: one_line(text),
-                    formula: Logic::Ctl(parsed.formula),
-                    always: None,
-                });
-            }
-            Err(faults) => self.faults.extend(faults),
-        }
-    }
-
-    /// The formulas of a file, with the patterns it defines; whether there was any.
-    pub fn file(&mut self, name: &str, text: &str, sources: &mut Sources) -> bool {
-        let file = sources.add(name, None, text);
-        let formulas = match pattern::read(text) {
-            Ok(formulas) => formulas,
-            Err(faults) => {
-                let shown = |f: pattern::Fault| Diagnostic::error(Span::new(file, f.start, f.end), f.message);
-                self.faults.extend(faults.into_iter().map(shown));
-                return true;
-            }
-        };
-        for f in &formulas {
-            let place = if f.expanded == f.written {
-                Place { file, offset: f.offset }
-            } else {
-                let called = format!("<{name}: {}>", one_line(&f.written));
-                Place { file: sources.add(called, None, f.expanded.as_str()), offset: 0 }
-            };
-            let before = self.list.len();
-            self.ltl(None, &f.expanded, place);
-            self.list[before..].iter_mut().for_each(|one| one.text = one_line(&f.written));
-        }
-        !formulas.is_empty()
-    }
-}
-
-/// Where an assertion stands: in the text of the model if it is there letter by letter.
-fn place(assertion: &TemporalAssertion, sources: &mut Sources) -> Place {
-    let quoted = sources.slice(assertion.span);
-    let inner = quoted.strip_prefix('"').and_then(|q| q.strip_suffix('"'));
-    if inner == Some(assertion.formula.as_str()) {
-        return Place { file: assertion.span.file, offset: assertion.span.start as usize + 1 };
-    }
-    let file = sources.add(format!("<{}>", assertion.name), None, assertion.formula.as_str());
-    Place { file, offset: 0 }
-}
-
-/// Walks a formula as the checker will, so that every name and type in it is looked at.
-fn typed(formula: &Logic, typing: &Typing) -> Result<(), Faults> {
-    let graph = Explicit::new(1, &[0], Vec::new());
-    match formula {
-        Logic::Ltl(f) => Property::new(f, &mut Table::new(&graph, typing)).map(|_| ()),
-        Logic::Ctl(f) => Checker::new(&graph, typing, &Budget::unlimited()).check_ctl(f).map(|_| ()),
-    }
-}
-
 /// What the formulas of a run came to.
 #[derive(Default)]
 pub struct Checked {
@@ -593,128 +434,4 @@ pub(super) enum Decided {
     Holds,
     Violated(Path, Vec<Row>),
     Incomplete(Vec<String>),
-}
-
-/// A path of the graph as an execution; the transition that closes a loop is its last step.
-fn executed(
-    program: &Program,
-    graph: &crate::graph::Graph,
-    frozen: &Frozen,
-    path: &Path,
-) -> Result<Execution, String> {
-    if graph.has_orbits() {
-        return symmetric::unfold(program, graph, frozen, path);
-    }
-    walked(graph, frozen, path)
-}
-
-/// A path of a graph whose nodes are single states as an execution.
-pub(super) fn walked(graph: &crate::graph::Graph, frozen: &Frozen, path: &Path) -> Result<Execution, String> {
-    let loop_start = match path.end {
-        End::Loop(entry) => Some(entry),
-        End::Deadlock | End::Open => None,
-    };
-    let mut trace: Trace = Vec::new();
-    let closing = loop_start.map(|entry| path.states[entry]);
-    for (i, state) in path.states.iter().copied().chain(closing).enumerate() {
-        let taken = i.checked_sub(1).map(|before| path.edges[before]);
-        let words = graph.state(frozen.node(state)).ok_or("a state of the graph has no words")?;
-        trace.push(Step {
-            event: taken.map(|e| frozen.event(e)),
-            label: taken.map_or(0, |e| frozen.label(e)),
-            state: words,
-        });
-    }
-    Ok(Execution { trace, positions: (0..path.states.len()).collect(), loop_start })
-}
-
-/// The counterexample, confirmed step by step.
-fn violation(
-    program: &Program,
-    (one, pieces, certificate): (&One, &Pieces, &Certificate),
-    path: &Path,
-    rows: &[Row],
-    shown: Execution,
-) -> Result<Violation, String> {
-    let Execution { trace, positions, loop_start } = shown;
-    let interpreter = Interpreter::new(program.machine(), &Budget::unlimited());
-    let mut states: Vec<State> = trace.iter().map(|s| program.values(&s.state)).collect();
-    let mut walk = confirmed_steps(program, &interpreter, &trace, &states)?;
-    // The formula itself is confirmed by `ltl::evaluate`, the oracle confirms that the path is an execution.
-    let claim = judge::Finding {
-        kind: if path.end == End::Deadlock { FindingKind::Deadlock } else { FindingKind::Ltl },
-        property: None,
-        event: None,
-        broken: None,
-        strict_guards: false,
-    };
-    let mut judged = judge::confirm(program.machine(), &walk.path(&states), &claim)?;
-    // A formula that may be decided on orbits is as true on a path as on the same path with other names.
-    let end = Finding { kind: claim.kind, property: 0, event: None };
-    if symmetric::obstacle(&one.formula).is_none()
-        && let Some(renamed) = first_use::in_order(program.machine(), &pieces.observed, &states, &walk.taken)
-        && let Some((again, by)) = walk_again(&interpreter, &end, &renamed, &claim)
-    {
-        (states, walk, judged) = (renamed.states, again, by);
-    }
-    let confirmed_by = Some(judged);
-    if certificate.is_asked() {
-        let end = loop_start.map_or(path.end, End::Loop);
-        let broken = certified::broken((one, pieces), program.machine(), &walk.path(&states), end);
-        certificate.take_trace(one.formula.word(), &one.text, broken);
-    }
-    let steps = walk.steps;
-    if let (End::Deadlock, Some(last)) = (path.end, states.last()) {
-        let deadlock = Finding { kind: FindingKind::Deadlock, property: 0, event: None };
-        confirm_finding(&interpreter, &deadlock, last)?;
-    }
-    let setup = steps.iter().take_while(|s| s.event == SETUP_CONSTANTS).count();
-    let mut explanation = truths_along(rows, &positions, setup);
-    explanation.push(
-        match (path.end, &one.formula) {
-            (End::Loop(_), _) => "the last step closes the loop: the path goes round for ever",
-            (End::Deadlock, _) => "the path ends in a deadlock",
-            (End::Open, Logic::Ltl(_)) => OPEN,
-            (End::Open, Logic::Ctl(_)) => "the formula fails; the path shows it as far as one path can",
-        }
-        .to_string(),
-    );
-    Ok(Violation {
-        kind: one.formula.word().to_string(),
-        property: one.text.clone(),
-        explanation,
-        trace: steps,
-        loop_start: loop_start.map(|entry| entry + setup),
-        confirmed_by,
-    })
-}
-
-/// Longer paths and larger formulas would hide the point.
-const MAX_POSITIONS: usize = 40;
-const MAX_ROWS: usize = 20;
-
-/// A table of the sub-formulas and their truth after each step of the trace, which goes through these
-/// positions of the path.
-pub(super) fn truths_along(rows: &[Row], positions: &[usize], setup: usize) -> Vec<String> {
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let shown = positions.len().min(MAX_POSITIONS);
-    let width = (setup + shown).saturating_sub(1).to_string().len();
-    let more = if positions.len() > shown { " …" } else { "" };
-    let line = |cells: &mut dyn Iterator<Item = String>, text: &str| {
-        let cells: Vec<String> = cells.map(|c| format!("{c:>width$}")).collect();
-        format!("{}{more}  {text}", cells.join(" "))
-    };
-    let mut lines = vec![line(&mut (setup..setup + shown).map(|i| i.to_string()), "after step")];
-    // The whole formula stands last; it is the one to keep when there are too many.
-    for row in &rows[rows.len().saturating_sub(MAX_ROWS)..] {
-        let cells = positions.iter().take(shown).map(|at| match row.truth[*at] {
-            Truth::True => "T".to_string(),
-            Truth::False => "F".to_string(),
-            Truth::Unknown => "?".to_string(),
-        });
-        lines.push(line(&mut { cells }, &one_line(&row.formula)));
-    }
-    lines
 }
