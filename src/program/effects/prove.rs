@@ -9,6 +9,7 @@ use crate::lower::alternatives;
 use crate::plan;
 use crate::uses::Uses;
 use bombus_base::Int;
+use bombus_lang::partiality::reads_an_image;
 use bombus_lang::typed::{
     BinOp, Expr, ExprKind, FunctionConst, Machine, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, Type,
     UnOp, VarId,
@@ -432,6 +433,10 @@ struct Partial<'v, 'p> {
 impl Visit for Partial<'_, '_> {
     fn expr(&mut self, e: &Expr) {
         self.found = self.found || !self.prover.is_total(e, self.context);
+    }
+
+    fn target(&mut self, t: &Target) {
+        self.found |= reads_an_image(&t.path);
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::plan::{self, Source};
 use crate::uses::Uses;
 use bombus_kernels::faults::fault;
-use bombus_lang::typed::{Step, Stmt, StmtKind, Target};
+use bombus_lang::typed::{PredKind, RelOp, Step, Stmt, StmtKind, Target};
 
 /// Where variables stand that were written on the way.
 pub(super) type Writes = BTreeMap<VarId, Operand>;
@@ -491,6 +491,7 @@ pub fn updated(target: &Target, value: &Expr, machine: &Machine) -> Expr {
             }
             [Step::Field(k), rest @ ..] => {
                 let Type::Struct(fields) = base.ty.clone() else { unreachable!("a record has fields") };
+                let is_read = fields.len() > 1 || rest.iter().any(|step| matches!(step, Step::Index(_)));
                 let parts = fields
                     .iter()
                     .enumerate()
@@ -500,9 +501,16 @@ pub fn updated(target: &Target, value: &Expr, machine: &Machine) -> Expr {
                         if i == *k { at(old, rest, value) } else { old }
                     })
                     .collect();
-                Expr { kind: ExprKind::Rec(parts), ty: base.ty, span }
+                let new = Expr { kind: ExprKind::Rec(parts), ty: base.ty.clone(), span };
+                if is_read { new } else { where_defined(base, new) }
             }
         }
+    }
+    /// `new` where `old` has a value, and no value elsewhere.
+    fn where_defined(old: Expr, new: Expr) -> Expr {
+        let (ty, span) = (new.ty.clone(), new.span);
+        let same = Pred { kind: PredKind::Rel(RelOp::Equal, old.clone(), old.clone()), span };
+        Expr { kind: ExprKind::If(Box::new(same), Box::new(new), Box::new(old)), ty, span }
     }
     let base =
         Expr { kind: ExprKind::Var(target.var), ty: machine.var(target.var).ty.clone(), span: target.span };
