@@ -452,6 +452,20 @@ fn writing_into_what_a_function_holds_asks_for_its_value_there() {
 }
 
 #[test]
+fn a_local_that_is_read_too_early_is_found_beside_a_side_without_an_outcome() {
+    for local in ["CHOICE t := 0 OR skip END", "IF y = 1 THEN t := 0 END", "skip"] {
+        let text = format!(
+            "MACHINE Model VARIABLES x, y INVARIANT x : 0..1 & y : 0..1 INITIALISATION x := 0 || y := 0
+             OPERATIONS early = BEGIN ANY z WHERE z : {{}} & z > x THEN x := z END || VAR t IN {local}; y := t END END;
+             turn = x := 1 - x END"
+        );
+        for engine in ENGINES {
+            assert_ne!(counts(engine, &[], &text).0["well_definedness"], 0, "{engine:?} {text}");
+        }
+    }
+}
+
+#[test]
 fn a_variable_that_its_own_set_is_made_of_is_no_endless_proof() {
     let text = "MACHINE Model VARIABLES n, m, t INVARIANT n:0..3 & n:{n} & m:{n,m} & m:0..3 & t<:t & t<:0..1
         INITIALISATION n := 0 || m := 1 || t := {} OPERATIONS up = SELECT n<3 THEN n := n+1 END; set = m := n;
