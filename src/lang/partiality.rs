@@ -5,7 +5,7 @@
 //! operator with a condition, unless a literal operand fulfils the condition. Never here: values and environments.
 
 use crate::typed::{
-    BigOp, BinOp, Expr, ExprKind, External, FunctionConst, Pred, Stmt, StmtKind, Type, UnOp, VarId,
+    BigOp, BinOp, Expr, ExprKind, External, FunctionConst, Pred, Step, Stmt, StmtKind, Type, UnOp, VarId,
 };
 use crate::walk::{Visit, visit_expr, visit_pred};
 
@@ -32,6 +32,11 @@ pub fn is_let_of_guard(bindings: &[(VarId, Expr)], body: &Stmt) -> bool {
         _ => false,
     };
     behind && !bindings.iter().any(|(_, e)| may_be_undefined(e))
+}
+
+/// Whether an assignment to a place asks for what a function holds: `f(a)(b) := e` and `f(a)'k := e` read `f(a)`, `f(a) := e` does not.
+pub fn reads_an_image(path: &[Step]) -> bool {
+    path.split_last().is_some_and(|(_, before)| before.iter().any(|step| matches!(step, Step::Index(_))))
 }
 
 /// Whether a unary operator has a condition that depends on more than types.

@@ -3,7 +3,7 @@
 //! In: typed trees. Out: `Uses`. Conservative: `partial` says "may be undefined" whenever an operator
 //! with a condition occurs.
 
-use bombus_lang::partiality::{is_partial_binary, is_partial_unary};
+use bombus_lang::partiality::{is_partial_binary, is_partial_unary, reads_an_image};
 use bombus_lang::typed::{
     BigOp, Expr, ExprKind, External, Machine, Pred, Step, Stmt, StmtKind, Target, VarId,
 };
@@ -65,6 +65,7 @@ impl Uses {
         if !t.path.is_empty() {
             self.reads.insert(t.var);
         }
+        self.partial |= reads_an_image(&t.path);
         for step in &t.path {
             if let Step::Index(i) = step {
                 visit_expr(i, self);

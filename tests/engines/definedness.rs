@@ -422,6 +422,50 @@ fn every_engine_counts_states_with_an_undefined_guard_alike() {
 }
 
 #[test]
+fn writing_into_what_a_function_holds_asks_for_its_value_there() {
+    // `f` is empty, so `f(1)` has no value: neither where nothing of the old record is kept, nor where the other side of `||`
+    // has no outcome. `f(1) := e` is defined for every `f`.
+    let fields = |body: &str| {
+        format!(
+            "MACHINE Model VARIABLES x, f INVARIANT x : 0..1 & f : 1..2 +-> struct(a : struct(b : 0..1))
+             INITIALISATION x := 0 || f := {{}} OPERATIONS write = {body}; turn = x := 1 - x END"
+        )
+    };
+    let nested = |body: &str| fields(body).replace("struct(a : struct(b : 0..1))", "(1..2 +-> 0..1)");
+    let undefined = [
+        fields("BEGIN f(1)'a := rec(b:1) END"),
+        fields("BEGIN f(1)'a'b := 1 END"),
+        fields("BEGIN x :: {} || f(1)'a'b := 1 END"),
+        nested("BEGIN f(1)(2) := 1 END"),
+        nested("BEGIN x :: {} || f(1)(2) := 1 END"),
+    ];
+    for text in undefined {
+        for engine in ENGINES {
+            assert_ne!(counts(engine, &[], &text).0["well_definedness"], 0, "{engine:?} {text}");
+        }
+    }
+    for text in [fields("BEGIN f(1) := rec(a:rec(b:1)) END"), nested("BEGIN x :: {} || f(1) := {} END")] {
+        for engine in ENGINES {
+            assert_eq!(counts(engine, &[], &text).0["well_definedness"], 0, "{engine:?} {text}");
+        }
+    }
+}
+
+#[test]
+fn a_local_that_is_read_too_early_is_found_beside_a_side_without_an_outcome() {
+    for local in ["CHOICE t := 0 OR skip END", "IF y = 1 THEN t := 0 END", "skip"] {
+        let text = format!(
+            "MACHINE Model VARIABLES x, y INVARIANT x : 0..1 & y : 0..1 INITIALISATION x := 0 || y := 0
+             OPERATIONS early = BEGIN ANY z WHERE z : {{}} & z > x THEN x := z END || VAR t IN {local}; y := t END END;
+             turn = x := 1 - x END"
+        );
+        for engine in ENGINES {
+            assert_ne!(counts(engine, &[], &text).0["well_definedness"], 0, "{engine:?} {text}");
+        }
+    }
+}
+
+#[test]
 fn a_variable_that_its_own_set_is_made_of_is_no_endless_proof() {
     let text = "MACHINE Model VARIABLES n, m, t INVARIANT n:0..3 & n:{n} & m:{n,m} & m:0..3 & t<:t & t<:0..1
         INITIALISATION n := 0 || m := 1 || t := {} OPERATIONS up = SELECT n<3 THEN n := n+1 END; set = m := n;

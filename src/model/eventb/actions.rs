@@ -165,11 +165,20 @@ pub(super) fn unbounded(names: &[Name], pred: &Expr) -> bool {
 /// The predicate about locals `x'`, which have the types of the variables `x`.
 pub(super) fn typed_as(names: &[Name], pred: Expr) -> Expr {
     let span = pred.span;
-    let same = |n: &Name| {
-        let pair = vec![ident(&primed(n), span), ident(n, span)];
-        node(ExprKind::Apply(Box::new(ident(&SAME_TYPE.into(), span)), pair), span)
-    };
+    let same = |n: &Name| of_one_type(ident(&primed(n), span), ident(n, span));
     conjunction(names.iter().map(same).chain(std::iter::once(pred)).collect(), span)
+}
+
+/// What a predicate says of types, and nothing else: true even where the predicate is false or undefined.
+pub(super) fn types_of(pred: Expr) -> Expr {
+    let span = pred.span;
+    let value = node(ExprKind::Builtin(Builtin::Bool, vec![pred]), span);
+    of_one_type(value, node(ExprKind::Const(Const::True), span))
+}
+
+fn of_one_type(a: Expr, b: Expr) -> Expr {
+    let span = a.span;
+    node(ExprKind::Apply(Box::new(ident(&SAME_TYPE.into(), span)), vec![a, b]), span)
 }
 
 /// Whether the form of a set tells that it has an element.

@@ -12,13 +12,13 @@
 //! a local called `x'`. Guards and actions that both levels state in the same words need no check.
 
 use super::actions::{
-    as_classical, assigned, before_after, feasible, name_primes, target_name, typed_as, unbounded,
+    as_classical, assigned, before_after, feasible, name_primes, target_name, typed_as, types_of, unbounded,
     whole_value,
 };
 use super::variants::conditions;
 use bombus_base::{Name, Span};
 use bombus_syntax::ast::{BinOp, Const, Expr, ExprKind, Ident, Obligation, Quant, Stmt, StmtKind};
-use bombus_syntax::eventb::names::{free, primed, replace, replace_in_action, visit};
+use bombus_syntax::eventb::names::{free, parts, primed, replace, replace_in_action, visit};
 use bombus_syntax::eventb::{Action, Event, Formula, INITIALISATION, Machine};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,8 @@ pub struct Lockstep<'a> {
     pub theorems: bool,
     /// Whether convergent and anticipated events are held to the variant.
     pub variants: bool,
-    /// Variables assigned non-deterministically whose new value some check or witness asks for.
+    /// Variables whose new value some check or witness asks for, and that are assigned non-deterministically or by a value that may
+    /// lack a type.
     asked: RefCell<BTreeSet<Name>>,
 }
 
@@ -155,7 +156,7 @@ impl<'a> Lockstep<'a> {
             match &action.stmt.kind {
                 StmtKind::Assign(targets, values) => {
                     for (target, value) in targets.iter().zip(values) {
-                        frame.assign(target, value);
+                        frame.assign(target, value, &self.asked.borrow());
                     }
                 }
                 _ if asked => {
@@ -281,13 +282,22 @@ impl<'a> Lockstep<'a> {
         witness_names.extend(of_base.iter().map(|(k, v)| (k.clone(), v.clone())));
         let guards: Vec<&Formula> = base.guards.iter().filter(|g| !g.theorem).collect();
         let mut loose: Vec<(Name, Ident)> = Vec::new();
+        let mut unbound: BTreeSet<Name> = vanished.iter().map(|(param, _)| param.clone()).collect();
         for (param, local) in vanished {
             match witness_for(event, &param) {
                 Some(witness) => {
                     let mut pred = witness.expr.clone();
                     replace(&mut pred, &witness_names);
                     self.settle_primes(&mut pred, &frame);
-                    self.bind(local, pred, witness, &place, &mut frame);
+                    unbound.remove(&param);
+                    let about = |g: &&&Formula| {
+                        let names = free(&g.expr);
+                        names.contains(&param) && names.is_disjoint(&unbound)
+                    };
+                    let mut types: Vec<Expr> = guards.iter().filter(about).map(|g| g.expr.clone()).collect();
+                    types.iter_mut().for_each(|guard| replace(guard, &of_base));
+                    let types = types.into_iter().map(types_of).collect();
+                    self.bind(local, types, pred, witness, &place, &mut frame);
                 }
                 None => loose.push((param, local)),
             }
@@ -350,10 +360,13 @@ impl<'a> Lockstep<'a> {
                 for (target, value) in targets.iter().zip(values) {
                     let Some(name) = target_name(target) else { continue };
                     if !kept(name) {
-                        frame.assign(target, value);
+                        frame.assign(target, value, &self.asked.borrow());
                         continue;
                     }
                     let wanted = whole_value(target, value);
+                    if frame.after.get(name) == Some(&wanted) {
+                        continue;
+                    }
                     let after = self.after(name, frame, target.span);
                     if after != wanted {
                         let pred = binary(BinOp::Equal, after, wanted);
@@ -371,7 +384,9 @@ impl<'a> Lockstep<'a> {
                         replace(&mut pred, witness_names);
                         name_primes(&mut pred, &|n| (n == name).then(|| primed(n)));
                         self.settle_primes(&mut pred, frame);
-                        self.bind(local, pred, witness, &place, frame);
+                        let span = pred.span;
+                        let types = vec![typed_as(std::slice::from_ref(name), conjunction(vec![], span))];
+                        self.bind(local, types, pred, witness, &place, frame);
                         frame.take_local(name, base_stmt.span);
                     }
                     None => free_choice.push(name.clone()),
@@ -436,6 +451,9 @@ impl<'a> Lockstep<'a> {
     /// The value of a variable after the event.
     fn after(&self, name: &Name, frame: &Frame, span: Span) -> Expr {
         if let Some(value) = frame.after.get(name) {
+            if may_lack_a_type(value) {
+                self.asked.borrow_mut().insert(name.clone());
+            }
             return Expr { kind: value.kind.clone(), span };
         }
         if frame.unnamed.contains(name) {
@@ -454,12 +472,22 @@ impl<'a> Lockstep<'a> {
         });
     }
 
-    /// Binds a local by its witness: by an equation where it is one, by search otherwise.
-    fn bind(&self, local: Ident, pred: Expr, witness: &Formula, place: &str, frame: &mut Frame) {
+    /// Binds a local by its witness: by an equation where it is one, by search otherwise. `types` tell its type.
+    fn bind(
+        &self,
+        local: Ident,
+        types: Vec<Expr>,
+        pred: Expr,
+        witness: &Formula,
+        place: &str,
+        frame: &mut Frame,
+    ) {
         if let Some(value) = solved_for(&pred, &local.name) {
             frame.wraps.push(Wrap::Let(local, value));
             return;
         }
+        let span = pred.span;
+        let pred = conjunction(types.into_iter().chain([pred]).collect(), span);
         let exists =
             node(ExprKind::Quant(Quant::Exists, vec![local.clone()], Box::new(pred.clone())), pred.span);
         frame.wraps.push(obligation(place, &witness.label, "WFIS", exists));
@@ -468,7 +496,16 @@ impl<'a> Lockstep<'a> {
 }
 
 impl Frame {
-    fn assign(&mut self, target: &Expr, value: &Expr) {
+    /// A value that was `asked` for by name gets one: a local `x'`.
+    fn assign(&mut self, target: &Expr, value: &Expr, asked: &BTreeSet<Name>) {
+        if let ExprKind::Ident(name) = &target.kind
+            && asked.contains(name)
+        {
+            let local = Ident { name: primed(name), span: target.span };
+            self.wraps.push(Wrap::Let(local, value.clone()));
+            self.take_local(name, target.span);
+            return;
+        }
         if let Some(name) = target_name(target) {
             self.after.insert(name.clone(), whole_value(target, value));
         }
@@ -498,6 +535,16 @@ impl Frame {
         };
         wrap_all(self.wraps, body)
     }
+}
+
+/// Whether a value may have to be told its type by what it is compared with, as `∅` and `id` have. What an action assigns is of
+/// the type of its variable, but where the value stands for `x'` in a predicate nothing says so.
+fn may_lack_a_type(value: &Expr) -> bool {
+    let open = matches!(
+        &value.kind,
+        ExprKind::Const(Const::EmptySet | Const::EmptySeq | Const::Id | Const::Prj1 | Const::Prj2)
+    );
+    open || parts(&mut value.clone()).into_iter().any(|part| may_lack_a_type(part))
 }
 
 fn wrap_all(wraps: Vec<Wrap>, body: Stmt) -> Stmt {

@@ -69,7 +69,8 @@ pub fn flatten(project: &Project, options: &Options) -> Result<Flat, Vec<Diagnos
     let extension = theories::extension(&project.theories, &datatypes, &used_names(&chain))?;
     definitions.extend(extension.definitions);
     let deterministic = |a: &Action| matches!(a.stmt.kind, StmtKind::Assign(..));
-    if !chain.levels.iter().flat_map(|l| &l.events).flat_map(|e| &e.actions).all(deterministic) {
+    let mut of_all_levels = chain.levels.iter().flat_map(|l| &l.events);
+    if of_all_levels.any(|e| !e.witnesses.is_empty() || !e.actions.iter().all(deterministic)) {
         definitions.extend(actions::same_type());
     }
     let name = match (chain.levels.first(), chain.contexts.last()) {

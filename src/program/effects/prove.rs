@@ -9,6 +9,7 @@ use crate::lower::alternatives;
 use crate::plan;
 use crate::uses::Uses;
 use bombus_base::Int;
+use bombus_lang::partiality::reads_an_image;
 use bombus_lang::typed::{
     BinOp, Expr, ExprKind, FunctionConst, Machine, Pred, PredKind, RelOp, Step, Stmt, StmtKind, Target, Type,
     UnOp, VarId,
@@ -433,15 +434,21 @@ impl Visit for Partial<'_, '_> {
     fn expr(&mut self, e: &Expr) {
         self.found = self.found || !self.prover.is_total(e, self.context);
     }
+
+    fn target(&mut self, t: &Target) {
+        self.found |= reads_an_image(&t.path);
+    }
 }
 
 /// Whether a substitution holds conditions that are findings when they fail, or calls something.
 fn has_conditions(s: &Stmt) -> bool {
     match &s.kind {
+        // A local may be read before it has a value.
         StmtKind::Pre(..)
         | StmtKind::Assert(..)
         | StmtKind::Witness(..)
         | StmtKind::Call { .. }
+        | StmtKind::Var(..)
         | StmtKind::While { .. } => true,
         StmtKind::Choice(all) | StmtKind::Seq(all) | StmtKind::Par(all) => all.iter().any(has_conditions),
         StmtKind::If(branches, other) | StmtKind::Select(branches, other) => {
@@ -450,7 +457,7 @@ fn has_conditions(s: &Stmt) -> bool {
         StmtKind::Case(_, branches, other) => {
             branches.iter().any(|(_, s)| has_conditions(s)) || other.iter().any(|s| has_conditions(s))
         }
-        StmtKind::Any(_, _, s) | StmtKind::Let(_, s) | StmtKind::Var(_, s) => has_conditions(s),
+        StmtKind::Any(_, _, s) | StmtKind::Let(_, s) => has_conditions(s),
         StmtKind::Skip
         | StmtKind::Assign(_)
         | StmtKind::BecomesIn(..)

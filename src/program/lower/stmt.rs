@@ -8,7 +8,7 @@ use super::*;
 use crate::plan::{self, Source};
 use crate::uses::Uses;
 use bombus_kernels::faults::fault;
-use bombus_lang::typed::{Step, Stmt, StmtKind, Target};
+use bombus_lang::typed::{PredKind, RelOp, Step, Stmt, StmtKind, Target, VarKind};
 
 /// Where variables stand that were written on the way.
 pub(super) type Writes = BTreeMap<VarId, Operand>;
@@ -182,7 +182,7 @@ impl<'w> Lower<'w> {
                 // be noticed although an earlier one leaves nothing to combine it with.
                 for (i, s) in ss.iter().enumerate() {
                     let cut = ss[..i].iter().any(|t| may_be_infeasible(t, self.w.machine));
-                    if cut && may_fail(s, self.w.machine) {
+                    if cut && may_fail(s, env, self.w.machine) {
                         self.stmt(s, env, true, &mut |_, _| Ok(()))?;
                     }
                 }
@@ -440,8 +440,8 @@ fn may_be_infeasible(s: &Stmt, m: &Machine) -> bool {
     }
 }
 
-/// Whether executing a substitution may run into an error.
-fn may_fail(s: &Stmt, m: &Machine) -> bool {
+/// Whether executing a substitution may run into an error. A local or a result that has no value yet where it is read is one.
+fn may_fail(s: &Stmt, env: &Env, m: &Machine) -> bool {
     fn obliges(s: &Stmt, m: &Machine) -> bool {
         match &s.kind {
             StmtKind::Pre(..) | StmtKind::Assert(..) | StmtKind::Witness(..) | StmtKind::While { .. } => true,
@@ -450,7 +450,8 @@ fn may_fail(s: &Stmt, m: &Machine) -> bool {
             | StmtKind::BecomesIn(..)
             | StmtKind::BecomesSuch(..)
             | StmtKind::External(..) => false,
-            StmtKind::Any(_, _, s) | StmtKind::Let(_, s) | StmtKind::Var(_, s) => obliges(s, m),
+            StmtKind::Var(..) => true,
+            StmtKind::Any(_, _, s) | StmtKind::Let(_, s) => obliges(s, m),
             StmtKind::If(cases, other) | StmtKind::Select(cases, other) => {
                 cases.iter().any(|(_, s)| obliges(s, m)) || other.as_ref().is_some_and(|s| obliges(s, m))
             }
@@ -458,10 +459,13 @@ fn may_fail(s: &Stmt, m: &Machine) -> bool {
                 cases.iter().any(|(_, s)| obliges(s, m)) || other.as_ref().is_some_and(|s| obliges(s, m))
             }
             StmtKind::Choice(ss) | StmtKind::Seq(ss) | StmtKind::Par(ss) => ss.iter().any(|s| obliges(s, m)),
-            StmtKind::Call { op, .. } => obliges(&m.op(*op).body, m),
+            StmtKind::Call { op, results, .. } => !results.is_empty() || obliges(&m.op(*op).body, m),
         }
     }
-    Uses::of_stmt(s, m).partial || obliges(s, m)
+    let may_lack_a_value =
+        |v: &VarId| matches!(m.var(*v).kind, VarKind::Local | VarKind::Result) && !env.now.contains_key(v);
+    let uses = Uses::of_stmt(s, m);
+    uses.partial || uses.reads.iter().any(may_lack_a_value) || obliges(s, m)
 }
 
 /// The new value of the whole variable when a part of it is assigned.
@@ -491,6 +495,7 @@ pub fn updated(target: &Target, value: &Expr, machine: &Machine) -> Expr {
             }
             [Step::Field(k), rest @ ..] => {
                 let Type::Struct(fields) = base.ty.clone() else { unreachable!("a record has fields") };
+                let is_read = fields.len() > 1 || rest.iter().any(|step| matches!(step, Step::Index(_)));
                 let parts = fields
                     .iter()
                     .enumerate()
@@ -500,9 +505,16 @@ pub fn updated(target: &Target, value: &Expr, machine: &Machine) -> Expr {
                         if i == *k { at(old, rest, value) } else { old }
                     })
                     .collect();
-                Expr { kind: ExprKind::Rec(parts), ty: base.ty, span }
+                let new = Expr { kind: ExprKind::Rec(parts), ty: base.ty.clone(), span };
+                if is_read { new } else { where_defined(base, new) }
             }
         }
+    }
+    /// `new` where `old` has a value, and no value elsewhere.
+    fn where_defined(old: Expr, new: Expr) -> Expr {
+        let (ty, span) = (new.ty.clone(), new.span);
+        let same = Pred { kind: PredKind::Rel(RelOp::Equal, old.clone(), old.clone()), span };
+        Expr { kind: ExprKind::If(Box::new(same), Box::new(new), Box::new(old)), ty, span }
     }
     let base =
         Expr { kind: ExprKind::Var(target.var), ty: machine.var(target.var).ty.clone(), span: target.span };

@@ -57,6 +57,38 @@ fn a_kept_variable_must_change_as_the_abstract_action_says() {
 }
 
 #[test]
+fn an_empty_set_is_of_the_type_of_the_variable_that_takes_it() {
+    // What the refinement assigns stands for `s'` in what the abstraction says of it, and nothing there has a type.
+    for says in ["s :∈ {∅}", "s :∣ s' = ∅", "s ≔ {x∣x∈∅}", "s :∣ finite(s')"] {
+        let text = format!(
+            "machine A variables s invariants @typ s⊆ℤ variant card(s) events
+               event INITIALISATION then @ini {says} end
+               anticipated event empty then @act {says} end end
+             machine B refines A variables s variant card(s) events
+               event INITIALISATION then @ini s≔∅ end
+               anticipated event empty refines empty then @act s≔∅ end end"
+        );
+        let options = LoadOptions { variants: true, ..LoadOptions::default() };
+        assert_eq!(check_with(&text, &options).expect(says).findings, Vec::<String>::new(), "{says}");
+    }
+}
+
+#[test]
+fn a_witness_is_of_the_type_that_the_abstract_guards_give_its_parameter() {
+    for says in ["p ⊆ ∅", "p ∈ {∅}", "p = ∅"] {
+        let text = format!(
+            "machine A variables s invariants @typ s⊆ℤ events
+               event INITIALISATION then @ini s≔∅ end
+               event put any p where @ran p⊆1‥2 then @act s≔p end end
+             machine B refines A variables s events
+               event INITIALISATION then @ini s≔∅ end
+               event clear refines put with @p {says} then @act s≔∅ end end"
+        );
+        assert_eq!(check(&text), Seen { states: 1, transitions: 1, findings: vec![] }, "{says}");
+    }
+}
+
+#[test]
 fn a_new_event_must_not_change_abstract_variables() {
     let seen = chain(
         "machine B refines A variables x events
