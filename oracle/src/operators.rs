@@ -70,6 +70,11 @@ impl Oracle<'_> {
             Interval => Val::Many(Set::Interval(int(&*self.value_of(a)?)?, int(&*self.value_of(b)?)?)),
             Product => Val::Many(Set::Product(Arc::new(a.set()?), Arc::new(b.set()?))),
             Relation => self.unary(UnOp::Pow, self.binary(Product, a, b)?)?,
+            Union | Inter | Minus if let (Val::One(a), Val::One(b)) = (&a, &b) => {
+                let (a, b) = (listed(a)?, listed(b)?);
+                self.charge((a.len() + b.len()) as u64)?;
+                merged(op, a, b).into()
+            }
             Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
             Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),
             Minus => Val::Many(Set::Minus(Arc::new(a.set()?), Arc::new(b.set()?))),
@@ -232,18 +237,29 @@ impl Oracle<'_> {
             }
             (Power, Value::Real(a), Value::Int(b)) if *b >= zero => {
                 let size = a.numerator().bit_len() + a.denominator().bit_len();
-                Value::Real(a.pow(exponent(b, size)? as isize))
+                Value::real(a.pow(exponent(b, size)? as isize))
             }
-            (Add, Value::Real(a), Value::Real(b)) => Value::Real(a + b),
-            (Sub, Value::Real(a), Value::Real(b)) => Value::Real(a - b),
-            (Mul, Value::Real(a), Value::Real(b)) => Value::Real(a * b),
-            (Div, Value::Real(a), Value::Real(b)) if *b != RBig::ZERO => Value::Real(a / b),
+            (Add, Value::Real(a), Value::Real(b)) => Value::real(&**a + &**b),
+            (Sub, Value::Real(a), Value::Real(b)) => Value::real(&**a - &**b),
+            (Mul, Value::Real(a), Value::Real(b)) => Value::real(&**a * &**b),
+            (Div, Value::Real(a), Value::Real(b)) if **b != RBig::ZERO => Value::real(&**a / &**b),
             (Div | Mod | Power | PowerWhole, _, Value::Int(_)) | (Div, Value::Real(_), Value::Real(_)) => {
                 return Stop::undefined(format!("{a} {} {b}", op.word()));
             }
             _ => return Err(Stop::ill("two numbers of one type")),
         })
     }
+}
+
+/// The union, the intersection or the difference of two sorted lists.
+fn merged(op: BinOp, a: &[Value], b: &[Value]) -> Value {
+    let own = a.iter().filter(|x| b.binary_search(x).is_ok() == (op == BinOp::Inter));
+    let mut all: Vec<Value> = own.cloned().collect();
+    if op == BinOp::Union {
+        all.extend_from_slice(b);
+        all.sort();
+    }
+    Value::Set(Arc::new(all))
 }
 
 /// The exponent as a machine number, if the power of a base of that many bits is not absurdly large.
@@ -263,10 +279,10 @@ fn relation(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
 fn one_number(op: UnOp, v: &Value) -> Res<Value> {
     Ok(match (op, v) {
         (UnOp::Neg, Value::Int(n)) => Value::Int(-n),
-        (UnOp::Neg, Value::Real(r)) => Value::Real(-r),
+        (UnOp::Neg, Value::Real(r)) => Value::real(-&**r),
         (UnOp::Floor, Value::Real(r)) => Value::Int(r.floor()),
         (UnOp::Ceiling, Value::Real(r)) => Value::Int(r.ceil()),
-        (UnOp::ToReal, Value::Int(n)) => Value::Real(RBig::from(n.clone())),
+        (UnOp::ToReal, Value::Int(n)) => Value::real(RBig::from(n.clone())),
         _ => return Err(Stop::ill("a number")),
     })
 }

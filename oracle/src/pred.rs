@@ -50,7 +50,7 @@ impl Oracle<'_> {
             }
             Pred::Partition(whole, parts) => self.partition(env, whole, parts),
             Pred::Made(c, e) => match &*self.look(env, e)? {
-                Value::Free(_, _, made, _) => Ok(made == c),
+                Value::Free(_, made, _) => Ok(made.1 == *c),
                 _ => Err(Stop::ill("a value of a free type")),
             },
             Pred::At(label, p) => self.holds(env, p).map_err(|s| located(s, label)),

@@ -235,7 +235,7 @@ impl Oracle<'_> {
             Type::Given(n) => {
                 let set = self.machine.sets.iter().find(|s| &s.name == n);
                 let mut elements = set.into_iter().flat_map(|s| &s.elements).enumerate();
-                elements.try_for_each(|(i, e)| visit(Value::Elem(i as u32, n.clone(), e.clone())))
+                elements.try_for_each(|(i, e)| visit(Value::element(i as u32, n.clone(), e.clone())))
             }
             Type::Pow(t) => self.each(&Set::Subsets(all(t), false), visit),
             Type::Prod(a, b) => self.each(&Set::Product(all(a), all(b)), visit),
@@ -245,7 +245,7 @@ impl Oracle<'_> {
             }
             Type::Free(n) => {
                 for (i, (c, arg)) in self.machine.constructors(n).enumerate() {
-                    let make = |arg| Value::Free(n.clone(), i as u32, c.clone(), arg);
+                    let make = |arg| Value::Free(i as u32, Arc::new((n.clone(), c.clone())), arg);
                     match arg {
                         None => visit(make(None))?,
                         Some((_, domain)) => {
