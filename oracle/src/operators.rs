@@ -11,7 +11,7 @@ use crate::value::Value;
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
 use dashu_ratio::RBig;
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 impl Oracle<'_> {
     pub(crate) fn unary<'l>(&self, op: UnOp, a: Val) -> Res<Val<'l>> {
@@ -72,8 +72,17 @@ impl Oracle<'_> {
             Relation => self.unary(UnOp::Pow, self.binary(Product, a, b)?)?,
             Union | Inter | Minus if let (Val::One(a), Val::One(b)) = (&a, &b) => {
                 let (a, b) = (listed(a)?, listed(b)?);
-                self.charge((a.len() + b.len()) as u64)?;
-                merged(op, a, b).into()
+                let work = match op {
+                    Minus => a.len() * b.len().min(1),
+                    Inter => a.len().min(b.len()),
+                    _ => a.len() + b.len(),
+                };
+                self.charge(work as u64)?;
+                match (op, b.is_empty()) {
+                    (Minus, true) => Value::Set(a.clone()).into(),
+                    (Inter, _) if b.len() < a.len() => merged(op, b, a).into(),
+                    _ => merged(op, a, b).into(),
+                }
             }
             Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
             Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),
@@ -188,17 +197,22 @@ impl Oracle<'_> {
         sets.try_fold(first, |a, b| self.value_of(self.binary(by, a.into(), b.into())?).map(Cow::into_owned))
     }
 
+    /// From each left side all values to which one or more pairs lead.
     fn closure1(&self, r: Val) -> Res<Value> {
-        let r = r.set()?;
-        let mut all = Value::Set(self.list(&r)?);
-        loop {
-            let step = self.relational(BinOp::Compose, Set::Listed(listed(&all)?.clone()), r.clone())?;
-            let next = Value::set(listed(&all)?.iter().chain(listed(&step)?.iter()).cloned().collect());
-            if next == all {
-                return Ok(all);
+        let r = self.list(&r.set()?)?;
+        let mut all = Vec::new();
+        for x in listed(&self.side(&Set::Listed(r.clone()), false)?)?.iter() {
+            let (mut open, mut seen) = (vec![x], BTreeSet::new());
+            while let Some(from_here) = open.pop() {
+                let pairs = from(&r, from_here).filter_map(Value::sides);
+                for (_, y) in pairs.take_while(|p| p.0 == from_here) {
+                    self.tick()?;
+                    open.extend(seen.insert(y).then_some(y));
+                }
             }
-            all = next;
+            all.extend(seen.into_iter().map(|y| (x.clone(), y.clone())));
         }
+        Ok(relation(all))
     }
 
     pub(crate) fn iterate<'l>(&self, t: &Type, r: Val, n: &Value) -> Res<Val<'l>> {

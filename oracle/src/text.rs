@@ -147,11 +147,17 @@ impl Node {
     }
 }
 
-/// Whether one of some names occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
+/// Whether one of some names occurs in a text, bound or free.
 pub(crate) fn mentions<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
-    let odd = text.contains(['"', '\\']);
-    let words: BTreeSet<&str> = text.split(|c: char| c.is_whitespace() || "()`".contains(c)).collect();
-    names.any(|n| if odd || n.contains([' ', '`']) { text.contains(n) } else { words.contains(n) })
+    names.any(|n| occurrences(text, n) > 0)
+}
+
+/// How often a name occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
+pub(crate) fn occurrences(text: &str, name: &str) -> usize {
+    if text.contains(['"', '\\']) || name.contains([' ', '`']) {
+        return text.matches(name).count();
+    }
+    text.split(|c: char| c.is_whitespace() || "()`".contains(c)).filter(|word| *word == name).count()
 }
 
 fn form(word: &str, parts: Vec<String>) -> String {
