@@ -30,9 +30,6 @@ type Choice = (Option<(usize, Range)>, Option<usize>);
 /// A range with at most so many bits is short.
 const SHORT: f64 = 10.0;
 
-/// A long range: its bits, the place of its variable, and the conjunct that says no more than that.
-type Long = (f64, usize, Range, Option<usize>);
-
 /// The values that a variable runs through.
 enum Range {
     Equal(Slot),
@@ -140,20 +137,21 @@ impl Oracle<'_> {
     /// shortest range. A conjunct that is true for the whole range is removed. The second answer is a variable whose
     /// range is undefined.
     fn choose(&self, env: &Env, left: &[&Var], open: &mut Vec<Conjunct>) -> Choice {
-        let (mut undefined, mut long): (_, Option<Long>) = (None, None);
-        for equations in [true, false] {
+        let (mut undefined, mut best): (_, Option<(f64, usize, Range, Option<usize>)>) = (None, None);
+        let mut is_short = |at: usize, range: Range, conjunct: Option<usize>| {
+            let bits = if let Range::Members(set) = &range { self.bits(set) } else { 0.0 };
+            if best.as_ref().is_none_or(|other| bits < other.0) {
+                best = Some((bits, at, range, conjunct));
+            }
+            bits <= SHORT
+        };
+        'short: for equations in [true, false] {
             for (at, var) in left.iter().enumerate() {
                 for k in 0..open.len() {
                     match self.range(env, &var.0, open[k].1, equations) {
                         Ok(Some((range, is_exact))) => {
-                            let bits = if let Range::Members(set) = &range { self.bits(set) } else { 0.0 };
-                            let conjunct = is_exact.then_some(k);
-                            if bits <= SHORT {
-                                conjunct.map(|k| open.remove(k));
-                                return (Some((at, range)), undefined);
-                            }
-                            if long.as_ref().is_none_or(|(other, ..)| bits < *other) {
-                                long = Some((bits, at, range, conjunct));
+                            if is_short(at, range, is_exact.then_some(k)) {
+                                break 'short;
                             }
                         }
                         Err(Stop::Undefined(_)) => undefined = Some(at),
@@ -163,12 +161,15 @@ impl Oracle<'_> {
                 // Integers between comparisons with numbers, and with variables that are compared with numbers; so many
                 // variables may stand between one and the number that bounds it.
                 let bound = |upper| self.bound(env, &var.0, open, upper, 3);
-                if !equations && let (Some(low), Some(high)) = (bound(false), bound(true)) {
-                    return (Some((at, Range::Members(Set::Interval(low, high)))), undefined);
+                if !equations
+                    && let (Some(low), Some(high)) = (bound(false), bound(true))
+                    && is_short(at, Range::Members(Set::Interval(low, high)), None)
+                {
+                    break 'short;
                 }
             }
         }
-        if let Some((_, at, range, conjunct)) = long {
+        if let Some((_, at, range, conjunct)) = best {
             conjunct.map(|k| open.remove(k));
             return (Some((at, range)), undefined);
         }

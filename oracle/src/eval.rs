@@ -191,11 +191,11 @@ impl<'m> Oracle<'m> {
             self.steps.set(own - elements);
             return Ok(());
         }
-        let reserve = self.reserve.get();
+        let (more, reserve) = (elements - own, self.reserve.get());
         self.steps.set(0);
-        self.reserve.set(reserve.saturating_sub(elements - own));
+        self.reserve.set(reserve.saturating_sub(more));
         let too_big = || Stop::TooBig(format!("more than {} steps", self.budget));
-        if elements <= own.saturating_add(reserve) { Ok(()) } else { Err(too_big()) }
+        if more <= reserve { Ok(()) } else { Err(too_big()) }
     }
 
     /// The value of an expression.

@@ -428,11 +428,10 @@ impl<'a> Run<'a> {
 
     /// One member of an infinite set from which results are chosen that nothing reads; any other set as it is.
     fn one_for_all(&mut self, xs: &[Name], set: Set) -> Set {
-        let result = |op: &Operation, x: &Name| op.results.iter().any(|r| r.0 == *x);
-        let unread = |op: &Operation| {
-            let text = op.body.write();
-            xs.iter().all(|x| result(op, x) && occurrences(&text, x) == 1)
+        let unread = |op: &Operation, x: &Name| {
+            op.results.iter().any(|r| r.0 == *x) && occurrences(&op.body.write(), x) == 1
         };
+        let unread = |op: &Operation| xs.iter().all(|x| unread(op, x));
         match self.oracle.one_of_many(&set) {
             Some(v) if self.outermost.is_some_and(unread) => {
                 self.endless = true;

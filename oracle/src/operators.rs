@@ -72,17 +72,12 @@ impl Oracle<'_> {
             Relation => self.unary(UnOp::Pow, self.binary(Product, a, b)?)?,
             Union | Inter | Minus if let (Val::One(a), Val::One(b)) = (&a, &b) => {
                 let (a, b) = (listed(a)?, listed(b)?);
-                let work = match op {
-                    Minus => a.len() * b.len().min(1),
-                    Inter => a.len().min(b.len()),
-                    _ => a.len() + b.len(),
-                };
-                self.charge(work as u64)?;
-                match (op, b.is_empty()) {
-                    (Minus, true) => Value::Set(a.clone()).into(),
-                    (Inter, _) if b.len() < a.len() => merged(op, b, a).into(),
-                    _ => merged(op, a, b).into(),
+                let (a, b) = if op == Inter && b.len() < a.len() { (b, a) } else { (a, b) };
+                if op == Minus && b.is_empty() {
+                    return Ok(Value::Set(a.clone()).into());
                 }
+                self.charge((a.len() + if op == Union { b.len() } else { 0 }) as u64)?;
+                merged(op, a, b).into()
             }
             Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
             Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),

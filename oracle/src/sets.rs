@@ -168,41 +168,28 @@ impl Oracle<'_> {
     pub(crate) fn one_of_many(&self, set: &Set) -> Option<Value> {
         match set {
             Set::All(Type::Integer) => Some(Value::int(0)),
-            Set::All(Type::Str) => Some(Value::Str("".into())),
             Set::All(Type::Pow(t)) if !self.finite_type(t, &mut Vec::new()) => Some(Value::set(Vec::new())),
             Set::From(n) => Some(Value::Int(n.clone())),
-            Set::Subsets(s, false) | Set::Sequences(false, false, s) if self.finite(s) == Ok(Some(false)) => {
-                Some(Value::set(Vec::new()))
-            }
+            Set::Subsets(s, false) if self.finite(s) == Ok(Some(false)) => Some(Value::set(Vec::new())),
             _ => None,
         }
     }
 
-    /// The logarithm of the number of members of a finite set, roughly.
+    /// The logarithm of the number of members of a finite set, where that may be large.
     pub(crate) fn bits(&self, set: &Set) -> f64 {
         let number = |s: &Set| self.bits(s).exp2();
-        let all = |t: &Type| Arc::new(Set::All(t.clone()));
         match set {
             Set::Listed(e) => (e.len() as f64).log2(),
             Set::Interval(a, b) => (b - a + IBig::ONE).to_f64().value().max(0.0).log2(),
             Set::All(Type::Bool) => 1.0,
             Set::All(Type::Given(n)) => {
-                let set = self.machine.sets.iter().find(|s| s.name == *n);
-                set.map_or(0.0, |s| (s.elements.len() as f64).log2())
+                let own = self.machine.sets.iter().filter(|s| s.name == *n);
+                own.map(|s| (s.elements.len() as f64).log2()).sum()
             }
-            Set::All(Type::Pow(t)) => number(&all(t)),
-            Set::All(Type::Prod(a, b)) => self.bits(&all(a)) + self.bits(&all(b)),
             Set::Subsets(s, _) => number(s),
-            Set::Arrows(arrow, a, b) if arrow.functional => {
-                number(a) * (number(b) + f64::from(u8::from(!arrow.total))).log2()
-            }
+            Set::Arrows(arrow, a, b) if arrow.functional => number(a) * (number(b) + 1.0).log2(),
             Set::Arrows(_, a, b) => number(a) * number(b),
-            Set::Sequences(_, _, s) => number(s) * self.bits(s),
             Set::Product(a, b) => self.bits(a) + self.bits(b),
-            Set::Records(fields) => fields.iter().map(|(_, s)| self.bits(s)).sum(),
-            Set::Union(a, b) => self.bits(a).max(self.bits(b)) + 1.0,
-            Set::Inter(a, b) => self.bits(a).min(self.bits(b)),
-            Set::Minus(a, _) => self.bits(a),
             _ => 0.0,
         }
     }
