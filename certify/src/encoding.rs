@@ -83,7 +83,7 @@ pub fn put(v: &Value, out: &mut Vec<u8>) {
             }
         }
         Value::Record(fields) => fields.iter().for_each(|(_, v)| put(v, out)),
-        Value::Free(_, n, _, arg) => {
+        Value::Free(n, _, arg) => {
             put_number(u64::from(*n), out);
             arg.iter().for_each(|v| put(v, out));
         }
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                 if denominator == UBig::ZERO {
                     return Err("a denominator is zero".into());
                 }
-                Value::Real(RBig::from_parts(numerator, denominator))
+                Value::real(RBig::from_parts(numerator, denominator))
             }
             Type::Str => {
                 let n = self.number()?;
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
                 let given = self.machine.sets.iter().find(|s| s.name == *set);
                 let name = given.and_then(|s| s.elements.get(usize::try_from(n).ok()?));
                 let name = name.ok_or_else(|| format!("{set} has no element number {n}"))?;
-                Value::Elem(n as u32, set.clone(), name.clone())
+                Value::element(n as u32, set.clone(), name.clone())
             }
             Type::Free(free) => {
                 let n = self.number()?;
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
                     Some((t, _)) => Some(Arc::new(self.decode(t, depth + 1)?)),
                     None => None,
                 };
-                Value::Free(free.clone(), n as u32, name.clone(), arg)
+                Value::Free(n as u32, Arc::new((free.clone(), name.clone())), arg)
             }
             Type::Prod(a, b) => Value::pair(self.decode(a, depth + 1)?, self.decode(b, depth + 1)?),
             Type::Pow(t) => {

@@ -6,7 +6,7 @@
 
 use crate::certificate::Certificate;
 use crate::encoding::{Reader, put, put_number};
-use crate::members::{Members, valuation};
+use crate::members::{Members, decoded, valuation};
 use crate::memo::{Answers, Values, is_too_much};
 use crate::reads::variables;
 use crate::report::Open;
@@ -17,6 +17,7 @@ use bombus_oracle::search::{Look, State};
 use bombus_oracle::text::Core;
 use bombus_oracle::tree::{Clause, Machine, Name, Pred};
 use bombus_oracle::value::Value;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is wrong or undecided about a clause in a state.
@@ -29,18 +30,23 @@ enum Truth {
 /// What an event does in a state.
 struct Steps {
     steps: Vec<Step>,
+    /// The spellings of all values that the steps write.
+    bytes: Vec<u8>,
     /// Whether all steps write the same variables, so that different steps have different targets.
     uniform: bool,
+    /// Whether there are infinitely many, of which one stands for all that differ in what nothing reads.
+    endless: bool,
     wrong: Option<String>,
     open: Vec<String>,
     /// Whether the event neither makes a step nor goes wrong.
     quiet: bool,
 }
 
-/// A transition: which parameters and results, by a number, and what it writes.
+/// A transition: which parameters and results, by a number, and which variables it writes, ascending, with the
+/// places of their spellings.
 struct Step {
     label: u32,
-    writes: Vec<(usize, u32)>,
+    writes: Vec<(usize, Range<usize>)>,
 }
 
 /// A property of single states, and whether it is the goal or the scope.
@@ -62,11 +68,11 @@ pub struct Examiner<'a> {
     events: Vec<(Name, Answers<Steps>)>,
     /// Predicates of formulas.
     atoms: Vec<(Pred, Answers<Result<bool, String>>)>,
-    /// The numbers of the values of the state under examination, and of a successor.
+    /// The numbers of the values of the state under examination.
     ids: Vec<u32>,
-    next: Vec<u32>,
     /// The names of the machine with their values in that state, once a question was asked.
     env: Option<Env>,
+    /// The spelling of a successor.
     bytes: Vec<u8>,
     /// Where the successors of an event were found, by their places among its steps.
     near: Vec<Vec<usize>>,
@@ -76,6 +82,9 @@ pub struct Examiner<'a> {
     pub counted: Counted,
     pub open: Open,
 }
+
+/// The number of transitions where there are infinitely many.
+pub const ENDLESS: u64 = u64::MAX;
 
 /// States and transitions that were seen, by event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,13 +99,13 @@ impl Counted {
         self.states += other.states;
         self.events.resize(self.events.len().max(other.events.len()), (0, 0));
         for (sum, more) in self.events.iter_mut().zip(&other.events) {
-            *sum = (sum.0 + more.0, sum.1 + more.1);
+            *sum = (sum.0 + more.0, sum.1.saturating_add(more.1));
         }
     }
 }
 
-/// Whoever wants to know the transitions: the event, and the spelling of the target.
-pub type Edges<'e> = &'e mut dyn FnMut(usize, &[u8]);
+/// Whoever wants to know the transitions: the event, and the number of the listed state that is the target, if it is known.
+pub type Edges<'e> = &'e mut dyn FnMut(usize, Option<u64>);
 
 impl<'a> Examiner<'a> {
     /// `machine` is the certificate's without its scope, which is a property here.
@@ -143,7 +152,6 @@ impl<'a> Examiner<'a> {
             events,
             atoms: Vec::new(),
             ids: Vec::new(),
-            next: Vec::new(),
             env: None,
             near: vec![Vec::new(); machine.operations.len()],
             bytes: Vec::new(),
@@ -172,7 +180,7 @@ impl<'a> Examiner<'a> {
                 Truth::Open(why) => self.open.enter(why, || format!("state {number}")),
             }
         }
-        self.events(number, k, bytes, edges).map_err(at)
+        self.events((number, bytes), k, edges).map_err(at)
     }
 
     /// Predicates whose truth is wanted in every state.
@@ -291,8 +299,13 @@ impl<'a> Examiner<'a> {
     }
 
     /// All transitions of all events lead to members.
-    fn events(&mut self, number: u64, k: usize, own: &[u8], mut edges: Option<Edges>) -> Result<(), String> {
-        let mut quiet = true;
+    fn events(
+        &mut self,
+        (number, own): (u64, &[u8]),
+        k: usize,
+        mut edges: Option<Edges>,
+    ) -> Result<(), String> {
+        let (mut quiet, mut targets) = (true, Vec::new());
         for e in 0..self.events.len() {
             let steps = self.steps(e, k);
             quiet &= steps.quiet;
@@ -302,59 +315,57 @@ impl<'a> Examiner<'a> {
             for why in &steps.open {
                 self.open.enter(why, || format!("state {number}"));
             }
-            let mut targets: Vec<(u32, Vec<u32>)> = Vec::new();
+            let mut distinct: Vec<(u32, Vec<u8>)> = Vec::new();
             let mut made = 0;
             for step in &steps.steps {
-                self.next.clone_from(&self.ids);
-                step.writes.iter().for_each(|(v, id)| self.next[*v] = *id);
+                self.spell(k, &steps, step);
                 if !steps.uniform {
-                    targets.push((step.label, self.next.clone()));
+                    distinct.push((step.label, self.bytes.clone()));
                 }
+                let target = if self.bytes == own { Some(number) } else { self.member((e, made), k)? };
                 made += 1;
-                let target = self.member((e, made as usize - 1), k, own, &mut edges)?;
                 // Whoever wants the transitions keeps them.
-                if let (Some(target), None) = (target, &edges) {
-                    self.links.push((number as u32, target as u32));
+                match (&mut edges, target) {
+                    (Some(edge), target) => edge(e, target),
+                    (None, target) => targets.extend(target.filter(|t| *t != number)),
                 }
             }
-            targets.sort_unstable();
-            targets.dedup();
+            distinct.sort_unstable();
+            distinct.dedup();
             let count = &mut self.counted.events[e];
             count.0 += u64::from(made > 0);
-            count.1 += if steps.uniform { made } else { targets.len() as u64 };
+            let n = if steps.uniform { made } else { distinct.len() } as u64;
+            count.1 = if steps.endless { ENDLESS } else { count.1.saturating_add(n) };
         }
+        targets.sort_unstable();
+        targets.dedup();
+        self.links.extend(targets.iter().map(|target| (number as u32, *target as u32)));
         if quiet && self.c.manifest.asked.deadlock {
             return Err(format!("no operation is enabled; {}", self.text()));
         }
         Ok(())
     }
 
-    /// The successor in `next` is a member: its number, unless it is the state itself or not known.
-    fn member(
-        &mut self,
-        (e, step): (usize, usize),
-        k: usize,
-        own: &[u8],
-        edges: &mut Option<Edges>,
-    ) -> Result<Option<u64>, String> {
+    /// Spells the state after a step.
+    fn spell(&mut self, k: usize, steps: &Steps, step: &Step) {
         self.bytes.clear();
         put_number(k as u64, &mut self.bytes);
-        for (values, id) in self.values.iter().zip(&self.next) {
-            self.bytes.extend_from_slice(values.bytes(*id));
+        let mut writes = step.writes.iter().peekable();
+        for (i, id) in self.ids.iter().enumerate() {
+            let written = writes.next_if(|w| w.0 == i).map(|w| &steps.bytes[w.1.clone()]);
+            self.bytes.extend_from_slice(written.unwrap_or(self.values[i].bytes(*id)));
         }
-        if let Some(edge) = edges {
-            edge(e, &self.bytes);
-        }
-        if self.bytes == own {
-            return Ok(None);
-        }
+    }
+
+    /// The successor that was spelled is a member: its number, if it is known.
+    fn member(&mut self, (e, step): (usize, usize), k: usize) -> Result<Option<u64>, String> {
         let found = match self.members {
             Members::Listed(states) => {
                 let near = &mut self.near[e];
                 near.resize(near.len().max(step + 1), 0);
                 Some(states.find_near(&self.bytes, &mut near[step]))
             }
-            renamed => renamed.find(self.c, k, &self.successor()),
+            renamed => renamed.find(self.c, k, &self.successor()?),
         };
         match found {
             Some(Some(target)) => Ok(Some(target)),
@@ -364,21 +375,22 @@ impl<'a> Examiner<'a> {
                 Ok(None)
             }
             None => {
-                let place = shown(self.c, &self.successor());
+                let place = shown(self.c, &self.successor()?);
                 self.open.enter("a successor has too many renamings", || place);
                 Ok(None)
             }
             Some(None) => Err(format!(
                 "a successor by {} is missing: {}; from {}",
                 self.events[e].0,
-                shown(self.c, &self.successor()),
+                shown(self.c, &self.successor()?),
                 self.text()
             )),
         }
     }
 
-    fn successor(&self) -> State {
-        self.values.iter().zip(&self.next).map(|(v, id)| v.value(*id).clone()).collect()
+    /// The successor that was spelled, as values.
+    fn successor(&self) -> Result<State, String> {
+        decoded(self.c, &self.bytes).map(|(_, values)| values)
     }
 
     /// What an event does in the state under examination.
@@ -398,17 +410,22 @@ impl<'a> Examiner<'a> {
             format!("{name}({}): {}: {} {}", params.join(", "), f.kind.word(), f.why, f.place)
         });
         let mut open: Vec<String> = look.incomplete.iter().map(|why| format!("{name}: {why}")).collect();
-        let mut steps: Vec<Step> = Vec::new();
+        let (mut steps, mut bytes): (Vec<Step>, Vec<u8>) = Default::default();
         let mut last = None;
         for (_, t) in look.transitions {
             let mut writes = Vec::new();
             for (n, v) in &t.writes {
                 match self.machine.variables.iter().position(|x| x.0 == *n) {
-                    Some(i) if v.is_of(&self.machine.variables[i].1) => writes.push((i, self.number(i, v))),
+                    Some(i) if v.is_of(&self.machine.variables[i].1) => {
+                        let start = bytes.len();
+                        put(v, &mut bytes);
+                        writes.push((i, start..bytes.len()));
+                    }
                     _ => open
                         .push(format!("{name}: ill-typed tree: a value of another type is written to {n}")),
                 }
             }
+            writes.sort_unstable_by_key(|w| w.0);
             let same = last.as_ref().is_some_and(|(p, r)| *p == t.params && *r == t.results);
             let label = steps.last().map_or(0, |s| s.label + u32::from(!same));
             last = Some((t.params, t.results));
@@ -416,18 +433,8 @@ impl<'a> Examiner<'a> {
         }
         let written = |s: &Step| s.writes.iter().map(|w| w.0).collect::<Vec<_>>();
         let uniform = steps.windows(2).all(|two| written(&two[0]) == written(&two[1]));
-        let size = steps.iter().map(|s| 48 + 16 * s.writes.len()).sum();
-        let answer = Steps { steps, uniform, wrong, open, quiet };
+        let size = bytes.len() + steps.iter().map(|s| 64 + 24 * s.writes.len()).sum::<usize>();
+        let answer = Steps { steps, bytes, uniform, endless: !look.endless.is_empty(), wrong, open, quiet };
         self.events[e].1.add(answer, size, &mut self.weight)
-    }
-
-    /// The number of a value of a variable.
-    fn number(&mut self, variable: usize, v: &Value) -> u32 {
-        self.bytes.clear();
-        put(v, &mut self.bytes);
-        match self.values[variable].find(&self.bytes) {
-            Some(id) => id,
-            None => self.values[variable].add(&self.bytes, v.clone(), &mut self.weight),
-        }
     }
 }

@@ -149,16 +149,17 @@ impl Search<'_> {
 fn renamed(machine: &Machine, v: &Value, to: &dyn Fn(&Name, u32) -> u32) -> Value {
     let again = |v: &Value| renamed(machine, v, to);
     match v {
-        Value::Elem(n, set, name) => {
+        Value::Elem(n, own) => {
+            let (set, name) = &**own;
             let m = to(set, *n);
             let names = machine.sets.iter().find(|s| s.name == *set).map(|s| &s.elements);
             let own = names.and_then(|all| all.get(m as usize)).unwrap_or(name);
-            Value::Elem(m, set.clone(), own.clone())
+            Value::element(m, set.clone(), own.clone())
         }
         Value::Pair(p) => Value::pair(again(&p.0), again(&p.1)),
         Value::Set(es) => Value::set(es.iter().map(again).collect()),
         Value::Record(fs) => Value::record(fs.iter().map(|(n, v)| (n.clone(), again(v))).collect()),
-        Value::Free(t, n, c, Some(arg)) => Value::Free(t.clone(), *n, c.clone(), Some(Arc::new(again(arg)))),
+        Value::Free(n, names, Some(arg)) => Value::Free(*n, names.clone(), Some(Arc::new(again(arg)))),
         other => other.clone(),
     }
 }
@@ -166,7 +167,8 @@ fn renamed(machine: &Machine, v: &Value, to: &dyn Fn(&Name, u32) -> u32) -> Valu
 /// The value with colours in the place of elements, and a mark in the place of one.
 fn sketch(v: &Value, colours: &Colours, marked: (&Name, u32), out: &mut Vec<u8>) {
     match v {
-        Value::Elem(n, set, _) => {
+        Value::Elem(n, names) => {
+            let set = &names.0;
             let mark = (set, *n) == marked;
             match colours.get(&(set.clone(), *n)) {
                 Some(c) => out.extend([1 + u8::from(mark)].into_iter().chain(c.to_be_bytes())),
@@ -189,7 +191,7 @@ fn sketch(v: &Value, colours: &Colours, marked: (&Name, u32), out: &mut Vec<u8>)
             all.iter().for_each(|e| out.extend_from_slice(e));
         }
         Value::Record(fs) => fs.iter().for_each(|(_, v)| sketch(v, colours, marked, out)),
-        Value::Free(_, n, _, arg) => {
+        Value::Free(n, _, arg) => {
             put_number(u64::from(*n), out);
             arg.iter().for_each(|a| sketch(a, colours, marked, out));
         }
@@ -223,7 +225,8 @@ mod tests {
     fn renamed_graphs_have_one_form_and_graphs_that_differ_have_two() {
         let m = machine(4);
         let group = Group::new(&m, &BTreeSet::new(), |_| true);
-        let element = |n: u32| Value::Elem(n, m.sets[0].name.clone(), m.sets[0].elements[n as usize].clone());
+        let element =
+            |n: u32| Value::element(n, m.sets[0].name.clone(), m.sets[0].elements[n as usize].clone());
         let mut forms = BTreeSet::new();
         // All directed graphs on four nodes: 218 up to renaming (OEIS A000273).
         for graph in 0..1u32 << 12 {

@@ -7,7 +7,7 @@
 
 use crate::certificate::{Certificate, Unread};
 use crate::examine::Examiner;
-use crate::members::{Members, decoded};
+use crate::members::Members;
 use crate::report::{Open, Report};
 use crate::run::{Examined, Options, verified};
 use crate::start::Start;
@@ -44,15 +44,9 @@ pub fn linked(
         let mut wrong = None;
         c.states.each(block, &mut |number, bytes| {
             let (mut own, mut steps) = (Vec::new(), 0);
-            let mut edge = |_, target: &[u8]| {
+            let mut edge = |_, target: Option<u64>| {
                 steps += 1;
-                let found = match members {
-                    Members::Listed(states) => states.find(target),
-                    renamed => {
-                        decoded(c, target).ok().and_then(|(k, values)| renamed.find(c, k, &values).flatten())
-                    }
-                };
-                own.extend(found.map(|n| n as u32));
+                own.extend(target.map(|n| n as u32));
             };
             wrong = examiner.state(number, bytes, Some(&mut edge)).err();
             if steps > 0 && own.is_empty() {

@@ -260,6 +260,10 @@ impl Entries<'_> {
 
     /// A length: seven bits in each byte, the lowest first; the highest bit says that more follow.
     fn length(&mut self) -> Result<usize, String> {
+        if let Some(short @ ..0x80) = self.bytes.get(self.at).copied() {
+            self.at += 1;
+            return Ok(short.into());
+        }
         let (mut n, mut shift) = (0usize, 0);
         loop {
             let byte = *self.bytes.get(self.at).ok_or("a length is cut off")?;

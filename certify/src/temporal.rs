@@ -6,7 +6,7 @@
 use crate::certificate::Certificate;
 use crate::examine::Examiner;
 use crate::formula::Formula;
-use crate::members::{Members, decoded};
+use crate::members::Members;
 use crate::product::{Graph, holds};
 use crate::report::Open;
 use crate::run::{Options, STACK, events};
@@ -45,7 +45,7 @@ pub fn formulas(
         examiner.watch(&preds);
         examiner
     };
-    let (mut graph, atoms) = match graph(c, members, &examiner, options.jobs.max(1)) {
+    let (mut graph, atoms) = match graph(c, &examiner, options.jobs.max(1)) {
         Ok(made) => made,
         Err(why) => {
             open.enter(&format!("temporal formulas: {why}"), String::new);
@@ -76,7 +76,6 @@ type Part = (usize, Vec<(Vec<(u32, u32)>, u64)>);
 /// All transitions, and the truth of all predicates in each state.
 fn graph<'a>(
     c: &'a Certificate,
-    members: &Members,
     examiner: &(dyn Fn() -> Examiner<'a> + Sync),
     jobs: usize,
 ) -> Result<(Graph, Vec<u64>), String> {
@@ -90,7 +89,7 @@ fn graph<'a>(
             }
             let (mut rows, mut wrong) = (Vec::new(), None);
             c.states.each(block, &mut |number, bytes| {
-                let row = one_state(c, members, &mut examiner, number, bytes);
+                let row = one_state(&mut examiner, number, bytes);
                 match row {
                     Ok(row) => rows.push(row),
                     Err(why) => wrong = Some(why),
@@ -127,28 +126,14 @@ fn graph<'a>(
 }
 
 /// The transitions of a state and the truth of the predicates in it.
-fn one_state(
-    c: &Certificate,
-    members: &Members,
-    examiner: &mut Examiner,
-    number: u64,
-    bytes: &[u8],
-) -> Result<(Vec<(u32, u32)>, u64), String> {
+fn one_state(examiner: &mut Examiner, number: u64, bytes: &[u8]) -> Result<(Vec<(u32, u32)>, u64), String> {
     let (mut edges, mut lost) = (Vec::new(), false);
     examiner.state(
         number,
         bytes,
-        Some(&mut |event, target| {
-            let found = match members {
-                Members::Listed(states) => states.find(target),
-                renamed => {
-                    decoded(c, target).ok().and_then(|(k, values)| renamed.find(c, k, &values).flatten())
-                }
-            };
-            match found {
-                Some(n) => edges.push((event as u32, n as u32)),
-                None => lost = true,
-            }
+        Some(&mut |event, target| match target {
+            Some(n) => edges.push((event as u32, n as u32)),
+            None => lost = true,
         }),
     )?;
     if lost {

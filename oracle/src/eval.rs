@@ -88,15 +88,15 @@ impl Env {
     }
     /// The innermost binding of a name.
     pub fn get(&self, name: &Name) -> Option<&Slot> {
-        let own = self.slots.iter().rfind(|(n, _)| n == name);
-        own.or_else(|| self.machine.iter().find(|(n, _)| n == name)).map(|(_, s)| s)
+        let own = self.slots.iter().rfind(|(n, _)| same(n, name));
+        own.or_else(|| self.machine.iter().find(|(n, _)| same(n, name))).map(|(_, s)| s)
     }
     /// Changes what the innermost binding of a name stands for.
     pub(crate) fn fill(&mut self, name: &Name, slot: Slot) {
         *self.slot(name).expect("the variable stands in the environment") = slot;
     }
     pub(crate) fn slot(&mut self, name: &Name) -> Option<&mut Slot> {
-        if let Some(at) = self.slots.iter().rposition(|(n, _)| n == name) {
+        if let Some(at) = self.slots.iter().rposition(|(n, _)| same(n, name)) {
             return Some(&mut self.slots[at].1);
         }
         let at = self.machine.iter().position(|(n, _)| n == name)?;
@@ -186,11 +186,16 @@ impl<'m> Oracle<'m> {
     }
     /// Counts work on so many elements.
     pub(crate) fn charge(&self, elements: u64) -> Res<()> {
-        let (own, reserve) = (self.steps.get(), self.reserve.get());
-        self.steps.set(own.saturating_sub(elements));
-        self.reserve.set(reserve.saturating_sub(elements.saturating_sub(own)));
+        let own = self.steps.get();
+        if elements <= own {
+            self.steps.set(own - elements);
+            return Ok(());
+        }
+        let (more, reserve) = (elements - own, self.reserve.get());
+        self.steps.set(0);
+        self.reserve.set(reserve.saturating_sub(more));
         let too_big = || Stop::TooBig(format!("more than {} steps", self.budget));
-        if elements <= own.saturating_add(reserve) { Ok(()) } else { Err(too_big()) }
+        if more <= reserve { Ok(()) } else { Err(too_big()) }
     }
 
     /// The value of an expression.
@@ -277,7 +282,7 @@ impl<'m> Oracle<'m> {
             Expr::Let(bs, e) => self.val(&self.let_in(env, bs)?, e)?.owned(),
             Expr::Construct(c, arg) => self.construct(env, c, arg.as_deref())?.into(),
             Expr::Destruct(c, e) => match &*self.look(env, e)? {
-                Value::Free(_, _, made, Some(arg)) if made == c => (**arg).clone().into(),
+                Value::Free(_, made, Some(arg)) if made.1 == *c => (**arg).clone().into(),
                 v => return Stop::undefined(format!("{v} was not made by {c}")),
             },
         })
@@ -311,7 +316,7 @@ impl<'m> Oracle<'m> {
             }
             _ => return Err(Stop::ill("another number of arguments")),
         };
-        Ok(Value::Free(free.name.clone(), at as u32, name.clone(), arg))
+        Ok(Value::Free(at as u32, Arc::new((free.name.clone(), name.clone())), arg))
     }
 
     /// The values of `pick` in every environment that satisfies the condition; an undefined binding makes the whole
@@ -444,9 +449,14 @@ impl<'m> Oracle<'m> {
     }
 }
 
+/// Whether two names are equal; most that are equal are one place in memory.
+fn same(a: &Name, b: &Name) -> bool {
+    Arc::ptr_eq(a, b) || a == b
+}
+
 /// The pairs from those of one value on: they are sorted by their first sides, so those of one value stand together.
 pub(crate) fn from<'p>(pairs: &'p [Value], x: &Value) -> std::slice::Iter<'p, Value> {
-    pairs[pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y < x))..].iter()
+    pairs[pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y.cmp(x).is_lt()))..].iter()
 }
 
 /// No value has two images; the pairs are sorted by their first sides.

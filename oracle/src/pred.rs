@@ -11,11 +11,12 @@ use crate::value::Value;
 /// A conjunct and the innermost label around it.
 pub(crate) type Conjunct<'p> = (&'p str, &'p Pred);
 
-/// The conjuncts of a predicate; nested conjunctions are one conjunction.
+/// The conjuncts of a predicate; nested conjunctions are one conjunction, and so are those behind two negations.
 pub(crate) fn conjuncts<'p>(p: &'p Pred, label: &'p str, out: &mut Vec<Conjunct<'p>>) {
     match p {
         Pred::And(ps) => ps.iter().for_each(|p| conjuncts(p, label, out)),
         Pred::At(label, p) => conjuncts(p, label, out),
+        Pred::Not(p) if let Pred::Not(p) = p.bare() => conjuncts(p, label, out),
         p => out.push((label, p)),
     }
 }
@@ -50,7 +51,7 @@ impl Oracle<'_> {
             }
             Pred::Partition(whole, parts) => self.partition(env, whole, parts),
             Pred::Made(c, e) => match &*self.look(env, e)? {
-                Value::Free(_, _, made, _) => Ok(made == c),
+                Value::Free(_, made, _) => Ok(made.1 == *c),
                 _ => Err(Stop::ill("a value of a free type")),
             },
             Pred::At(label, p) => self.holds(env, p).map_err(|s| located(s, label)),

@@ -147,11 +147,17 @@ impl Node {
     }
 }
 
-/// Whether one of some names occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
+/// Whether one of some names occurs in a text, bound or free.
 pub(crate) fn mentions<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
-    let odd = text.contains(['"', '\\']);
-    let words: BTreeSet<&str> = text.split(|c: char| c.is_whitespace() || "()`".contains(c)).collect();
-    names.any(|n| if odd || n.contains([' ', '`']) { text.contains(n) } else { words.contains(n) })
+    names.any(|n| occurrences(text, n) > 0)
+}
+
+/// How often a name occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
+pub(crate) fn occurrences(text: &str, name: &str) -> usize {
+    if text.contains(['"', '\\']) || name.contains([' ', '`']) {
+        return text.matches(name).count();
+    }
+    text.split(|c: char| c.is_whitespace() || "()`".contains(c)).filter(|word| *word == name).count()
 }
 
 fn form(word: &str, parts: Vec<String>) -> String {
@@ -298,16 +304,16 @@ pub fn value_text(v: &Value) -> String {
         Value::Bool(b) => b.write(),
         Value::Real(r) => format!("{}/{}", r.numerator(), r.denominator()),
         Value::Str(s) => quoted(s),
-        Value::Elem(i, set, name) => form("elem", vec![set.write(), i.to_string(), name.write()]),
+        Value::Elem(i, names) => form("elem", vec![names.0.write(), i.to_string(), names.1.write()]),
         Value::Pair(p) => form("|->", vec![value_text(&p.0), value_text(&p.1)]),
         Value::Set(es) => form("{}", vec![form("", es.iter().map(value_text).collect())]),
         Value::Record(fs) => {
             let fields = fs.iter().map(|(n, v)| form("", vec![n.write(), value_text(v)]));
             form("rec", vec![form("", fields.collect())])
         }
-        Value::Free(_, _, name, arg) => {
+        Value::Free(_, names, arg) => {
             let arg = arg.iter().map(|a| value_text(a)).collect();
-            form("make", vec![name.write(), form("", arg)])
+            form("make", vec![names.1.write(), form("", arg)])
         }
     }
 }
@@ -320,13 +326,13 @@ fn expr_of(node: &Node) -> Read<Expr> {
         Shape::Word(w) => Ok(match (&**w, w.parse::<IBig>(), real_of(w)) {
             ("TRUE" | "FALSE", ..) => Expr::Const(Value::Bool(&**w == "TRUE")),
             (_, Ok(n), _) => Expr::Const(Value::Int(n)),
-            (_, _, Some(r)) => Expr::Const(Value::Real(r)),
+            (_, _, Some(r)) => Expr::Const(Value::real(r)),
             _ => Expr::Var(w.clone()),
         }),
         Shape::List(items) if head == "elem" => {
             match items[1..].iter().map(Name::read).collect::<Read<Vec<_>>>()?.as_slice() {
                 [set, i, name] if let Ok(i) = i.parse() => {
-                    Ok(Expr::Const(Value::Elem(i, set.clone(), name.clone())))
+                    Ok(Expr::Const(Value::element(i, set.clone(), name.clone())))
                 }
                 _ => node.fail("an element is (elem SET NUMBER NAME)"),
             }

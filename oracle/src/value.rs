@@ -14,23 +14,31 @@ use std::{fmt, sync::Arc};
 pub enum Value {
     Bool(bool),
     Int(IBig),
-    Real(RBig),
+    Real(Box<RBig>),
     Str(Name),
-    /// The number of the element from 0, the given set, the name of the element.
-    Elem(u32, Name, Name),
+    /// The number of the element from 0; the given set and the name of the element.
+    Elem(u32, Arc<(Name, Name)>),
     Pair(Arc<(Value, Value)>),
     /// Sorted, without repetitions: build with `Value::set`.
     Set(Arc<Vec<Value>>),
     /// Sorted by field: build with `Value::record`.
     Record(Arc<Vec<(Name, Value)>>),
-    /// The free type, the number of the constructor from 0, the name of the constructor, the argument.
-    Free(Name, u32, Name, Option<Arc<Value>>),
+    /// The number of the constructor from 0; the free type and the name of the constructor; the argument.
+    Free(u32, Arc<(Name, Name)>, Option<Arc<Value>>),
 }
 
 impl Value {
     /// An integer.
     pub fn int(n: impl Into<IBig>) -> Value {
         Value::Int(n.into())
+    }
+    /// A real number.
+    pub fn real(r: RBig) -> Value {
+        Value::Real(Box::new(r))
+    }
+    /// The element of this number of a given set.
+    pub fn element(number: u32, set: Name, name: Name) -> Value {
+        Value::Elem(number, Arc::new((set, name)))
     }
     /// `a |-> b`
     pub fn pair(a: Value, b: Value) -> Value {
@@ -55,7 +63,9 @@ impl Value {
         match (self, t) {
             (Value::Bool(_), Type::Bool) | (Value::Int(_), Type::Integer) => true,
             (Value::Real(_), Type::Real) | (Value::Str(_), Type::Str) => true,
-            (Value::Elem(_, s, _), Type::Given(n)) | (Value::Free(s, ..), Type::Free(n)) => s == n,
+            (Value::Elem(_, names), Type::Given(n)) | (Value::Free(_, names, _), Type::Free(n)) => {
+                names.0 == *n
+            }
             (Value::Pair(p), Type::Prod(a, b)) => p.0.is_of(a) && p.1.is_of(b),
             (Value::Set(e), Type::Pow(t)) => e.iter().all(|v| v.is_of(t)),
             (Value::Record(f), Type::Record(ts)) => {
@@ -108,8 +118,8 @@ impl fmt::Display for Value {
             Value::Real(r) if r.is_int() => write!(f, "{}.0", r.numerator()),
             Value::Real(r) => write!(f, "{}.0/{}.0", r.numerator(), r.denominator()),
             Value::Str(s) => f.write_str(&quoted(s)),
-            Value::Elem(_, _, name) | Value::Free(_, _, name, None) => f.write_str(name),
-            Value::Free(_, _, name, Some(arg)) => write!(f, "{name}({arg})"),
+            Value::Elem(_, names) | Value::Free(_, names, None) => f.write_str(&names.1),
+            Value::Free(_, names, Some(arg)) => write!(f, "{}({arg})", names.1),
             Value::Pair(p) => write!(f, "({}|->{})", p.0, p.1),
             Value::Set(e) => write!(f, "{{{}}}", join(e.iter().map(Value::to_string).collect())),
             Value::Record(fields) => {

@@ -105,7 +105,7 @@ impl<'m> Converter<'m> {
             (Value::Bool(b), _) => Plain::Bool(*b),
             (Value::Int(n), _) => Plain::Int(n.to_big()),
             (Value::Str(s), typed::Type::String) => Plain::Str(Name::from(&**s)),
-            (Value::Real(r), _) => Plain::Real((**r).clone()),
+            (Value::Real(r), _) => Plain::real((**r).clone()),
             (Value::Elem(set, n), _) => self.element(*set, *n),
             (Value::Pair(p), typed::Type::Prod(a, b)) => {
                 Plain::pair(self.value(&p.0, a)?, self.value(&p.1, b)?)
@@ -129,7 +129,7 @@ impl<'m> Converter<'m> {
                     (Some(v), Some(t)) => Some(Arc::new(self.value(v, t)?)),
                     _ => None,
                 };
-                Plain::Free(Name::from(&*free.name), *n, Name::from(&**name), arg)
+                Plain::Free(*n, Arc::new((Name::from(&*free.name), Name::from(&**name))), arg)
             }
             _ => return None,
         })
@@ -137,7 +137,7 @@ impl<'m> Converter<'m> {
 
     fn element(&self, set: SetId, n: u32) -> Plain {
         let set = self.machine.set(set);
-        Plain::Elem(n, Name::from(&*set.name), Name::from(&*set.elems[n as usize]))
+        Plain::element(n, Name::from(&*set.name), Name::from(&*set.elems[n as usize]))
     }
 
     fn freetype(&self, f: &typed::Freetype) -> Result<tree::FreeType, Unknown> {
@@ -243,7 +243,7 @@ impl<'m> Converter<'m> {
         Ok(match &e.kind {
             ExprKind::Int(n) => Expr::Const(Plain::Int(n.to_big())),
             ExprKind::Real(text) => {
-                Expr::Const(Plain::Real(real(text).ok_or("a real number in this notation")?))
+                Expr::Const(Plain::real(real(text).ok_or("a real number in this notation")?))
             }
             ExprKind::Str(s) => Expr::Const(Plain::Str(Name::from(&**s))),
             ExprKind::Bool(b) => Expr::Const(Plain::Bool(*b)),
