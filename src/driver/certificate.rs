@@ -25,7 +25,7 @@ pub(super) use proof::{Certified, ProofFiles};
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
-use sorted::{Batch, Sorter, Written, hex};
+use sorted::{Batch, Sorter, Trouble, Written, hex};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -128,17 +128,22 @@ impl Certificate {
         draft.not_certified.extend(not_certified);
     }
 
-    /// Takes the states of a search that found nothing wrong.
-    pub(super) fn take_states(&self, program: &Program, found: &explore::Outcome, workers: usize) {
-        let Some(dir) = &self.dir else { return };
+    /// Takes the states of a search that found nothing wrong. `Err`: these are not the states of a search, so we are wrong.
+    pub(super) fn take_states(
+        &self,
+        program: &Program,
+        found: &explore::Outcome,
+        workers: usize,
+    ) -> Result<(), String> {
+        let Some(dir) = &self.dir else { return Ok(()) };
         let marked = is_marked(program.symmetry().map(|s| s.mode));
         if !found.exhausted || !found.findings.is_empty() || marked {
-            return;
+            return Ok(());
         }
         let written = rayon::ThreadPoolBuilder::new()
             .num_threads(workers.max(1))
             .build()
-            .map_err(|e| e.to_string())
+            .map_err(|e| Unwritten::For(e.to_string()))
             .and_then(|pool| pool.install(|| write_states(program, found, dir)));
         let mut draft = self.draft.lock();
         draft.symmetry = program.symmetric_sets();
@@ -148,8 +153,10 @@ impl Certificate {
                 draft.failure = None;
                 (draft.constants, draft.states) = (Some(constants), Some(states));
             }
-            Err(why) => draft.failure = Some(why),
+            Err(Unwritten::For(why)) => draft.failure = Some(why),
+            Err(Unwritten::Wrong(what)) => return Err(what),
         }
+        Ok(())
     }
 
     /// Writes the rest of the certificate of a verdict. The answer says what was written, or why nothing was.
@@ -199,6 +206,28 @@ impl Certificate {
             FILES.iter().for_each(|name| _ = std::fs::remove_file(dir.join(name)));
         }
         Some(done)
+    }
+}
+
+/// Why the states of a search were not written.
+enum Unwritten {
+    For(String),
+    /// The search is at fault.
+    Wrong(String),
+}
+
+impl From<String> for Unwritten {
+    fn from(why: String) -> Unwritten {
+        Unwritten::For(why)
+    }
+}
+
+impl From<Trouble> for Unwritten {
+    fn from(trouble: Trouble) -> Unwritten {
+        match trouble {
+            Trouble::Io(e) => Unwritten::For(format!("states.bin: {e}")),
+            Trouble::Twice => Unwritten::Wrong("the search stored two states with the same values".into()),
+        }
     }
 }
 
@@ -351,12 +380,12 @@ fn write_states(
     program: &Program,
     found: &explore::Outcome,
     dir: &Path,
-) -> Result<(Vec<u8>, Written), String> {
+) -> Result<(Vec<u8>, Written), Unwritten> {
     let (constants, ranks) = valuations(program)?;
     let states = match (&found.graph, &found.kept) {
         (Some(graph), _) => States::Graph(graph),
         (None, Some(kept)) => States::Kept(kept),
-        (None, None) => return Err("the states were not kept".into()),
+        (None, None) => return Err(String::from("the states were not kept").into()),
     };
     let machine = program.machine();
     let types: Vec<_> = machine.variables.iter().map(|v| &machine.var(*v).ty).collect();
@@ -383,10 +412,14 @@ fn write_states(
             })
             .collect();
         for batch in spelled {
-            sorter.add(batch?).map_err(|e| e.to_string())?;
+            sorter.add(batch?).map_err(Trouble::Io)?;
         }
     }
-    let written = sorter.finish(&dir.join("states.bin")).map_err(|e| format!("states.bin: {e}"))?;
+    let written = sorter.finish(&dir.join("states.bin"))?;
+    if written.states != found.states {
+        let (listed, counted) = (written.states, found.states);
+        return Err(Unwritten::Wrong(format!("{listed} states are stored of {counted} that were counted")));
+    }
     Ok((constants, written))
 }
 

@@ -27,6 +27,20 @@ pub fn hex(hash: &[u8]) -> String {
     hash.iter().map(|b| format!("{b:02x}")).collect()
 }
 
+/// Why no file of states was written.
+#[derive(Debug)]
+pub enum Trouble {
+    Io(io::Error),
+    /// Two states of a search have one spelling, though states that are told apart have different values.
+    Twice,
+}
+
+impl From<io::Error> for Trouble {
+    fn from(e: io::Error) -> Trouble {
+        Trouble::Io(e)
+    }
+}
+
 /// Spellings side by side, and where each one ends.
 #[derive(Default)]
 pub struct Batch {
@@ -97,8 +111,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Writes all spellings to a file. A spelling that was taken twice is an error: states are distinct.
-    pub fn finish(mut self, path: &Path) -> io::Result<Written> {
+    /// Writes all spellings to a file.
+    pub fn finish(mut self, path: &Path) -> Result<Written, Trouble> {
         let written = self.write(path);
         for run in &self.runs {
             let _ = std::fs::remove_file(run);
@@ -106,7 +120,7 @@ impl Sorter {
         written
     }
 
-    fn write(&mut self, path: &Path) -> io::Result<Written> {
+    fn write(&mut self, path: &Path) -> Result<Written, Trouble> {
         let mut out = Blocks::new(BufWriter::with_capacity(1 << 20, File::create(path)?))?;
         if self.runs.is_empty() {
             for (_, own) in self.order() {
@@ -175,9 +189,9 @@ impl<W: Write> Blocks<W> {
         })
     }
 
-    fn push(&mut self, own: &[u8]) -> io::Result<()> {
+    fn push(&mut self, own: &[u8]) -> Result<(), Trouble> {
         if self.states > 0 && own <= &self.last[..] {
-            return Err(io::Error::other("two states have one spelling"));
+            return Err(Trouble::Twice);
         }
         let shared = if (self.in_block as usize).is_multiple_of(GROUP) {
             0
@@ -191,7 +205,10 @@ impl<W: Write> Blocks<W> {
         self.last.extend_from_slice(own);
         self.states += 1;
         self.in_block += 1;
-        if self.in_block == BLOCK { self.close() } else { Ok(()) }
+        if self.in_block == BLOCK {
+            self.close()?;
+        }
+        Ok(())
     }
 
     fn close(&mut self) -> io::Result<()> {
@@ -211,7 +228,7 @@ impl<W: Write> Blocks<W> {
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<Written> {
+    fn finish(mut self) -> Result<Written, Trouble> {
         if self.in_block > 0 {
             self.close()?;
         }
@@ -257,7 +274,7 @@ mod tests {
         batch
     }
 
-    fn file(all: &[Vec<u8>], most: usize) -> io::Result<(Vec<u8>, Written)> {
+    fn file(all: &[Vec<u8>], most: usize) -> Result<(Vec<u8>, Written), Trouble> {
         let dir = tempfile::tempdir()?;
         let mut sorter = Sorter { most, ..Sorter::new(dir.path()) };
         for part in all.chunks(100) {
@@ -278,7 +295,8 @@ mod tests {
         assert_eq!(whole.1.states, 10_000);
         assert_eq!(whole.1.bytes, whole.0.len() as u64);
         assert_eq!(file(&all, 1 << 14).expect("written"), whole);
-        assert!(file(&[all[3].clone(), all[7].clone(), all[3].clone()], RUN).is_err(), "a state twice");
+        let twice = file(&[all[3].clone(), all[7].clone(), all[3].clone()], RUN);
+        assert!(matches!(twice, Err(Trouble::Twice)), "a state twice");
     }
 
     #[test]
