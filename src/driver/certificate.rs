@@ -9,6 +9,7 @@ mod blocks;
 mod keyed;
 mod listing;
 mod proof;
+mod radix;
 mod runs;
 mod sorted;
 mod spelling;

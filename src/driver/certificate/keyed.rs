@@ -5,6 +5,7 @@
 //! Never here: what a key means (`program::Keys`).
 
 use super::blocks::{BLOCK, Block, Blocks, Sealed, Trouble, Written};
+use super::radix::sort;
 use super::runs::{Record, Runs, fill};
 use crate::program::Keys;
 use rayon::prelude::*;
@@ -17,9 +18,11 @@ const RUN: usize = 256 << 20;
 const ROUND: usize = 64;
 
 /// A key as it is sorted: in as few bytes as the keys of the model need.
-pub trait Key: Copy + Ord + Send + Sync + Record {
+pub trait Key: Copy + Default + Ord + Send + Sync + Record {
     fn of(key: u128) -> Self;
     fn wide(self) -> u128;
+    /// Eight bits from bit `shift` on.
+    fn digit(self, shift: u32) -> usize;
     /// Appends the key as a run has it.
     fn write(self, out: &mut impl Write) -> io::Result<()>;
 }
@@ -33,6 +36,10 @@ macro_rules! key {
 
             fn wide(self) -> u128 {
                 self.into()
+            }
+
+            fn digit(self, shift: u32) -> usize {
+                (self >> shift) as usize & 0xff
             }
 
             fn write(self, out: &mut impl Write) -> io::Result<()> {
@@ -53,21 +60,23 @@ key!(u64);
 key!(u128);
 
 /// Collects keys and writes their states in order.
-pub struct Sorter<K> {
+pub struct Sorter<'a, K> {
+    meaning: &'a Keys<'a>,
     keys: Vec<K>,
     most: usize,
     runs: Runs,
 }
 
-impl<K: Key> Sorter<K> {
+impl<'a, K: Key> Sorter<'a, K> {
     /// Runs are written to this directory.
-    pub fn new(dir: &Path) -> Sorter<K> {
-        Sorter::with_runs_of(dir, RUN / size_of::<K>())
+    pub fn new(meaning: &'a Keys<'a>, dir: &Path) -> Sorter<'a, K> {
+        // Sorting takes as much room again.
+        Sorter::with_runs_of(meaning, dir, RUN / size_of::<K>() / 2)
     }
 
     /// The same, with so many keys in memory at most.
-    pub fn with_runs_of(dir: &Path, most: usize) -> Sorter<K> {
-        Sorter { keys: Vec::new(), most, runs: Runs::new(dir) }
+    pub fn with_runs_of(meaning: &'a Keys<'a>, dir: &Path, most: usize) -> Sorter<'a, K> {
+        Sorter { meaning, keys: Vec::new(), most, runs: Runs::new(dir) }
     }
 
     /// Takes some keys.
@@ -77,20 +86,20 @@ impl<K: Key> Sorter<K> {
     }
 
     fn spill(&mut self) -> io::Result<()> {
-        self.keys.par_sort_unstable();
+        sort(&mut self.keys, self.meaning.bits());
         self.runs.add(|out| self.keys.iter().try_for_each(|key| key.write(out)))?;
         self.keys.clear();
         Ok(())
     }
 
     /// Writes all states to a file.
-    pub fn finish(mut self, keys: &Keys, path: &Path) -> Result<Written, Trouble> {
+    pub fn finish(mut self, path: &Path) -> Result<Written, Trouble> {
         let mut out = Blocks::create(path)?;
         if self.runs.is_empty() {
-            self.keys.par_sort_unstable();
+            sort(&mut self.keys, self.meaning.bits());
             for (at, round) in self.keys.chunks(ROUND * BLOCK).enumerate() {
                 let before = (at * ROUND * BLOCK).checked_sub(1).map(|before| self.keys[before]);
-                push(&mut out, keys, before, round)?;
+                push(&mut out, self.meaning, before, round)?;
             }
             return Ok(out.finish()?);
         }
@@ -99,13 +108,13 @@ impl<K: Key> Sorter<K> {
         self.runs.merged(|key| {
             self.keys.push(key);
             if self.keys.len() == ROUND * BLOCK {
-                push(&mut out, keys, before, &self.keys)?;
+                push(&mut out, self.meaning, before, &self.keys)?;
                 before = self.keys.pop();
                 self.keys.clear();
             }
             Ok(())
         })?;
-        push(&mut out, keys, before, &self.keys)?;
+        push(&mut out, self.meaning, before, &self.keys)?;
         Ok(out.finish()?)
     }
 }

@@ -123,7 +123,7 @@ struct List<'a> {
 impl List<'_> {
     /// Sorts keys, and spells them in their order.
     fn by_keys<K: Key>(&self, keys: &Keys) -> Result<Written, Unwritten> {
-        let sorter = Mutex::new(keyed::Sorter::<K>::new(self.dir));
+        let sorter = Mutex::new(keyed::Sorter::<K>::new(keys, self.dir));
         let put = |own: &mut Vec<K>, state: &[u64]| {
             own.push(K::of(keys.key(state).ok_or(Unwritten::Keyless)?));
             Ok(own.len() >= BATCH)
@@ -134,7 +134,7 @@ impl List<'_> {
             taken.map_err(Trouble::Io)
         };
         self.each(put, take)?;
-        Ok(sorter.into_inner().finish(keys, &self.dir.join("states.bin"))?)
+        Ok(sorter.into_inner().finish(&self.dir.join("states.bin"))?)
     }
 
     /// Spells all states, and sorts the bytes.

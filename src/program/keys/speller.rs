@@ -5,6 +5,7 @@
 //! Never here: how keys are made.
 
 use super::Keys;
+use bombus_kernels::faults::fault;
 use bombus_lang::typed::Type;
 use bombus_lang::value::Value;
 
@@ -39,6 +40,9 @@ impl<'a> Speller<'a> {
         let first = match before.map(|before| before ^ key) {
             None => 0,
             Some(0) => keys.steps.len(),
+            Some(differ) if fault("keys: what differs last is spelled alone") => {
+                keys.step_of[differ.trailing_zeros() as usize] as usize
+            }
             Some(differ) => keys.step_of[differ.ilog2() as usize] as usize,
         };
         *before = Some(key);

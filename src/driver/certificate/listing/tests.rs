@@ -51,9 +51,10 @@ fn compare(text: &str, symmetry: Option<Mode>) -> bool {
     }
     let found = explore::explore(&program, &options, &budget).expect("a search");
     let (_, ranks) = valuations(&program).expect("constants with a spelling");
-    let keys = program.keys(&ranks, &|v: &Value, ty: &Type, out: &mut Vec<u8>| {
+    let spell = |v: &Value, ty: &Type, out: &mut Vec<u8>| {
         spelling::value(&model.machine.freetypes, v, ty, out).is_ok()
-    });
+    };
+    let keys = program.keys(&ranks, &spell);
     let kept = States::Kept(found.kept.as_ref().expect("states"));
     let has_key = |keys: &Keys, state: &[u64]| keys.key(state).map(drop).ok_or(Unwritten::Keyless);
     keys.is_some_and(|keys| {
@@ -122,10 +123,10 @@ fn keys_that_are_sorted_in_runs_make_the_same_file_as_in_memory() {
     let some: Vec<u64> = (0..20_000u64).map(|n| n * 48_271 % 131_071).collect();
     let file = |most: usize, all: &[u64]| {
         let dir = tempfile::tempdir().expect("a folder");
-        let mut sorter = keyed::Sorter::<u64>::with_runs_of(dir.path(), most);
+        let mut sorter = keyed::Sorter::<u64>::with_runs_of(&keys, dir.path(), most);
         all.chunks(100).for_each(|part| sorter.add(part).expect("room"));
         let path = dir.path().join("states.bin");
-        let written = sorter.finish(&keys, &path)?;
+        let written = sorter.finish(&path)?;
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1, "runs are removed");
         Ok((std::fs::read(path).expect("a file"), written))
     };
