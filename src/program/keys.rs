@@ -86,7 +86,8 @@ impl<'a> Keys<'a> {
             .iter()
             .scan(bits, |rest, component| {
                 *rest -= component.width;
-                Some(*rest)
+                // Components without bits may stand before the highest one.
+                Some((*rest).min(u128::BITS - 1))
             })
             .collect();
         keys.look_up(sources, &shifts);

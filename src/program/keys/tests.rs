@@ -161,11 +161,13 @@ fn keys_are_ordered_as_the_bytes_of_states_and_tell_them() {
 fn integers_of_a_whole_word_are_ordered_as_numbers() {
     let pool = Pool::default();
     let promise = Promise::Range(Some(i64::MIN), Some(i64::MAX));
-    let layout = StateLayout::new(vec![(VarId(0), Layout::Int, promise)], 1);
-    let keys = Keys::new(&layout, &[&Type::Integer], &[0], &spell).expect("keys");
+    let two = vec![(VarId(0), Layout::Int, promise.clone()), (VarId(1), Layout::Int, promise)];
+    let layout = StateLayout::new(two, 1);
+    let keys = Keys::new(&layout, &[&Type::Integer, &Type::Integer], &[0], &spell).expect("keys");
+    assert_eq!(keys.bits(), 128);
     let mut state = Vec::new();
     let mut key = |n: i64| {
-        layout.pack(0, &[Value::int(n)], &pool, &mut state);
+        layout.pack(0, &[Value::int(n), Value::int(-n.max(-9))], &pool, &mut state);
         keys.key(&state).expect("a key")
     };
     let numbers = [i64::MIN, i64::MIN + 1, -300, -1, 0, 1, 255, 256, i64::MAX];
@@ -174,6 +176,7 @@ fn integers_of_a_whole_word_are_ordered_as_numbers() {
     for n in numbers {
         let mut bytes = spelled(&Value::int(0), &Type::Integer);
         bytes.extend(spelled(&Value::int(n), &Type::Integer));
+        bytes.extend(spelled(&Value::int(-n.max(-9)), &Type::Integer));
         let key = key(n);
         let mut alone = keys.speller();
         assert_eq!(alone.next(key).1, bytes);
