@@ -11,7 +11,7 @@ use crate::fold::Stuck;
 use crate::lineage::Lineage;
 pub use crate::quotient::Aim;
 use crate::quotient::Quotients;
-use crate::table::Entry;
+use crate::table::{Entry, PARTS};
 use crate::visited::{Session, Store, Visited};
 
 /// How packed states stand in the table.
@@ -54,11 +54,29 @@ impl Visited {
         }
     }
 
-    /// The states of a packed set, in no order that means anything. For the end of a run, as `count`.
-    pub fn packed_states(&mut self, mut f: impl FnMut(u64)) {
-        if let Store::Packed { narrow, wide } = &self.store {
-            narrow.each(&mut f);
-            wide.each(&mut f);
+    /// The states of a packed set.
+    pub fn into_words(self) -> Option<Words> {
+        self.is_packed().then_some(Words { set: self })
+    }
+}
+
+/// The states of a packed set that is complete: nobody puts any more, and its tables do not move.
+pub struct Words {
+    set: Visited,
+}
+
+impl Words {
+    /// Into how many parts the states fall, which may be read side by side.
+    pub fn parts(&self) -> usize {
+        2 * PARTS as usize
+    }
+
+    /// Every state of a part, in no order that means anything.
+    pub fn each_in(&self, part: usize, f: impl FnMut(u64)) {
+        let Store::Packed { narrow, wide } = &self.set.store else { panic!("states that are not packed") };
+        match part.checked_sub(PARTS as usize) {
+            None => narrow.each_in(part, f),
+            Some(part) => wide.each_in(part, f),
         }
     }
 }

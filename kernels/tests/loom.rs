@@ -131,9 +131,10 @@ fn insert_packed_both(bits: u32, slots: usize, keys: [&'static [u64]; 2]) {
         distinct.sort_unstable();
         distinct.dedup();
         assert_eq!(fresh, distinct, "one winner per state");
-        let mut set = Arc::try_unwrap(set).ok().unwrap();
+        let set = Arc::try_unwrap(set).ok().unwrap();
         let mut stored = Vec::new();
-        set.packed_states(|state| stored.push(state));
+        let words = set.into_words().unwrap();
+        (0..words.parts()).for_each(|part| words.each_in(part, |state| stored.push(state)));
         stored.sort_unstable();
         assert_eq!(stored, distinct, "every state stands in the set once");
     });

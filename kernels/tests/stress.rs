@@ -110,7 +110,8 @@ fn every_packed_state_has_one_winner_for_any_number_of_workers() {
         });
         assert_eq!((fresh.load(Ordering::Relaxed), set.count()), (keys, keys));
         let mut states = Vec::new();
-        set.packed_states(|state| states.push(state));
+        let words = set.into_words().unwrap();
+        (0..words.parts()).for_each(|part| words.each_in(part, |state| states.push(state)));
         states.sort_unstable();
         assert_eq!(states, (0..keys).collect::<Vec<_>>());
     }

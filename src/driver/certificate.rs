@@ -5,39 +5,37 @@
 //! The manifest is written last, so a directory without one is no certificate.
 //! Never here: the check of a certificate, which is the crate `certify`.
 
+mod blocks;
+mod keyed;
+mod listing;
 mod proof;
+mod radix;
+mod runs;
 mod sorted;
 mod spelling;
 
-use super::{CheckOptions, judge};
+use super::{CheckOptions, build, judge};
 use crate::base::diagnostic::Sources;
 use crate::base::span::FileId;
 use crate::explore::{self, Store};
-use crate::graph::NodeId;
 use crate::lang::typed::Machine;
 use crate::model::Model;
 use crate::program::Program;
 use crate::program::symmetry::Mode;
 use crate::report::{Outcome, Verdict, Violation};
-use crate::system::{Orbits, System};
+use blocks::{Written, hex};
+use listing::{Listed, Unwritten};
 use parking_lot::Mutex;
 pub(super) use proof::{Certified, ProofFiles};
-use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
-use sorted::{Batch, Sorter, Written, hex};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How `constants.bin` begins: name and version of the format.
-const MAGIC: &[u8; 12] = b"BombusCons\x01\n";
 /// The version of the format, of lists of states and of proofs.
 const VERSION: u64 = 2;
 /// The files of a certificate.
 const FILES: [&str; 5] = ["manifest.json", "model.core", "constants.bin", "states.bin", "trace.json"];
-/// States that one thread spells at a time, and at how many the sorter takes what was spelled.
-const PART: usize = 2048;
-const ROUND: usize = 64 * PART;
 
 /// Where a certificate is wanted, and what is ready of it.
 #[derive(Clone, Debug, Default)]
@@ -128,28 +126,36 @@ impl Certificate {
         draft.not_certified.extend(not_certified);
     }
 
-    /// Takes the states of a search that found nothing wrong.
-    pub(super) fn take_states(&self, program: &Program, found: &explore::Outcome, workers: usize) {
-        let Some(dir) = &self.dir else { return };
+    /// Takes the states of a search that found nothing wrong. `Err`: these are not the states of a search, so we are wrong.
+    pub(super) fn take_states(
+        &self,
+        program: &Program,
+        found: &explore::Outcome,
+        workers: usize,
+    ) -> Result<(), String> {
+        let Some(dir) = &self.dir else { return Ok(()) };
         let marked = is_marked(program.symmetry().map(|s| s.mode));
         if !found.exhausted || !found.findings.is_empty() || marked {
-            return;
+            return Ok(());
         }
         let written = rayon::ThreadPoolBuilder::new()
             .num_threads(workers.max(1))
             .build()
-            .map_err(|e| e.to_string())
-            .and_then(|pool| pool.install(|| write_states(program, found, dir)));
+            .map_err(|e| Unwritten::For(e.to_string()))
+            .and_then(|pool| pool.install(|| listing::write(program, found, dir)));
         let mut draft = self.draft.lock();
         draft.symmetry = program.symmetric_sets();
         draft.reduced = found.por.as_ref().is_some_and(|figures| figures.reduced > 0);
         match written {
-            Ok((constants, states)) => {
+            Ok(Listed { constants, states }) => {
                 draft.failure = None;
                 (draft.constants, draft.states) = (Some(constants), Some(states));
             }
-            Err(why) => draft.failure = Some(why),
+            Err(Unwritten::For(why)) => draft.failure = Some(why),
+            Err(Unwritten::Wrong(what)) => return Err(what),
+            Err(Unwritten::Keyless) => return Err("a state without a key".into()),
         }
+        Ok(())
     }
 
     /// Writes the rest of the certificate of a verdict. The answer says what was written, or why nothing was.
@@ -253,7 +259,7 @@ fn manifest(
         "version": VERSION,
         "verdict": if outcome.violation.is_some() { "violated" } else { "verified" },
         "model": {"machine": &*machine.name, "file": outcome.file},
-        "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), own_hash()),
+        "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), build::id()),
         "sources": hashed(sources),
         "scope": scope(outcome),
         "asked": asked(machine, options),
@@ -339,127 +345,4 @@ fn scope(outcome: &Outcome) -> Json {
 fn asked(machine: &Machine, options: &CheckOptions) -> Json {
     json!({"invariant": !options.no_invariant, "assertions": !options.no_assertions,
         "deadlock": !options.no_deadlock, "goal": machine.goal.is_some(), "strict_guards": options.strict_wd})
-}
-
-/// The hash of this program.
-fn own_hash() -> String {
-    std::env::current_exe().and_then(std::fs::read).map_or_else(|_| "unknown".into(), |bytes| sha256(&bytes))
-}
-
-/// Spells and sorts all states of a search, and all valuations of the constants.
-fn write_states(
-    program: &Program,
-    found: &explore::Outcome,
-    dir: &Path,
-) -> Result<(Vec<u8>, Written), String> {
-    let (constants, ranks) = valuations(program)?;
-    let states = match (&found.graph, &found.kept) {
-        (Some(graph), _) => States::Graph(graph),
-        (None, Some(kept)) => States::Kept(kept),
-        (None, None) => return Err("the states were not kept".into()),
-    };
-    let machine = program.machine();
-    let types: Vec<_> = machine.variables.iter().map(|v| &machine.var(*v).ty).collect();
-    let all = states.len();
-    let mut sorter = Sorter::new(dir);
-    for round in (0..all).step_by(ROUND) {
-        let end = (round + ROUND).min(all);
-        let parts: Vec<usize> = (round..end).step_by(PART).collect();
-        let spelled: Vec<Result<Batch, String>> = parts
-            .into_par_iter()
-            .map(|start| {
-                let mut reader = states.reader(program);
-                let mut batch = Batch::default();
-                for n in start..(start + PART).min(end) {
-                    let state = reader.state(n)?;
-                    spelling::number(ranks[program.valuation_of(state)] as i64, &mut batch.bytes);
-                    for (v, ty) in program.values(state).variables.iter().zip(&types) {
-                        spelling::value(&machine.freetypes, v, ty, &mut batch.bytes)
-                            .map_err(|_| "a variable holds a set that cannot be listed")?;
-                    }
-                    batch.ends.push(u32::try_from(batch.bytes.len()).map_err(|_| "states are too large")?);
-                }
-                Ok(batch)
-            })
-            .collect();
-        for batch in spelled {
-            sorter.add(batch?).map_err(|e| e.to_string())?;
-        }
-    }
-    let written = sorter.finish(&dir.join("states.bin")).map_err(|e| format!("states.bin: {e}"))?;
-    Ok((constants, written))
-}
-
-/// The file of constants, and for each valuation its place in there.
-fn valuations(program: &Program) -> Result<(Vec<u8>, Vec<usize>), String> {
-    let machine = program.machine();
-    let spell = |n: usize| {
-        let mut own = Vec::new();
-        for (v, value) in program.valuation(n) {
-            let before = own.len();
-            own.push(1);
-            if spelling::value(&machine.freetypes, &value, &machine.var(v).ty, &mut own).is_err() {
-                own.truncate(before);
-                own.push(0);
-            }
-        }
-        own
-    };
-    let spelled: Vec<Vec<u8>> = (0..program.valuations()).map(spell).collect();
-    let mut order: Vec<usize> = (0..spelled.len()).collect();
-    order.sort_by(|a, b| spelled[*a].cmp(&spelled[*b]));
-    if order.windows(2).any(|two| spelled[two[0]] == spelled[two[1]]) {
-        return Err("two valuations differ only in constants that cannot be listed".into());
-    }
-    let mut bytes = MAGIC.to_vec();
-    spelling::number(spelled.len() as i64, &mut bytes);
-    let mut ranks = vec![0; spelled.len()];
-    for (rank, n) in order.iter().enumerate() {
-        ranks[*n] = rank;
-        bytes.extend_from_slice(&spelled[*n]);
-    }
-    Ok((bytes, ranks))
-}
-
-/// Where the states of a search are.
-enum States<'a> {
-    Graph(&'a crate::graph::Graph),
-    Kept(&'a explore::Kept),
-}
-
-impl<'a> States<'a> {
-    fn len(&self) -> usize {
-        match self {
-            States::Graph(graph) => graph.nodes(),
-            States::Kept(kept) => kept.len(),
-        }
-    }
-
-    fn reader(&'a self, program: &'a Program) -> Reader<'a> {
-        let orbits = program.orbits();
-        let identity = vec![0; orbits.as_ref().map_or(0, |o| o.words())];
-        Reader { states: self, orbits, identity, state: vec![0; program.words()] }
-    }
-}
-
-/// Reads states one after the other; of an orbit the state that stands for it.
-struct Reader<'a> {
-    states: &'a States<'a>,
-    orbits: Option<Box<dyn Orbits + 'a>>,
-    identity: Vec<u64>,
-    state: Vec<u64>,
-}
-
-impl Reader<'_> {
-    fn state(&mut self, number: usize) -> Result<&[u64], String> {
-        let found = match (self.states, &mut self.orbits) {
-            (States::Graph(graph), _) => graph.read_state(NodeId(number as u32), &mut self.state),
-            (States::Kept(kept), None) => kept.read(number, &mut self.state),
-            (States::Kept(kept), Some(orbits)) => {
-                kept.read(number, &mut self.identity)
-                    && orbits.representative(&self.identity, &mut self.state)
-            }
-        };
-        if found { Ok(&self.state) } else { Err("not all states were kept".into()) }
-    }
 }

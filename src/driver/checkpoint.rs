@@ -8,7 +8,7 @@
 //! that at any moment there is one that is whole. It begins with all that a saved search depends on;
 //! a search goes on only if all of it is as it was.
 
-use super::{CheckOptions, Failure, Rejected};
+use super::{CheckOptions, Failure, Rejected, build};
 use crate::base::budget::Budget;
 use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::base::sealed::{Sealer, Unsealer};
@@ -188,11 +188,11 @@ pub(super) fn facts(program: &Program, sources: &Sources, options: &CheckOptions
 
 /// All that a saved search depends on: the options, what the model is, how its states are laid out.
 pub(super) fn facts_of(options: &CheckOptions, model: String, layout: String) -> Vec<Fact> {
-    let build = std::env::current_exe().and_then(fs::read).map_or(0, |bytes| hash::bytes(&bytes));
     let version = format!(
-        "{}, format {FORMAT}, hash {}, build {build:032x}",
+        "{}, format {FORMAT}, hash {}, build {}",
         env!("CARGO_PKG_VERSION"),
-        hash::HASH_VERSION
+        hash::HASH_VERSION,
+        build::id()
     );
     let settings: Vec<String> =
         settings(options).iter().map(|(name, value)| format!("{name} {value}")).collect();

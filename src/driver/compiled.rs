@@ -204,7 +204,7 @@ impl Run<'_> {
             member.leave();
         }
         let found = searched.outcome;
-        options.certificate.take_states(&prepared.program, &found, options.workers);
+        options.certificate.take_states(&prepared.program, &found, options.workers)?;
         if options.certificate.is_asked() {
             let (claims, left) = formulas.claims(self.machine);
             options.certificate.take_formulas(claims, left);

@@ -6,6 +6,7 @@
 mod advice;
 mod animate;
 mod bdd;
+mod build;
 mod certificate;
 mod checkpoint;
 mod cluster;

@@ -14,6 +14,7 @@ use super::sink::Record;
 use super::{InternalError, Shared, disk, second, trace};
 use bombus_graph::{Graph, Log};
 use bombus_kernels::parents::Level;
+use bombus_kernels::visited::Mode;
 use bombus_system::{Finding, System};
 use std::sync::atomic::Ordering;
 
@@ -67,6 +68,7 @@ pub(super) fn conclude<S: System>(
             outcome.counts = Findings::default().counts();
         }
     }
+    let stores_states = shared.options.store == Mode::Exact;
     if shared.options.record_edges && shared.together.is_some() {
         return with_graph(shared, sums.log, outcome);
     } else if shared.options.record_edges {
@@ -74,7 +76,7 @@ pub(super) fn conclude<S: System>(
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);
         }
-    } else if shared.options.keep_states {
+    } else if shared.options.keep_states && stores_states && outcome.findings.is_empty() {
         outcome.kept = Some(Kept::new(shared.visited));
     }
     outcome.reasons = shared.ledger.close();

@@ -105,7 +105,7 @@ pub struct Options {
     pub until_violated: u32,
     /// Keep all edges and return the graph.
     pub record_edges: bool,
-    /// Return the visited set; the graph has it where there is one.
+    /// Return the visited set if it stores states and nothing was found; the graph has it where there is one.
     pub keep_states: bool,
     /// Keep a predecessor of each state. Without them, and always where states stand in the table itself, a
     /// breadth-first search that has something to show is done again as far as the level of the finding.

@@ -10,9 +10,13 @@ use super::piece::Piece;
 use super::reduce::por::Figures;
 use super::trace::Trace;
 use bombus_graph::Graph;
+use bombus_kernels::packed::Words;
 use bombus_kernels::visited::Visited;
 use bombus_system::Finding;
 use std::time::Duration;
+
+/// Numbered states that are read by one thread at a time.
+const PART: usize = 2048;
 
 /// How much of the state space saw an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,28 +78,57 @@ pub struct Machine {
 }
 
 /// The states of a search that is over: what its visited set held, which are orbits if the system has them.
-pub struct Kept {
-    visited: Visited,
-    ids: Vec<u32>,
+pub struct Kept(Stored);
+
+#[expect(clippy::large_enum_variant, reason = "a search has one set of states")]
+enum Stored {
+    Words(Words),
+    Numbered(Vec<u32>, Visited),
 }
 
 impl Kept {
+    /// The states of a set that stores states, and not only hashes of them.
     pub(super) fn new(mut visited: Visited) -> Kept {
-        Kept { ids: visited.ids(), visited }
+        if !visited.is_packed() {
+            let ids = visited.ids();
+            return Kept(Stored::Numbered(ids, visited));
+        }
+        Kept(Stored::Words(visited.into_words().expect("a packed set")))
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ids.len()
+    /// Into how many parts the states fall, which may be read side by side.
+    pub fn parts(&self) -> usize {
+        match &self.0 {
+            Stored::Words(words) => words.parts(),
+            Stored::Numbered(ids, _) => ids.len().div_ceil(PART),
+        }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
-    /// Writes the words of one of them to `out`; `false` if only hashes were stored.
-    pub fn read(&self, number: usize, out: &mut [u64]) -> bool {
-        self.visited.state(self.ids[number], out)
+    /// Reads the states of a part one after the other, up to the first for which `f` fails. `state` has room for the words of one.
+    pub fn each_in<E>(
+        &self,
+        part: usize,
+        state: &mut [u64],
+        mut f: impl FnMut(&[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match &self.0 {
+            Stored::Words(words) => {
+                let mut done = Ok(());
+                words.each_in(part, |word| {
+                    if done.is_ok() {
+                        done = f(&[word]);
+                    }
+                });
+                done
+            }
+            Stored::Numbered(ids, visited) => {
+                let own = ids.chunks(PART).nth(part).unwrap_or_default();
+                own.iter().try_for_each(|id| {
+                    visited.state(*id, state);
+                    f(state)
+                })
+            }
+        }
     }
 }
 

@@ -55,7 +55,6 @@ pub(super) fn is_possible(options: &Options) -> bool {
         && options.keeper.is_none()
         && options.peers.is_none()
         && !options.record_edges
-        && !options.keep_states
 }
 
 /// How the states of a search stand in its table, if they may stand there: nobody needs their ids.

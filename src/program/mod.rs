@@ -23,6 +23,7 @@ pub mod footprints;
 mod host;
 pub mod invariant_ranges;
 pub mod ir;
+mod keys;
 pub mod label;
 pub mod layout;
 pub mod lower;
@@ -49,6 +50,7 @@ mod wide_ops;
 mod wire;
 
 pub use constant_assertions::Late;
+pub use keys::{Keys, Spell, Speller};
 pub use reduction::{Preserved, Reduction};
 pub use system::{Program, Worker};
 

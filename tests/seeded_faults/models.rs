@@ -29,6 +29,7 @@ pub const MODELS: &[Model] = &[
     Model { text: OWNERS, runs: &[&["--symmetry", "exact"]] },
     Model { text: RING, runs: &[&["--symmetry", "exact", "--set", "P=4"]] },
     Model { text: LEADER, runs: &[&["--symmetry", "exact"]] },
+    Model { text: GRAPH, runs: &[&["--symmetry", "exact"]] },
 ];
 
 const STATEMENTS: &str = "MACHINE Statements
@@ -280,4 +281,15 @@ OPERATIONS
   put(p) = SELECT p : P & (p /= boss or boss /: t) THEN s := s \\/ {p} END;
   move(p) = SELECT p : s & p /= boss THEN t := t \\/ {p} || s := s - {p} END;
   empty = SELECT s = {boss} THEN s := {} || t := {} END
+END";
+
+/// Every relation between three elements. In a cycle through all of them they look alike, but no two can change places.
+const GRAPH: &str = "MACHINE Graph
+SETS P
+VARIABLES r
+INVARIANT r : P <-> P
+INITIALISATION r := {}
+OPERATIONS
+  link(x, y) = SELECT x : P & y : P & x |-> y /: r THEN r := r \\/ {x |-> y} END;
+  clear = r := {}
 END";

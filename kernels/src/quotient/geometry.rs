@@ -5,6 +5,7 @@
 
 use super::MOST;
 use super::lines::{Slot, find_or_put_in_line, first_from};
+use crate::faults::fault;
 use crate::shim::{AtomicU32, AtomicU64};
 use crate::table::PARTS;
 
@@ -135,13 +136,31 @@ impl Geometry {
 
     /// Puts all words of a part that is laid out as `shape` says, in order; false if they do not fit.
     pub(super) fn take_over<T: Slot, U: Slot>(&self, slots: &[T], shape: &Geometry, from: &[U]) -> bool {
-        from.chunks_exact(U::LINE).zip(0..shape.lines).all(|(line, home)| {
-            let first = home * shape.span;
+        shape.all(from, |within| self.put_alone(slots, within))
+    }
+
+    /// Every word of a part, without the bits that its part tells.
+    pub(super) fn each<T: Slot>(&self, slots: &[T], mut f: impl FnMut(u64)) {
+        self.all(slots, |within| {
+            f(within);
+            true
+        });
+    }
+
+    /// Whether a test holds of every word of a part, in order, up to the first of which it does not.
+    #[inline(always)]
+    fn all<T: Slot>(&self, slots: &[T], mut test: impl FnMut(u64) -> bool) -> bool {
+        let lost = usize::from(fault("words: the first line is not read back"));
+        slots.chunks_exact(T::LINE).zip(0..self.lines).skip(lost).all(|(line, home)| {
+            let first = home * self.span;
             line.iter().all(|slot| match slot.look().checked_sub(1) {
                 None => true,
                 // PERF: most words stand at home, which is seen without a division.
-                Some(rest) if rest < shape.span => self.put_alone(slots, first.wrapping_add(rest)),
-                Some(number) => self.put_alone(slots, shape.word(home, number)),
+                Some(rest) if rest < self.span => test(
+                    first.wrapping_add(rest)
+                        ^ u64::from(fault("words: a word is read back as its neighbour")),
+                ),
+                Some(number) => test(self.word(home, number)),
             })
         })
     }

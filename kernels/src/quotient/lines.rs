@@ -3,6 +3,7 @@
 //! In: numbers that are not 0. Out: whether a line has one, and the slot it stands in.
 //! Never here: what a number means, and which line comes next.
 
+use crate::faults::fault;
 use crate::memory::Zeroed;
 use crate::shim::{AtomicU32, AtomicU64, Ordering};
 
@@ -119,7 +120,9 @@ pub(super) fn find_or_put_in_line<T: Slot>(
     let here = &slots[start..start.wrapping_add(T::LINE)];
     loop {
         let seen = T::survey(here, number);
-        if seen.same != 0 {
+        let is_any =
+            fault("words: any word in a line is the one") && (seen.empty.count_ones() as usize) < T::LINE;
+        if seen.same != 0 || is_any {
             return Some((start.wrapping_add(seen.same.trailing_zeros() as usize) as u64, false));
         }
         let at = first_from::<T>(seen.empty, rest)?;

@@ -291,21 +291,17 @@ impl Quotients {
         })
     }
 
-    /// Every word of the set, in no order that means anything. Nobody may be putting any.
-    pub fn each(&self, mut f: impl FnMut(u64)) {
-        for (number, part) in self.parts.iter().enumerate() {
-            part.with(|part| {
-                // SAFETY: as in `aim`.
-                let part = unsafe { &*part };
-                for at in 0..part.shape.slots() {
-                    let within = match &part.slots {
-                        Slots::Narrow(slots) => part.shape.within(slots, at),
-                        Slots::Wide(slots) => part.shape.within(slots, at),
-                    };
-                    within.into_iter().for_each(|within| f(self.join(number, within)));
-                }
-            });
-        }
+    /// Every word of a part, in no order that means anything. Nobody may be putting any.
+    pub fn each_in(&self, number: usize, mut f: impl FnMut(u64)) {
+        self.parts[number].with(|part| {
+            // SAFETY: as in `aim`.
+            let part = unsafe { &*part };
+            let mut found = |within| f(self.join(number, within));
+            match &part.slots {
+                Slots::Narrow(slots) => part.shape.each(slots, &mut found),
+                Slots::Wide(slots) => part.shape.each(slots, &mut found),
+            }
+        });
     }
 
     /// Words by counting the slots in use: slow, and independent of every counter.

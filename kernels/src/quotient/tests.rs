@@ -27,7 +27,7 @@ fn grow(table: &Quotients) {
 
 fn words_of(table: &Quotients) -> Vec<u64> {
     let mut words = Vec::new();
-    table.each(|word| words.push(word));
+    (0..PARTS as usize).for_each(|part| table.each_in(part, |word| words.push(word)));
     words.sort_unstable();
     words
 }

@@ -3,10 +3,10 @@
 //! In: a proof of an engine that asks a solver. Out: the files `invariant.b`, a CNF in DIMACS with its LRAT refutation for
 //! each query, and a manifest that says what each of them claims and what is believed. Never here: the search for the proof.
 
-use super::{VERSION, asked, hashed, own_hash, scope, sealed, sha256};
+use super::{VERSION, asked, hashed, scope, sealed, sha256};
 use crate::analyse::proof_info::ProofInfo;
 use crate::base::diagnostic::Sources;
-use crate::driver::{CheckOptions, judge};
+use crate::driver::{CheckOptions, build, judge};
 use crate::lang::typed::{Clause, Machine};
 use crate::report::{Outcome, Symbolic};
 use crate::symbolic::ic3::certificate::{Recheck, proofs, recheck};
@@ -184,7 +184,7 @@ impl ProofFiles {
             "verdict": "verified",
             "method": self.method,
             "model": {"machine": &*machine.name, "file": outcome.file},
-            "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), own_hash()),
+            "build": format!("bombus {} {}", env!("CARGO_PKG_VERSION"), build::id()),
             "sources": hashed(sources),
             "scope": scope(outcome),
             "asked": asked(machine, options),
