@@ -27,6 +27,20 @@ pub fn bytes(bytes: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(bytes)
 }
 
+/// The same function of all that can be read, a piece at a time.
+pub fn all_of(from: &mut impl std::io::Read) -> std::io::Result<u128> {
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return Ok(hash.digest128()),
+            Ok(read) => hash.update(&piece[..read]),
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+}
+
 /// A bijective mixer of one word (the finaliser of splitmix64): spreads keys over a table.
 #[inline(always)]
 pub fn mix(mut z: u64) -> u64 {
@@ -37,6 +51,14 @@ pub fn mix(mut z: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_is_read_in_pieces_has_the_hash_of_the_whole() {
+        let bytes: Vec<u8> = (0..300_000_u32).map(|n| super::mix(n.into()) as u8).collect();
+        for length in [0, 1, 300, 1 << 16, 300_000] {
+            assert_eq!(super::all_of(&mut &bytes[..length]).unwrap(), super::bytes(&bytes[..length]));
+        }
+    }
+
     #[test]
     fn the_hash_is_the_published_function_and_never_drifts() {
         // XXH3 of no bytes with seed 0, as printed by the reference implementation of XXH3.

@@ -188,7 +188,8 @@ pub(super) fn facts(program: &Program, sources: &Sources, options: &CheckOptions
 
 /// All that a saved search depends on: the options, what the model is, how its states are laid out.
 pub(super) fn facts_of(options: &CheckOptions, model: String, layout: String) -> Vec<Fact> {
-    let build = std::env::current_exe().and_then(fs::read).map_or(0, |bytes| hash::bytes(&bytes));
+    let program = std::env::current_exe().and_then(fs::File::open);
+    let build = program.and_then(|mut program| hash::all_of(&mut program)).unwrap_or(0);
     let version = format!(
         "{}, format {FORMAT}, hash {}, build {build:032x}",
         env!("CARGO_PKG_VERSION"),
