@@ -233,6 +233,10 @@ impl One {
         format!("{}: {NOT_EVALUATED}", self.called())
     }
 
+    fn is_linear(&self) -> bool {
+        matches!(self.formula, Logic::Ltl(_))
+    }
+
     fn tells_instances(&self) -> bool {
         match &self.formula {
             Logic::Ltl(f) => f.features().tells_instances,

@@ -11,6 +11,7 @@
 
 use super::Shared;
 use super::batch::Marks;
+use super::parcel::{Origin, Parcel, Told, Unpacking};
 use super::peers::{Mutant, PACKET, Packet};
 use super::sink::{Core, FLUSH, PendingEdge, Source};
 use super::together::Together;
@@ -29,8 +30,8 @@ const REMEMBERED: usize = 4 << 20;
 const MOST: usize = 1 << 16;
 const LEAST: usize = 1 << 8;
 
-/// The event of a target of which everything has to be checked.
-const ANYTHING: u32 = u32::MAX;
+/// Lines of memory that are asked for ahead to look at one of them, at most.
+const LINES: usize = 4;
 
 /// Stands for the id of a source on another machine.
 pub(super) const ELSEWHERE: u32 = u32::MAX;
@@ -40,16 +41,18 @@ pub(super) struct Exchange<'a, S: System> {
     pub(super) together: &'a Together<'a>,
     /// Computes fingerprints while the worker's own scratch memory is in use.
     scratch: S::Worker,
-    outgoing: Vec<Outgoing>,
+    outgoing: Vec<Parcel>,
+    /// A state as it travels.
+    exported: Vec<u64>,
     /// Packets that were refused because too many were under way.
     waiting: Vec<(usize, Packet)>,
     sent: Remembered,
-    /// Which of the pending edges lead to states of this machine.
-    stays: Vec<bool>,
-    /// Fingerprints and owners of the pending targets.
-    prints: Vec<(u128, u32)>,
+    /// Fingerprints of the pending targets; empty if those came from another machine.
+    pub(super) prints: Vec<u128>,
+    /// The owners of the pending targets.
+    owners: Vec<u32>,
     /// What is pending came from another machine, so all of it stays.
-    arriving: bool,
+    pub(super) arriving: bool,
     /// The level that is being filled.
     depth: u32,
     /// The initial states: how many edges, and the sum of their fingerprints.
@@ -58,20 +61,13 @@ pub(super) struct Exchange<'a, S: System> {
     by_words: bool,
 }
 
-/// What is gathered for one machine.
-#[derive(Default)]
-struct Outgoing {
-    glossary: Glossary,
-    states: Vec<u8>,
-}
-
 /// States that were sent, each in the place that its fingerprint names; a later one takes the place of an earlier one.
 struct Remembered {
     words: usize,
-    /// For each place the level for which a state was sent, 0 if none was, the upper half of the fingerprint of its source,
-    /// and its words.
+    /// For each place the level for which a state was sent, 0 if none was, beside a part of its fingerprint; the upper half of the
+    /// fingerprint of its source; and its words.
     ///
-    /// PERF: side by side, so that a look takes one line of memory, which is asked for ahead.
+    /// PERF: side by side, in lines that are asked for ahead. Most states of other fingerprints are told apart by the first word.
     rows: Vec<u64>,
     places: usize,
     /// Predecessors do not matter: a mistake.
@@ -91,7 +87,8 @@ impl Remembered {
     /// Asks for the place of a state ahead of its use.
     #[inline]
     fn prefetch(&self, print: u64) {
-        prefetch(&self.rows[self.place(print)]);
+        let at = self.place(print);
+        self.rows[at..at + self.words + 2].chunks(8).take(LINES).for_each(|line| prefetch(&line[0]));
     }
 
     /// Whether the state need not be sent; if it must, it is remembered.
@@ -99,12 +96,16 @@ impl Remembered {
     fn covers(&mut self, state: &[u64], print: u64, depth: u32, source: u64) -> bool {
         let at = self.place(print);
         let row = &mut self.rows[at..at + self.words + 2];
-        let (level, least) = (row[0], row[1]);
-        let depth = u64::from(depth);
-        if level > 0 && row[2..] == *state && (level < depth || least <= source || self.naive) {
+        let (level, least) = (row[0] as u32, row[1]);
+        let part = print >> 32;
+        if level > 0
+            && row[0] >> 32 == part
+            && row[2..] == *state
+            && (level < depth || least <= source || self.naive)
+        {
             return true;
         }
-        (row[0], row[1]) = (depth, source);
+        (row[0], row[1]) = (part << 32 | u64::from(depth), source);
         row[2..].copy_from_slice(state);
         false
     }
@@ -115,12 +116,13 @@ impl<'a, S: System> Exchange<'a, S> {
         Exchange {
             together,
             scratch: shared.system.worker(),
-            outgoing: together.sent.iter().map(|_| Outgoing::default()).collect(),
+            outgoing: together.sent.iter().map(|_| Parcel::default()).collect(),
+            exported: Vec::new(),
             waiting: Vec::new(),
             sent: Remembered::new(shared.words, cfg!(test) && together.peers.makes(Mutant::NaiveFilter)),
             by_words: cfg!(test) && together.peers.makes(Mutant::OwnerByWords),
-            stays: Vec::new(),
             prints: Vec::new(),
+            owners: Vec::new(),
             arriving: false,
             depth: 0,
             initial: (0, 0),
@@ -143,28 +145,27 @@ impl<'a, S: System> Exchange<'a, S> {
             return;
         }
         let outgoing = &mut self.outgoing[to];
-        if !shared.system.export(state, &mut outgoing.glossary, &mut outgoing.states) {
+        self.exported.clear();
+        self.exported.extend_from_slice(state);
+        if !shared.system.export(&mut self.exported, &mut outgoing.glossary) {
             shared.ledger.enter(Reason::Unsent, 1);
             self.together.filtered.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let event = if from.marks.flawed { ANYTHING } else { event.0 };
-        outgoing.states.extend_from_slice(&parent.to_le_bytes());
-        outgoing.states.extend_from_slice(&event.to_le_bytes());
+        outgoing.put(&self.exported, Origin { print: parent, flawed: from.marks.flawed }, event.0);
         self.together.sent[to].fetch_add(1, Ordering::Relaxed);
-        if outgoing.states.len() + outgoing.glossary.bytes().len() >= PACKET {
+        if outgoing.bytes() >= PACKET {
             self.close(to);
         }
     }
 
     /// Makes a packet of what is gathered for a machine, and offers it.
     fn close(&mut self, to: usize) {
-        let Outgoing { glossary, states } = &mut self.outgoing[to];
-        if states.is_empty() {
+        let outgoing = &mut self.outgoing[to];
+        if outgoing.is_empty() {
             return;
         }
-        let bytes = pack(glossary, states);
-        let packet = Packet { from: self.together.peers.rank(), bytes };
+        let packet = Packet { from: self.together.peers.rank(), bytes: outgoing.seal() };
         if let Err(packet) = self.together.peers.offer(to, packet) {
             self.waiting.push((to, packet));
         }
@@ -175,6 +176,7 @@ impl<S: System> Core<'_, S> {
     /// Sends away the pending edges whose targets belong to other machines.
     pub(super) fn part(&mut self) {
         let Some(exchange) = &mut self.exchange else { return };
+        exchange.prints.clear();
         if exchange.arriving || self.shared.queues.is_stopped() {
             return;
         }
@@ -187,8 +189,7 @@ impl<S: System> Core<'_, S> {
         let words = self.shared.words;
         let owners = exchange.together.peers.owners();
         let me = exchange.together.peers.rank();
-        exchange.stays.clear();
-        exchange.prints.clear();
+        exchange.owners.clear();
         for i in 0..self.pending.edges.len() {
             let state = &self.pending.targets[i * words..(i + 1) * words];
             let print = match &self.orbits {
@@ -199,49 +200,43 @@ impl<S: System> Core<'_, S> {
                 }
             };
             let owner = owners.of(upper(if exchange.by_words { hash::words(state) } else { print }));
-            exchange.stays.push(owner == me);
-            exchange.prints.push((print, owner as u32));
+            exchange.prints.push(print);
+            exchange.owners.push(owner as u32);
             if owner != me {
                 exchange.sent.prefetch(upper(print));
             }
         }
-        for (i, edge) in self.pending.edges.iter().enumerate() {
-            let state = &self.pending.targets[i * words..(i + 1) * words];
-            let (print, owner) = exchange.prints[i];
-            let owner = owner as usize;
+        let mut kept = 0;
+        for i in 0..self.pending.edges.len() {
+            let (print, owner, edge) =
+                (exchange.prints[i], exchange.owners[i] as usize, self.pending.edges[i]);
             let source = &self.pending.sources[edge.source as usize];
             if source.id.is_none() {
                 // Every machine computes all initial states and keeps its own.
                 exchange.initial.0 += 1;
                 exchange.initial.1 = exchange.initial.1.wrapping_add(print);
-            } else if owner != me {
-                if let (true, Some(from)) = (logs, source.id) {
-                    let PendingEdge { event, label, .. } = *edge;
+            }
+            if owner == me {
+                if kept < i {
+                    self.pending.edges[kept] = edge;
+                    exchange.prints[kept] = print;
+                    self.pending.targets.copy_within(i * words..(i + 1) * words, kept * words);
+                }
+                kept += 1;
+            } else if let Some(from) = source.id {
+                if logs {
+                    let PendingEdge { event, label, .. } = edge;
                     self.record.crossing.push(Crossing { source: from, event, label, print });
                 }
+                let state = &self.pending.targets[i * words..(i + 1) * words];
                 exchange.send(self.shared, owner, state, upper(print), source, edge.event);
             }
         }
-        let stays = std::mem::take(&mut exchange.stays);
-        self.keep_only(&stays);
-        if let Some(exchange) = &mut self.exchange {
-            exchange.stays = stays;
-        }
-    }
-
-    /// Forgets the pending edges that are not marked.
-    fn keep_only(&mut self, marked: &[bool]) {
-        let words = self.shared.words;
-        let mut kept = 0;
-        for (i, _) in marked.iter().enumerate().filter(|(_, stays)| **stays) {
-            self.pending.edges[kept] = self.pending.edges[i];
-            self.pending.targets.copy_within(i * words..(i + 1) * words, kept * words);
-            kept += 1;
-        }
         self.pending.edges.truncate(kept);
         self.pending.targets.truncate(kept * words);
+        exchange.prints.truncate(kept);
         if let Some(orbits) = &mut self.orbits {
-            orbits.keep_only(marked);
+            orbits.keep_only(|i| exchange.owners[i] as usize == me);
         }
     }
 }
@@ -253,6 +248,20 @@ fn make_room(log: &mut Vec<Crossing>, edges: usize, meter: &Meter) -> bool {
     }
     let more = (log.len() / 2).max(4 * FLUSH).max(edges);
     meter.claim((more * size_of::<Crossing>()) as u64).is_ok() && log.try_reserve_exact(more).is_ok()
+}
+
+/// Appends the words of a state.
+pub(super) fn put_words(out: &mut Vec<u8>, state: &[u64]) {
+    state.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
+/// Reads the words of a state; what follows them.
+pub(super) fn take_words<'b>(bytes: &'b [u8], state: &mut [u64]) -> Option<&'b [u8]> {
+    let (words, rest) = bytes.split_at_checked(8 * state.len())?;
+    for (word, bytes) in state.iter_mut().zip(words.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    Some(rest)
 }
 
 /// A packet of states and the glossary that explains them; both are empty afterwards.
@@ -300,30 +309,26 @@ impl<S: System> Worker<'_, S> {
         let shared = self.shared;
         let words = shared.words;
         let events = shared.system.event_names().len() as u32;
-        let (count, mut glossary, states) = unpack(bytes)?;
+        let (count, mut glossary, records) = unpack(bytes)?;
         if count > glossary.len() {
             return None;
         }
         let values: Vec<u32> =
             (0..count).map(|_| shared.system.learn(&mut glossary)).collect::<Option<_>>()?;
-        let size = words * 8 + 12;
-        if !glossary.is_empty() || states.len() % size != 0 {
+        if !glossary.is_empty() {
             return None;
         }
         let depth = self.lane.stage.depth + 1;
         self.core.arriving(true);
-        let mut state = vec![0; words];
-        for record in states.chunks_exact(size) {
-            for (word, bytes) in state.iter_mut().zip(record.chunks_exact(8)) {
-                *word = u64::from_le_bytes(bytes.try_into().ok()?);
-            }
-            let (parent, event) = record[words * 8..].split_at(8);
-            let parent = u64::from_le_bytes(parent.try_into().ok()?);
-            let event = u32::from_le_bytes(event.try_into().ok()?);
-            if !shared.system.import(&mut state, &values) || event != ANYTHING && event >= events {
+        let (mut states, mut state, mut taken) = (Unpacking::new(records, words), vec![0; words], 0);
+        while !states.is_over() {
+            let told = states.next()?;
+            state.copy_from_slice(&states.state);
+            if !shared.system.import(&mut state, &values) || told.event >= events {
                 return None;
             }
-            self.core.expect(&state, parent, event);
+            self.core.expect(&state, &told);
+            taken += 1;
             if self.core.pending.edges.len() >= FLUSH {
                 self.core.flush();
                 self.admit(depth);
@@ -333,7 +338,7 @@ impl<S: System> Worker<'_, S> {
         self.admit(depth);
         self.core.arriving(false);
         self.deal_with_trouble();
-        Some((states.len() / size) as u64)
+        Some(taken)
     }
 
     /// Sends packets that could not be sent before. While the others are too slow, takes in what they send: they may be
@@ -399,16 +404,18 @@ impl<S: System> Core<'_, S> {
     }
 
     /// Buffers an edge from another machine; it is counted there.
-    fn expect(&mut self, state: &[u64], parent: u64, event: u32) {
-        let marks = Marks { flawed: event == ANYTHING, loose: false };
-        let print = u128::from(parent) << 64;
-        self.pending.sources.push(Source { id: Some(ELSEWHERE), print, marks, edges: 1 });
-        if self.compares {
-            // The source is not here; a state resembles itself.
-            self.pending.states.extend_from_slice(state);
+    fn expect(&mut self, state: &[u64], told: &Told) {
+        if told.another || self.pending.sources.is_empty() {
+            let marks = Marks { flawed: told.origin.flawed, loose: false };
+            let print = u128::from(told.origin.print) << 64;
+            self.pending.sources.push(Source { id: Some(ELSEWHERE), print, marks, edges: 1 });
+            if self.compares {
+                // The source is not here; its first successor resembles the others.
+                self.pending.states.extend_from_slice(state);
+            }
         }
         let source = self.pending.sources.len() as u32 - 1;
-        let event = EventId(if event == ANYTHING { 0 } else { event });
+        let event = EventId(told.event);
         self.pending.edges.push(PendingEdge { source, event, label: 0, watched: false });
         self.pending.targets.extend_from_slice(state);
     }

@@ -8,7 +8,7 @@
 //! each machine's in ascending order, then all edges: the source by its place in that order, the target by its fingerprint.
 //! A source whose target nobody has, because the search was ended, counts as not expanded.
 
-use super::exchange::{pack, unpack};
+use super::exchange::{pack, put_words, take_words, unpack};
 use super::peers::{PACKET, Packet, Peers};
 use super::together::Together;
 use super::{InternalError, Reason, Shared};
@@ -258,10 +258,11 @@ impl<S: System> Sender<'_, S> {
             let (print, marks) = read(at, &mut state);
             bytes.extend_from_slice(&print.to_le_bytes());
             bytes.push(marks);
-            told &= self.system.export(&state, &mut glossary, &mut bytes);
+            told &= self.system.export(&mut state, &mut glossary);
             if !told {
                 break;
             }
+            put_words(&mut bytes, &state);
             if bytes.len() + glossary.bytes().len() >= PACKET {
                 round.send(pack(&mut glossary, &mut bytes))?;
             }
@@ -329,9 +330,7 @@ impl Nodes {
         for record in records.chunks_exact(size) {
             let (print, rest) = record.split_first_chunk::<16>()?;
             let (marks, words) = rest.split_first()?;
-            for (word, bytes) in state.iter_mut().zip(words.chunks_exact(8)) {
-                *word = u64::from_le_bytes(bytes.try_into().ok()?);
-            }
+            take_words(words, &mut state)?;
             if !system.import(&mut state, &values) {
                 return None;
             }

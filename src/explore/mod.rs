@@ -22,6 +22,7 @@ mod ledger;
 mod order;
 mod outcome;
 mod packed;
+mod parcel;
 mod parts;
 pub mod peers;
 mod piece;

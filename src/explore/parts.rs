@@ -12,7 +12,7 @@
 
 use super::batch::{Batch, Marks};
 use super::checkpoint::{In, Keeper, Out, Refusal, wrong};
-use super::exchange::unpack;
+use super::exchange::{put_words, take_words, unpack};
 use super::order::{Lane, Stage};
 use super::peers::{Mutant, PACKET};
 use super::reunion::Sums;
@@ -118,11 +118,12 @@ fn write_part<S: System>(
                 continue;
             }
             drop(session);
-            if !shared.system.export(&state, &mut glossary, &mut states) {
+            if !shared.system.export(&mut state, &mut glossary) {
                 return Err(io::Error::other(
                     "a variable holds a set that is not listed, and that cannot be saved",
                 ));
             }
+            put_words(&mut states, &state);
             states.extend_from_slice(&distant.predecessor(id).unwrap_or(NONE).to_le_bytes());
             states.push(is_flawed(id).into());
             if states.len() + glossary.bytes().len() >= PACKET {
@@ -224,10 +225,8 @@ impl<'a, S: System> Restored<'a, S> {
         }
         let mut state = vec![0; words];
         for record in states.chunks_exact(size) {
-            for (word, bytes) in state.iter_mut().zip(record.chunks_exact(8)) {
-                *word = u64::from_le_bytes(bytes.try_into().ok()?);
-            }
-            let predecessor = u64::from_le_bytes(record[words * 8..words * 8 + 8].try_into().ok()?);
+            let rest = take_words(record, &mut state)?;
+            let predecessor = u64::from_le_bytes(*rest.first_chunk()?);
             if !shared.system.import(&mut state, &values) {
                 return None;
             }

@@ -304,14 +304,14 @@ impl System for Interned {
         Some(bombus_kernels::hash::words(&[self.value(state[0])]))
     }
 
-    fn export(&self, state: &[u64], glossary: &mut bombus_system::Glossary, out: &mut Vec<u8>) -> bool {
+    fn export(&self, state: &mut [u64], glossary: &mut bombus_system::Glossary) -> bool {
         let value = self.value(state[0]);
         let number = glossary.number(state[0] as u32, |bytes| {
             bytes.extend_from_slice(&value.to_le_bytes());
             true
         });
         number.is_some_and(|number| {
-            out.extend_from_slice(&u64::from(number).to_le_bytes());
+            state[0] = u64::from(number);
             true
         })
     }

@@ -11,6 +11,7 @@
 use super::audit::Books;
 use super::checkpoint::{In, Out};
 use super::disk::Disk;
+use super::exchange::{put_words, take_words};
 use super::findings::{Findings, Place};
 use super::outcome::Machine;
 use super::reduce::por::Figures;
@@ -274,7 +275,13 @@ impl<S: System> Shared<'_, S> {
             let mut state = Vec::new();
             let mut glossary = Glossary::default();
             // A state that cannot be told is left out; its fingerprint leads to it all the same.
-            let told = place.state.as_ref().map(|words| self.system.export(words, &mut glossary, &mut state));
+            let told = place.state.clone().map(|mut words| {
+                let told = self.system.export(&mut words, &mut glossary);
+                if told {
+                    put_words(&mut state, &words);
+                }
+                told
+            });
             out.u8(match told {
                 None => 0,
                 Some(false) => 1,
@@ -377,10 +384,8 @@ impl<S: System> Shared<'_, S> {
             }
             let mut glossary = &glossary[..];
             let values: Option<Vec<u32>> = (0..values).map(|_| self.system.learn(&mut glossary)).collect();
-            let mut state: Vec<u64> = words
-                .chunks_exact(8)
-                .map(|bytes| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)))
-                .collect();
+            let mut state = vec![0; words.len() / 8];
+            take_words(&words, &mut state).ok_or_else(invalid)?;
             let state = match told {
                 0 => None,
                 1 => Some(Vec::new()),

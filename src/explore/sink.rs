@@ -221,7 +221,7 @@ pub(super) struct Fresh {
     pub(super) ids: Vec<u32>,
     pub(super) changed_by: Vec<Option<EventId>>,
     pub(super) states: Vec<u64>,
-    /// Fingerprints of their orbits, if the system has orbits.
+    /// Their fingerprints, or those of their orbits, if they are known already.
     pub(super) prints: Vec<u128>,
     /// Those that stand for their orbits by chance, ascending.
     pub(super) loose: Vec<usize>,
@@ -489,12 +489,14 @@ impl<S: System> Core<'_, S> {
         let level = self.seat.level;
         let target = |i: usize| &self.pending.targets[i * words..(i + 1) * words];
         let orbits = self.orbits.as_ref();
+        // What comes from another machine was not met here lately.
+        let is_familiar = self.exchange.as_ref().is_none_or(|exchange| !exchange.arriving);
         let mut session = visited.enter(&mut self.seat)?;
         self.keys.clear();
         let mut near = None;
         for (i, edge) in self.pending.edges.iter().enumerate() {
             let state = orbits.map_or_else(|| target(i), |o| o.of(i));
-            let key = match session.recall(state) {
+            let key = match is_familiar.then(|| session.recall(state)).flatten() {
                 Some(key) => key,
                 None => {
                     if !self.compares {
@@ -526,6 +528,9 @@ impl<S: System> Core<'_, S> {
                 if let Some(orbits) = orbits {
                     self.fresh.prints.push(orbits.print(i));
                     self.led_on.push(i as u32);
+                } else if let Some(print) = self.exchange.as_ref().and_then(|exchange| exchange.prints.get(i))
+                {
+                    self.fresh.prints.push(*print);
                 }
             } else {
                 self.record.known += 1;

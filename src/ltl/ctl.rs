@@ -32,6 +32,34 @@ impl CtlVerdict {
     }
 }
 
+impl Ctl {
+    /// Evaluates all atoms.
+    pub(super) fn intern<G: Graph>(&self, table: &mut Table<'_, G>) -> Result<(), Faults> {
+        match &self.kind {
+            CtlKind::Constant(_) => Ok(()),
+            CtlKind::Atom(atom) => table.intern(atom, &[], self.span).map(|_| ()),
+            CtlKind::Not(f) => f.intern(table),
+            CtlKind::And(f, g) | CtlKind::Or(f, g) | CtlKind::Implies(f, g) => {
+                f.intern(table)?;
+                g.intern(table)
+            }
+            CtlKind::Path(_, temporal) => match temporal {
+                Temporal::Next(pattern, f) => {
+                    if let Some(pattern) = pattern {
+                        table.intern(&Atom::Executed(pattern.clone()), &[], pattern.operation.span)?;
+                    }
+                    f.intern(table)
+                }
+                Temporal::Finally(f) | Temporal::Globally(f) => f.intern(table),
+                Temporal::Until(f, g) => {
+                    f.intern(table)?;
+                    g.intern(table)
+                }
+            },
+        }
+    }
+}
+
 impl<G: Graph> Checker<'_, G> {
     /// Decides a CTL formula: it has to be true in every initial state.
     pub fn check_ctl(&mut self, formula: &Ctl) -> Result<CtlVerdict, Faults> {
@@ -42,12 +70,7 @@ impl<G: Graph> Checker<'_, G> {
         if graph.initial().is_empty() {
             return Ok(CtlVerdict::Incomplete(vec![NO_START.into()]));
         }
-        let mut labelling = Labelling {
-            table: self.table(),
-            reverse: Reverse::new(graph),
-            nodes: Vec::new(),
-            parts: Vec::new(),
-        };
+        let mut labelling = Labelling::new(self.table(), Alone);
         let root = labelling.formula(formula)?;
         let label = &labelling.nodes[root].label;
         if let Some(&state) = graph.initial().iter().find(|s| !label.may.contains(s.index())) {
@@ -65,11 +88,40 @@ impl<G: Graph> Checker<'_, G> {
     }
 }
 
+/// The machines that have the states of a graph that this one has no transitions of.
+pub(super) trait Elsewhere {
+    type Halt: From<Faults>;
+
+    /// There are none: nothing has to be told.
+    const NOWHERE: bool;
+
+    /// How many of so many nodes are states of this machine; they come first.
+    fn own(&self, nodes: usize) -> usize {
+        nodes
+    }
+
+    /// Tells the others about states of this machine, and hears which nodes here they tell about; `None` if nobody told
+    /// anything. All machines call this at the same point.
+    fn tell(&mut self, states: &[u32]) -> Result<Option<Vec<u32>>, Self::Halt>;
+}
+
+/// All states are here.
+pub(super) struct Alone;
+
+impl Elsewhere for Alone {
+    type Halt = Faults;
+    const NOWHERE: bool = true;
+
+    fn tell(&mut self, _: &[u32]) -> Result<Option<Vec<u32>>, Faults> {
+        Ok(None)
+    }
+}
+
 /// Where a formula is known to hold, and where it is not known to fail.
 #[derive(Clone)]
-struct Label {
-    must: Bits,
-    may: Bits,
+pub(super) struct Label {
+    pub must: Bits,
+    pub may: Bits,
 }
 
 impl Label {
@@ -90,19 +142,19 @@ impl Label {
 }
 
 /// Everything reduces to these; operands are places in `Labelling::nodes`.
-enum Connective {
+pub(super) enum Connective {
     Leaf,
     Not(usize),
     Or(usize, usize),
     And(usize, usize),
     /// Some successor, by a transition of the given kind.
     Next(Option<Meaning>, usize),
-    Globally,
+    Globally(usize),
     Until(usize, usize),
 }
 
-struct Labelled {
-    shape: Connective,
+pub(super) struct Labelled {
+    pub shape: Connective,
     label: Label,
 }
 
@@ -138,21 +190,46 @@ impl Reverse {
     }
 }
 
-struct Labelling<'t, 'a, G> {
-    table: &'t mut Table<'a, G>,
+pub(super) struct Labelling<'t, 'a, G, E> {
+    pub table: &'t mut Table<'a, G>,
+    pub elsewhere: E,
     reverse: Reverse,
-    nodes: Vec<Labelled>,
+    pub nodes: Vec<Labelled>,
     /// The sub-formulas that the user wrote, inner ones first, with their nodes.
     parts: Vec<(String, usize)>,
 }
 
-impl<G: Graph> Labelling<'_, '_, G> {
+impl<'t, 'a, G: Graph, E: Elsewhere> Labelling<'t, 'a, G, E> {
+    pub fn new(table: &'t mut Table<'a, G>, elsewhere: E) -> Self {
+        let reverse = Reverse::new(table.graph());
+        Labelling { table, elsewhere, reverse, nodes: Vec::new(), parts: Vec::new() }
+    }
+
+    /// How many nodes are states of this machine.
+    pub fn own(&self) -> usize {
+        self.elsewhere.own(self.table.graph().states())
+    }
+
+    /// Makes known which states of other machines are members of a set that is known for those of this one.
+    fn shared(&mut self, mut set: Bits) -> Result<Bits, E::Halt> {
+        if E::NOWHERE {
+            return Ok(set);
+        }
+        let own = self.own();
+        (own..set.len()).for_each(|s| set.remove(s));
+        let told: Vec<u32> = set.iter().map(|s| s as u32).collect();
+        for state in self.elsewhere.tell(&told)?.into_iter().flatten() {
+            set.insert(state as usize);
+        }
+        Ok(set)
+    }
+
     fn push(&mut self, shape: Connective, label: Label) -> usize {
         self.nodes.push(Labelled { shape, label });
         self.nodes.len() - 1
     }
 
-    fn label(&self, node: usize) -> &Label {
+    pub fn label(&self, node: usize) -> &Label {
         &self.nodes[node].label
     }
 
@@ -178,7 +255,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
     }
 
     /// The node of a formula.
-    fn formula(&mut self, formula: &Ctl) -> Result<usize, Faults> {
+    pub fn formula(&mut self, formula: &Ctl) -> Result<usize, E::Halt> {
         let node = self.reduced(formula)?;
         let text = formula.to_string();
         if !matches!(formula.kind, CtlKind::Constant(_)) && self.parts.iter().all(|(known, _)| *known != text)
@@ -206,7 +283,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
     }
 
     /// A formula by the shapes that everything reduces to.
-    fn reduced(&mut self, formula: &Ctl) -> Result<usize, Faults> {
+    fn reduced(&mut self, formula: &Ctl) -> Result<usize, E::Halt> {
         Ok(match &formula.kind {
             CtlKind::Constant(value) => self.constant(*value),
             CtlKind::Atom(atom) => {
@@ -219,7 +296,8 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     Some(unknown) => must.clone().union(unknown),
                     None => must.clone(),
                 };
-                self.push(Connective::Leaf, Label { must, may })
+                let label = Label { must: self.shared(must)?, may: self.shared(may)? };
+                self.push(Connective::Leaf, label)
             }
             CtlKind::Not(f) => {
                 let f = self.formula(f)?;
@@ -249,19 +327,19 @@ impl<G: Graph> Labelling<'_, '_, G> {
                         }
                     };
                     let f = self.formula(f)?;
-                    self.next(kind, f)
+                    self.next(kind, f)?
                 }
                 Temporal::Finally(f) => {
                     let (truth, f) = (self.constant(true), self.formula(f)?);
-                    self.until(truth, f)
+                    self.until(truth, f)?
                 }
                 Temporal::Globally(f) => {
                     let f = self.formula(f)?;
-                    self.globally(f)
+                    self.globally(f)?
                 }
                 Temporal::Until(f, g) => {
                     let (f, g) = (self.formula(f)?, self.formula(g)?);
-                    self.until(f, g)
+                    self.until(f, g)?
                 }
             },
             // On all paths: on no path the contrary.
@@ -270,24 +348,24 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     Temporal::Next(_, f) => {
                         let f = self.formula(f)?;
                         let not_f = self.not(f);
-                        self.next(None, not_f)
+                        self.next(None, not_f)?
                     }
                     Temporal::Finally(f) => {
                         let f = self.formula(f)?;
                         let not_f = self.not(f);
-                        self.globally(not_f)
+                        self.globally(not_f)?
                     }
                     Temporal::Globally(f) => {
                         let (truth, f) = (self.constant(true), self.formula(f)?);
                         let not_f = self.not(f);
-                        self.until(truth, not_f)
+                        self.until(truth, not_f)?
                     }
                     Temporal::Until(f, g) => {
                         let (f, g) = (self.formula(f)?, self.formula(g)?);
                         let (not_f, not_g) = (self.not(f), self.not(g));
                         let neither = self.and(not_f, not_g);
-                        let left = self.until(not_g, neither);
-                        let never = self.globally(not_g);
+                        let left = self.until(not_g, neither)?;
+                        let never = self.globally(not_g)?;
                         self.or(left, never)
                     }
                 };
@@ -296,7 +374,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
         })
     }
 
-    fn kind_at(&self, kind: &Option<Meaning>, edge: Edge) -> Truth {
+    pub fn kind_at(&self, kind: &Option<Meaning>, edge: Edge) -> Truth {
         match kind {
             None => Truth::True,
             Some(Meaning::Event(event)) => (self.table.graph().event(edge) == *event).into(),
@@ -304,7 +382,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
         }
     }
 
-    fn next(&mut self, kind: Option<Meaning>, f: usize) -> usize {
+    fn next(&mut self, kind: Option<Meaning>, f: usize) -> Result<usize, E::Halt> {
         let graph = self.table.graph();
         let target = &self.label(f);
         let edges = |s: usize| graph.edges(State(s as u32)).map(Edge);
@@ -319,69 +397,88 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     self.kind_at(&kind, e) != Truth::False && target.may.contains(graph.target(e).index())
                 })
         });
-        self.push(Connective::Next(kind, f), Label { must, may })
+        let label = Label { must: self.shared(must)?, may: self.shared(may)? };
+        Ok(self.push(Connective::Next(kind, f), label))
     }
 
     /// States from which a `through`-path leads to `to` (that is, into `to` by states of `through`).
-    fn backward(&self, through: &Bits, to: Bits) -> Bits {
+    fn backward(&mut self, through: &Bits, to: Bits) -> Result<Bits, E::Halt> {
         let mut open: Vec<usize> = to.iter().collect();
         let mut found = to;
-        while let Some(s) = open.pop() {
-            for &source in self.reverse.of(s) {
-                let source = source as usize;
-                if through.contains(source) && found.insert(source) {
-                    open.push(source);
+        loop {
+            let mut news = Vec::new();
+            while let Some(s) = open.pop() {
+                for &source in self.reverse.of(s) {
+                    if through.contains(source as usize) && found.insert(source as usize) {
+                        open.push(source as usize);
+                        if !E::NOWHERE {
+                            news.push(source);
+                        }
+                    }
                 }
             }
+            let Some(told) = self.elsewhere.tell(&news)? else { return Ok(found) };
+            open.extend(told.into_iter().map(|s| s as usize).filter(|s| found.insert(*s)));
         }
-        found
     }
 
-    fn until(&mut self, f: usize, g: usize) -> usize {
+    fn until(&mut self, f: usize, g: usize) -> Result<usize, E::Halt> {
         let graph = self.table.graph();
-        let must = self.backward(&self.label(f).must, self.label(g).must.clone());
+        let own = self.own();
+        let (from, to) = (self.label(f).clone(), self.label(g).clone());
+        let must = self.backward(&from.must, to.must)?;
         // Behind a state that was not expanded anything may follow.
         let beyond = Bits::from_fn(graph.states(), |s| {
-            !graph.is_expanded(State(s as u32)) && self.label(f).may.contains(s)
+            s < own && !graph.is_expanded(State(s as u32)) && from.may.contains(s)
         });
-        let may = self.backward(&self.label(f).may, self.label(g).may.clone().union(&beyond));
-        self.push(Connective::Until(f, g), Label { must, may })
+        let beyond = self.shared(beyond)?;
+        let may = self.backward(&from.may, to.may.union(&beyond))?;
+        Ok(self.push(Connective::Until(f, g), Label { must, may }))
     }
 
-    fn globally(&mut self, f: usize) -> usize {
+    fn globally(&mut self, f: usize) -> Result<usize, E::Halt> {
         let graph = self.table.graph();
-        let must = self.forever(&self.label(f).must, |s| graph.is_deadlock(s));
-        let may = self.forever(&self.label(f).may, |s| graph.is_deadlock(s) || !graph.is_expanded(s));
-        self.push(Connective::Globally, Label { must, may })
+        let Label { must, may } = self.label(f).clone();
+        let must = self.forever(must, |s| graph.is_deadlock(s))?;
+        let may = self.forever(may, |s| graph.is_deadlock(s) || !graph.is_expanded(s))?;
+        Ok(self.push(Connective::Globally(f), Label { must, may }))
     }
 
     /// The largest set within `inside` all of whose members have a successor in it or may end a path.
-    fn forever(&self, inside: &Bits, ends: impl Fn(State) -> bool) -> Bits {
+    fn forever(&mut self, inside: Bits, ends: impl Fn(State) -> bool) -> Result<Bits, E::Halt> {
         let graph = self.table.graph();
+        let own = self.own();
         let mut kept = inside.clone();
-        let mut successors: Vec<u32> = vec![0; graph.states()];
+        let mut successors: Vec<u32> = vec![0; own];
         let mut open = Vec::new();
-        for s in inside.iter() {
+        for s in inside.iter().take_while(|s| *s < own) {
             let state = State(s as u32);
             let inner = graph.edges(state).filter(|&e| inside.contains(graph.target(Edge(e)).index()));
             successors[s] = inner.count() as u32 + u32::from(ends(state));
             if successors[s] == 0 {
-                open.push(s);
+                open.push(s as u32);
             }
         }
-        while let Some(s) = open.pop() {
-            kept.remove(s);
-            for &source in self.reverse.of(s) {
-                let source = source as usize;
-                if kept.contains(source) && successors[source] > 0 {
-                    successors[source] -= 1;
-                    if successors[source] == 0 {
-                        open.push(source);
+        loop {
+            let mut news = Vec::new();
+            while let Some(s) = open.pop() {
+                kept.remove(s as usize);
+                if !E::NOWHERE && (s as usize) < own {
+                    news.push(s);
+                }
+                for &source in self.reverse.of(s as usize) {
+                    let left = &mut successors[source as usize];
+                    if kept.contains(source as usize) && *left > 0 {
+                        *left -= 1;
+                        if *left == 0 {
+                            open.push(source);
+                        }
                     }
                 }
             }
+            let Some(told) = self.elsewhere.tell(&news)? else { return Ok(kept) };
+            open.extend(told);
         }
-        kept
     }
 
     /// A path from `state` that shows why the formula is known to have the given truth there; as long as
@@ -425,7 +522,7 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     end: shifted(rest.end, entry),
                 }
             }
-            (Connective::Globally, true) => {
+            (Connective::Globally(_), true) => {
                 let mut path = here;
                 let mut at = state;
                 loop {
@@ -443,9 +540,10 @@ impl<G: Graph> Labelling<'_, '_, G> {
                     path.states.push(at);
                 }
             }
-            (Connective::Leaf | Connective::Next(..) | Connective::Until(..) | Connective::Globally, _) => {
-                here
-            }
+            (
+                Connective::Leaf | Connective::Next(..) | Connective::Until(..) | Connective::Globally(_),
+                _,
+            ) => here,
         }
     }
 
@@ -510,4 +608,4 @@ fn shifted(end: End, by: usize) -> End {
 
 #[cfg(test)]
 #[path = "ctl_tests.rs"]
-mod tests;
+pub(super) mod tests;

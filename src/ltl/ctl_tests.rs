@@ -190,7 +190,7 @@ fn random_world(random: &mut Random) -> World {
     world
 }
 
-fn random_formula(random: &mut Random, size: u64) -> String {
+pub(crate) fn random_formula(random: &mut Random, size: u64) -> String {
     if size <= 1 {
         return random.pick(&["{p}", "{q}", "e(a)", "[b]", "deadlock", "true"]).to_string();
     }

@@ -139,6 +139,7 @@ pub struct Features {
     pub counts_steps: bool,
     /// An argument pattern or a quantifier may name single elements of a set.
     pub names_elements: bool,
+    pub quantified: bool,
     pub past: bool,
     /// A change atom: what is true depends on two states at once.
     pub relates_states: bool,
@@ -182,6 +183,7 @@ impl Formula {
                 }
                 Kind::Quantified { body, .. } => {
                     features.names_elements = true;
+                    features.quantified = true;
                     open.push(body);
                 }
                 Kind::Fair(fairness, f) => {

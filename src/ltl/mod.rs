@@ -30,6 +30,7 @@ mod product;
 pub mod propositions;
 mod reach;
 pub mod scattered;
+mod scattered_ctl;
 mod shorten;
 mod tableau;
 mod token;

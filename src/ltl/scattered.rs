@@ -68,7 +68,7 @@ pub enum Trimmed {
 }
 
 /// Why machines gave up together.
-enum Halt<B> {
+pub(super) enum Halt<B> {
     Broken(B),
     /// Some machine had to stop; for which reason, if it was this one.
     Stopped(Option<Stop>),
@@ -114,20 +114,29 @@ impl<G: Graph> Checker<'_, G> {
             return Ok(Trimmed::Not(TOO_LARGE_PRODUCT.into()));
         }
         let back = Sources::new(table.graph());
-        let mut trimming = Trimming { product: &product, part, back, budget, stopped: None, looks: 0 };
+        let mut trimming = Trimming { product: &product, part, back, turn: Turn::new(part, budget) };
         match trimming.run(normal.untils() as u32) {
             Ok(None) => Ok(Trimmed::Nothing),
             Ok(Some(states)) => Ok(Trimmed::Left(states, all)),
-            Err(Halt::Stopped(stop)) => {
+            Err(halt) => halt.explained(),
+        }
+    }
+}
+
+impl<B> Halt<B> {
+    /// The graph was not trimmed, if that is all.
+    pub fn explained(self) -> Result<Trimmed, B> {
+        match self {
+            Halt::Stopped(stop) => {
                 Ok(Trimmed::Not(stop.map_or("another machine reached a limit", Stop::reason).into()))
             }
-            Err(Halt::Broken(broken)) => Err(broken),
+            Halt::Broken(broken) => Err(broken),
         }
     }
 }
 
 /// Whether all atoms are known in the first so many states, and on all transitions.
-fn is_known<G: Graph>(table: &Table<'_, G>, own: usize) -> bool {
+pub(super) fn is_known<G: Graph>(table: &Table<'_, G>, own: usize) -> bool {
     (0..table.len() as u32).all(|atom| match table.meaning(AtomId(atom)) {
         Meaning::Event(_) => true,
         Meaning::Transitions(extent) => extent.unknown.is_none(),
@@ -139,13 +148,42 @@ fn is_known<G: Graph>(table: &Table<'_, G>, own: usize) -> bool {
 }
 
 impl<O: Others> Part<'_, O> {
-    fn nobody(&self) -> Letters {
+    pub(super) fn nobody(&self) -> Letters {
         vec![Vec::new(); self.foreign.len()]
     }
 
-    fn all_say(&self, yes: bool) -> Result<bool, O::Broken> {
+    pub(super) fn all_say(&self, yes: bool) -> Result<bool, O::Broken> {
         let (_, heard) = self.others.swap(self.nobody(), vec![yes.into()])?;
         Ok(heard.iter().all(|said| *said == [1]))
+    }
+
+    /// The machine to which a state belongs that is none of this one, and the state's number there.
+    pub(super) fn owner(&self, state: State) -> Option<(usize, u32)> {
+        if state.0 < self.own {
+            return None;
+        }
+        let machine = self.foreign.partition_point(|nodes| nodes.end <= state.0);
+        Some((machine, state.0 - self.foreign[machine].start))
+    }
+
+    /// A node here for a state of another machine.
+    pub(super) fn node(&self, machine: usize, known: usize) -> Option<State> {
+        let nodes = &self.foreign[machine];
+        (known < nodes.len()).then(|| State(nodes.start + known as u32))
+    }
+
+    /// The state of this machine that another one has a node for.
+    pub(super) fn state(&self, machine: usize, known: usize) -> Option<State> {
+        self.shown[machine].get(known).map(|state| State(*state))
+    }
+
+    /// Tells all machines that have a node for a state of this one.
+    pub(super) fn tell(&self, state: State, control: u32, letters: &mut Letters) {
+        for (shown, letter) in self.shown.iter().zip(letters) {
+            if let Ok(known) = shown.binary_search(&state.0) {
+                letter.extend(record(known as u32, control));
+            }
+        }
     }
 
     /// The classes and pairs of all machines.
@@ -258,17 +296,78 @@ impl Sources {
 /// The clock is looked at once for so many nodes.
 const NODES_PER_LOOK: u32 = 1 << 12;
 
-struct Trimming<'t, 'p, G, O> {
-    product: &'t Product<'p, G>,
+/// The rounds that all machines go through together.
+pub(super) struct Turn<'t, O> {
     part: &'t Part<'t, O>,
-    back: Sources,
     budget: &'t Budget,
     /// Why this machine wants to stop; it says so at the end of the round.
     stopped: Option<Stop>,
     looks: u32,
 }
 
-impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
+impl<'t, O: Others> Turn<'t, O> {
+    pub fn new(part: &'t Part<'t, O>, budget: &'t Budget) -> Self {
+        Turn { part, budget, stopped: None, looks: 0 }
+    }
+
+    /// Whether there is time to go on; if not, this machine only waits for the end of the round.
+    pub fn goes_on(&mut self) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(NODES_PER_LOOK) && self.stopped.is_none() {
+            self.stopped = self.budget.check().err();
+        }
+        self.stopped.is_none()
+    }
+
+    /// Ends a round: sends letters, and adds up a number of all machines.
+    pub fn swap(&mut self, letters: Letters, mine: u64) -> Result<(Letters, u64), Halt<O::Broken>> {
+        let mut said = mine.to_le_bytes().to_vec();
+        said.push(self.stopped.is_some().into());
+        let (heard, said) = self.part.others.swap(letters, said)?;
+        let mut sum = 0;
+        for said in &said {
+            let (number, stopped) = said.split_first_chunk::<8>().ok_or_else(|| self.unreadable())?;
+            sum += u64::from_le_bytes(*number);
+            if *stopped != [0] {
+                return Err(Halt::Stopped(self.stopped));
+            }
+        }
+        Ok((heard, sum))
+    }
+
+    /// Ends a round with letters of records; false if nobody sent any. `take` is given the machine, the number of a state and the
+    /// control of each record that was sent here, and says whether they can be.
+    pub fn tell(
+        &mut self,
+        letters: Letters,
+        mut take: impl FnMut(usize, usize, u32) -> bool,
+    ) -> Result<bool, Halt<O::Broken>> {
+        let told = letters.iter().map(|letter| (letter.len() / RECORD) as u64).sum();
+        let (heard, sum) = self.swap(letters, told)?;
+        for (machine, letter) in heard.iter().enumerate() {
+            for record in letter.as_chunks::<RECORD>().0 {
+                let record = u64::from_le_bytes(*record);
+                if !take(machine, (record >> 32) as usize, record as u32) {
+                    return Err(Halt::Broken(self.unreadable()));
+                }
+            }
+        }
+        Ok(sum > 0)
+    }
+
+    fn unreadable(&self) -> O::Broken {
+        self.part.others.wrong("what a machine said about its part of the product cannot be read")
+    }
+}
+
+struct Trimming<'t, 'p, G, O> {
+    product: &'t Product<'p, G>,
+    part: &'t Part<'t, O>,
+    back: Sources,
+    turn: Turn<'t, O>,
+}
+
+impl<'t, G: Graph, O: Others> Trimming<'t, '_, G, O> {
     /// The states that are left, unless nothing is left on any machine.
     fn run(&mut self, untils: u32) -> Result<Option<Bits>, Halt<O::Broken>> {
         let (reached, stops) = self.reach()?;
@@ -301,7 +400,7 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
         let mut seeds: Vec<u32> = self.own(&kept).collect();
         drop(kept);
         seeds.extend(stops);
-        let (_, all) = self.swap(self.part.nobody(), seeds.len() as u64)?;
+        let (_, all) = self.turn.swap(self.part.nobody(), seeds.len() as u64)?;
         if all == 0 {
             return Ok(None);
         }
@@ -322,63 +421,27 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
         self.product.state(node).0 < self.part.own
     }
 
-    /// Whether there is time to go on; if not, this machine only waits for the end of the round.
-    fn goes_on(&mut self) -> bool {
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(NODES_PER_LOOK) && self.stopped.is_none() {
-            self.stopped = self.budget.check().err();
-        }
-        self.stopped.is_none()
-    }
-
-    /// Ends a round: sends letters, and adds up a number of all machines.
-    fn swap(&mut self, letters: Letters, mine: u64) -> Result<(Letters, u64), Halt<O::Broken>> {
-        let mut said = mine.to_le_bytes().to_vec();
-        said.push(self.stopped.is_some().into());
-        let (heard, said) = self.part.others.swap(letters, said)?;
-        let mut sum = 0;
-        for said in &said {
-            let (number, stopped) = said.split_first_chunk::<8>().ok_or_else(|| self.unreadable())?;
-            sum += u64::from_le_bytes(*number);
-            if *stopped != [0] {
-                return Err(Halt::Stopped(self.stopped));
-            }
-        }
-        Ok((heard, sum))
-    }
-
-    fn unreadable(&self) -> O::Broken {
-        self.part.others.wrong("what a machine said about its part of the product cannot be read")
-    }
-
     /// Sends each machine what it is told about nodes, until nobody has anything to tell: `work` does what is to be done
     /// with a list of nodes, and tells.
     fn rounds(
         &mut self,
         mut queue: Vec<u32>,
-        state: impl Fn(&Self, usize, usize) -> Option<State>,
+        state: impl Fn(&Part<'t, O>, usize, usize) -> Option<State>,
         mut work: impl FnMut(&mut Self, &mut Vec<u32>, &mut Letters),
         mut is_news: impl FnMut(u32) -> bool,
     ) -> Result<(), Halt<O::Broken>> {
         loop {
             let mut letters = self.part.nobody();
             work(self, &mut queue, &mut letters);
-            let told = letters.iter().map(|letter| (letter.len() / RECORD) as u64).sum();
-            let (heard, sum) = self.swap(letters, told)?;
-            if sum == 0 {
+            let (part, product) = (self.part, self.product);
+            let take = |machine, known, control| {
+                let state = state(part, machine, known).filter(|_| control < product.automaton.controls);
+                let node = state.map(|state| product.node(state, control));
+                queue.extend(node.filter(|node| is_news(*node)));
+                node.is_some()
+            };
+            if !self.turn.tell(letters, take)? {
                 return Ok(());
-            }
-            for (machine, letter) in heard.iter().enumerate() {
-                for record in letter.as_chunks::<RECORD>().0 {
-                    let record = u64::from_le_bytes(*record);
-                    let (known, control) = ((record >> 32) as usize, record as u32);
-                    let state =
-                        state(self, machine, known).filter(|_| control < self.product.automaton.controls);
-                    let node = self.product.node(state.ok_or_else(|| self.unreadable())?, control);
-                    if is_news(node) {
-                        queue.push(node);
-                    }
-                }
             }
         }
     }
@@ -390,17 +453,14 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
         let is_new = |node: u32| reached.borrow_mut().insert(node as usize);
         let queue: Vec<u32> = product.initial().filter(|node| is_new(*node)).collect();
         let mut stops = Vec::new();
-        let shown = |this: &Self, machine: usize, known: usize| {
-            this.part.shown[machine].get(known).map(|state| State(*state))
-        };
         let work = |this: &mut Self, queue: &mut Vec<u32>, letters: &mut Letters| {
-            while let Some(node) = queue.pop().filter(|_| this.goes_on()) {
+            while let Some(node) = queue.pop().filter(|_| this.turn.goes_on()) {
                 if product.visit(node).stop.is_some() {
                     stops.push(node);
                     continue;
                 }
                 for step in product.successors(node).filter(|step| is_new(step.node)) {
-                    match this.owner(product.state(step.node)) {
+                    match this.part.owner(product.state(step.node)) {
                         None => queue.push(step.node),
                         Some((machine, known)) => {
                             letters[machine].extend(record(known, product.control(step.node)));
@@ -409,33 +469,8 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
                 }
             }
         };
-        self.rounds(queue, shown, work, is_new)?;
+        self.rounds(queue, Part::state, work, is_new)?;
         Ok((reached.into_inner(), stops))
-    }
-
-    /// The machine to which a state belongs that is none of this one, and the state's number there.
-    fn owner(&self, state: State) -> Option<(usize, u32)> {
-        if state.0 < self.part.own {
-            return None;
-        }
-        let machine = self.part.foreign.partition_point(|nodes| nodes.end <= state.0);
-        Some((machine, state.0 - self.part.foreign[machine].start))
-    }
-
-    /// Tells all machines that have a node for the state of an own node.
-    fn tell(&self, node: u32, letters: &mut Letters) {
-        let state = self.product.state(node);
-        for (shown, letter) in self.part.shown.iter().zip(letters) {
-            if let Ok(known) = shown.binary_search(&state.0) {
-                letter.extend(record(known as u32, self.product.control(node)));
-            }
-        }
-    }
-
-    /// A node here for a state of another machine.
-    fn foreign(&self, machine: usize, known: usize) -> Option<State> {
-        let nodes = &self.part.foreign[machine];
-        (known < nodes.len()).then(|| State(nodes.start + known as u32))
     }
 
     /// The nodes of this machine whose successor a node may be.
@@ -454,9 +489,9 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
         let is_new = |node: u32| marked.borrow_mut().insert(node as usize);
         let queue = seeds.into_iter().filter(|node| is_new(*node)).collect();
         let work = |this: &mut Self, queue: &mut Vec<u32>, letters: &mut Letters| {
-            while let Some(node) = queue.pop().filter(|_| this.goes_on()) {
+            while let Some(node) = queue.pop().filter(|_| this.turn.goes_on()) {
                 if this.is_own(node) {
-                    this.tell(node, letters);
+                    this.part.tell(product.state(node), product.control(node), letters);
                 }
                 let may = |n: &u32| members.contains(*n as usize) && !marked.borrow().contains(*n as usize);
                 let leads = |n: &u32| product.successors(*n).any(|step| step.node == node);
@@ -464,7 +499,7 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
                 queue.extend(news);
             }
         };
-        self.rounds(queue, Self::foreign, work, is_new)?;
+        self.rounds(queue, Part::node, work, is_new)?;
         Ok(marked.into_inner())
     }
 
@@ -482,21 +517,21 @@ impl<G: Graph, O: Others> Trimming<'_, '_, G, O> {
         let queue = nodes.into_iter().filter(|node| is_news(*node)).collect();
         let mut removed = 0;
         let work = |this: &mut Self, queue: &mut Vec<u32>, letters: &mut Letters| {
-            while let Some(node) = queue.pop().filter(|_| this.goes_on()) {
+            while let Some(node) = queue.pop().filter(|_| this.turn.goes_on()) {
                 if this.is_own(node) {
                     removed += 1;
-                    this.tell(node, letters);
+                    this.part.tell(product.state(node), product.control(node), letters);
                 }
                 let leads = |n: u32| product.successors(n).any(|step| is_kept(step.node));
                 let ends = this.before(node).filter(|n| is_kept(*n) && !leads(*n)).filter(|n| is_news(*n));
                 queue.extend(ends);
             }
         };
-        self.rounds(queue, Self::foreign, work, is_news)?;
-        Ok(self.swap(self.part.nobody(), removed)?.1)
+        self.rounds(queue, Part::node, work, is_news)?;
+        Ok(self.turn.swap(self.part.nobody(), removed)?.1)
     }
 }
 
-fn record(known: u32, control: u32) -> [u8; RECORD] {
+pub(super) fn record(known: u32, control: u32) -> [u8; RECORD] {
     (u64::from(known) << 32 | u64::from(control)).to_le_bytes()
 }

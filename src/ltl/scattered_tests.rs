@@ -1,6 +1,8 @@
 //! Random formulas on random graphs that are scattered over machines: what trimming leaves tells what the whole graph tells.
 
 use super::check::{Checker, NOT_EXPLORED, Verdict};
+use super::ctl::{self, CtlVerdict};
+use super::ctl_parse::parse_ctl;
 use super::differential_tests::{random_fairness, random_formula, random_world};
 use super::parse::parse_ltl;
 use super::path::{End, Path};
@@ -72,8 +74,10 @@ fn part(world: &World, number: &BTreeMap<u32, u32>, nodes: usize, told: &[u32]) 
     let initial: Vec<u32> =
         world.graph.initial().iter().filter(|s| told.contains(&s.0)).map(|s| number[&s.0]).collect();
     let graph = Explicit::new(nodes, &initial, moved.collect()).with_told(told.len());
-    let undefined: Vec<u32> = (told.len() as u32..nodes as u32).collect();
-    let here = |set: &Vec<u32>| set.iter().filter(|s| told.contains(s)).map(|s| number[s]).collect();
+    let here =
+        |set: &Vec<u32>| -> Vec<u32> { set.iter().filter(|s| told.contains(s)).map(|s| number[s]).collect() };
+    let mut undefined = here(&world.undefined);
+    undefined.extend(told.len() as u32..nodes as u32);
     let propositions = world.propositions.iter().map(|(name, set)| (name.clone(), here(set))).collect();
     World { graph, events: world.events.clone(), propositions, undefined }
 }
@@ -97,11 +101,16 @@ fn piece(world: &World, owner: &[usize], machines: usize, rank: usize) -> Piece 
 }
 
 /// What all machines are left with, as states of the whole graph, and the letters of all; `None` if the graph was not trimmed.
-fn left(world: &World, text: &str, owner: &[usize], machines: usize) -> Option<(Vec<u32>, Vocabulary)> {
+fn left(
+    world: &World,
+    text: &str,
+    owner: &[usize],
+    trim: impl Fn(&mut Checker<'_, Explicit>, &Part<'_, Seat<'_>>) -> Trimmed + Sync,
+) -> Option<(Vec<u32>, Vocabulary)> {
+    let machines = owner.iter().max().map_or(1, |last| last + 1);
     let pieces: Vec<Piece> = (0..machines).map(|rank| piece(world, owner, machines, rank)).collect();
     let hub = Hub { turn: Barrier::new(machines), post: Mutex::new(vec![Default::default(); machines]) };
-    let formula = parse_ltl(text, HERE).unwrap_or_else(|f| panic!("{text}: {}", f[0].message)).formula;
-    let trim = |rank: usize| {
+    let trimmed = |rank: usize| {
         let piece = &pieces[rank];
         let here = |s: &u32| piece.own.binary_search(s).unwrap() as u32;
         let shown: Vec<Vec<u32>> =
@@ -110,14 +119,15 @@ fn left(world: &World, text: &str, owner: &[usize], machines: usize) -> Option<(
         let own = piece.own.len() as u32;
         let part = Part { own, foreign: &piece.foreign, shown: &shown, others: &seat };
         let budget = Budget::unlimited();
-        match Checker::new(&piece.world.graph, &piece.world, &budget).trim(&formula, &part).unwrap() {
+        match trim(&mut Checker::new(&piece.world.graph, &piece.world, &budget), &part) {
             Trimmed::Nothing => Some((Vec::new(), Vocabulary::default())),
             Trimmed::Left(states, letters) => Some((states.iter().map(|s| piece.own[s]).collect(), letters)),
             Trimmed::Not(_) => None,
         }
     };
+    let trimmed = &trimmed;
     let parts: Vec<Option<(Vec<u32>, Vocabulary)>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..machines).map(|rank| scope.spawn(move || trim(rank))).collect();
+        let threads: Vec<_> = (0..machines).map(|rank| scope.spawn(move || trimmed(rank))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(parts.iter().all(|part| part.is_some() == parts[0].is_some()), "{text}: machines disagree");
@@ -144,6 +154,20 @@ struct Tally {
     smaller: usize,
 }
 
+/// Who owns each state, of one to four machines.
+fn random_owners(random: &mut Random, states: usize) -> Vec<usize> {
+    let machines = 1 + random.below(4);
+    (0..states).map(|_| random.below(machines) as usize).collect()
+}
+
+/// What is gathered of a graph: all states that are left out are the last node.
+fn rest(world: &World, left: &[u32]) -> World {
+    let elsewhere = left.len() as u32;
+    let place = |s: u32| left.binary_search(&s).map_or(elsewhere, |at| at as u32);
+    let number = (0..world.graph.states() as u32).map(|s| (s, place(s))).collect();
+    part(world, &number, left.len() + 1, left)
+}
+
 fn compare(random: &mut Random, tally: &mut Tally) {
     let world = random_world(random, 14);
     let mut text = random_formula(random, 8);
@@ -151,9 +175,10 @@ fn compare(random: &mut Random, tally: &mut Tally) {
         text = format!("{} => ({text})", random_fairness(random));
     }
     let states = world.graph.states();
-    let machines = 1 + random.below(4) as usize;
-    let owner: Vec<usize> = (0..states).map(|_| random.below(machines as u64) as usize).collect();
-    let Some((left, letters)) = left(&world, &text, &owner, machines) else {
+    let owner = random_owners(random, states);
+    let formula = parse_ltl(&text, HERE).unwrap_or_else(|f| panic!("{text}: {}", f[0].message)).formula;
+    let trimmed = left(&world, &text, &owner, |checker, part| checker.trim(&formula, part).unwrap());
+    let Some((left, letters)) = trimmed else {
         tally.not += 1;
         return;
     };
@@ -165,12 +190,8 @@ fn compare(random: &mut Random, tally: &mut Tally) {
     };
     assert!((*last as usize) < states);
     tally.smaller += usize::from(left.len() < states);
-    let elsewhere = left.len() as u32;
-    let place = |s: u32| left.binary_search(&s).map_or(elsewhere, |at| at as u32);
-    let number = (0..states as u32).map(|s| (s, place(s))).collect();
-    let rest = part(&world, &number, left.len() + 1, &left);
+    let rest = rest(&world, &left);
     let budget = Budget::unlimited();
-    let formula = parse_ltl(&text, HERE).unwrap().formula;
     let mut checker = Checker::new(&rest.graph, &rest, &budget).with_letters(letters);
     match (checker.check(&formula).unwrap(), whole) {
         (Verdict::Violated(there), Verdict::Violated(here)) => {
@@ -192,4 +213,56 @@ fn what_trimming_leaves_of_a_graph_on_several_machines_decides_a_formula_by_the_
     one.install(|| (0..800).for_each(|_| compare(&mut random, &mut tally)));
     let Tally { nothing, violated, fair, smaller, .. } = tally;
     assert!(nothing > 150 && violated > 300 && fair > 1 && smaller > 250, "{tally:?}");
+}
+
+fn check_ctl(world: &World, formula: &super::ctl_parse::Ctl) -> CtlVerdict {
+    Checker::new(&world.graph, world, &Budget::unlimited()).check_ctl(formula).unwrap()
+}
+
+fn compare_ctl(random: &mut Random, tally: &mut Tally) {
+    let mut world = random_world(random, 14);
+    let size = 1 + random.below(8);
+    let mut text = ctl::tests::random_formula(random, size);
+    if random.below(2) == 0 {
+        text = text.replace("EX[a]", "EX[a(1)]");
+    }
+    let states = world.graph.states();
+    if random.below(20) == 0 {
+        world.undefined = vec![random.below(states as u64) as u32];
+    }
+    let owner = random_owners(random, states);
+    let formula = parse_ctl(&text, HERE).unwrap_or_else(|f| panic!("{text}: {}", f[0].message)).formula;
+    let trimmed = left(&world, &text, &owner, |checker, part| checker.trim_ctl(&formula, part).unwrap());
+    let whole = check_ctl(&world, &formula);
+    let Some((left, _)) = trimmed else {
+        tally.not += 1;
+        assert!(!world.undefined.is_empty(), "{text}: all truths are known");
+        return;
+    };
+    if left.is_empty() {
+        tally.nothing += 1;
+        assert_eq!(whole.word(), "holds", "{text} on {:?} at {owner:?}", world.graph);
+        return;
+    }
+    tally.smaller += usize::from(left.len() < states);
+    let rest = rest(&world, &left);
+    match (check_ctl(&rest, &formula), whole) {
+        (CtlVerdict::Violated(there, _), CtlVerdict::Violated(here, _)) => {
+            tally.violated += 1;
+            let all: Vec<u32> = (0..states as u32).collect();
+            let (there, here) = (steps(&rest, &there, &left), steps(&world, &here, &all));
+            assert_eq!(there, here, "{text} on {:?} at {owner:?}", world.graph);
+        }
+        (there, here) => panic!("{text} on {:?} at {owner:?}: {there:?}, but {here:?}", world.graph),
+    }
+}
+
+#[test]
+fn labels_of_a_graph_on_several_machines_decide_a_ctl_formula_by_the_same_path() {
+    let mut random = Random(23);
+    let mut tally = Tally::default();
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    one.install(|| (0..1200).for_each(|_| compare_ctl(&mut random, &mut tally)));
+    let Tally { nothing, violated, smaller, not, .. } = tally;
+    assert!(nothing > 300 && violated > 300 && smaller > 250 && not > 10, "{tally:?}");
 }

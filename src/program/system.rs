@@ -473,8 +473,8 @@ impl<'m> System for Program<'m> {
         self.restore_values(bytes)
     }
 
-    fn export(&self, state: &[u64], glossary: &mut Glossary, out: &mut Vec<u8>) -> bool {
-        self.export_state(state, glossary, out)
+    fn export(&self, state: &mut [u64], glossary: &mut Glossary) -> bool {
+        self.export_state(state, glossary)
     }
 
     fn import(&self, state: &mut [u64], values: &[u32]) -> bool {

@@ -13,25 +13,18 @@ use bombus_kernels::bits;
 use bombus_system::Glossary;
 
 impl Program<'_> {
-    pub(super) fn export_state(&self, state: &[u64], glossary: &mut Glossary, out: &mut Vec<u8>) -> bool {
-        let mut put = |words: &[u64]| words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+    pub(super) fn export_state(&self, state: &mut [u64], glossary: &mut Glossary) -> bool {
         if !self.pools && !self.layout.is_escaped(state) {
-            put(state);
             return true;
         }
-        let mut words = state.to_vec();
-        let told = self.renumber(&mut words, &mut |id| {
+        self.renumber(state, &mut |id| {
             glossary.number(id, |bytes| {
                 let value = self.pool.get(ValueId(id));
                 value.encode(bytes);
                 // Sets that are not listed have no bytes from which they could be made again.
                 !value.mentions_symbolic()
             })
-        });
-        if told {
-            put(&words);
-        }
-        told
+        })
     }
 
     pub(super) fn import_state(&self, state: &mut [u64], values: &[u32]) -> bool {

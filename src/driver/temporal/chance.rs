@@ -12,7 +12,16 @@ use crate::program::label::HASHED;
 
 /// A bound for the chance that any two labels of one event are equal though what they stand for is not.
 pub fn of_labels(graph: &Graph) -> f64 {
-    let labels = graph.forward.instances().iter().filter(|i| i.label & HASHED != 0).count();
+    of_hashed(hashed(graph))
+}
+
+/// How many labels are hashes.
+pub fn hashed(graph: &Graph) -> u64 {
+    graph.forward.instances().iter().filter(|i| i.label & HASHED != 0).count() as u64
+}
+
+/// The bound for so many hashes.
+pub fn of_hashed(labels: u64) -> f64 {
     // Each pair is equal with the chance of 63 bits.
     (labels as f64).powi(2) / 2f64.powi(64)
 }

@@ -5,7 +5,7 @@
 //! what is left is gathered (`explore`).
 
 use super::typing::Pieces;
-use super::{Checked, Decided, Formulas, Logic, One, Truths, decide, walked};
+use super::{Checked, Decided, Execution, Formulas, Logic, One, Truths, chance, decide, walked};
 use crate::base::budget::Budget;
 use crate::driver::Certificate;
 use crate::explore::{Broken, Piece, Rest, TooLarge, swap};
@@ -64,7 +64,8 @@ pub(super) fn check(
 ) -> Result<Checked, String> {
     let mut checked = Checked::default();
     for one in &formulas.list {
-        let left = match trimmed(program, (piece, size), (one, formulas), budget) {
+        let left = trimmed(program, (piece, size), (one, formulas), budget);
+        let (left, chance) = match left.and_then(|left| Ok((left, chance_of(one, piece)?))) {
             Ok(left) => left,
             Err(Broken::Wrong(what)) => return Err(what),
             Err(Broken::Lost) => {
@@ -77,23 +78,45 @@ pub(super) fn check(
         };
         let own = (one, &formulas.pieces, certificate);
         let nowhere = |_: &Path| Err("there is no graph".to_string());
-        match left {
-            Left::Nothing => checked.enter(program, own, Decided::Holds, nowhere, ledger)?,
-            Left::Elsewhere => checked.verdicts.push(one.verdict("incomplete")),
-            Left::Undecided(why) => {
-                checked.enter(program, own, Decided::Incomplete(vec![why]), nowhere, ledger)?;
+        let mut enter = |decided: Decided, show: &dyn Fn(&Path) -> Result<Execution, String>| {
+            let decided = match decided {
+                // Paths may start in an initial state that could not be computed.
+                Decided::Holds if !piece.graph.all_initial => Decided::Incomplete(vec![NOT_EXPLORED.into()]),
+                decided => decided,
+            };
+            if matches!(decided, Decided::Holds) {
+                checked.chance = checked.chance.max(chance);
             }
+            checked.enter(program, own, decided, show, ledger)
+        };
+        match left {
+            Left::Nothing => enter(Decided::Holds, &nowhere)?,
+            Left::Elsewhere => checked.verdicts.push(one.verdict("incomplete")),
+            Left::Undecided(why) => enter(Decided::Incomplete(vec![why]), &nowhere)?,
             Left::Here(graph, claimed, letters) => {
                 let frozen = Frozen::new(&graph);
                 let decided =
                     on_the_rest(program, (&graph, &frozen), (one, &formulas.pieces, letters), budget);
-                let show = |path: &Path| walked(&graph, &frozen, path);
-                checked.enter(program, own, decided, show, ledger)?;
+                enter(decided, &|path: &Path| walked(&graph, &frozen, path))?;
                 piece.give_back(claimed);
             }
         }
     }
     Ok(checked)
+}
+
+/// The chance that two labels of transitions on all machines are equal by accident, if that matters to the formula. All machines
+/// call this at the same point.
+fn chance_of(one: &One, piece: &Piece) -> Result<f64, Broken> {
+    if !one.tells_instances() {
+        return Ok(0.0);
+    }
+    let nobody = vec![Vec::new(); piece.shown.len()];
+    let (_, heard) = Across(piece).swap(nobody, chance::hashed(&piece.graph).to_le_bytes().into())?;
+    let number = |said: &Vec<u8>| said.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    let hashed: Option<u64> = heard.iter().map(number).sum();
+    let wrong = || Broken::Wrong("the number of labels of a machine cannot be read".into());
+    Ok(chance::of_hashed(hashed.ok_or_else(wrong)?))
 }
 
 /// Decides a formula on what is left of the graph. Everything that is not there lies on no path that refutes the formula, so that
@@ -107,10 +130,13 @@ fn on_the_rest(
     let truths = Truths::new(program, graph, pieces, budget);
     let mut checker = Checker::new(frozen, &truths, budget).with_letters(letters);
     match decide(&mut checker, one) {
-        Decided::Incomplete(reasons) if reasons == [NOT_EXPLORED] => match checker.knows_all(graph.told()) {
-            true => Decided::Holds,
-            false => Decided::Incomplete(vec![NOT_EVALUATED.into()]),
-        },
+        // What shows that a CTL formula fails is there; nothing shows that it holds.
+        Decided::Incomplete(reasons) if reasons == [NOT_EXPLORED] && one.is_linear() => {
+            match checker.knows_all(graph.told()) {
+                true => Decided::Holds,
+                false => Decided::Incomplete(vec![NOT_EVALUATED.into()]),
+            }
+        }
         decided => decided,
     }
 }
@@ -123,18 +149,25 @@ fn trimmed(
     budget: &Budget,
 ) -> Result<Left, Broken> {
     let whole = |why: &str| Ok(Left::Undecided(format!("{}: {why}", does_not_fit("the graph", size))));
-    let formula = match &one.formula {
-        Logic::Ltl(formula) if formulas.engine == ltl::Engine::Automaton => formula,
-        _ => return whole("only LTL formulas are decided on a part of it"),
-    };
-    if one.tells_instances() || formula.features().names_elements {
-        return whole("what the formula says of arguments and elements is decided on the whole of it");
+    match &one.formula {
+        Logic::Ltl(_) if formulas.engine != ltl::Engine::Automaton => {
+            return whole("only the automaton decides a formula on a part of it");
+        }
+        Logic::Ltl(formula) if formula.features().quantified => {
+            return whole("what the formula says of all elements is decided on the whole of it");
+        }
+        _ => {}
     }
     let frozen = Frozen::new(&piece.graph);
     let truths = Truths::new(program, &piece.graph, &formulas.pieces, budget);
     let across = Across(piece);
     let part = Part { own: piece.own, foreign: &piece.foreign, shown: &piece.shown, others: &across };
-    let (states, letters) = match Checker::new(&frozen, &truths, budget).trim(formula, &part)? {
+    let mut checker = Checker::new(&frozen, &truths, budget);
+    let trimmed = match &one.formula {
+        Logic::Ltl(formula) => checker.trim(formula, &part)?,
+        Logic::Ctl(formula) => checker.trim_ctl(formula, &part)?,
+    };
+    let (states, letters) = match trimmed {
         Trimmed::Nothing => return Ok(Left::Nothing),
         Trimmed::Not(why) => return whole(&why),
         Trimmed::Left(states, letters) => (states, letters),

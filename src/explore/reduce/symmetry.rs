@@ -36,10 +36,10 @@ impl<'a> Identities<'a> {
         }
     }
 
-    /// Forgets the states that are not marked; the others move up.
-    pub fn keep_only(&mut self, marked: &[bool]) {
+    /// Forgets the states that do not stay; the others move up.
+    pub fn keep_only(&mut self, stays: impl Fn(usize) -> bool) {
         let mut kept = 0;
-        for (i, _) in marked.iter().enumerate().filter(|(_, stays)| **stays) {
+        for i in (0..self.exact.len()).filter(|i| stays(*i)) {
             self.identities.copy_within(i * self.words..(i + 1) * self.words, kept * self.words);
             self.exact[kept] = self.exact[i];
             kept += 1;
