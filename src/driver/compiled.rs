@@ -23,6 +23,7 @@ use crate::program::native::Tier;
 use crate::program::{self, Program};
 use crate::report::{Counts, EventCoverage, Ledger, Reductions, TimeShares, Violation};
 use crate::system::{FindingKind, System};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// States of the first look at formulas that may end a search early, and how many times more there are at
@@ -52,6 +53,22 @@ struct Prepared<'a> {
     /// Whether relations are refined only when the search turns out to be long.
     refines_later: bool,
     seconds: f64,
+}
+
+impl Prepared<'_> {
+    /// Chooses a layout in which what escaped has a place; false if there is none, or no time to make it.
+    fn make_room(&mut self) -> bool {
+        let started = Instant::now();
+        let made = self.program.with_more_room();
+        self.seconds += started.elapsed().as_secs_f64();
+        match made {
+            Ok(Some(program)) => {
+                self.program = program;
+                true
+            }
+            Ok(None) | Err(_) => false,
+        }
+    }
 }
 
 /// What a search left behind.
@@ -125,6 +142,7 @@ impl Run<'_> {
             symmetry: options.symmetry,
             proven: options.proofs.of_states(),
             listed: options.listed.clone(),
+            rooms: self.may_begin_again().then(Arc::default),
         };
         // What is under way when the time is up is finished if the search is saved then.
         let saved = options.checkpoint.save.is_some();
@@ -151,6 +169,18 @@ impl Run<'_> {
         Ok(Ok(Prepared { program, member, settled, refines_later, seconds }))
     }
 
+    /// Whether a search may begin again with another layout of its states: by levels, in memory, and with nothing that was made for
+    /// the layout, as a reduction or what is saved and sent.
+    fn may_begin_again(&self) -> bool {
+        let options = self.options;
+        options.order == explore::Order::Bfs
+            && options.store != explore::Store::Disk
+            && options.por == super::Reduce::Off
+            && options.symmetry.is_none()
+            && options.cluster.is_none()
+            && !options.checkpoint.is_used()
+    }
+
     /// How the explorer is to go about it.
     fn how(&self, prepared: &Prepared) -> explore::Options {
         let Run { options, formulas, .. } = *self;
@@ -159,6 +189,7 @@ impl Run<'_> {
             keep_going: options.keep_going || !formulas.is_empty(),
             until_violated: if options.keep_going { 0 } else { formulas.watched().len() as u32 },
             record_edges: formulas.need_graph(),
+            pause_when_outgrown: self.may_begin_again(),
             keep_states: options.certificate.is_asked() && options.store == explore::Store::Exact,
             por: prepared.settled.por,
             peers: prepared.member.as_ref().map(Membership::peers),
@@ -180,12 +211,19 @@ impl Run<'_> {
             Some(searched) => searched,
             None => {
                 pause = self.goes_in_rounds(how).then_some(FIRST_ROUND);
-                let program = &prepared.program;
+                let mut how = how.clone();
                 loop {
                     let round = explore::Options { pause_beyond: pause, ..how.clone() };
+                    let program = &prepared.program;
                     let searched =
                         threads.run(|| checkpoint::search(program, round, budget, sources, options))?;
                     let found = &searched.outcome;
+                    let ended = is_over(found, &how) || is_limited(found);
+                    if how.pause_when_outgrown && program.escapes() > 0 && !ended {
+                        how.pause_when_outgrown = prepared.make_room();
+                        how.progress.reset();
+                        continue;
+                    }
                     let over = pause.is_none() || found.exhausted || is_limited(found);
                     let violated =
                         || threads.run(|| temporal::all_violated(program, found, formulas, budget));

@@ -89,6 +89,11 @@ use together::Together;
 use trail::Trail;
 use worker::Worker;
 
+/// Escaped states from which on a search may end early, and of how many states one has to have escaped: that one takes as long as a
+/// hundred others.
+const FEW_ESCAPES: u64 = 32;
+const STATES_AN_ESCAPE: u64 = 64;
+
 /// How to explore.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -116,6 +121,9 @@ pub struct Options {
     pub trail: usize,
     /// End at the first level that is complete with more states than this; breadth first only.
     pub pause_beyond: Option<u64>,
+    /// End at the first level that is complete when many states do not fit the form that the system chose for them (`System::escapes`);
+    /// breadth first only, in memory, on one machine.
+    pub pause_when_outgrown: bool,
     /// The folder for the files of a search with `Store::Disk`.
     pub disk: Option<PathBuf>,
     /// Partial order reduction, for systems with relations; breadth first only.
@@ -154,6 +162,7 @@ impl Default for Options {
             keep_parents: true,
             trail: 1 << 19,
             pause_beyond: None,
+            pause_when_outgrown: false,
             disk: None,
             por: None,
             slots: 1 << 13,
@@ -357,12 +366,19 @@ impl<S: System> Shared<'_, S> {
             }
         }
         let pauses = self.options.pause_beyond.is_some_and(|most| self.states.sum() > most)
-            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth);
+            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth)
+            || self.options.pause_when_outgrown && self.is_outgrown();
         if !self.keeps_searching() || frontier == 0 || pauses {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
         Some((self.stage_after(stage, frontier), Vec::new()))
+    }
+
+    /// Whether so many states do not fit their form that it pays to begin again: a few at least, and one in so many.
+    fn is_outgrown(&self) -> bool {
+        let escapes = self.system.escapes();
+        escapes >= FEW_ESCAPES && escapes >= self.states.sum() / STATES_AN_ESCAPE
     }
 
     fn stage_after(&self, stage: Stage, frontier: u64) -> Stage {

@@ -99,6 +99,7 @@ pub(super) fn paths<S: System>(
         keep_going: true,
         until_violated: 0,
         pause_beyond: None,
+        pause_when_outgrown: false,
         progress: Arc::default(),
         ..shared.options.clone()
     };

@@ -87,12 +87,7 @@ impl<'m> Program<'m> {
             Ok(steps) => {
                 let mut packed = Vec::new();
                 for t in &steps.transitions {
-                    self.layout.pack(
-                        self.layout.valuation(state),
-                        &t.target.variables,
-                        &self.pool,
-                        &mut packed,
-                    );
+                    self.pack_noting(self.layout.valuation(state), &t.target.variables, &mut packed);
                     sink.edge(event, self.label(event, &t.params, &t.results), &packed);
                 }
                 let mut told: Vec<ErrorKind> = Vec::new();

@@ -29,6 +29,7 @@ pub mod layout;
 pub mod lower;
 pub mod memo;
 mod messages;
+mod mirror;
 pub mod native;
 pub mod observe;
 mod op_effects;
@@ -37,6 +38,7 @@ pub mod pool;
 pub mod reduction;
 mod refine_relations;
 pub mod relation_text;
+pub mod room;
 mod saved;
 mod spelling;
 pub mod state;
@@ -67,7 +69,9 @@ use exact::Constant;
 use invariant_ranges::{Promise, Reader};
 use layout::Layout;
 use messages::Messages;
+use mirror::Mirror;
 use parking_lot::Mutex;
+use room::{Growth, Room, Rooms};
 use state::StateLayout;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -98,6 +102,9 @@ pub struct Options {
     pub proven: Option<Arc<ProofInfo>>,
     /// What the evaluator says of the constants of this machine, if it was asked before.
     pub listed: Option<Arc<Found<Constants>>>,
+    /// What the invariant says nothing about gets room as was learnt before, and is guessed where nothing was; `None` gives it all the
+    /// room that there may be. Whoever guesses asks `Program::escapes` and begins again with `Program::with_more_room`.
+    pub rooms: Option<Arc<Rooms>>,
 }
 
 /// Valuations that are looked at when the promises of all leave a variable without a layout.
@@ -136,6 +143,33 @@ fn promises(
     promises
 }
 
+/// A variable with its layout and what is promised about it.
+type Placed = (VarId, Layout, Promise);
+
+/// The layout of a variable under what is promised by the first valuations and by all of them; `shape` may make more of a promise.
+fn placed(
+    v: VarId,
+    near: &Promise,
+    all: &Promise,
+    reader: &Reader<'_>,
+    options: &Options,
+    shape: impl Fn(&Promise) -> Promise,
+) -> Placed {
+    if options.plain {
+        return (v, Layout::Pool, Promise::Nothing);
+    }
+    let chosen = |promise: &Promise| reader.layout(&reader.machine.var(v).ty, &shape(promise));
+    // A place for most states is better than a number in the pool for all.
+    let (layout, promise) = match (chosen(all).filter(|l| *l != Layout::Pool), chosen(near)) {
+        (Some(layout), _) => (layout, all.clone()),
+        (None, layout) => (layout.unwrap_or(Layout::Pool), near.clone()),
+    };
+    if options.every_value && state::may_escape(&layout) {
+        return (v, Layout::Pool, Promise::Nothing);
+    }
+    (v, layout, promise)
+}
+
 /// Sets up the constants and chooses layouts. Code is made when a valuation is first met.
 pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> Result<Program<'m>, Stop> {
     let interpreter = Interpreter::new(machine, budget);
@@ -161,28 +195,36 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
     let all = promises(machine, &interpreter, &valuations);
     let blind = compile::Blind;
     let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
-    let vars = machine
+    let of =
+        |v: VarId, promises: &BTreeMap<VarId, Promise>| promises.get(&v).cloned().unwrap_or(Promise::Nothing);
+    let wide: Vec<Placed> = machine
         .variables
         .iter()
-        .map(|v| {
-            if options.plain {
-                return (*v, Layout::Pool, Promise::Nothing);
-            }
-            let chosen = |promise: &Promise| reader.layout(&machine.var(*v).ty, promise);
-            let (near, all) =
-                (near.get(v).unwrap_or(&Promise::Nothing), all.get(v).unwrap_or(&Promise::Nothing));
-            // A place for most states is better than a number in the pool for all.
-            let (layout, promise) = match (chosen(all).filter(|l| *l != Layout::Pool), chosen(near)) {
-                (Some(layout), _) => (layout, all.clone()),
-                (None, layout) => (layout.unwrap_or(Layout::Pool), near.clone()),
-            };
-            if options.every_value && state::may_escape(&layout) {
-                return (*v, Layout::Pool, Promise::Nothing);
-            }
-            (*v, layout, promise)
-        })
+        .map(|v| placed(*v, &of(*v, &near), &of(*v, &all), &reader, options, |promise| promise.clone()))
         .collect();
-    let layout = StateLayout::new(vars, valuations.len());
+    let wide = StateLayout::new(wide, valuations.len());
+    let (layout, rooms, mirror) = match &options.rooms {
+        None => (wide, Rooms::default(), None),
+        Some(known) => {
+            let first = room::first_numbers(&wide);
+            let mut rooms = Rooms::default();
+            let vars = machine.variables.iter().map(|v| {
+                let (near, all) = (of(*v, &near), of(*v, &all));
+                let known = known.get(v);
+                let longest = known.map_or(room::LENGTH, |room| room.longest);
+                let (near, all) = known.map_or((&near, &all), |room| (&room.promise, &room.promise));
+                let shorten = |promise: &Promise| room::shorten(promise, longest);
+                let (v, layout, promise) = placed(*v, near, all, &reader, options, shorten);
+                let numbers = known.map_or(first, |room| room.numbers);
+                let bounded = numbers.map(|numbers| room::bounded(&layout, &promise, numbers));
+                rooms.insert(v, Room { promise: promise.clone(), numbers, longest });
+                (v, layout, bounded.unwrap_or(promise))
+            });
+            let layout = StateLayout::new(vars.collect(), valuations.len());
+            let mirror = Mirror::new(&layout, wide);
+            (layout, rooms, mirror)
+        }
+    };
     let labels = machine
         .events
         .iter()
@@ -228,6 +270,9 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         guards: Vec::new(),
         reduction: None,
         prepared: None,
+        rooms,
+        mirror,
+        growth: Growth::default(),
     })
 }
 
@@ -247,6 +292,25 @@ pub(crate) fn label_layout(machine: &Machine, ty: &Type) -> Layout {
         })
     }
     words(machine, ty).unwrap_or(Layout::Pool)
+}
+
+impl<'m> Program<'m> {
+    /// The same machine with room for what escaped in a search; `None` if there is no more room to give.
+    pub fn with_more_room(&self) -> Result<Option<Program<'m>>, Stop> {
+        let grown = self.growth.grown(&self.rooms);
+        if grown == self.rooms {
+            return Ok(None);
+        }
+        let listed = Found {
+            values: self.valuations.clone(),
+            errors: self.setup_errors.clone(),
+            incomplete: self.setup_incomplete.clone(),
+            sampled: self.setup_sampled.clone(),
+        };
+        let (listed, rooms) = (Some(Arc::new(listed)), Some(Arc::new(grown)));
+        let options = Options { listed, rooms, ..self.options.clone() };
+        compile(self.machine, &self.budget, &options).map(Some)
+    }
 }
 
 impl Program<'_> {

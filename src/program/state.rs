@@ -152,6 +152,15 @@ impl StateLayout {
         }
     }
 
+    /// Packs the registers of all variables; false if some have no place.
+    pub fn store(&self, valuation: usize, regs: &[u64], out: &mut Vec<u64>) -> bool {
+        out.clear();
+        out.resize(self.words, 0);
+        out[0] = self.head(valuation);
+        self.places.iter().all(|p| p.store(regs[p.reg as usize], out))
+            && self.wide.iter().all(|(f, reg)| f.store(&regs[*reg as usize..], out))
+    }
+
     /// The values of all slots.
     pub fn unpack(&self, state: &[u64], pool: &Pool) -> Vec<Value> {
         if self.is_escaped(state) {

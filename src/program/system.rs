@@ -17,8 +17,10 @@ use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
 use super::messages::{Class, Messages};
+use super::mirror::Mirror;
 use super::pool::Pool;
 use super::reduction::Reduction;
+use super::room::{Growth, Rooms};
 use super::state::StateLayout;
 use super::symmetry::{OrbitWorker, States, Symmetry};
 use super::tray;
@@ -72,6 +74,11 @@ pub struct Program<'m> {
     pub(super) reduction: Option<Reduction>,
     /// What engines on sets of states rely on.
     pub(super) prepared: Option<Prepared>,
+    /// The room that the variables got, if some of it was guessed.
+    pub(super) rooms: Rooms,
+    /// The layout that names states where guesses made another one.
+    pub(super) mirror: Option<Mirror>,
+    pub(super) growth: Growth,
 }
 
 /// The limits are looked at once for so many initial states.
@@ -91,6 +98,8 @@ pub struct Worker<'m> {
     pub(super) steps: Memo<Vec<(u64, Box<[u64]>)>>,
     /// Room for the words of a variable and the bytes of a state (`fingerprint`).
     pub(super) spelling: (Vec<u64>, Vec<u8>),
+    /// Room for the words that name a state.
+    pub(super) mirrored: Vec<u64>,
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
     /// The state that was last decoded for the interpreter: its words, and its environment.
@@ -148,6 +157,7 @@ impl<'m> Program<'m> {
             answers: Memo::default(),
             steps: Memo::default(),
             spelling: Default::default(),
+            mirrored: Vec::new(),
             fallbacks: 0,
             standing: None,
             replays: false,
@@ -179,6 +189,14 @@ impl<'m> Program<'m> {
         let mut packed = Vec::new();
         self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
         Some(packed)
+    }
+
+    /// Packs a state, and notes what has no place.
+    pub(super) fn pack_noting(&self, valuation: usize, values: &[Value], packed: &mut Vec<u64>) {
+        self.layout.pack(valuation, values, &self.pool, packed);
+        if !self.rooms.is_empty() && self.layout.is_escaped(packed) {
+            self.growth.note(&self.rooms, &self.machine.variables, values);
+        }
     }
 
     /// The label of a transition: a function of its parameters and results alone.
@@ -255,6 +273,28 @@ impl<'m> Program<'m> {
         }
         if compiled.code.plan.is_some() {
             tray::begin(&mut worker.frame.regs, state);
+        }
+    }
+
+    /// A hash that a state has in every run, whatever numbers the pool gave to its values.
+    fn name(&self, layout: &StateLayout, state: &[u64], regs: &mut Vec<u64>, bytes: &mut Vec<u8>) -> u128 {
+        if layout.stable_words(state, &self.pool, regs) {
+            return hash::words(regs);
+        }
+        bytes.clear();
+        bytes.extend_from_slice(&(layout.valuation(state) as u64).to_le_bytes());
+        layout.spell(state, &self.pool, regs, bytes);
+        digest::hash128(bytes)
+    }
+
+    /// The hash that the state would have without guesses.
+    fn mirrored(&self, mirror: &Mirror, worker: &mut Worker<'m>, state: &[u64]) -> u128 {
+        let Worker { spelling: (regs, bytes), mirrored: words, .. } = worker;
+        mirror.words(&self.layout, state, &self.pool, regs, words);
+        if mirror.pools || mirror.wide.is_escaped(words) {
+            self.name(&mirror.wide, words, regs, bytes)
+        } else {
+            hash::words(words)
         }
     }
 
@@ -348,7 +388,7 @@ impl<'m> System for Program<'m> {
                         {
                             return self.tell(&stop, None, sink);
                         }
-                        self.layout.pack(valuation, &state.variables, &self.pool, &mut packed);
+                        self.pack_noting(valuation, &state.variables, &mut packed);
                         sink.edge(EventId(0), 0, &packed);
                     }
                     if let (Some(first), false) = (found.values.first(), worker.replays) {
@@ -412,18 +452,19 @@ impl<'m> System for Program<'m> {
     }
 
     fn fingerprint(&self, worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
+        if let Some(mirror) = &self.mirror {
+            return Some(self.mirrored(mirror, worker, state));
+        }
         // Pool numbers depend on who met a value first; everything else is the same in every run.
         if !self.pools && !self.layout.is_escaped(state) {
             return None;
         }
         let (regs, bytes) = &mut worker.spelling;
-        if self.layout.stable_words(state, &self.pool, regs) {
-            return Some(hash::words(regs));
-        }
-        bytes.clear();
-        bytes.extend_from_slice(&(self.layout.valuation(state) as u64).to_le_bytes());
-        self.layout.spell(state, &self.pool, regs, bytes);
-        Some(digest::hash128(bytes))
+        Some(self.name(&self.layout, state, regs, bytes))
+    }
+
+    fn escapes(&self) -> u64 {
+        self.growth.escapes()
     }
 
     fn relations(&self) -> Option<&Relations> {

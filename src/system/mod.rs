@@ -137,6 +137,12 @@ pub trait System: Sync {
     /// Only a hint: a system that answers many questions at once faster than one by one may use it.
     fn foresee(&self, _worker: &mut Self::Worker, _states: &[u64]) {}
 
+    /// How many states were met so far that the system keeps in a form that is dear because they do not fit the one it
+    /// chose. Who searches with `Options::pause_when_outgrown` ends early where they are many, so that the system can choose anew.
+    fn escapes(&self) -> u64 {
+        0
+    }
+
     /// All transitions from `state`.
     fn successors(&self, worker: &mut Self::Worker, state: &[u64], sink: &mut dyn Sink);
 
