@@ -30,6 +30,9 @@ type Choice = (Option<(usize, Range)>, Option<usize>);
 /// A range with at most so many bits is short.
 const SHORT: f64 = 10.0;
 
+/// The bits of a range, the place of its variable, the range, and the conjunct that says no more than that.
+type Candidate = (f64, usize, Range, Option<usize>);
+
 /// The values that a variable runs through.
 enum Range {
     Equal(Slot),
@@ -137,7 +140,7 @@ impl Oracle<'_> {
     /// shortest range. A conjunct that is true for the whole range is removed. The second answer is a variable whose
     /// range is undefined.
     fn choose(&self, env: &Env, left: &[&Var], open: &mut Vec<Conjunct>) -> Choice {
-        let (mut undefined, mut best): (_, Option<(f64, usize, Range, Option<usize>)>) = (None, None);
+        let (mut undefined, mut best): (_, Option<Candidate>) = (None, None);
         let mut is_short = |at: usize, range: Range, conjunct: Option<usize>| {
             let bits = if let Range::Members(set) = &range { self.bits(set) } else { 0.0 };
             if best.as_ref().is_none_or(|other| bits < other.0) {
@@ -147,8 +150,8 @@ impl Oracle<'_> {
         };
         'short: for equations in [true, false] {
             for (at, var) in left.iter().enumerate() {
-                for k in 0..open.len() {
-                    match self.range(env, &var.0, open[k].1, equations) {
+                for (k, (_, p)) in open.iter().enumerate() {
+                    match self.range(env, &var.0, p, equations) {
                         Ok(Some((range, is_exact))) => {
                             if is_short(at, range, is_exact.then_some(k)) {
                                 break 'short;

@@ -166,17 +166,13 @@ fn the_closure_holds_what_one_or_more_pairs_lead_to() {
 }
 
 #[test]
-fn a_difference_or_an_intersection_costs_no_more_than_the_smaller_list() {
-    let many = "(.. 1 300000)";
+fn differences_intersections_and_unions_of_lists_are_what_they_say() {
     check(&[
-        (
-            &format!("(! ((x INTEGER)) (=> (: x (.. 1 2)) (= (card (\\ ({{}} (1 2 3)) ({{}} (x)))) 2)))"),
-            "true",
-        ),
-        (&format!("(= (/\\ ({{}} (3 1 9)) ({{}} (1 3 5 7))) ({{}} (1 3)))"), "true"),
-        (&format!("(= (\\ ({{}} (3 1 9)) ({{}} ())) ({{}} (1 3 9)))"), "true"),
-        (&format!("(= (card (\\/ ({{}} (3 1 9)) ({{}} (1 3 5 7)))) 5)"), "true"),
-        (&format!("(= (card {many}) 300000)"), "true"),
+        (r"(= (/\ ({} (3 1 9)) ({} (1 3 5 7))) ({} (1 3)))", "true"),
+        (r"(= (/\ ({} (1 3 5 7)) ({} (3 1 9))) ({} (1 3)))", "true"),
+        (r"(= (\ ({} (3 1 9)) ({} (1 3 5 7))) ({} (9)))", "true"),
+        (r"(= (\ ({} (3 1 9)) ({} ())) ({} (1 3 9)))", "true"),
+        (r"(= (card (\/ ({} (3 1 9)) ({} (1 3 5 7)))) 5)", "true"),
     ]);
 }
 
