@@ -189,7 +189,7 @@ mod tests {
                 let event = if below(5) == 0 { u32::MAX } else { below(300) as u32 };
                 (0..below(4)).for_each(|_| {
                     if words > 0 {
-                        state[below(words as u64) as usize] = below(3) * below(u64::MAX);
+                        state[below(words as u64) as usize] = below(3).wrapping_mul(below(u64::MAX));
                     }
                 });
                 parcel.put(&state, origin, event);
