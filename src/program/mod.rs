@@ -203,7 +203,7 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         .map(|v| placed(*v, &of(*v, &near), &of(*v, &all), &reader, options, |promise| promise.clone()))
         .collect();
     let wide = StateLayout::new(wide, valuations.len());
-    let (layout, rooms, mirror) = match &options.rooms {
+    let (layout, rooms, mirror) = match options.rooms.as_ref().filter(|_| !room::has_loops(machine)) {
         None => (wide, Rooms::default(), None),
         Some(known) => {
             let first = room::first_numbers(&wide);

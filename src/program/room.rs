@@ -10,7 +10,7 @@ use super::layout::Layout;
 use super::state::StateLayout;
 use Promise::{Nothing, Range};
 use bombus_base::Int;
-use bombus_lang::typed::VarId;
+use bombus_lang::typed::{Machine, Stmt, StmtKind, VarId};
 use bombus_lang::value::Value;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -54,6 +54,35 @@ pub fn first_numbers(wide: &StateLayout) -> Option<(i64, i64)> {
     let width = (64usize.saturating_sub(fixed) / open).clamp(FEWEST, MOST);
     let quarter = 1i64 << (width - 2);
     Some((-quarter, 3 * quarter - 1))
+}
+
+/// Whether some operation has a loop: what it comes to may have no place, and then the whole loop would be done again on values.
+pub fn has_loops(machine: &Machine) -> bool {
+    fn loops(s: &Stmt) -> bool {
+        match &s.kind {
+            StmtKind::While { .. } => true,
+            StmtKind::Skip
+            | StmtKind::Assign(_)
+            | StmtKind::BecomesIn(..)
+            | StmtKind::BecomesSuch(..)
+            | StmtKind::Call { .. }
+            | StmtKind::External(..) => false,
+            StmtKind::Pre(_, s)
+            | StmtKind::Assert(_, _, s)
+            | StmtKind::Witness(_, s)
+            | StmtKind::Any(_, _, s)
+            | StmtKind::Let(_, s)
+            | StmtKind::Var(_, s) => loops(s),
+            StmtKind::If(cases, other) | StmtKind::Select(cases, other) => {
+                cases.iter().any(|(_, s)| loops(s)) || other.as_deref().is_some_and(loops)
+            }
+            StmtKind::Case(_, cases, other) => {
+                cases.iter().any(|(_, s)| loops(s)) || other.as_deref().is_some_and(loops)
+            }
+            StmtKind::Choice(all) | StmtKind::Seq(all) | StmtKind::Par(all) => all.iter().any(loops),
+        }
+    }
+    machine.operations.iter().any(|op| loops(&op.body))
 }
 
 /// The promise with a bound for the length of sequences that have none.

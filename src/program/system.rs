@@ -81,6 +81,9 @@ pub struct Program<'m> {
     pub(super) growth: Growth,
 }
 
+/// States on values that take as long as making code for a valuation.
+const ESCAPES_FOR_CODE: u64 = 64;
+
 /// The limits are looked at once for so many initial states.
 const LOOK: usize = 1 << 12;
 
@@ -464,7 +467,9 @@ impl<'m> System for Program<'m> {
     }
 
     fn escapes(&self) -> u64 {
-        self.growth.escapes()
+        let escapes = self.growth.escapes();
+        // With another layout code is made anew for each valuation, which takes as long as so many states on values.
+        if escapes / ESCAPES_FOR_CODE < self.valuations.len() as u64 { 0 } else { escapes }
     }
 
     fn relations(&self) -> Option<&Relations> {

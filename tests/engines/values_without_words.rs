@@ -216,3 +216,40 @@ fn what_is_left_to_the_interpreter_leaves_no_trace_in_the_next_answer() {
         Left::Events,
     );
 }
+
+#[test]
+fn whether_two_comprehensions_of_endless_types_meet_is_a_search() {
+    let op = |guard: &str, left| {
+        check(
+            &format!(
+                "SETS E = {{a, b}} VARIABLES f, n INVARIANT f : E --> 0..3 & n : 0..3
+                 INITIALISATION f := E * {{0}} || n := 0
+                 OPERATIONS up(x) = PRE x : E & f(x) < 3 THEN f(x) := f(x) + 1 END; count = PRE n < 3 THEN n := n + 1 END;
+                 op(x) = PRE x : E & {guard} THEN f(x) := 0 END"
+            ),
+            left,
+        );
+    };
+    op(
+        "{c,r | c = f(x) & r >= n & r < n+2} /\\ {c,r | r = n+1 & c >= f(a) & c < f(b)+2} = {}",
+        Left::Nothing,
+    );
+    op(
+        "{c,r | c = f(x) & r >= n & r < n+2} /\\ {c,r | r = n+1 & c >= f(a) & c < f(b)+2} /= {}",
+        Left::Nothing,
+    );
+    // The second set has no value where n is 0, whatever the first one is.
+    op("{v | v > n & v < f(x)} /\\ {w | w > 0 & w < f(b)/n} = {}", Left::Nothing);
+}
+
+#[test]
+fn a_union_of_the_values_of_a_function_is_a_loop_over_its_rows() {
+    check(
+        "SETS E = {a, b, c} VARIABLES q, s INVARIANT q : E --> seq(E) & s : E +-> POW(E)
+         INITIALISATION q := E * {<>} || s := {}
+         OPERATIONS put(x,y) = PRE x : E & y : E & size(q(x)) < 2 & x /= c THEN q(x) := q(x) <- y END;
+         own(x,y) = PRE x : E & y : E & y /: union(ran(s)) THEN s := s <+ {x |-> (union(ran(s)) \\/ {y})} END;
+         leave(x) = PRE x : E & union(ran(q)) |> {x} = {} & ran(union(ran(q))) <: {a} THEN s := {x} <<| s END",
+        Left::Nothing,
+    );
+}

@@ -21,6 +21,17 @@ const ESCAPES: &str = "MACHINE escapes VARIABLES x, y INVARIANT x : 0..3 & y : 0
 INITIALISATION x := 0 || y := 0
 OPERATIONS grow = SELECT x < 1000 THEN x := x * 3 + 1 END; step = SELECT y < 50 THEN y := y + 1 END END";
 
+/// Numbers, sequences and a function that outgrow what the invariant promises and what is guessed where it says nothing.
+const OUTGROWN: &str = "MACHINE outgrown VARIABLES x, y, f, q
+INVARIANT x : NATURAL & y : NATURAL & f : 1..3 --> 0..3 & q : 1..2 --> seq(BOOL)
+INITIALISATION x := 0 || y := 0 || f := (1..3) * {0} || q := (1..2) * {<>}
+OPERATIONS
+  grow = SELECT x < 1000000 THEN x := x * 3 + 1 END;
+  step = SELECT y < 12 THEN
+    y := y + 1 || f := f <+ {1 |-> y} || q := q <+ {2 |-> (q(2) <- bool(y mod 2 = 0))} END;
+  drop = SELECT y = 12 THEN f := {3} <<| f END
+END";
+
 /// Sequences, whose states are numbers of values.
 const POOLED: &str =
     "MACHINE pooled SETS ITEM = {p, q, r} VARIABLES s INVARIANT s : seq(ITEM) & s /= [q, r, q, p]
@@ -44,6 +55,7 @@ fn every_store_has_the_same_counts_digest_and_trace() {
         (&broken, &[]),
         (&broken, &["--keep-going"]),
         (ESCAPES, &["--keep-going"]),
+        (OUTGROWN, &["--keep-going"]),
         (POOLED, &[]),
     ] {
         // A search that is saved numbers its states and keeps predecessors.
@@ -74,6 +86,20 @@ fn every_store_has_the_same_counts_digest_and_trace() {
             }
         }
     }
+}
+
+#[test]
+fn a_search_whose_states_outgrow_their_layout_begins_again_with_one_that_has_room() {
+    let layout = |model: &str| {
+        let out = Folder::with_machine(model).check(&["--keep-going", "--verbose"]);
+        String::from_utf8_lossy(&out.stdout).into_owned()
+    };
+    let found = layout(OUTGROWN);
+    assert!(found.contains("f: partial array 1..3 → 0..22"), "{found}");
+    assert!(found.contains("q: table 1..2 → partial array 1..24 → BOOL"), "{found}");
+    let fits = layout(&OUTGROWN.replace("y < 12", "y < 3").replace("y = 12", "y = 13"));
+    assert!(fits.contains("f: array 1..3 → 0..3"), "{fits}");
+    assert!(fits.contains("q: table 1..2 → partial array 1..8 → BOOL"), "{fits}");
 }
 
 #[test]

@@ -91,6 +91,13 @@ impl Lower<'_> {
                 l => rel(Some(l)).map(|p| Layout::Bits(p.0.clone())),
             },
             ExprKind::Unary(UnOp::Ran, a) => rel(self.hint(a, env)).map(|p| Layout::Bits(p.1.clone())),
+            ExprKind::Unary(UnOp::Union, sets) => match &sets.kind {
+                ExprKind::Unary(UnOp::Ran, f) => match self.hint(f, env)? {
+                    Layout::Table(t) => super::table::union_layout(&t.1),
+                    _ => None,
+                },
+                _ => None,
+            },
             ExprKind::Unary(UnOp::Inverse, a) => {
                 rel(self.hint(a, env)).map(|p| Layout::Bits(Carrier::pair(p.1.clone(), p.0.clone())))
             }
@@ -301,6 +308,10 @@ impl Lower<'_> {
             UnOp::Size | UnOp::First | UnOp::Last | UnOp::Front | UnOp::Tail | UnOp::Rev => {
                 self.sequence_unary(op, a, env, want)
             }
+            UnOp::Union => match self.union_of_rows(a, env)? {
+                Some(all) => Ok(all),
+                None => self.relation_unary(op, a, env, want),
+            },
             _ => self.relation_unary(op, a, env, want),
         }
     }

@@ -202,6 +202,9 @@ impl Lower<'_> {
                 // `S = {}` needs no second set.
                 for (set, other) in [(a, b), (b, a)] {
                     if matches!(&other.kind, ExprKind::SetExt(es) if es.is_empty()) {
+                        if let Some((a, b)) = self.two_comprehensions(set, env) {
+                            return self.disjoint(a, b, env, l, when);
+                        }
                         let x = self.expr(set, env, None)?;
                         if x.array().is_some_and(|a| a.total) {
                             if !when {
@@ -291,6 +294,45 @@ impl Lower<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// The two sides of an intersection of comprehensions that has no place in registers.
+    fn two_comprehensions<'e>(
+        &self,
+        set: &'e Expr,
+        env: &Env,
+    ) -> Option<(Comprehension<'e>, Comprehension<'e>)> {
+        let ExprKind::Binary(BinOp::Inter, a, b) = &set.kind else { return None };
+        let (ExprKind::Compr(v, p), ExprKind::Compr(w, q)) = (&a.kind, &b.kind) else { return None };
+        let ty = |v: &VarId| &self.w.machine.var(*v).ty;
+        let alike = v.len() == w.len() && v.iter().zip(w).all(|(v, w)| ty(v) == ty(w));
+        (alike && self.hint(set, env).is_none()).then_some(((v, p), (w, q)))
+    }
+
+    /// Goes to `l` when the truth of "no element of `a` is one of `b`" is `when`: a search for such an element.
+    fn disjoint(&mut self, a: Comprehension, b: Comprehension, env: &Env, l: Label, when: bool) -> Low<()> {
+        let end = self.label();
+        let misfit = self.misfit;
+        let common = if when { end } else { l };
+        self.with_wd(misfit, |s| {
+            // Both sets must have a value, also where the first is empty.
+            if Uses::of_pred(b.1).partial {
+                s.search(b.0, plan::conjuncts(b.1), env, &mut |_, _, _| Ok(()))?;
+            }
+            s.search(a.0, plan::conjuncts(a.1), env, &mut |s, inner, _| {
+                let mut both = inner.clone();
+                for (v, w) in a.0.iter().zip(b.0) {
+                    let Some(x) = inner.now.get(v) else { return unsupported("an element without a place") };
+                    both.now.insert(*w, x.clone());
+                }
+                s.jump_if(b.1, &both, common)
+            })
+        })?;
+        if when {
+            self.emit(Op::Jump { l });
+        }
+        self.place(end);
+        Ok(())
     }
 
     /// The array layout in which two functions can be compared: both are arrays, or one is and the
@@ -484,6 +526,9 @@ impl Lower<'_> {
         self.emit(op);
     }
 }
+
+/// The variables and the predicate of `{x, y | P}`.
+type Comprehension<'e> = (&'e [VarId], &'e Pred);
 
 /// `P => (Q => R)` as the conjuncts of P and Q, and R. Behind a P that may be undefined Q is not looked at.
 fn antecedents(body: &Pred) -> (Vec<Pred>, Option<Pred>) {

@@ -19,6 +19,15 @@ impl Operand {
     }
 }
 
+/// The layout of a union of sets that have the layout of the values of a table.
+pub(super) fn union_layout(value: &Layout) -> Option<Layout> {
+    match value {
+        Layout::Bits(_) => Some(value.clone()),
+        Layout::Array(a) if a.matrix().card() <= crate::carrier::MAX_CARD => Some(Layout::Bits(a.matrix())),
+        _ => None,
+    }
+}
+
 impl<'w> Lower<'w> {
     /// The value of row `r`; `none` when it has none.
     pub(super) fn table_get(&mut self, t: &Operand, r: Reg, none: Label) -> Low<Operand> {
@@ -124,6 +133,21 @@ impl<'w> Lower<'w> {
             Some(layout @ Layout::Table(_)) => Ok(Some(self.expr(f, env, Some(&layout))?)),
             _ => Ok(None),
         }
+    }
+
+    /// `union(ran(f))` of a table `f` of sets.
+    pub(super) fn union_of_rows(&mut self, sets: &Expr, env: &Env) -> Low<Option<Operand>> {
+        let Some(t) = self.range_of_table(sets, env)? else { return Ok(None) };
+        let Some(layout) = t.table().and_then(|(_, value)| union_layout(value)) else { return Ok(None) };
+        let d = self.fresh(layout.clone())?;
+        self.emit(Op::Clear { d: d.reg, n: d.words() });
+        self.each_row(&t, &mut |s, _, value| {
+            let x = s.as_bits(value.clone())?;
+            let x = s.convert(x, &layout)?;
+            s.emit(Op::Or { d: d.reg, a: d.reg, b: x.reg, n: d.words() });
+            Ok(())
+        })?;
+        Ok(Some(d))
     }
 
     /// The least or greatest of the numbers in a table; undefined if there are none.
