@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
                 if denominator == UBig::ZERO {
                     return Err("a denominator is zero".into());
                 }
-                Value::real(RBig::from_parts(numerator, denominator))
+                Value::Real(RBig::from_parts(numerator, denominator))
             }
             Type::Str => {
                 let n = self.number()?;

@@ -34,8 +34,6 @@ struct Steps {
     bytes: Vec<u8>,
     /// Whether all steps write the same variables, so that different steps have different targets.
     uniform: bool,
-    /// Whether there are infinitely many, of which one stands for all that differ in what nothing reads.
-    endless: bool,
     wrong: Option<String>,
     open: Vec<String>,
     /// Whether the event neither makes a step nor goes wrong.
@@ -83,9 +81,6 @@ pub struct Examiner<'a> {
     pub open: Open,
 }
 
-/// The number of transitions where there are infinitely many.
-pub const ENDLESS: u64 = u64::MAX;
-
 /// States and transitions that were seen, by event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
@@ -99,7 +94,7 @@ impl Counted {
         self.states += other.states;
         self.events.resize(self.events.len().max(other.events.len()), (0, 0));
         for (sum, more) in self.events.iter_mut().zip(&other.events) {
-            *sum = (sum.0 + more.0, sum.1.saturating_add(more.1));
+            *sum = (sum.0 + more.0, sum.1 + more.1);
         }
     }
 }
@@ -334,8 +329,7 @@ impl<'a> Examiner<'a> {
             distinct.dedup();
             let count = &mut self.counted.events[e];
             count.0 += u64::from(made > 0);
-            let n = if steps.uniform { made } else { distinct.len() } as u64;
-            count.1 = if steps.endless { ENDLESS } else { count.1.saturating_add(n) };
+            count.1 += if steps.uniform { made } else { distinct.len() } as u64;
         }
         targets.sort_unstable();
         targets.dedup();
@@ -434,7 +428,7 @@ impl<'a> Examiner<'a> {
         let written = |s: &Step| s.writes.iter().map(|w| w.0).collect::<Vec<_>>();
         let uniform = steps.windows(2).all(|two| written(&two[0]) == written(&two[1]));
         let size = bytes.len() + steps.iter().map(|s| 64 + 24 * s.writes.len()).sum::<usize>();
-        let answer = Steps { steps, bytes, uniform, endless: !look.endless.is_empty(), wrong, open, quiet };
+        let answer = Steps { steps, bytes, uniform, wrong, open, quiet };
         self.events[e].1.add(answer, size, &mut self.weight)
     }
 }

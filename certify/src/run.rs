@@ -5,7 +5,7 @@
 //! Never here: obligations of single states.
 
 use crate::certificate::{Certificate, Files, Unread, bytes_of};
-use crate::examine::{Counted, ENDLESS, Examiner};
+use crate::examine::{Counted, Examiner};
 use crate::log;
 use crate::manifest::Counts;
 use crate::members::Members;
@@ -76,7 +76,6 @@ pub fn examined(files: Files, options: &Options) -> Result<Report, Unread> {
         counted: Counts::default(),
         root: hex(&c.states.root),
         reached: false,
-        endless: Vec::new(),
     };
     for what in &c.manifest.not_certified {
         report.open.enter(&format!("the producer says that it is not certified: {what}"), String::new);
@@ -164,11 +163,6 @@ fn examine(
         counted.add(&d.counted);
         report.open.add(d.open);
         rejected = rejected.into_iter().chain(d.rejected).min_by_key(|r| r.0);
-    }
-    // Infinitely many transitions are not counted; the producer counts those that were tried.
-    for (name, n) in names.iter().zip(&mut counted.events).filter(|(_, n)| n.1 == ENDLESS) {
-        n.1 = c.manifest.counts.events.get(name).map_or(0, |claimed| claimed.1);
-        report.endless.push(name.clone());
     }
     report.counted.states = counted.states;
     report.counted.transitions = counted.events.iter().map(|e| e.1).sum();

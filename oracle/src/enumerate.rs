@@ -27,12 +27,6 @@ type Pending<'a> = (&'a [Conjunct<'a>], Option<Stop>);
 /// A variable by its place with its range, if there is one; and one whose range is undefined.
 type Choice = (Option<(usize, Range)>, Option<usize>);
 
-/// A range with at most so many bits is short.
-const SHORT: f64 = 10.0;
-
-/// The bits of a range, the place of its variable, the range, and the conjunct that says no more than that.
-type Candidate = (f64, usize, Range, Option<usize>);
-
 /// The values that a variable runs through.
 enum Range {
     Equal(Slot),
@@ -136,26 +130,19 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// The first variable with an equation, else the first one with another obvious range that is short, else the one with the
-    /// shortest range. A conjunct that is true for the whole range is removed. The second answer is a variable whose
-    /// range is undefined.
+    /// The first variable with an equation, else the first one with another obvious range. A conjunct that is true for the
+    /// whole range is removed. The second answer is a variable whose range is undefined.
     fn choose(&self, env: &Env, left: &[&Var], open: &mut Vec<Conjunct>) -> Choice {
-        let (mut undefined, mut best): (_, Option<Candidate>) = (None, None);
-        let mut is_short = |at: usize, range: Range, conjunct: Option<usize>| {
-            let bits = if let Range::Members(set) = &range { self.bits(set) } else { 0.0 };
-            if best.as_ref().is_none_or(|other| bits < other.0) {
-                best = Some((bits, at, range, conjunct));
-            }
-            bits <= SHORT
-        };
-        'short: for equations in [true, false] {
+        let mut undefined = None;
+        for equations in [true, false] {
             for (at, var) in left.iter().enumerate() {
-                for (k, (_, p)) in open.iter().enumerate() {
-                    match self.range(env, &var.0, p, equations) {
+                for k in 0..open.len() {
+                    match self.range(env, &var.0, open[k].1, equations) {
                         Ok(Some((range, is_exact))) => {
-                            if is_short(at, range, is_exact.then_some(k)) {
-                                break 'short;
+                            if is_exact {
+                                open.remove(k);
                             }
+                            return (Some((at, range)), undefined);
                         }
                         Err(Stop::Undefined(_)) => undefined = Some(at),
                         Ok(None) | Err(_) => {}
@@ -164,31 +151,8 @@ impl Oracle<'_> {
                 // Integers between comparisons with numbers, and with variables that are compared with numbers; so many
                 // variables may stand between one and the number that bounds it.
                 let bound = |upper| self.bound(env, &var.0, open, upper, 3);
-                if !equations
-                    && let (Some(low), Some(high)) = (bound(false), bound(true))
-                    && is_short(at, Range::Members(Set::Interval(low, high)), None)
-                {
-                    break 'short;
-                }
-            }
-        }
-        if let Some((_, at, range, conjunct)) = best {
-            conjunct.map(|k| open.remove(k));
-            return (Some((at, range)), undefined);
-        }
-        // A value for which `#y.(P)` is true or undefined occurs in a binding of both names for which P is so.
-        let infinite = |var: &&&Var| !self.finite_type(&var.1, &mut Vec::new());
-        for (at, var) in left.iter().enumerate().filter(|(_, var)| infinite(var)) {
-            for (_, p) in open.iter() {
-                let Pred::Exists(inside, p) = p else { continue };
-                let both: Vec<Var> = inside.iter().chain([*var]).cloned().collect();
-                let mut all = Vec::new();
-                let listed = self.bindings(env, &both, p, &mut |env, _| {
-                    all.push(self.eval(env, &Expr::Var(var.0.clone()))?);
-                    Ok(())
-                });
-                if listed.is_ok() && inside.iter().all(|v| v.0 != var.0) {
-                    return (Some((at, Range::Members(Set::of(all)))), undefined);
+                if !equations && let (Some(low), Some(high)) = (bound(false), bound(true)) {
+                    return (Some((at, Range::Members(Set::Interval(low, high)))), undefined);
                 }
             }
         }
@@ -200,13 +164,9 @@ impl Oracle<'_> {
         let Pred::Rel(op, a, b) = p else { return Ok(None) };
         let set = match op {
             RelOp::Equal if equations => {
-                let sides = [(a, b), (b, a)];
-                let Some((path, e)) = sides.iter().find_map(|(a, b)| Some((path(a, name)?, *b))) else {
-                    // A sum of the variable and a number.
-                    let sum = sides.iter().find_map(|(a, b)| Some((self.moved(env, a, name)?, *b)));
-                    let Some((moved, e)) = sum else { return Ok(None) };
-                    let n = int(&*self.look(env, e)?)? - moved;
-                    return Ok(Some((Range::Equal(Slot::Value(Value::Int(n))), false)));
+                let Some((path, e)) = path(a, name).map(|p| (p, b)).or_else(|| Some((path(b, name)?, a)))
+                else {
+                    return Ok(None);
                 };
                 return Ok(Some(match self.val(env, e)? {
                     Val::Many(s) if path.is_empty() && !self.listable(&s)? => {

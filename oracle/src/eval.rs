@@ -88,15 +88,15 @@ impl Env {
     }
     /// The innermost binding of a name.
     pub fn get(&self, name: &Name) -> Option<&Slot> {
-        let own = self.slots.iter().rfind(|(n, _)| same(n, name));
-        own.or_else(|| self.machine.iter().find(|(n, _)| same(n, name))).map(|(_, s)| s)
+        let own = self.slots.iter().rfind(|(n, _)| n == name);
+        own.or_else(|| self.machine.iter().find(|(n, _)| n == name)).map(|(_, s)| s)
     }
     /// Changes what the innermost binding of a name stands for.
     pub(crate) fn fill(&mut self, name: &Name, slot: Slot) {
         *self.slot(name).expect("the variable stands in the environment") = slot;
     }
     pub(crate) fn slot(&mut self, name: &Name) -> Option<&mut Slot> {
-        if let Some(at) = self.slots.iter().rposition(|(n, _)| same(n, name)) {
+        if let Some(at) = self.slots.iter().rposition(|(n, _)| n == name) {
             return Some(&mut self.slots[at].1);
         }
         let at = self.machine.iter().position(|(n, _)| n == name)?;
@@ -186,16 +186,11 @@ impl<'m> Oracle<'m> {
     }
     /// Counts work on so many elements.
     pub(crate) fn charge(&self, elements: u64) -> Res<()> {
-        let own = self.steps.get();
-        if elements <= own {
-            self.steps.set(own - elements);
-            return Ok(());
-        }
-        let (more, reserve) = (elements - own, self.reserve.get());
-        self.steps.set(0);
-        self.reserve.set(reserve.saturating_sub(more));
+        let (own, reserve) = (self.steps.get(), self.reserve.get());
+        self.steps.set(own.saturating_sub(elements));
+        self.reserve.set(reserve.saturating_sub(elements.saturating_sub(own)));
         let too_big = || Stop::TooBig(format!("more than {} steps", self.budget));
-        if more <= reserve { Ok(()) } else { Err(too_big()) }
+        if elements <= own.saturating_add(reserve) { Ok(()) } else { Err(too_big()) }
     }
 
     /// The value of an expression.
@@ -449,14 +444,9 @@ impl<'m> Oracle<'m> {
     }
 }
 
-/// Whether two names are equal; most that are equal are one place in memory.
-fn same(a: &Name, b: &Name) -> bool {
-    Arc::ptr_eq(a, b) || a == b
-}
-
 /// The pairs from those of one value on: they are sorted by their first sides, so those of one value stand together.
 pub(crate) fn from<'p>(pairs: &'p [Value], x: &Value) -> std::slice::Iter<'p, Value> {
-    pairs[pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y.cmp(x).is_lt()))..].iter()
+    pairs[pairs.partition_point(|p| p.sides().is_some_and(|(y, _)| y < x))..].iter()
 }
 
 /// No value has two images; the pairs are sorted by their first sides.

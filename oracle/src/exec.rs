@@ -5,10 +5,9 @@
 //! Never here: which states are reachable (that is `search`).
 
 use crate::eval::{Env, Oracle, Res, Slot, Stop, Undefined, from};
-use crate::pred::{conjuncts, unlisted};
+use crate::pred::unlisted;
 use crate::sets::{Set, listed};
-use crate::text::{Core, occurrences};
-use crate::tree::{Expr, Loop, Name, Operation, Pred, RelOp, Step, Subst, Target, Var, words};
+use crate::tree::{Expr, Loop, Name, Operation, Pred, Step, Subst, Target, Var, words};
 use crate::value::Value;
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -64,8 +63,6 @@ const CALLS: usize = 100;
 
 /// The labels of a branch of a CASE, and what it does.
 type Case = (Vec<Expr>, Subst);
-/// A guard, what is behind it, and how that is read.
-type Branch<'s> = (&'s Pred, &'s Subst, Place);
 /// The outcomes of a substitution.
 type Outcomes = Res<Vec<Writes>>;
 /// The transitions of an operation.
@@ -77,10 +74,6 @@ pub struct Run<'a> {
     want: Option<&'a Writes>,
     /// Operations that called each other and have not returned.
     calls: usize,
-    /// The operation that is executed and not called.
-    outermost: Option<&'a Operation>,
-    /// Whether a parameter or a result that nothing reads has infinitely many values; one stands for all of them.
-    pub endless: bool,
     pub findings: Vec<Finding>,
     /// Bindings for which a guard was undefined; they count as not enabled.
     pub undefined_guards: Vec<Undefined>,
@@ -89,8 +82,7 @@ pub struct Run<'a> {
 impl<'a> Run<'a> {
     /// An execution that has noticed nothing yet.
     pub fn new(oracle: &'a Oracle<'a>, want: Option<&'a Writes>) -> Run<'a> {
-        let (findings, undefined_guards) = Default::default();
-        Run { oracle, want, calls: 0, outermost: None, endless: false, findings, undefined_guards }
+        Run { oracle, want, calls: 0, findings: Vec::new(), undefined_guards: Vec::new() }
     }
 
     /// The outcomes of the initialisation, from an environment whose variables have no value.
@@ -99,8 +91,7 @@ impl<'a> Run<'a> {
     }
 
     /// The transitions of an operation; with `params`, only those with these parameters.
-    pub fn operation(&mut self, env: &Env, op: &'a Operation, params: Option<&[Value]>) -> Steps {
-        self.outermost = Some(op);
+    pub fn operation(&mut self, env: &Env, op: &Operation, params: Option<&[Value]>) -> Steps {
         let mut env = env.clone();
         env.before = env.machine.clone();
         op.results.iter().for_each(|(r, _)| env.push(r, Slot::Unassigned));
@@ -114,7 +105,7 @@ impl<'a> Run<'a> {
 
     /// Finds the values of the variables for which the outermost guard holds; the guard bounds the variables.
     fn guarded(&mut self, env: &Env, op: &Operation, vars: &[Var], s: &Subst, at: Place) -> Steps {
-        let mut out = Vec::new();
+        let (oracle, mut out) = (self.oracle, Vec::new());
         let behind = Place::BehindGuard;
         let own = || Cow::Borrowed(vars);
         let branches: Vec<(Cow<[Var]>, &Pred, &Subst, Place)> = match s {
@@ -131,62 +122,16 @@ impl<'a> Run<'a> {
             s => vec![(own(), &Pred::True, s, at)],
         };
         for (vars, guard, s, at) in branches {
-            let mut found = self.bound(env, op, &vars, (guard, s, at));
-            if found == Err(Stop::Unlistable) {
-                let (env, read) = self.without_unread(env, &vars, guard, s);
-                if read.len() < vars.len() {
-                    found = self.bound(&env, op, &read, (guard, s, at));
-                    self.endless |= found.as_ref().is_ok_and(|steps| !steps.is_empty());
+            let visited = oracle.bindings(env, &vars, guard, &mut |env, truth| {
+                match truth {
+                    Ok(()) => out.extend(self.fire(env, op, s, at)?),
+                    Err(u) => self.undefined_guards.push(*u),
                 }
-            }
-            out.extend(found.map_err(|stop| unlisted(stop, &op.name, &vars))?);
+                Ok(())
+            });
+            visited.map_err(|stop| unlisted(stop, &op.name, &vars))?;
         }
         Ok(out)
-    }
-
-    /// The transitions for all values of some variables that a guard bounds. Where these cannot be listed, nothing is noted.
-    fn bound(&mut self, env: &Env, op: &Operation, vars: &[Var], (guard, s, at): Branch) -> Steps {
-        let (oracle, mut out) = (self.oracle, Vec::new());
-        let before = (self.findings.len(), self.undefined_guards.len());
-        let visited = oracle.bindings(env, vars, guard, &mut |env, truth| {
-            match truth {
-                Ok(()) => out.extend(self.fire(env, op, s, at)?),
-                Err(u) => self.undefined_guards.push(*u),
-            }
-            Ok(())
-        });
-        if visited == Err(Stop::Unlistable) {
-            self.findings.truncate(before.0);
-            self.undefined_guards.truncate(before.1);
-        }
-        visited.map(|()| out)
-    }
-
-    /// Where a variable is named at most by one conjunct `x:S` of the guard, a member of S may stand for all others. It does
-    /// if they are infinitely many. The answer is the environment with such variables, and the other variables.
-    fn without_unread(&self, env: &Env, vars: &[Var], guard: &Pred, s: &Subst) -> (Env, Vec<Var>) {
-        let (mut env, mut read, mut parts) = (env.clone(), Vec::new(), Vec::new());
-        conjuncts(guard, "", &mut parts);
-        let text = guard.write() + " " + &s.write();
-        // A set that depends on another of the variables is not known here.
-        let mut around = env.clone();
-        vars.iter().for_each(|(name, _)| around.push(name, Slot::Unbound));
-        for (name, t) in vars {
-            let given = |p: &Pred| match p {
-                Pred::Rel(RelOp::In, Expr::Var(x), set) if x == name => self.oracle.set(&around, set).ok(),
-                _ => None,
-            };
-            let set = match occurrences(&text, name) {
-                0 => Some(Set::All(t.clone())),
-                1 => parts.iter().find_map(|(_, p)| given(p)),
-                _ => None,
-            };
-            match set.and_then(|set| self.oracle.one_of_many(&set)) {
-                Some(v) => env.bind(name, v),
-                None => read.push((name.clone(), t.clone())),
-            }
-        }
-        (env, read)
     }
 
     /// The transitions of an operation whose parameters have values.
@@ -415,7 +360,7 @@ impl<'a> Run<'a> {
         let set = match wanted {
             Some(v) if self.oracle.member(&v, &set)? => Set::of(vec![v]),
             Some(_) => Set::of(vec![]),
-            None => self.one_for_all(xs, set),
+            None => set,
         };
         let mut out = Vec::new();
         self.oracle.each(&set, &mut |v| {
@@ -424,21 +369,6 @@ impl<'a> Run<'a> {
             Ok(())
         })?;
         Ok(out)
-    }
-
-    /// One member of an infinite set from which results are chosen that nothing reads; any other set as it is.
-    fn one_for_all(&mut self, xs: &[Name], set: Set) -> Set {
-        let unread = |op: &Operation, x: &Name| {
-            op.results.iter().any(|r| r.0 == *x) && occurrences(&op.body.write(), x) == 1
-        };
-        let unread = |op: &Operation| xs.iter().all(|x| unread(op, x));
-        match self.oracle.one_of_many(&set) {
-            Some(v) if self.outermost.is_some_and(unread) => {
-                self.endless = true;
-                Set::of(vec![v])
-            }
-            _ => set,
-        }
     }
 
     fn becomes_such(&mut self, env: &Env, vars: &[Var], p: &Pred) -> Outcomes {
@@ -516,10 +446,8 @@ impl<'a> Run<'a> {
         op.params.iter().zip(args).for_each(|((p, _), v)| inside.bind(p, v));
         op.results.iter().for_each(|(r, _)| inside.push(r, Slot::Unassigned));
         self.calls += 1;
-        let outermost = self.outermost.take();
         let wrong = Stop::ill("an operation that does not call itself");
         let outcomes = if self.calls > CALLS { Err(wrong) } else { self.any_outcome(&inside, &op.body) };
-        self.outermost = outermost;
         self.calls -= 1;
         let mut out = Vec::new();
         for mut writes in outcomes? {

@@ -77,14 +77,10 @@ fn followed(oracle: &Oracle, valuation: &[Slot], trace: &Trace, claim: &Claim) -
         if !fit(&step.state, variables) {
             return refuted(format!("the state of step {i} does not fit the variables"));
         }
-        let mut want: Writes =
-            variables.iter().map(|v| v.0.clone()).zip(step.state.iter().cloned()).collect();
-        let op = oracle.machine.operation(&step.event).filter(|o| o.event);
-        let results =
-            op.filter(|_| old.is_some()).into_iter().flat_map(|op| op.results.iter().zip(&step.results));
-        want.extend(results.filter_map(|((r, _), v)| Some((r.clone(), v.clone()?))));
+        let want: Writes = variables.iter().map(|v| v.0.clone()).zip(step.state.iter().cloned()).collect();
         let mut run = Run::new(oracle, Some(&want));
         let reached = if let Some(old) = old {
+            let op = oracle.machine.operation(&step.event).filter(|o| o.event);
             let Some(op) = op else { return refuted(format!("{} is no event", step.event)) };
             if !fit(&step.params, &op.params) {
                 return refuted(format!("the parameters of step {i} do not fit {}", op.name));

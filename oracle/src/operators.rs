@@ -11,7 +11,7 @@ use crate::value::Value;
 use dashu_int::IBig;
 use dashu_int::ops::BitTest;
 use dashu_ratio::RBig;
-use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 impl Oracle<'_> {
     pub(crate) fn unary<'l>(&self, op: UnOp, a: Val) -> Res<Val<'l>> {
@@ -70,15 +70,6 @@ impl Oracle<'_> {
             Interval => Val::Many(Set::Interval(int(&*self.value_of(a)?)?, int(&*self.value_of(b)?)?)),
             Product => Val::Many(Set::Product(Arc::new(a.set()?), Arc::new(b.set()?))),
             Relation => self.unary(UnOp::Pow, self.binary(Product, a, b)?)?,
-            Union | Inter | Minus if let (Val::One(a), Val::One(b)) = (&a, &b) => {
-                let (a, b) = (listed(a)?, listed(b)?);
-                let (a, b) = if op == Inter && b.len() < a.len() { (b, a) } else { (a, b) };
-                if op == Minus && b.is_empty() {
-                    return Ok(Value::Set(a.clone()).into());
-                }
-                self.charge((a.len() + if op == Union { b.len() } else { 0 }) as u64)?;
-                merged(op, a, b).into()
-            }
             Union => Val::Many(Set::Union(Arc::new(a.set()?), Arc::new(b.set()?))),
             Inter => Val::Many(Set::Inter(Arc::new(a.set()?), Arc::new(b.set()?))),
             Minus => Val::Many(Set::Minus(Arc::new(a.set()?), Arc::new(b.set()?))),
@@ -192,22 +183,17 @@ impl Oracle<'_> {
         sets.try_fold(first, |a, b| self.value_of(self.binary(by, a.into(), b.into())?).map(Cow::into_owned))
     }
 
-    /// From each left side all values to which one or more pairs lead.
     fn closure1(&self, r: Val) -> Res<Value> {
-        let r = self.list(&r.set()?)?;
-        let mut all = Vec::new();
-        for x in listed(&self.side(&Set::Listed(r.clone()), false)?)?.iter() {
-            let (mut open, mut seen) = (vec![x], BTreeSet::new());
-            while let Some(from_here) = open.pop() {
-                let pairs = from(&r, from_here).filter_map(Value::sides);
-                for (_, y) in pairs.take_while(|p| p.0 == from_here) {
-                    self.tick()?;
-                    open.extend(seen.insert(y).then_some(y));
-                }
+        let r = r.set()?;
+        let mut all = Value::Set(self.list(&r)?);
+        loop {
+            let step = self.relational(BinOp::Compose, Set::Listed(listed(&all)?.clone()), r.clone())?;
+            let next = Value::set(listed(&all)?.iter().chain(listed(&step)?.iter()).cloned().collect());
+            if next == all {
+                return Ok(all);
             }
-            all.extend(seen.into_iter().map(|y| (x.clone(), y.clone())));
+            all = next;
         }
-        Ok(relation(all))
     }
 
     pub(crate) fn iterate<'l>(&self, t: &Type, r: Val, n: &Value) -> Res<Val<'l>> {
@@ -246,29 +232,18 @@ impl Oracle<'_> {
             }
             (Power, Value::Real(a), Value::Int(b)) if *b >= zero => {
                 let size = a.numerator().bit_len() + a.denominator().bit_len();
-                Value::real(a.pow(exponent(b, size)? as isize))
+                Value::Real(a.pow(exponent(b, size)? as isize))
             }
-            (Add, Value::Real(a), Value::Real(b)) => Value::real(&**a + &**b),
-            (Sub, Value::Real(a), Value::Real(b)) => Value::real(&**a - &**b),
-            (Mul, Value::Real(a), Value::Real(b)) => Value::real(&**a * &**b),
-            (Div, Value::Real(a), Value::Real(b)) if **b != RBig::ZERO => Value::real(&**a / &**b),
+            (Add, Value::Real(a), Value::Real(b)) => Value::Real(a + b),
+            (Sub, Value::Real(a), Value::Real(b)) => Value::Real(a - b),
+            (Mul, Value::Real(a), Value::Real(b)) => Value::Real(a * b),
+            (Div, Value::Real(a), Value::Real(b)) if *b != RBig::ZERO => Value::Real(a / b),
             (Div | Mod | Power | PowerWhole, _, Value::Int(_)) | (Div, Value::Real(_), Value::Real(_)) => {
                 return Stop::undefined(format!("{a} {} {b}", op.word()));
             }
             _ => return Err(Stop::ill("two numbers of one type")),
         })
     }
-}
-
-/// The union, the intersection or the difference of two sorted lists.
-fn merged(op: BinOp, a: &[Value], b: &[Value]) -> Value {
-    let own = a.iter().filter(|x| b.binary_search(x).is_ok() == (op == BinOp::Inter));
-    let mut all: Vec<Value> = own.cloned().collect();
-    if op == BinOp::Union {
-        all.extend_from_slice(b);
-        all.sort();
-    }
-    Value::Set(Arc::new(all))
 }
 
 /// The exponent as a machine number, if the power of a base of that many bits is not absurdly large.
@@ -288,10 +263,10 @@ fn relation(pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
 fn one_number(op: UnOp, v: &Value) -> Res<Value> {
     Ok(match (op, v) {
         (UnOp::Neg, Value::Int(n)) => Value::Int(-n),
-        (UnOp::Neg, Value::Real(r)) => Value::real(-&**r),
+        (UnOp::Neg, Value::Real(r)) => Value::Real(-r),
         (UnOp::Floor, Value::Real(r)) => Value::Int(r.floor()),
         (UnOp::Ceiling, Value::Real(r)) => Value::Int(r.ceil()),
-        (UnOp::ToReal, Value::Int(n)) => Value::real(RBig::from(n.clone())),
+        (UnOp::ToReal, Value::Int(n)) => Value::Real(RBig::from(n.clone())),
         _ => return Err(Stop::ill("a number")),
     })
 }

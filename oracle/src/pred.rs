@@ -11,12 +11,11 @@ use crate::value::Value;
 /// A conjunct and the innermost label around it.
 pub(crate) type Conjunct<'p> = (&'p str, &'p Pred);
 
-/// The conjuncts of a predicate; nested conjunctions are one conjunction, and so are those behind two negations.
+/// The conjuncts of a predicate; nested conjunctions are one conjunction.
 pub(crate) fn conjuncts<'p>(p: &'p Pred, label: &'p str, out: &mut Vec<Conjunct<'p>>) {
     match p {
         Pred::And(ps) => ps.iter().for_each(|p| conjuncts(p, label, out)),
         Pred::At(label, p) => conjuncts(p, label, out),
-        Pred::Not(p) if let Pred::Not(p) = p.bare() => conjuncts(p, label, out),
         p => out.push((label, p)),
     }
 }

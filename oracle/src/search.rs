@@ -81,8 +81,6 @@ pub struct Look {
     pub transitions: Vec<(Name, Transition)>,
     /// The events whose guard is undefined for some binding.
     pub undefined_guards: BTreeSet<Name>,
-    /// The events with infinitely many transitions, among which one stands for all that differ in what nothing reads.
-    pub endless: BTreeSet<Name>,
     /// SCOPE is false, so that no transitions were looked at.
     pub out_of_scope: bool,
     /// What the oracle could not answer.
@@ -132,7 +130,7 @@ impl Look {
     }
 
     /// All transitions, or those of one event; a deadlock if all events are looked at and none is enabled.
-    pub fn events<'a>(&mut self, oracle: &'a Oracle<'a>, env: &Env, only: Option<&str>, strict: bool) {
+    pub fn events(&mut self, oracle: &Oracle, env: &Env, only: Option<&str>, strict: bool) {
         let scope = self.answer(oracle.machine.scope.as_ref().map_or(Ok(true), |s| oracle.holds(env, s)));
         self.out_of_scope = scope == Some(false);
         if self.out_of_scope {
@@ -146,7 +144,6 @@ impl Look {
             let transitions = self.answer(transitions).unwrap_or_default();
             self.transitions.extend(transitions.into_iter().map(|t| (op.name.clone(), t)));
             self.findings.extend(run.findings);
-            self.endless.extend(run.endless.then(|| op.name.clone()));
             if !run.undefined_guards.is_empty() {
                 self.undefined_guards.insert(op.name.clone());
                 quiet &= !strict;
@@ -327,8 +324,6 @@ impl Search<'_> {
         self.note(look, Some(at));
         let mut look = Look::default();
         look.events(&self.oracle, &env, None, self.options.strict_guards);
-        let endless = look.endless.iter().map(|event| format!("{event} has infinitely many transitions"));
-        self.report.incomplete.extend(endless);
         let mut distinct = BTreeSet::new();
         for (event, t) in std::mem::take(&mut look.transitions) {
             let target = self.oracle.state_after(Some(&state), &t.writes).expect("all have values");

@@ -164,36 +164,6 @@ impl Oracle<'_> {
         }
     }
 
-    /// A member of a set that has infinitely many.
-    pub(crate) fn one_of_many(&self, set: &Set) -> Option<Value> {
-        match set {
-            Set::All(Type::Integer) => Some(Value::int(0)),
-            Set::All(Type::Pow(t)) if !self.finite_type(t, &mut Vec::new()) => Some(Value::set(Vec::new())),
-            Set::From(n) => Some(Value::Int(n.clone())),
-            Set::Subsets(s, false) if self.finite(s) == Ok(Some(false)) => Some(Value::set(Vec::new())),
-            _ => None,
-        }
-    }
-
-    /// The logarithm of the number of members of a finite set, where that may be large.
-    pub(crate) fn bits(&self, set: &Set) -> f64 {
-        let number = |s: &Set| self.bits(s).exp2();
-        match set {
-            Set::Listed(e) => (e.len() as f64).log2(),
-            Set::Interval(a, b) => (b - a + IBig::ONE).to_f64().value().max(0.0).log2(),
-            Set::All(Type::Bool) => 1.0,
-            Set::All(Type::Given(n)) => {
-                let own = self.machine.sets.iter().filter(|s| s.name == *n);
-                own.map(|s| (s.elements.len() as f64).log2()).sum()
-            }
-            Set::Subsets(s, _) => number(s),
-            Set::Arrows(arrow, a, b) if arrow.functional => number(a) * (number(b) + 1.0).log2(),
-            Set::Arrows(_, a, b) => number(a) * number(b),
-            Set::Product(a, b) => self.bits(a) + self.bits(b),
-            _ => 0.0,
-        }
-    }
-
     /// Whether the set has no element; the set must be finite.
     fn empty(&self, s: &Set) -> Res<bool> {
         to_the_end(self.each(s, &mut |_| Err(Stop::Enough)))
@@ -263,9 +233,8 @@ impl Oracle<'_> {
         match t {
             Type::Bool => [false, true].into_iter().try_for_each(|b| visit(Value::Bool(b))),
             Type::Given(n) => {
-                let set = self.machine.sets.iter().find(|s| &s.name == n);
-                let mut elements = set.into_iter().flat_map(|s| &s.elements).enumerate();
-                elements.try_for_each(|(i, e)| visit(Value::element(i as u32, n.clone(), e.clone())))
+                let own = self.machine.sets.iter().filter(|s| s.name == *n).flat_map(|s| &s.elements);
+                own.enumerate().try_for_each(|(i, e)| visit(Value::element(i as u32, n.clone(), e.clone())))
             }
             Type::Pow(t) => self.each(&Set::Subsets(all(t), false), visit),
             Type::Prod(a, b) => self.each(&Set::Product(all(a), all(b)), visit),

@@ -147,17 +147,11 @@ impl Node {
     }
 }
 
-/// Whether one of some names occurs in a text, bound or free.
+/// Whether one of some names occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
 pub(crate) fn mentions<'n>(text: &str, mut names: impl Iterator<Item = &'n str>) -> bool {
-    names.any(|n| occurrences(text, n) > 0)
-}
-
-/// How often a name occurs in a text, bound or free. A text with strings or unusual names may hold it anywhere.
-pub(crate) fn occurrences(text: &str, name: &str) -> usize {
-    if text.contains(['"', '\\']) || name.contains([' ', '`']) {
-        return text.matches(name).count();
-    }
-    text.split(|c: char| c.is_whitespace() || "()`".contains(c)).filter(|word| *word == name).count()
+    let odd = text.contains(['"', '\\']);
+    let words: BTreeSet<&str> = text.split(|c: char| c.is_whitespace() || "()`".contains(c)).collect();
+    names.any(|n| if odd || n.contains([' ', '`']) { text.contains(n) } else { words.contains(n) })
 }
 
 fn form(word: &str, parts: Vec<String>) -> String {
@@ -326,7 +320,7 @@ fn expr_of(node: &Node) -> Read<Expr> {
         Shape::Word(w) => Ok(match (&**w, w.parse::<IBig>(), real_of(w)) {
             ("TRUE" | "FALSE", ..) => Expr::Const(Value::Bool(&**w == "TRUE")),
             (_, Ok(n), _) => Expr::Const(Value::Int(n)),
-            (_, _, Some(r)) => Expr::Const(Value::real(r)),
+            (_, _, Some(r)) => Expr::Const(Value::Real(r)),
             _ => Expr::Var(w.clone()),
         }),
         Shape::List(items) if head == "elem" => {

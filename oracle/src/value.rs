@@ -14,7 +14,7 @@ use std::{fmt, sync::Arc};
 pub enum Value {
     Bool(bool),
     Int(IBig),
-    Real(Box<RBig>),
+    Real(RBig),
     Str(Name),
     /// The number of the element from 0; the given set and the name of the element.
     Elem(u32, Arc<(Name, Name)>),
@@ -31,10 +31,6 @@ impl Value {
     /// An integer.
     pub fn int(n: impl Into<IBig>) -> Value {
         Value::Int(n.into())
-    }
-    /// A real number.
-    pub fn real(r: RBig) -> Value {
-        Value::Real(Box::new(r))
     }
     /// The element of this number of a given set.
     pub fn element(number: u32, set: Name, name: Name) -> Value {
@@ -63,9 +59,7 @@ impl Value {
         match (self, t) {
             (Value::Bool(_), Type::Bool) | (Value::Int(_), Type::Integer) => true,
             (Value::Real(_), Type::Real) | (Value::Str(_), Type::Str) => true,
-            (Value::Elem(_, names), Type::Given(n)) | (Value::Free(_, names, _), Type::Free(n)) => {
-                names.0 == *n
-            }
+            (Value::Elem(_, of), Type::Given(n)) | (Value::Free(_, of, _), Type::Free(n)) => of.0 == *n,
             (Value::Pair(p), Type::Prod(a, b)) => p.0.is_of(a) && p.1.is_of(b),
             (Value::Set(e), Type::Pow(t)) => e.iter().all(|v| v.is_of(t)),
             (Value::Record(f), Type::Record(ts)) => {
@@ -85,13 +79,11 @@ impl Value {
     /// The elements of a sequence in order, if the value is a sequence.
     pub fn as_seq(&self) -> Option<Vec<Value>> {
         // Pairs are sorted by their first sides, so a sequence lists its indices from 1.
-        let indexed = self.elements()?.iter().enumerate();
-        indexed
-            .map(|(i, e)| match e.sides()? {
-                (Value::Int(n), v) if *n == IBig::from(i + 1) => Some(v.clone()),
-                _ => None,
-            })
-            .collect()
+        let own = |(i, e): (usize, &Value)| match e.sides()? {
+            (Value::Int(n), v) if *n == IBig::from(i + 1) => Some(v.clone()),
+            _ => None,
+        };
+        self.elements()?.iter().enumerate().map(own).collect()
     }
     /// The parts of a left-nested pair of `n` parts: `((a|->b)|->c)` gives a, b, c.
     pub fn split(&self, n: usize) -> Option<Vec<Value>> {

@@ -272,53 +272,6 @@ fn different_results_are_different_transitions() {
 }
 
 #[test]
-fn one_value_stands_for_all_others_where_nothing_reads_it_and_only_there() {
-    let reasons = |operations: &str| {
-        let r = report(&format!(
-            "(machine M (variables ((x INTEGER))) (init (:= (((to x ()) 0)))) (operations ({operations})))"
-        ));
-        assert_eq!((r.states, r.transitions), (1, 1), "{operations}: {r:?}");
-        r.incomplete
-    };
-    let endless = |operations: &str| {
-        let all = reasons(operations);
-        assert!(
-            all.len() == 1 && all.iter().all(|why| why.contains("infinitely many transitions")),
-            "{all:?}"
-        );
-    };
-    endless("(op e TRUE ((p INTEGER)) ((r INTEGER)) (:: (r) (all INTEGER)))");
-    endless("(op e TRUE () ((r INTEGER)) (|| ((:: (r) NATURAL1) (:= (((to x ()) 0))))))");
-    endless(
-        "(op e TRUE ((p (pow INTEGER)) (q INTEGER)) () (pre (& ((: p (POW (all INTEGER))) (: q (.. 1 1)))) skip))",
-    );
-    endless("(op e TRUE ((p INTEGER)) () (select (((= x 1) (:= (((to x ()) p)))) ((= x 0) skip)) ()))");
-}
-
-#[test]
-fn a_value_that_something_reads_stands_for_no_other() {
-    let open = |operations: &str| {
-        let r = report(&format!(
-            "(machine M (variables ((x INTEGER))) (init (:= (((to x ()) 0)))) (operations ({operations})))"
-        ));
-        let unknown = |why: &String| why.contains("cannot be listed") || why.contains("have to be listed");
-        assert!(r.incomplete.iter().any(unknown), "{operations}: {r:?}");
-    };
-    // The action reads the parameter, or a second conjunct does.
-    open("(op e TRUE ((p INTEGER)) () (:= (((to x ()) p))))");
-    open("(op e TRUE ((p INTEGER)) () (pre (& ((: p NATURAL) (> (* p p) 5))) skip))");
-    // The result is read behind the choice, is chosen with a variable, or belongs to a caller who reads it.
-    open("(op e TRUE () ((r INTEGER)) (; ((:: (r) (all INTEGER)) (:= (((to x ()) r))))))");
-    open("(op e TRUE () ((r INTEGER)) (:: (r x) (all (prod INTEGER INTEGER))))");
-    open(
-        "(op e TRUE () ((r INTEGER)) (; ((call f () ((to x ()))) (:= (((to r ()) 1))))))
-        (op f FALSE () ((r INTEGER)) (:: (r) (all INTEGER)))",
-    );
-    // The set is another one for each value of the other parameter.
-    open("(op e TRUE ((s (pow INTEGER)) (p INTEGER)) () (pre (& ((: s (POW NATURAL)) (: p s))) skip))");
-}
-
-#[test]
 fn no_valuation_and_no_initial_state_are_findings() {
     let r = report("(machine M (properties ((clause `p` (= 1 2)))) (init skip))");
     assert_eq!((kinds(&r), r.states), (vec![("properties", 1)], 0));

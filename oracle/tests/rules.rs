@@ -103,80 +103,6 @@ fn the_right_side_of_an_implication_bounds_a_variable_where_the_left_side_is_tru
 }
 
 #[test]
-fn an_equation_about_the_sum_of_a_variable_and_a_number_tells_the_variable() {
-    check(&[
-        ("(= ({|} ((x INTEGER)) (= (- x 3) 100)) ({} (103)))", "true"),
-        ("(= ({|} ((x INTEGER)) (& ((= 7 (+ x 2)) (> x 9)))) ({} ()))", "true"),
-        ("(# ((x INTEGER)) (& ((= (+ x 2) (/ 7 0)) (= x 5))))", "undefined"),
-        // A sum of two variables tells none of them, and neither does a product.
-        ("(= ({|} ((x INTEGER)) (= (+ x x) 100)) ({} (50)))", "too big"),
-        ("(= ({|} ((x INTEGER)) (= (* x 2) 100)) ({} (50)))", "too big"),
-    ]);
-}
-
-#[test]
-fn two_negations_are_none() {
-    check(&[
-        ("(# ((x INTEGER)) (& ((not (not (= x 5000))) (> x 4000))))", "true"),
-        ("(# ((x INTEGER)) (& ((not (not (& ((= x 5000) (< x 4000))))))))", "false"),
-        ("(# ((x INTEGER)) (& ((not (= x 5000)) (> (* x x) 100))))", "too big"),
-    ]);
-}
-
-#[test]
-fn the_bindings_below_an_existential_quantifier_tell_the_variables_around_it() {
-    let squares =
-        |from: &str| format!("({{|}} ((z INTEGER)) (# ((x INTEGER)) (& ((: x {from}) (= z (* x x))))))");
-    check(&[
-        (&format!("(= {} ({{}} (1 4 9)))", squares("(.. -3 3)")), "false"),
-        (&format!("(= {} ({{}} (0 1 4 9)))", squares("(.. -3 3)")), "true"),
-        (&format!("(= (SIGMA ((z INTEGER)) (: z {}) z) 14)", squares("(.. -3 3)")), "true"),
-        (&format!("(= {} ({{}} (0 1 4 9)))", squares("NATURAL")), "too big"),
-        // 5 is no quotient, and the division by 0 is undefined for 5 as for all others.
-        ("(: 5 ({|} ((z INTEGER)) (# ((x INTEGER)) (& ((: x (.. 0 3)) (= z (/ 6 x)))))))", "undefined"),
-        (
-            "(= (card ({|} ((z INTEGER)) (# ((x INTEGER)) (& ((: x (.. 0 3)) (= z (/ 6 x))))))) 3)",
-            "undefined",
-        ),
-        // What the quantifier does not bound is not known.
-        ("(= (card ({|} ((z INTEGER)) (# ((x INTEGER)) (& ((: x (.. 0 3)) (< x z)))))) 3)", "too big"),
-        // The inner name hides the outer one.
-        ("(= (card ({|} ((z INTEGER)) (# ((z INTEGER)) (: z (.. 0 3))))) 4)", "too big"),
-    ]);
-}
-
-#[test]
-fn the_shortest_of_long_ranges_is_listed() {
-    let functions = "(card ({|} ((f (pow (prod INTEGER INTEGER))))
-        (& ((: f (+-> (.. 0 9) (.. 0 9))) (: f (--> (.. 1 4) (.. 1 4))) (: f (--> (.. 0 3) (.. 0 9)))))))";
-    check(&[(&format!("(= {functions} 0)"), "true")]);
-    let both = "(card ({|} ((f (pow (prod INTEGER INTEGER)))) (& ((: f (+-> (.. 0 9) (.. 0 9))) (: f (--> (.. 1 4) (.. 1 4)))))))";
-    check(&[(&format!("(= {both} 256)"), "true"), (&format!("(= {both} 255)"), "false")]);
-}
-
-#[test]
-fn the_closure_holds_what_one_or_more_pairs_lead_to() {
-    check(&[
-        ("(= (closure1 ({} ((|-> 1 2) (|-> 2 3) (|-> 3 1)))) (cart (.. 1 3) (.. 1 3)))", "true"),
-        ("(= (closure1 ({} ((|-> 1 2) (|-> 3 4)))) ({} ((|-> 1 2) (|-> 3 4))))", "true"),
-        ("(= (closure1 ({} ())) ({} ()))", "true"),
-        ("(= (card (closure1 (% ((x INTEGER)) (: x (.. 1 300)) (+ x 1)))) 45150)", "true"),
-        ("(= (closure1 (% ((x INTEGER)) (: x NATURAL) (+ x 1))) ({} ()))", "too big"),
-    ]);
-}
-
-#[test]
-fn differences_intersections_and_unions_of_lists_are_what_they_say() {
-    check(&[
-        (r"(= (/\ ({} (3 1 9)) ({} (1 3 5 7))) ({} (1 3)))", "true"),
-        (r"(= (/\ ({} (1 3 5 7)) ({} (3 1 9))) ({} (1 3)))", "true"),
-        (r"(= (\ ({} (3 1 9)) ({} (1 3 5 7))) ({} (9)))", "true"),
-        (r"(= (\ ({} (3 1 9)) ({} ())) ({} (1 3 9)))", "true"),
-        (r"(= (card (\/ ({} (3 1 9)) ({} (1 3 5 7)))) 5)", "true"),
-    ]);
-}
-
-#[test]
 fn one_binding_decides_a_quantifier_whose_bindings_cannot_be_listed() {
     let binder = "((x INTEGER))";
     check(&[
@@ -381,27 +307,6 @@ fn the_judge_confirms_what_the_search_finds_and_refutes_altered_traces() {
 }
 
 #[test]
-fn a_step_may_have_any_result_of_an_infinite_set_and_no_other() {
-    let text = "(machine M (variables ((x INTEGER))) (init (:= (((to x ()) 0))))
-        (invariant ((clause small (< x 1))))
-        (operations ((op get TRUE () ((r INTEGER)) (:: (r) NATURAL)) (op up TRUE () () (:= (((to x ()) (+ x 1))))))))";
-    let machine: Machine = read(text).expect("a machine");
-    let step = |event: &str, results: &[i64], x: i64| bombus_oracle::search::Step {
-        event: event.into(),
-        params: Vec::new(),
-        results: results.iter().map(|r| Some(Value::int(*r))).collect(),
-        state: vec![Value::int(x)],
-    };
-    let claim = Claim { kind: Kind::Invariant, place: None, event: None, strict_guards: false };
-    let verdict = |result: i64| {
-        let steps = vec![step("INITIALISATION", &[], 0), step("get", &[result], 0), step("up", &[], 1)];
-        judge(&machine, &Trace { steps, ..Trace::default() }, &claim, 1_000_000)
-    };
-    assert_eq!((verdict(0), verdict(77)), (Verdict::Confirmed, Verdict::Confirmed));
-    assert!(matches!(verdict(-1), Verdict::Refuted(_)));
-}
-
-#[test]
 fn the_library_is_small_and_depends_on_none_of_ours() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut lines = 0;
@@ -410,7 +315,7 @@ fn the_library_is_small_and_depends_on_none_of_ours() {
         let text = std::fs::read_to_string(path).expect("a text");
         lines += text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("//")).count();
     }
-    assert!(lines <= 3170, "{lines} lines of code, blank lines and comments not counted");
+    assert!(lines <= 3000, "{lines} lines of code, blank lines and comments not counted");
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).expect("the manifest is there");
     let dependencies = manifest.split("[dependencies]").nth(1).expect("there are dependencies");
     assert!(!dependencies.contains("path") && !dependencies.contains("bombus"));

@@ -229,33 +229,6 @@ fn a_machine_whose_states_are_not_listed_is_explored() {
     assert!(refusal(&wrong).expect("rejected").contains("invariant"));
 }
 
-#[test]
-fn transitions_that_differ_in_what_nothing_reads_are_not_counted_and_all_else_is() {
-    let core = "(machine M (variables ((x INTEGER))) (init (:= (((to x ()) 0))))
-        (operations ((op get TRUE ((p INTEGER)) ((r INTEGER)) (:: (r) NATURAL)) (op on TRUE () () (:= (((to x ()) (- 1 x))))))))";
-    let mut right = verified(core);
-    // A producer that tried five results.
-    right.manifest["counts"]["events"][0] = json!({"name": "get", "states": 2, "transitions": 10});
-    right.manifest["counts"]["transitions"] = json!(12);
-    let report = answer(&right).expect("a certificate");
-    assert_eq!((report.status(), &report.endless[..]), (0, &["get".to_string()][..]), "{}", report.text());
-    let mut wrong = right.clone();
-    wrong.manifest["counts"]["events"][0]["states"] = json!(1);
-    assert!(refusal(&wrong).is_some());
-    let mut wrong = right.clone();
-    wrong.manifest["counts"]["events"][1]["transitions"] = json!(3);
-    wrong.manifest["counts"]["transitions"] = json!(13);
-    assert!(refusal(&wrong).is_some());
-    // A state to which only the event with infinitely many transitions leads.
-    let mut wrong = right.clone();
-    wrong.core = core.replace("(:: (r) NATURAL)", "(|| ((:: (r) NATURAL) (:= (((to x ()) 7)))))");
-    assert!(refusal(&wrong).expect("rejected").contains("a successor by get is missing"));
-    // Where something reads the parameter the step is open.
-    let mut open = right;
-    open.core = core.replace("(:: (r) NATURAL)", "(|| ((:: (r) NATURAL) (:= (((to x ()) (* p 0))))))");
-    assert_eq!(answer(&open).expect("a certificate").status(), 3);
-}
-
 /// The certificate of a counter that goes too far.
 pub fn violated() -> Draft {
     let mut draft = verified(COUNTER);

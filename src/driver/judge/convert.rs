@@ -105,7 +105,7 @@ impl<'m> Converter<'m> {
             (Value::Bool(b), _) => Plain::Bool(*b),
             (Value::Int(n), _) => Plain::Int(n.to_big()),
             (Value::Str(s), typed::Type::String) => Plain::Str(Name::from(&**s)),
-            (Value::Real(r), _) => Plain::real((**r).clone()),
+            (Value::Real(r), _) => Plain::Real((**r).clone()),
             (Value::Elem(set, n), _) => self.element(*set, *n),
             (Value::Pair(p), typed::Type::Prod(a, b)) => {
                 Plain::pair(self.value(&p.0, a)?, self.value(&p.1, b)?)
@@ -243,7 +243,7 @@ impl<'m> Converter<'m> {
         Ok(match &e.kind {
             ExprKind::Int(n) => Expr::Const(Plain::Int(n.to_big())),
             ExprKind::Real(text) => {
-                Expr::Const(Plain::real(real(text).ok_or("a real number in this notation")?))
+                Expr::Const(Plain::Real(real(text).ok_or("a real number in this notation")?))
             }
             ExprKind::Str(s) => Expr::Const(Plain::Str(Name::from(&**s))),
             ExprKind::Bool(b) => Expr::Const(Plain::Bool(*b)),
