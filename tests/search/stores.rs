@@ -91,7 +91,8 @@ fn every_store_has_the_same_counts_digest_and_trace() {
 #[test]
 fn a_search_whose_states_outgrow_their_layout_begins_again_with_one_that_has_room() {
     let layout = |model: &str| {
-        let out = Folder::with_machine(model).check(&["--keep-going", "--verbose"]);
+        let folder = Folder::with_machine(model);
+        let out = folder.bombus().args(["check", "M.mch", "--keep-going", "--verbose"]).output().unwrap();
         String::from_utf8_lossy(&out.stdout).into_owned()
     };
     let found = layout(OUTGROWN);
