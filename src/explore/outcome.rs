@@ -80,7 +80,6 @@ pub struct Machine {
 /// The states of a search that is over: what its visited set held, which are orbits if the system has them.
 pub struct Kept(Stored);
 
-#[expect(clippy::large_enum_variant, reason = "a search has one set of states")]
 enum Stored {
     Words(Words),
     Numbered(Vec<u32>, Visited),
