@@ -10,14 +10,22 @@
 //! a builder knows, each bound to the beginning of a step, or `finish` gives no routine. So no sequence of
 //! the builder's methods makes code that leaves these bounds, whatever it computes.
 
-mod asm;
+#[cfg(any(test, target_arch = "aarch64"))]
+mod aarch64;
+mod steps;
 #[cfg(test)]
 mod tests;
+#[cfg(not(target_arch = "aarch64"))]
+mod x86_64;
 
-pub use asm::{Builder, Condition, Label, Temp, Word};
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::Builder;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+pub use steps::{Condition, Label, Temp, Word};
+#[cfg(not(target_arch = "aarch64"))]
+pub use x86_64::Builder;
 
 /// Words of a frame: as many as a 16-bit number can name.
 pub const FRAME: usize = 1 << 16;
@@ -42,26 +50,24 @@ pub trait Host {
     fn serve(&mut self, frame: &mut Frame, request: u32) -> u32;
 }
 
-#[cfg(target_arch = "x86_64")]
 /// What machine code knows of the run: its address is in a register. The first two fields have fixed places.
 #[repr(C)]
 struct Context<'h, H> {
     /// At 0: counted down to the next tick.
     patience: u32,
     /// At 8: where requests go.
-    serve: unsafe extern "sysv64" fn(*mut Context<'h, H>, u32) -> u32,
+    serve: unsafe extern "C" fn(*mut Context<'h, H>, u32) -> u32,
     frame: *mut Frame,
     host: &'h mut H,
     panic: Option<Box<dyn Any + Send>>,
 }
 
-#[cfg(target_arch = "x86_64")]
 /// Answers a request of machine code. A panic must not unwind through code that has no tables for it: it is
 /// kept until the routine has ended.
 ///
 /// # Safety
 /// `context` is the one that `run` made, and machine code is between two steps.
-unsafe extern "sysv64" fn serve<H: Host>(context: *mut Context<'_, H>, request: u32) -> u32 {
+unsafe extern "C" fn serve<H: Host>(context: *mut Context<'_, H>, request: u32) -> u32 {
     // SAFETY: `run` keeps the context alive and does not touch it while the routine runs.
     let context = unsafe { &mut *context };
     if request == TICK {
@@ -88,13 +94,17 @@ pub struct Routine {
 }
 
 impl Routine {
-    #[cfg(target_arch = "x86_64")]
+    /// A routine of these instructions, if the system allows to run them.
+    fn new(instructions: &[u8], places: Vec<u32>) -> Option<Routine> {
+        Some(Routine { pages: Pages::new(instructions)?, places })
+    }
+
     /// Runs from `entry` until a step or the host ends it; says with which number.
     pub fn run<H: Host>(&self, entry: Label, frame: &mut Frame, host: &mut H) -> u32 {
         let at = self.places[entry.0 as usize] as usize;
         let mut context =
             Context { patience: PATIENCE, serve: serve::<H>, frame: &raw mut *frame, host, panic: None };
-        type Start<'h, H> = unsafe extern "sysv64" fn(*mut Context<'h, H>, *mut Frame, *const u8) -> u32;
+        type Start<'h, H> = unsafe extern "C" fn(*mut Context<'h, H>, *mut Frame, *const u8) -> u32;
         // SAFETY: the pages begin with the code that `Builder::finish` puts there, which has this signature and
         // keeps the registers of its caller; `at` is inside, at the beginning of a step. See the head of this file.
         let answer = unsafe {
@@ -105,11 +115,6 @@ impl Routine {
             resume_unwind(payload);
         }
         answer
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn run<H: Host>(&self, _: Label, _: &mut Frame, _: &mut H) -> u32 {
-        unreachable!("no routine is made for this processor")
     }
 
     pub fn bytes(&self) -> usize {
@@ -132,7 +137,7 @@ unsafe impl Sync for Pages {}
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 impl Pages {
-    #[cfg(all(target_arch = "x86_64", unix))]
+    #[cfg(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux")))]
     fn new(bytes: &[u8]) -> Option<Pages> {
         if LIVE.fetch_add(1, Ordering::Relaxed) >= MOST {
             LIVE.fetch_sub(1, Ordering::Relaxed);
@@ -148,6 +153,8 @@ impl Pages {
                 return None;
             }
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.cast::<u8>(), bytes.len());
+            #[cfg(target_arch = "aarch64")]
+            aarch64::show_to_fetch(at.cast::<u8>().cast_const(), len);
             if libc::mprotect(at, len, libc::PROT_READ | libc::PROT_EXEC) != 0 {
                 libc::munmap(at, len);
                 LIVE.fetch_sub(1, Ordering::Relaxed);
@@ -158,7 +165,7 @@ impl Pages {
         Some(Pages { at: at.cast::<u8>().cast_const(), len })
     }
 
-    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    #[cfg(not(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux"))))]
     fn new(_: &[u8]) -> Option<Pages> {
         None
     }
@@ -166,7 +173,7 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        #[cfg(all(target_arch = "x86_64", unix))]
+        #[cfg(any(all(target_arch = "x86_64", unix), all(target_arch = "aarch64", target_os = "linux")))]
         // SAFETY: the mapping that `new` made; no routine runs in it, for `run` borrows its owner.
         unsafe {
             libc::munmap(self.at.cast_mut().cast(), self.len);

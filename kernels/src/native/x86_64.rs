@@ -4,65 +4,8 @@
 //! context, `r13` the stack at the start, `r14` how many calls are still allowed, `r15` how many are in
 //! steps that `done` ends; `rax`, `rcx`, `rdx`, `rsi` and `rdi` are the temporaries. In a body the stack is 8 bytes off a multiple of 16; calls keep it so.
 
-use super::{DEPTH, GO, JUMP, Pages, Routine, TICK};
-
-/// A place in the routine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Label(pub u32);
-
-/// A temporary: it lives until the next request, call or label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Temp {
-    A = 0,
-    C = 1,
-    D = 2,
-    E = 6,
-    F = 7,
-}
-
-/// What is done with two words, of which the first is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Word {
-    Add = 0,
-    Or = 1,
-    And = 4,
-    Sub = 5,
-    Xor = 6,
-    /// Only compares.
-    Cmp = 7,
-}
-
-/// When a jump is taken, after a step that sets the flags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Condition {
-    Overflow = 0x0,
-    /// Less, of numbers without a sign; also: there was a carry or the bit is set.
-    Below = 0x2,
-    NotBelow = 0x3,
-    Equal = 0x4,
-    NotEqual = 0x5,
-    Above = 0x7,
-    Negative = 0x8,
-    Less = 0xc,
-    NotLess = 0xd,
-    NotGreater = 0xe,
-    Greater = 0xf,
-}
-
-const UNBOUND: u32 = u32::MAX;
-
-/// Something that stands behind the steps because it is seldom needed.
-enum Aside {
-    /// The answer to a request was not to go on: jump to the label, or end with the answer.
-    Answer { at: Label, jump: Option<Label> },
-    /// Tell the host that time has passed, then go back.
-    Tick { at: Label, back: Label },
-    /// A piece is done while a call is open in it: forget the call.
-    Done { at: Label },
-}
+use super::steps::{Aside, Condition, Label, Temp, UNBOUND, Word};
+use super::{DEPTH, GO, JUMP, Routine, TICK};
 
 /// Makes a routine step by step.
 pub struct Builder {
@@ -550,7 +493,7 @@ impl Builder {
         if self.places.contains(&UNBOUND) {
             return None;
         }
-        Some(Routine { pages: Pages::new(&self.bytes)?, places: self.places })
+        Routine::new(&self.bytes, self.places)
     }
 }
 
