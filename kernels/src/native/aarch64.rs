@@ -10,6 +10,8 @@
 //! step does not say anything about gives no routine.
 
 mod encoding;
+#[cfg(test)]
+mod tests;
 
 use super::steps::{Aside, Condition, Label, Temp, UNBOUND, Word};
 use super::{DEPTH, GO, JUMP, TICK};
@@ -43,7 +45,7 @@ enum Distance {
     Near,
 }
 
-/// Makes a routine step by step.
+/// Makes a routine step by step. One of more than a mebibyte has jumps that are too far and is not made.
 pub struct Builder {
     instructions: Vec<u32>,
     /// Where the labels are, in instructions.

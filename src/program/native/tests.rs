@@ -143,8 +143,14 @@ fn both(code: &mut Code, regs: &[u64], what: &str) {
     both_with(code, &all, what);
 }
 
+/// Whether the processor and the system have machine code for anything.
+fn allowed() -> bool {
+    translate(&Code { ops: vec![Op::Halt], registers: 64, ..Code::default() }).is_some()
+}
+
 fn both_with(code: &mut Code, regs: &[u64], what: &str) {
     if translate(code).is_none() {
+        assert!(!allowed(), "no machine code for {what}\n{code}");
         return;
     }
     let mut ends = Vec::new();
