@@ -620,7 +620,7 @@ impl Builder {
                 Condition::Greater => GT,
                 Condition::NotGreater => LE,
                 Condition::Overflow | Condition::Below | Condition::NotBelow | Condition::Above => {
-                    return self.fail();
+                    self.fail()
                 }
             },
             _ => self.fail(),
