@@ -12,6 +12,7 @@ use crate::base::diagnostic::{Diagnostic, Sources};
 use crate::cluster::{self, Host, Membership, Refused, Ticket};
 use crate::explore::peers::Lost;
 use crate::explore::{self, Order, Store};
+use crate::program::Program;
 use crate::report::{Ledger, MachineShare};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
@@ -109,6 +110,28 @@ pub(super) fn join(
         Err(Refused::Wrong(why)) => Err(rejected(format!("--cluster: {why}"))),
         Err(Refused::Late(why)) => Ok(Some(Err(format!("not all machines came: {why}")))),
     }
+}
+
+/// The machine with a layout in which what escaped on any machine has a place. All machines make it from what all of them say, and go over to
+/// it only if all have made the same. `None` if there is no such layout, or some machine could not make it, or one is lost: then the
+/// others find that out when they go on.
+pub(super) fn agree_on_room<'m>(
+    member: &Membership,
+    program: &Program<'m>,
+) -> Result<Option<Program<'m>>, Failure> {
+    let peers = member.peers();
+    let Ok(said) = peers.agree(program.asks_for_room()) else { return Ok(None) };
+    let made = program.with_room_for_all(&said).ok().flatten();
+    let shape = |made: &Program| Sha256::digest([made.shape(), made.asks_for_room()].concat()).to_vec();
+    let shape = made.as_ref().map_or_else(Vec::new, shape);
+    let Ok(shapes) = peers.agree(shape) else { return Ok(None) };
+    if shapes.iter().any(Vec::is_empty) {
+        return Ok(None);
+    }
+    if shapes.iter().any(|shape| *shape != shapes[0]) {
+        return Err(Failure::Internal("the machines made different layouts of the same states".into()));
+    }
+    Ok(made)
 }
 
 /// What the first machine says of a question that only it can answer, or alone: `answer`, on the one that answers. `false` if the

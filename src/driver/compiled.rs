@@ -56,18 +56,15 @@ struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// Chooses a layout in which what escaped has a place; false if there is none, or no time to make it.
-    fn make_room(&mut self) -> bool {
+    /// Chooses a layout in which what escaped has a place, on all machines the same one; false if there is none, or no time to make it.
+    fn make_room(&mut self) -> Result<bool, Failure> {
         let started = Instant::now();
-        let made = self.program.with_more_room();
+        let made = match &self.member {
+            None => self.program.with_more_room().ok().flatten(),
+            Some(member) => cluster::agree_on_room(member, &self.program)?,
+        };
         self.seconds += started.elapsed().as_secs_f64();
-        match made {
-            Ok(Some(program)) => {
-                self.program = program;
-                true
-            }
-            Ok(None) | Err(_) => false,
-        }
+        Ok(made.map(|program| self.program = program).is_some())
     }
 }
 
@@ -170,14 +167,13 @@ impl Run<'_> {
     }
 
     /// Whether a search may begin again with another layout of its states: by levels, in memory, and with nothing that was made for
-    /// the layout, as a reduction or what is saved and sent.
+    /// the layout, as a reduction or what is saved.
     fn may_begin_again(&self) -> bool {
         let options = self.options;
         options.order == explore::Order::Bfs
             && options.store != explore::Store::Disk
             && options.por == super::Reduce::Off
             && options.symmetry.is_none()
-            && options.cluster.is_none()
             && !options.checkpoint.is_used()
     }
 
@@ -219,8 +215,10 @@ impl Run<'_> {
                         threads.run(|| checkpoint::search(program, round, budget, sources, options))?;
                     let found = &searched.outcome;
                     let ended = is_over(found, &how) || is_limited(found);
-                    if how.pause_when_outgrown && program.escapes() > 0 && !ended {
-                        how.pause_when_outgrown = prepared.make_room();
+                    // What all machines know of each other, so that all begin again or none.
+                    let outgrown = found.lost.is_none() && (found.outgrown || found.escapes > 0 && !ended);
+                    if how.pause_when_outgrown && outgrown {
+                        how.pause_when_outgrown = prepared.make_room()?;
                         how.progress.reset();
                         continue;
                     }

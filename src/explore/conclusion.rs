@@ -58,11 +58,23 @@ pub(super) fn conclude<S: System>(
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);
     outcome.counts = sums.findings.counts();
+    outcome.escapes = match &shared.together {
+        Some(together) => together.escapes.load(Ordering::Relaxed),
+        None => shared.system.escapes(),
+    };
+    if shared.outgrown.load(Ordering::Relaxed) {
+        outcome.outgrown = true;
+        outcome.reasons = shared.ledger.close();
+        return Ok(outcome);
+    }
     match show(&mut shared, sums.findings, stage)? {
-        Some(findings) => outcome.findings = findings,
+        Ok(findings) => outcome.findings = findings,
         // Without its path a finding is none, and without the finding nothing is verified.
-        None => {
-            shared.ledger.enter_once(Reason::Ids);
+        Err(why) => {
+            shared.ledger.enter_once(why);
+            if why == Reason::Lost {
+                outcome.lost = shared.options.peers.as_ref().and_then(|peers| peers.lost());
+            }
             outcome.exhausted = false;
             outcome.violated = 0;
             outcome.counts = Findings::default().counts();
@@ -131,24 +143,28 @@ fn with_graph<S: System>(
     Ok(outcome)
 }
 
-/// The findings with their traces: the first one has one, and with `keep_going` some more. `None` if no path can be found because more
-/// states lie before a finding than ids can name.
+/// The findings with their traces: the first one has one, and with `keep_going` some more. The inner `Err` says why no path can be found.
 fn show<S: System>(
     shared: &mut Shared<'_, S>,
     findings: Findings,
     stage: Stage,
-) -> Result<Option<Vec<Violation>>, InternalError> {
+) -> Result<Result<Vec<Violation>, Reason>, InternalError> {
     let levels: Vec<Level> = match shared.options.order {
         Order::Bfs => std::iter::once(stage.level).chain(stage.before).collect(),
         Order::Dfs | Order::Mixed => Vec::new(),
     };
     let least: Vec<_> = findings.into_least().collect();
+    let knows_predecessors = match &shared.together {
+        // A machine that lost another one has no findings.
+        Some(together) => together.keeps_predecessors || together.is_lost(),
+        None => shared.visited.knows_parents(),
+    };
     let mut found_again = match &shared.disk {
         Some(_) => Some(disk::paths(shared, &least)?),
-        None if shared.visited.knows_parents() || shared.together.is_some() => None,
+        None if knows_predecessors => None,
         None => match second::paths(shared, &least)? {
-            Some(paths) => Some(paths),
-            None => return Ok(None),
+            Ok(paths) => Some(paths),
+            Err(why) => return Ok(Err(why)),
         },
     };
     let mut all: Vec<Violation> = Vec::new();
@@ -159,7 +175,10 @@ fn show<S: System>(
         let path = match (&shared.together, id) {
             // All machines have the same findings in the same order, and look for each path together.
             (Some(together), _) if wanted => {
-                let path = shared.path_across(together, &place, &finding)?;
+                let path = match &mut found_again {
+                    Some(paths) => paths.remove(&at).transpose()?,
+                    None => shared.path_across(together, &place, &finding)?,
+                };
                 shown.extend(path.is_some().then(|| finding.clone()));
                 path
             }
@@ -184,5 +203,5 @@ fn show<S: System>(
         });
         all.push(Violation { finding, depth: place.depth, state: place.state, trace });
     }
-    Ok(Some(all))
+    Ok(Ok(all))
 }

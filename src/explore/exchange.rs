@@ -4,10 +4,12 @@
 //! for other machines; edges whose targets belong here.
 //! Never here: rounds and sums (`together`), sockets (`cluster`).
 //!
-//! An edge is counted where its source stands. What travels is the target, the event that led to it and the upper half of
-//! the fingerprint of its source. A target that this worker sent before need not travel again, unless its new source has a
-//! smaller fingerprint than the one it was sent with and the level is still the same: the predecessor that a trace shows is the
-//! smallest one, on one machine as on many. States are compared by their words, never by a hash.
+//! An edge is counted where its source stands. What travels is the target and the event that led to it. A target that this worker sent
+//! before need not travel again. States are compared by their words, never by a hash.
+//!
+//! Where predecessors are kept (`Together::keeps_predecessors`), the upper half of the fingerprint of the source travels as well, and a
+//! target travels again if its new source has a smaller fingerprint than the one it was sent with and the level is still the same: the
+//! predecessor that a trace shows is the smallest one, on one machine as on many.
 
 use super::Shared;
 use super::batch::Marks;
@@ -47,10 +49,14 @@ pub(super) struct Exchange<'a, S: System> {
     /// Packets that were refused because too many were under way.
     waiting: Vec<(usize, Packet)>,
     sent: Remembered,
-    /// Fingerprints of the pending targets; empty if those came from another machine.
+    /// States that were sent to each machine, and that were not, since the counts of all workers were brought up to date.
+    uncounted: Vec<u64>,
+    unsent: u64,
+    /// Fingerprints of the pending targets; empty if those came from another machine, or their owners were told by something cheaper.
     pub(super) prints: Vec<u128>,
-    /// The owners of the pending targets.
+    /// The owners of the pending targets, and the hashes that tell them.
     owners: Vec<u32>,
+    places: Vec<u128>,
     /// What is pending came from another machine, so all of it stays.
     pub(super) arriving: bool,
     /// The level that is being filled.
@@ -65,49 +71,76 @@ pub(super) struct Exchange<'a, S: System> {
 struct Remembered {
     words: usize,
     /// For each place the level for which a state was sent, 0 if none was, beside a part of its fingerprint; the upper half of the
-    /// fingerprint of its source; and its words.
+    /// fingerprint of its source, if predecessors are kept; and its words.
     ///
     /// PERF: side by side, in lines that are asked for ahead. Most states of other fingerprints are told apart by the first word.
     rows: Vec<u64>,
+    /// Words of a row before those of the state.
+    heads: usize,
     places: usize,
-    /// Predecessors do not matter: a mistake.
+    keeps_predecessors: bool,
+    /// Predecessors do not matter although they are kept: a mistake.
     naive: bool,
 }
 
 impl Remembered {
-    fn new(words: usize, naive: bool) -> Remembered {
+    fn new(words: usize, keeps_predecessors: bool, naive: bool) -> Remembered {
         let places = (REMEMBERED / (8 * words.max(1))).clamp(LEAST, MOST).next_power_of_two().min(MOST);
-        Remembered { words, rows: vec![0; places * (words + 2)], places, naive }
+        let heads = 1 + usize::from(keeps_predecessors);
+        Remembered {
+            words,
+            rows: vec![0; places * (heads + words)],
+            heads,
+            places,
+            keeps_predecessors,
+            naive,
+        }
     }
 
+    #[inline]
     fn place(&self, print: u64) -> usize {
-        (print as usize & (self.places - 1)) * (self.words + 2)
+        (print as usize & (self.places - 1)) * (self.heads + self.words)
     }
 
     /// Asks for the place of a state ahead of its use.
     #[inline]
     fn prefetch(&self, print: u64) {
         let at = self.place(print);
-        self.rows[at..at + self.words + 2].chunks(8).take(LINES).for_each(|line| prefetch(&line[0]));
+        self.rows[at..at + self.heads + self.words].chunks(8).take(LINES).for_each(|line| prefetch(&line[0]));
     }
 
     /// Whether the state need not be sent; if it must, it is remembered.
     #[inline]
     fn covers(&mut self, state: &[u64], print: u64, depth: u32, source: u64) -> bool {
         let at = self.place(print);
-        let row = &mut self.rows[at..at + self.words + 2];
-        let (level, least) = (row[0] as u32, row[1]);
-        let part = print >> 32;
+        let row = &mut self.rows[at..at + self.heads + self.words];
+        let (head, words) = row.split_at_mut(self.heads);
+        let (level, part) = (head[0] as u32, print >> 32);
         if level > 0
-            && row[0] >> 32 == part
-            && row[2..] == *state
-            && (level < depth || least <= source || self.naive)
+            && head[0] >> 32 == part
+            && is_same(words, state)
+            && (!self.keeps_predecessors || level < depth || head[1] <= source || self.naive)
         {
             return true;
         }
-        (row[0], row[1]) = (part << 32 | u64::from(depth), source);
-        row[2..].copy_from_slice(state);
+        head[0] = part << 32 | u64::from(depth);
+        if self.keeps_predecessors {
+            head[1] = source;
+        }
+        match (&mut *words, state) {
+            ([old], [new]) => *old = *new,
+            _ => words.copy_from_slice(state),
+        }
         false
+    }
+}
+
+/// Whether two states are one. PERF: those of one word without a call.
+#[inline]
+fn is_same(a: &[u64], b: &[u64]) -> bool {
+    match (a, b) {
+        ([a], [b]) => a == b,
+        _ => a == b,
     }
 }
 
@@ -116,13 +149,20 @@ impl<'a, S: System> Exchange<'a, S> {
         Exchange {
             together,
             scratch: shared.system.worker(),
-            outgoing: together.sent.iter().map(|_| Parcel::default()).collect(),
+            outgoing: together.sent.iter().map(|_| Parcel::new(together.keeps_predecessors)).collect(),
             exported: Vec::new(),
             waiting: Vec::new(),
-            sent: Remembered::new(shared.words, cfg!(test) && together.peers.makes(Mutant::NaiveFilter)),
+            sent: Remembered::new(
+                shared.words,
+                together.keeps_predecessors,
+                cfg!(test) && together.peers.makes(Mutant::NaiveFilter),
+            ),
+            uncounted: vec![0; together.sent.len()],
+            unsent: 0,
             by_words: cfg!(test) && together.peers.makes(Mutant::OwnerByWords),
             prints: Vec::new(),
             owners: Vec::new(),
+            places: Vec::new(),
             arriving: false,
             depth: 0,
             initial: (0, 0),
@@ -141,7 +181,7 @@ impl<'a, S: System> Exchange<'a, S> {
     ) {
         let parent = upper(from.print);
         if self.sent.covers(state, print, self.depth, parent) {
-            self.together.filtered.fetch_add(1, Ordering::Relaxed);
+            self.unsent += 1;
             return;
         }
         let outgoing = &mut self.outgoing[to];
@@ -149,13 +189,21 @@ impl<'a, S: System> Exchange<'a, S> {
         self.exported.extend_from_slice(state);
         if !shared.system.export(&mut self.exported, &mut outgoing.glossary) {
             shared.ledger.enter(Reason::Unsent, 1);
-            self.together.filtered.fetch_add(1, Ordering::Relaxed);
+            self.unsent += 1;
             return;
         }
         outgoing.put(&self.exported, Origin { print: parent, flawed: from.marks.flawed }, event.0);
-        self.together.sent[to].fetch_add(1, Ordering::Relaxed);
+        self.uncounted[to] += 1;
         if outgoing.bytes() >= PACKET {
             self.close(to);
+        }
+    }
+
+    /// Brings the counts of all workers up to date.
+    fn count(&mut self) {
+        self.together.filtered.fetch_add(std::mem::take(&mut self.unsent), Ordering::Relaxed);
+        for (all, own) in self.together.sent.iter().zip(&mut self.uncounted).filter(|(_, own)| **own > 0) {
+            all.fetch_add(std::mem::take(own), Ordering::Relaxed);
         }
     }
 
@@ -190,17 +238,26 @@ impl<S: System> Core<'_, S> {
         let owners = exchange.together.peers.owners();
         let me = exchange.together.peers.rank();
         exchange.owners.clear();
+        exchange.places.clear();
+        let mut named = true;
         for i in 0..self.pending.edges.len() {
             let state = &self.pending.targets[i * words..(i + 1) * words];
-            let print = match &self.orbits {
-                Some(orbits) => orbits.print(i),
-                None => {
-                    let meant = self.shared.system.fingerprint(&mut exchange.scratch, state);
+            let scratch = &mut exchange.scratch;
+            let cheaper = match exchange.together.keeps_predecessors {
+                true => None,
+                false => self.shared.system.place(scratch, state),
+            };
+            named &= cheaper.is_none();
+            let print = match (&self.orbits, cheaper) {
+                (Some(orbits), _) => orbits.print(i),
+                (None, Some(place)) => place,
+                (None, None) => {
+                    let meant = self.shared.system.fingerprint(scratch, state);
                     meant.unwrap_or_else(|| hash::words(state))
                 }
             };
             let owner = owners.of(upper(if exchange.by_words { hash::words(state) } else { print }));
-            exchange.prints.push(print);
+            exchange.places.push(print);
             exchange.owners.push(owner as u32);
             if owner != me {
                 exchange.sent.prefetch(upper(print));
@@ -208,33 +265,40 @@ impl<S: System> Core<'_, S> {
         }
         let mut kept = 0;
         for i in 0..self.pending.edges.len() {
-            let (print, owner, edge) =
-                (exchange.prints[i], exchange.owners[i] as usize, self.pending.edges[i]);
+            let (place, owner, edge) =
+                (exchange.places[i], exchange.owners[i] as usize, self.pending.edges[i]);
             let source = &self.pending.sources[edge.source as usize];
             if source.id.is_none() {
                 // Every machine computes all initial states and keeps its own.
                 exchange.initial.0 += 1;
-                exchange.initial.1 = exchange.initial.1.wrapping_add(print);
+                exchange.initial.1 = exchange.initial.1.wrapping_add(place);
             }
             if owner == me {
                 if kept < i {
                     self.pending.edges[kept] = edge;
-                    exchange.prints[kept] = print;
-                    self.pending.targets.copy_within(i * words..(i + 1) * words, kept * words);
+                    exchange.places[kept] = place;
+                    match words {
+                        1 => self.pending.targets[kept] = self.pending.targets[i],
+                        _ => self.pending.targets.copy_within(i * words..(i + 1) * words, kept * words),
+                    }
                 }
                 kept += 1;
             } else if let Some(from) = source.id {
                 if logs {
                     let PendingEdge { event, label, .. } = edge;
-                    self.record.crossing.push(Crossing { source: from, event, label, print });
+                    self.record.crossing.push(Crossing { source: from, event, label, print: place });
                 }
                 let state = &self.pending.targets[i * words..(i + 1) * words];
-                exchange.send(self.shared, owner, state, upper(print), source, edge.event);
+                exchange.send(self.shared, owner, state, upper(place), source, edge.event);
             }
         }
+        exchange.count();
         self.pending.edges.truncate(kept);
         self.pending.targets.truncate(kept * words);
-        exchange.prints.truncate(kept);
+        exchange.places.truncate(kept);
+        if named {
+            std::mem::swap(&mut exchange.prints, &mut exchange.places);
+        }
         if let Some(orbits) = &mut self.orbits {
             orbits.keep_only(|i| exchange.owners[i] as usize == me);
         }
@@ -320,7 +384,9 @@ impl<S: System> Worker<'_, S> {
         }
         let depth = self.lane.stage.depth + 1;
         self.core.arriving(true);
-        let (mut states, mut state, mut taken) = (Unpacking::new(records, words), vec![0; words], 0);
+        let names_sources = shared.together.as_ref().is_some_and(|together| together.keeps_predecessors);
+        let (mut states, mut state, mut taken) =
+            (Unpacking::new(records, words, names_sources), vec![0; words], 0);
         while !states.is_over() {
             let told = states.next()?;
             state.copy_from_slice(&states.state);
@@ -427,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_state_that_was_sent_travels_again_only_for_a_smaller_source_in_the_same_level() {
-        let mut sent = Remembered::new(2, false);
+        let mut sent = Remembered::new(2, true, false);
         assert!(!sent.covers(&[1, 2], 77, 5, 40));
         assert!(sent.covers(&[1, 2], 77, 5, 40));
         assert!(sent.covers(&[1, 2], 77, 5, 41), "a greater source changes nothing");
@@ -436,11 +502,30 @@ mod tests {
     }
 
     #[test]
+    fn where_no_predecessors_are_kept_a_state_that_was_sent_never_travels_again() {
+        for words in [1, 2] {
+            let state = [7, 8];
+            let state = &state[..words];
+            let mut sent = Remembered::new(words, false, false);
+            assert!(!sent.covers(state, 77, 5, 40));
+            assert!(
+                [(5, 40), (5, 39), (6, 3)]
+                    .iter()
+                    .all(|(depth, source)| sent.covers(state, 77, *depth, *source))
+            );
+        }
+    }
+
+    #[test]
     fn states_are_told_apart_by_their_words_whatever_their_fingerprints() {
-        let mut sent = Remembered::new(1, false);
-        assert!(!sent.covers(&[1], 77, 5, 40));
-        assert!(!sent.covers(&[2], 77, 5, 40));
-        assert!(!sent.covers(&[1], 77, 5, 40), "the place was taken by another state");
+        for (words, keeps_predecessors) in [(1, true), (1, false), (2, true), (2, false)] {
+            let states = [[1, 3], [2, 3]];
+            let (one, other) = (&states[0][..words], &states[1][..words]);
+            let mut sent = Remembered::new(words, keeps_predecessors, false);
+            assert!(!sent.covers(one, 77, 5, 40));
+            assert!(!sent.covers(other, 77, 5, 40));
+            assert!(!sent.covers(one, 77, 5, 40), "the place was taken by another state");
+        }
     }
 
     #[test]

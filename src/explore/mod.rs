@@ -122,7 +122,7 @@ pub struct Options {
     /// End at the first level that is complete with more states than this; breadth first only.
     pub pause_beyond: Option<u64>,
     /// End at the first level that is complete when many states do not fit the form that the system chose for them (`System::escapes`);
-    /// breadth first only, in memory, on one machine.
+    /// breadth first only, in memory. Several machines end together, by the sums of all.
     pub pause_when_outgrown: bool,
     /// The folder for the files of a search with `Store::Disk`.
     pub disk: Option<PathBuf>,
@@ -239,6 +239,8 @@ struct Shared<'a, S: System> {
     violated: AtomicU64,
     /// Whether the last level that was expanded to its end found states that were not expanded.
     beyond: AtomicBool,
+    /// The search ended because many states did not fit their form; it will begin again, and nothing that it found is shown.
+    outgrown: AtomicBool,
     /// A limit for which the search will end as soon as it is saved, and when it was reached.
     ending: Mutex<Option<(Reason, Duration)>>,
     panic: Mutex<Option<String>>,
@@ -305,7 +307,7 @@ impl<S: System> Shared<'_, S> {
             self.end_for(Reason::States(limit));
         }
         if let Some(together) = &self.together
-            && (together.peers.is_called_off() || together.peers.lost().is_some())
+            && (self.is_called_off(together) || together.peers.lost().is_some())
         {
             self.queues.stop();
         }
@@ -341,7 +343,8 @@ impl<S: System> Shared<'_, S> {
 
     /// States that a worker keeps for the way back.
     fn kept_by_worker(&self) -> usize {
-        let is_without_predecessors = self.visited.is_packed() && self.again.is_none();
+        let is_without_predecessors =
+            self.visited.is_packed() && self.again.is_none() && self.together.is_none();
         if is_without_predecessors { self.options.trail / self.workers } else { 0 }
     }
 
@@ -365,20 +368,23 @@ impl<S: System> Shared<'_, S> {
                 return repair;
             }
         }
-        let pauses = self.options.pause_beyond.is_some_and(|most| self.states.sum() > most)
-            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth)
-            || self.options.pause_when_outgrown && self.is_outgrown();
-        if !self.keeps_searching() || frontier == 0 || pauses {
+        let goes_on = self.keeps_searching() && frontier > 0;
+        if !goes_on || self.pauses(stage, self.states.sum(), self.system.escapes()) {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
         Some((self.stage_after(stage, frontier), Vec::new()))
     }
 
-    /// Whether so many states do not fit their form that it pays to begin again: a few at least, and one in so many.
-    fn is_outgrown(&self) -> bool {
-        let escapes = self.system.escapes();
-        escapes >= FEW_ESCAPES && escapes >= self.states.sum() / STATES_AN_ESCAPE
+    /// Whether the search ends between two levels although there is more to see. It does if so many states do not fit their form that
+    /// it pays to begin again: a few at least, and one in so many.
+    fn pauses(&self, stage: Stage, states: u64, escapes: u64) -> bool {
+        let many = escapes >= FEW_ESCAPES && escapes >= states / STATES_AN_ESCAPE;
+        let outgrown = self.options.pause_when_outgrown && many;
+        self.outgrown.store(outgrown, Ordering::Relaxed);
+        outgrown
+            || self.options.pause_beyond.is_some_and(|most| states > most)
+            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth)
     }
 
     fn stage_after(&self, stage: Stage, frontier: u64) -> Stage {
@@ -390,30 +396,6 @@ impl<S: System> Shared<'_, S> {
             before: Some(stage.level),
             block: block(frontier, self.workers),
         }
-    }
-
-    /// The same on several machines: all of them decide from the sums of all.
-    fn next_stage_together(&self, together: &Together<'_>, stage: Stage, frontier: u64) -> Option<Stage> {
-        let sums = self.end_level(together, stage.depth, frontier);
-        if let (Some(reduction), Some(sums)) = (&self.reduction, &sums) {
-            reduction.weigh(sums.reduction);
-        }
-        let pauses = |states: u64| self.options.pause_beyond.is_some_and(|most| states > most);
-        let sums = sums.filter(|sums| {
-            self.beyond.store(sums.frontier > 0, Ordering::Relaxed);
-            self.keeps_searching() && sums.frontier > 0 && !pauses(sums.states)
-        });
-        let Some(sums) = sums else {
-            together.over.store(true, Ordering::Relaxed);
-            return None;
-        };
-        if sums.due || sums.ends.is_some() {
-            *together.ending.lock() = sums.ends;
-            self.queues.pause_between_levels();
-        }
-        together.starts.lock().push(self.visited.bound());
-        together.sending.store(self.workers, Ordering::Relaxed);
-        Some(self.stage_after(stage, frontier))
     }
 
     /// The states that the proviso of the reduction wants expanded in full, as one more level. They
@@ -555,6 +537,9 @@ fn prepare_for<'a, S: System>(
     let base = budget.max_memory.map_or(0, |limit| resident_bytes() + limit / 32);
     meter.others_use(base);
     let orbits = system.orbits();
+    let is_numbered = ids || reduction.is_some() || orbits.is_some();
+    let keeps_predecessors =
+        is_numbered || again.is_some() || options.store != Mode::Exact || !second::is_possible(options);
     let shape = Shape {
         mode: options.store,
         words: orbits.as_ref().map_or(system.words(), |o| o.words()),
@@ -565,20 +550,19 @@ fn prepare_for<'a, S: System>(
         satellites: false,
         parents: ids
             || again.is_some()
-            || options.keep_parents
+            || options.keep_parents && options.peers.is_none()
             || !second::is_possible(options)
             || reduction.is_some(),
-        packed: second::packed(system, options, again)
-            .filter(|_| reduction.is_none() && orbits.is_none() && !ids),
+        packed: second::packed(system, options, again).filter(|_| !is_numbered),
     };
     let mut visited = Visited::new(shape, &meter).ok()?;
     let together = options.peers.as_deref().map(|peers| {
         assert_eq!(options.order, Order::Bfs, "several machines search breadth first");
         let alone = reduction.as_ref().is_some_and(Common::needs_proviso);
         assert!(!alone, "several machines reduce without a proviso");
-        Together::new(peers)
+        Together::new(peers, keeps_predecessors)
     });
-    if together.is_some() {
+    if keeps_predecessors && together.is_some() {
         visited.look_far().ok()?;
     }
     let (queues, lanes) = Queues::new(options.order, workers, options.seed, together.is_some());
@@ -598,6 +582,7 @@ fn prepare_for<'a, S: System>(
         any_finding: AtomicBool::new(false),
         violated: AtomicU64::new(0),
         beyond: AtomicBool::new(false),
+        outgrown: AtomicBool::new(false),
         ending: Mutex::new(None),
         panic: Mutex::new(None),
         reduction,

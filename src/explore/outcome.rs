@@ -178,6 +178,10 @@ pub struct Outcome {
     pub kept: Option<Kept>,
     /// What partial order reduction did, if there was any.
     pub por: Option<Figures>,
+    /// States of all machines that did not fit the form that the system chose for them, and whether the search ended between two levels
+    /// because they were many. Then it is to begin again, and its findings are not shown.
+    pub escapes: u64,
+    pub outgrown: bool,
     /// States that were known at the start, of a search that was saved and resumed.
     pub resumed: Option<u64>,
     /// The machines of a search on several, by rank; and the one that was lost, if one was.
@@ -214,6 +218,8 @@ impl Outcome {
             piece: None,
             kept: None,
             por: None,
+            escapes: 0,
+            outgrown: false,
             resumed: None,
             machines: Vec::new(),
             lost: None,

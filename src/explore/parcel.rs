@@ -5,7 +5,8 @@
 //! Never here: what a state means, where it goes, whether it is known.
 //!
 //! A state follows others of the same source, from which it differs in a few words, so that its record is the event, a bit for each
-//! word, and the words that changed. The source is told once for all states that follow it. A packet depends on no other one.
+//! word, and the words that changed. The source is told once for all states that follow it; where no predecessors are kept, only that it is
+//! another one. A packet depends on no other one.
 
 use super::exchange::pack;
 use bombus_system::Glossary;
@@ -23,6 +24,8 @@ pub(super) struct Origin {
 #[derive(Default)]
 pub(super) struct Parcel {
     pub glossary: Glossary,
+    /// Whether the fingerprints of sources are told.
+    names_sources: bool,
     records: Vec<u8>,
     origin: Option<Origin>,
     /// The state before.
@@ -34,6 +37,10 @@ const FLAWED: u64 = 2;
 const FLAGS: u32 = 2;
 
 impl Parcel {
+    pub fn new(names_sources: bool) -> Parcel {
+        Parcel { names_sources, ..Parcel::default() }
+    }
+
     /// Adds a state, whose words are those of the glossary.
     pub fn put(&mut self, state: &[u64], origin: Origin, event: u32) {
         let mut head = u64::from(event) << FLAGS;
@@ -41,13 +48,26 @@ impl Parcel {
         if another {
             head |= ANOTHER_ORIGIN | if origin.flawed { FLAWED } else { 0 };
         }
-        self.last.resize(state.len(), 0);
+        if self.last.len() != state.len() {
+            self.last.resize(state.len(), 0);
+        }
         let most = MOST_OF_HEAD + 8 + state.len().div_ceil(8) + 8 * state.len();
         self.records.reserve(most);
         put_number(&mut self.records, head);
         if another {
             self.origin = Some(origin);
-            self.records.extend_from_slice(&origin.print.to_le_bytes());
+            if self.names_sources {
+                self.records.extend_from_slice(&origin.print.to_le_bytes());
+            }
+        }
+        // PERF: states of one word are most frequent.
+        if let ([new], [old]) = (state, &mut self.last[..]) {
+            self.records.push((new != old).into());
+            if new != old {
+                self.records.extend_from_slice(&new.to_le_bytes());
+                *old = *new;
+            }
+            return;
         }
         for (new, old) in state.chunks(8).zip(self.last.chunks_mut(8)) {
             let differ =
@@ -94,6 +114,7 @@ fn put_number(out: &mut Vec<u8>, mut number: u64) {
 /// Reads the states of a packet one after the other.
 pub(super) struct Unpacking<'a> {
     bytes: &'a [u8],
+    names_sources: bool,
     origin: Option<Origin>,
     /// The words of the state that was read last, as they were sent.
     pub state: Vec<u64>,
@@ -109,8 +130,8 @@ pub(super) struct Told {
 }
 
 impl<'a> Unpacking<'a> {
-    pub fn new(bytes: &'a [u8], words: usize) -> Unpacking<'a> {
-        Unpacking { bytes, origin: None, state: vec![0; words] }
+    pub fn new(bytes: &'a [u8], words: usize, names_sources: bool) -> Unpacking<'a> {
+        Unpacking { bytes, names_sources, origin: None, state: vec![0; words] }
     }
 
     pub fn is_over(&self) -> bool {
@@ -123,9 +144,12 @@ impl<'a> Unpacking<'a> {
         let event = u32::try_from(head >> FLAGS).ok()?;
         let another = head & ANOTHER_ORIGIN != 0;
         if another {
-            let (print, rest) = self.bytes.split_first_chunk::<8>()?;
-            self.bytes = rest;
-            let print = u64::from_le_bytes(*print);
+            let mut print = 0;
+            if self.names_sources {
+                let (bytes, rest) = self.bytes.split_first_chunk::<8>()?;
+                self.bytes = rest;
+                print = u64::from_le_bytes(*bytes);
+            }
             self.origin = Some(Origin { print, flawed: head & FLAWED != 0 });
         }
         for words in self.state.chunks_mut(8) {
@@ -163,7 +187,11 @@ mod tests {
     use bombus_kernels::random::Random;
 
     fn read(bytes: &[u8], words: usize) -> Option<Vec<(Vec<u64>, Told)>> {
-        let mut records = Unpacking::new(bytes, words);
+        read_with(bytes, words, true)
+    }
+
+    fn read_with(bytes: &[u8], words: usize, names_sources: bool) -> Option<Vec<(Vec<u64>, Told)>> {
+        let mut records = Unpacking::new(bytes, words, names_sources);
         let mut all = Vec::new();
         while !records.is_over() {
             let told = records.next()?;
@@ -176,8 +204,9 @@ mod tests {
     fn what_is_put_into_a_packet_is_read_from_it() {
         let mut random = Random(5);
         let mut below = |n: u64| random.below(n);
-        let mut parcel = Parcel::default();
-        for round in 0..300 {
+        for round in 0..600 {
+            let names_sources = round % 2 == 0;
+            let mut parcel = Parcel::new(names_sources);
             let words = below(20) as usize;
             let mut state = vec![0; words];
             let mut put = Vec::new();
@@ -193,12 +222,13 @@ mod tests {
                     }
                 });
                 parcel.put(&state, origin, event);
-                put.push((state.clone(), origin, event));
+                let print = if names_sources { origin.print } else { 0 };
+                put.push((state.clone(), Origin { print, ..origin }, event));
             }
             let packet = parcel.seal();
             assert!(parcel.is_empty());
             let (_, _, records) = unpack(&packet).unwrap();
-            let got = read(records, words).unwrap();
+            let got = read_with(records, words, names_sources).unwrap();
             let got: Vec<_> = got.into_iter().map(|(state, told)| (state, told.origin, told.event)).collect();
             assert_eq!(got, put, "round {round}");
         }
@@ -206,19 +236,34 @@ mod tests {
 
     #[test]
     fn a_state_that_resembles_the_one_before_takes_a_few_bytes() {
-        let mut parcel = Parcel::default();
-        let origin = Origin { print: 7, flawed: false };
-        let mut state = vec![u64::MAX; 16];
-        parcel.put(&state, origin, 3);
-        let first = parcel.bytes();
-        state[9] = 1;
-        parcel.put(&state, origin, 4);
-        assert_eq!((first, parcel.bytes() - first), (1 + 8 + 2 + 16 * 8, 1 + 2 + 8));
+        for (names_sources, source) in [(true, 8), (false, 0)] {
+            let mut parcel = Parcel::new(names_sources);
+            let origin = Origin { print: 7, flawed: false };
+            let mut state = vec![u64::MAX; 16];
+            parcel.put(&state, origin, 3);
+            let first = parcel.bytes();
+            state[9] = 1;
+            parcel.put(&state, origin, 4);
+            assert_eq!((first, parcel.bytes() - first), (1 + source + 2 + 16 * 8, 1 + 2 + 8));
+        }
+    }
+
+    #[test]
+    fn another_source_is_told_where_its_name_is_not() {
+        let mut parcel = Parcel::new(false);
+        [(7, false), (7, false), (8, false), (8, true)]
+            .iter()
+            .for_each(|(print, flawed)| parcel.put(&[5], Origin { print: *print, flawed: *flawed }, 1));
+        let packet = parcel.seal();
+        let (_, _, records) = unpack(&packet).unwrap();
+        let told = read_with(records, 1, false).unwrap();
+        let told: Vec<_> = told.iter().map(|(_, told)| (told.another, told.origin.flawed)).collect();
+        assert_eq!(told, [(true, false), (false, false), (true, false), (true, true)]);
     }
 
     #[test]
     fn bytes_that_make_no_sense_are_not_read() {
-        let mut parcel = Parcel::default();
+        let mut parcel = Parcel::new(true);
         parcel.put(&[5, 6, 7], Origin { print: 9, flawed: true }, 1000);
         parcel.put(&[5, 6, 8], Origin { print: 9, flawed: true }, 2);
         let packet = parcel.seal();

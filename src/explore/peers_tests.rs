@@ -105,6 +105,161 @@ fn the_trace_is_the_same_on_any_number_of_machines() {
 }
 
 #[test]
+fn states_in_the_slots_of_the_table_have_the_same_traces_on_any_number_of_machines() {
+    let mut toy = Toy::new(Family::Grid { k: 3, n: 8, cyclic: true });
+    toy.bad = vec![5 + 8 * 5 + 64 * 5, 6 + 8 * 4 + 64 * 5, 7 + 8 * 7];
+    for keep_going in [false, true] {
+        agree(&toy, &Options { keep_going, check_deadlock: false, ..options(2) });
+    }
+    // The first state of all, and one whose predecessors stand with others.
+    for bad in [0, 255] {
+        let mut toy = Toy::new(Family::Tree(9));
+        toy.bad = vec![bad];
+        agree(&toy, &Options { check_deadlock: false, ..options(1) });
+    }
+}
+
+#[test]
+fn what_was_found_before_a_limit_is_shown_with_its_path() {
+    for words in [1, 3] {
+        let mut toy = Toy::wide(Family::Grid { k: 4, n: 30, cyclic: true }, words);
+        toy.bad = vec![5];
+        let mut budget = Budget::unlimited();
+        budget.max_states = Some(20_000);
+        let options = Options { keep_going: true, check_deadlock: false, ..options(2) };
+        for outcome in on_machines(&toy, &options, &budget, &InProcess::group(&[1, 1, 1], 2)) {
+            let outcome = outcome.expect("no internal error");
+            assert_eq!(outcome.reasons, [(Reason::States(20_000), 1)]);
+            let path: Vec<u64> =
+                outcome.findings[0].trace.iter().flatten().map(|step| step.state[words - 1]).collect();
+            assert_eq!(path, [0, 1, 2, 3, 4, 5]);
+        }
+    }
+}
+
+#[test]
+fn a_machine_that_is_lost_while_paths_are_looked_for_leaves_no_finding_behind() {
+    for words in [1, 3] {
+        let mut toy = Toy::wide(Family::Grid { k: 3, n: 5, cyclic: false }, words);
+        toy.bad = vec![2 + 5 * 2];
+        let whole = InProcess::group(&[1, 1], 2);
+        on_machines(&toy, &options(1), &Budget::unlimited(), &whole);
+        let rounds = whole[0].rounds();
+        // Levels of the first search and of the second, their sums, and the path.
+        assert!(rounds > 12, "{rounds}");
+        for round in 0..rounds {
+            let group = InProcess::group(&[1, 1], 2);
+            group[1].vanish_in(round);
+            for outcome in on_machines(&toy, &options(1), &Budget::unlimited(), &group) {
+                let outcome = outcome.expect("no internal error");
+                assert!(!outcome.is_verified() && !outcome.exhausted, "round {round}");
+                assert_eq!(outcome.lost.map(|lost| lost.rank), Some(1), "round {round}");
+                assert!(outcome.findings.is_empty() && outcome.counts.total() == 0, "round {round}");
+            }
+        }
+    }
+}
+
+/// A family some of whose states do not fit their form, as this machine sees it.
+struct Outgrown {
+    toy: Toy,
+    fits: fn(u64) -> bool,
+    escapes: AtomicU64,
+}
+
+impl System for Outgrown {
+    type Worker = ();
+
+    fn worker(&self) {}
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn event_names(&self) -> &[String] {
+        self.toy.event_names()
+    }
+
+    fn escapes(&self) -> u64 {
+        self.escapes.load(Ordering::Relaxed)
+    }
+
+    fn initial(&self, _: &mut (), sink: &mut dyn Sink) {
+        self.toy.initial(&mut (), sink);
+    }
+
+    fn successors(&self, _: &mut (), state: &[u64], sink: &mut dyn Sink) {
+        self.toy.successors(&mut (), state, sink);
+    }
+
+    fn check(&self, _: &mut (), state: &[u64], event: Option<EventId>, sink: &mut dyn Sink) {
+        self.escapes.fetch_add(u64::from(!(self.fits)(state[0])), Ordering::Relaxed);
+        self.toy.check(&mut (), state, event, sink);
+    }
+}
+
+/// What each of so many machines says of a search that may end because states outgrew their form; only the last machine has states that
+/// do not fit.
+fn outgrown(machines: usize, bad: &[u64], fits: fn(u64) -> bool, options: &Options) -> Vec<Outcome> {
+    let group = InProcess::group(&vec![1; machines], 2);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = group
+            .into_iter()
+            .enumerate()
+            .map(|(rank, peers)| {
+                let options = Options {
+                    peers: Some(peers),
+                    pause_when_outgrown: true,
+                    progress: Arc::default(),
+                    ..options.clone()
+                };
+                scope.spawn(move || {
+                    let mut toy = Toy::new(Family::Grid { k: 3, n: 16, cyclic: true });
+                    toy.bad = bad.to_vec();
+                    let fits = if rank + 1 == machines { fits } else { |_| true };
+                    let system = Outgrown { toy, fits, escapes: AtomicU64::new(0) };
+                    explore(&system, &options, &Budget::unlimited()).expect("no internal error")
+                })
+            })
+            .collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn machines_end_at_the_same_level_when_the_states_of_one_of_them_outgrow_their_form() {
+    let all = Options { keep_going: true, check_deadlock: false, ..options(2) };
+    for machines in [1, 2, 3, 7] {
+        for record_edges in [false, true] {
+            let options = Options { record_edges, ..all.clone() };
+            let told: Vec<_> = outgrown(machines, &[1, 700], |n| n % 2 == 0, &options)
+                .iter()
+                .map(|one| {
+                    assert!(one.outgrown && !one.exhausted && one.escapes >= FEW_ESCAPES);
+                    assert!(one.findings.is_empty() && one.graph.is_none() && one.piece.is_none());
+                    (one.depth, one.states, one.escapes, one.digest)
+                })
+                .collect();
+            assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+        }
+        // A finding in a level that outgrows the form ends the search, and is shown with its path.
+        let first = Options { keep_going: false, ..all.clone() };
+        for one in outgrown(machines, &[1], |_| false, &first) {
+            assert!(!one.outgrown && one.findings[0].trace.as_ref().is_some_and(|path| path.len() == 2));
+        }
+        // Few states that do not fit change nothing.
+        for one in
+            outgrown(machines, &[], |n| n > 20, &all).iter().chain(&outgrown(machines, &[], |n| n != 9, &all))
+        {
+            assert!(!one.outgrown && one.is_verified());
+        }
+        // What does not fit is found late, and on one machine only: all end, or none.
+        let late = outgrown(machines, &[], |n| n < 3_900, &all);
+        assert!(late.iter().all(|one| one.outgrown == late[0].outgrown && one.outgrown != one.exhausted));
+    }
+}
+
+#[test]
 fn findings_before_and_in_the_first_level_are_the_same_on_any_number_of_machines() {
     agree(&Table::new(&[], &[]), &options(2));
     let table = Table::new(&[3, 4, 4, 9], &[(3, 0, 4), (4, 0, 3), (9, 0, 9)]);

@@ -9,13 +9,16 @@
 //! table must be: the levels before it are searched again with a table that does not grow, in which the slot of a state
 //! is its id and its predecessor stands beside it. Which predecessor is kept depends on the model alone, so
 //! the second search says what the first one would have.
+//!
+//! Several machines search again together: all have the same findings, so all begin the second search and ask for the same paths.
 
 use super::conclusion::TRACES;
 use super::findings::Place;
 use super::order::Order;
+use super::together::Together;
 use super::trace::{self, Path};
 use super::trail;
-use super::{InternalError, Options, Purpose, Shared, begin, finish, prepare_for, run};
+use super::{InternalError, Options, Purpose, Reason, Shared, begin, finish, prepare_for, run};
 use bombus_base::budget::Budget;
 use bombus_kernels::packed::{Capacity, Packed};
 use bombus_kernels::parents::Level;
@@ -40,6 +43,8 @@ pub(super) type Paths = BTreeMap<usize, Result<Path, InternalError>>;
 enum Failed {
     /// More states lie before the finding than ids can name.
     Ids,
+    /// Another machine was lost.
+    Lost,
     Otherwise(InternalError),
 }
 
@@ -51,10 +56,7 @@ impl From<InternalError> for Failed {
 
 /// Whether the paths of a search can be found by another one.
 pub(super) fn is_possible(options: &Options) -> bool {
-    options.order == Order::Bfs
-        && options.keeper.is_none()
-        && options.peers.is_none()
-        && !options.record_edges
+    options.order == Order::Bfs && options.keeper.is_none() && !options.record_edges
 }
 
 /// How the states of a search stand in its table, if they may stand there: nobody needs their ids.
@@ -74,25 +76,25 @@ pub(super) fn not_found() -> InternalError {
     InternalError("a second search did not find a state that the first one had found".into())
 }
 
-/// The paths to the findings that are shown, by another search. The states of the first one are given up for it. `None` if more
-/// states lie before a finding than ids can name: states without ids may be so many, their predecessors not.
+/// The paths to the findings that are shown, by another search. The states of the first one are given up for it. The inner `Err` says why
+/// there are none: more states lie before a finding than ids can name (states without ids may be so many, their predecessors not), or
+/// another machine was lost.
 pub(super) fn paths<S: System>(
     shared: &mut Shared<'_, S>,
     findings: &[(Place, Finding, Option<u32>)],
-) -> Result<Option<Paths>, InternalError> {
+) -> Result<Result<Paths, Reason>, InternalError> {
+    let together = shared.together.is_some();
     let wanted = wanted(findings, shared.options.keep_going);
-    if wanted.is_empty() {
-        return Ok(Some(Paths::new()));
-    }
     let trails = std::mem::take(&mut shared.trails);
-    if let Some(paths) = trail::paths(shared, &trails, findings) {
-        return Ok(Some(paths));
+    if !together && let Some(paths) = trail::paths(shared, &trails, findings) {
+        return Ok(Ok(paths));
     }
     drop(trails);
     let Some(depth) = wanted.iter().map(|at| findings[*at].0.depth).max() else {
-        return Ok(Some(Paths::new()));
+        return Ok(Ok(Paths::new()));
     };
-    let capacity = shared.visited.capacity();
+    // Several machines number their states when they search again.
+    let capacity = shared.visited.capacity().filter(|_| !together);
     shared.visited = Visited::new(Shape { slots: 1, ..Shape::default() }, &shared.meter)
         .map_err(|_| InternalError("no memory to search for a path".into()))?;
     let options = Options {
@@ -111,12 +113,13 @@ pub(super) fn paths<S: System>(
     let mut failure = Failed::Otherwise(not_found());
     for capacity in [larger(32), larger(4), None].into_iter().skip(if capacity.is_none() { 2 } else { 0 }) {
         match search(shared.system, &options, Again { depth, capacity }, &wanted, findings) {
-            Ok(paths) => return Ok(Some(paths)),
+            Ok(paths) => return Ok(Ok(paths)),
             Err(why) => failure = why,
         }
     }
     match failure {
-        Failed::Ids => Ok(None),
+        Failed::Ids => Ok(Err(Reason::Ids)),
+        Failed::Lost => Ok(Err(Reason::Lost)),
         Failed::Otherwise(error) => Err(error),
     }
 }
@@ -124,9 +127,9 @@ pub(super) fn paths<S: System>(
 /// The findings that get a trace, as they are chosen when they are shown.
 pub(super) fn wanted(findings: &[(Place, Finding, Option<u32>)], keep_going: bool) -> Vec<usize> {
     let mut wanted: Vec<usize> = Vec::new();
-    for (at, (_, finding, id)) in findings.iter().enumerate() {
+    for (at, (place, finding, _)) in findings.iter().enumerate() {
         let shown = wanted.iter().any(|before| findings[*before].1 == *finding);
-        if id.is_some() && (at == 0 || keep_going && wanted.len() < TRACES && !shown) {
+        if place.state.is_some() && (at == 0 || keep_going && wanted.len() < TRACES && !shown) {
             wanted.push(at);
         }
     }
@@ -145,15 +148,22 @@ fn search<S: System>(
     let refused = || InternalError("no memory to search for a path".into());
     let (shared, lanes) = prepare_for(system, options, &budget, Purpose::Paths(again)).ok_or_else(refused)?;
     let workers = begin(&shared, lanes);
-    let records = if again.depth > 0 { run(&shared, workers) } else { finish(workers) };
+    let goes_on = match &shared.together {
+        Some(together) => shared.begin_together(together) && again.depth > 0,
+        None => again.depth > 0,
+    };
+    let records = if goes_on { run(&shared, workers) } else { finish(workers) };
     drop(records);
+    if let Some(together) = &shared.together {
+        return across(&shared, together, wanted, findings);
+    }
     if let Some(message) = shared.panicked() {
         return Err(InternalError(format!("a worker failed: {message}")).into());
     }
-    if shared.ledger.entries().iter().any(|(reason, _)| *reason == super::Reason::Ids) {
+    if shared.ledger.entries().iter().any(|(reason, _)| *reason == Reason::Ids) {
         return Err(Failed::Ids);
     }
-    if !shared.ledger.entries().iter().all(|(reason, _)| matches!(reason, super::Reason::System(_))) {
+    if !shared.ledger.entries().iter().all(|(reason, _)| matches!(reason, Reason::System(_))) {
         return Err(refused().into());
     }
     let stage = shared.queues.stage();
@@ -167,6 +177,49 @@ fn search<S: System>(
     }
     Ok(paths)
 }
+
+/// The paths of a second search of several machines, whose states stand on all of them.
+fn across<S: System>(
+    shared: &Shared<'_, S>,
+    together: &Together<'_>,
+    wanted: &[usize],
+    findings: &[(Place, Finding, Option<u32>)],
+) -> Result<Paths, Failed> {
+    let fault = shared.panicked().map(|message| format!("a worker failed: {message}"));
+    let reasons = shared.ledger.entries();
+    let met = |wanted: fn(&Reason) -> bool| reasons.iter().any(|(reason, _)| wanted(reason));
+    let said = match fault {
+        Some(_) => FAILED,
+        None if met(|reason| *reason == Reason::Ids) => NO_IDS,
+        // What could not be sent was not sent in the first search either.
+        None if met(|reason| !matches!(reason, Reason::System(_) | Reason::Unsent)) => FAILED,
+        None => WELL,
+    };
+    let heard = if together.is_lost() { None } else { together.agree(vec![said]) };
+    let heard = heard.ok_or(Failed::Lost)?;
+    if heard.iter().any(|said| *said == [NO_IDS]) {
+        return Err(Failed::Ids);
+    }
+    if heard.iter().any(|said| *said != [WELL]) {
+        let why = fault.unwrap_or_else(|| "the machines could not search for a path".into());
+        return Err(InternalError(why).into());
+    }
+    let mut paths = Paths::new();
+    for &at in wanted {
+        let (place, finding, _) = &findings[at];
+        match shared.path_across(together, place, finding) {
+            Ok(path) => paths.extend(path.map(|path| (at, Ok(path)))),
+            Err(_) if together.is_lost() => return Err(Failed::Lost),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(paths)
+}
+
+/// What a machine says of its part in a second search.
+const WELL: u8 = 0;
+const NO_IDS: u8 = 1;
+const FAILED: u8 = 2;
 
 /// The id of a state, or of its orbit.
 fn id_of<S: System>(shared: &Shared<'_, S>, state: &[u64]) -> Result<Option<u32>, InternalError> {

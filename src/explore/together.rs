@@ -5,6 +5,7 @@
 //! Never here: states on their way (`exchange`), the result of the whole search (`reunion`).
 
 use super::checkpoint::{In, Out};
+use super::order::Stage;
 use super::peers::{Lost, Mutant, Peers};
 use super::reduce::por::Common;
 use super::{Reason, Shared};
@@ -16,6 +17,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 /// The side of a search that looks at the other machines.
 pub struct Together<'a> {
     pub peers: &'a dyn Peers,
+    /// Predecessors are kept, by fingerprints, which also say whose a state is. If not, a state that was sent once is never sent again, and
+    /// paths are found by another search of all machines, which keeps them.
+    pub keeps_predecessors: bool,
     /// The first id of each level, and the first id beyond the last level. Ids of a level stand side by side.
     pub starts: Mutex<Vec<u32>>,
     /// Workers that may still send in this round.
@@ -34,13 +38,16 @@ pub struct Together<'a> {
     pub before: Mutex<Vec<Vec<u8>>>,
     /// Microseconds that workers waited for other machines.
     pub waited: AtomicU64,
+    /// States of all machines that did not fit their form, as of the last level that was ended.
+    pub escapes: AtomicU64,
 }
 
 impl<'a> Together<'a> {
-    pub fn new(peers: &'a dyn Peers) -> Together<'a> {
+    pub fn new(peers: &'a dyn Peers, keeps_predecessors: bool) -> Together<'a> {
         let counters = || (0..peers.owners().len()).map(|_| AtomicU64::new(0)).collect();
         Together {
             peers,
+            keeps_predecessors,
             starts: Mutex::default(),
             sending: AtomicUsize::new(0),
             sent: counters(),
@@ -51,6 +58,7 @@ impl<'a> Together<'a> {
             lost: Mutex::default(),
             before: Mutex::default(),
             waited: AtomicU64::new(0),
+            escapes: AtomicU64::new(0),
         }
     }
 
@@ -100,6 +108,8 @@ pub struct Tidings {
     pub initial: (u64, u128),
     /// States that a partial order reduction looked at, and those that it reduced.
     pub reduction: [u64; 2],
+    /// States that did not fit their form.
+    pub escapes: u64,
 }
 
 impl Tidings {
@@ -117,6 +127,7 @@ impl Tidings {
         out.u64(self.initial.0)?;
         out.u128(self.initial.1)?;
         self.reduction.iter().try_for_each(|n| out.u64(*n))?;
+        out.u64(self.escapes)?;
         self.sent.iter().chain(&self.received).try_for_each(|n| out.u64(*n))?;
         Ok(bytes)
     }
@@ -130,6 +141,7 @@ impl Tidings {
         let ends = from.reason()?;
         let initial = (from.u64()?, from.u128()?);
         let reduction = [from.u64()?, from.u64()?];
+        let escapes = from.u64()?;
         let mut list = || (0..machines).map(|_| from.u64()).collect::<io::Result<Vec<u64>>>();
         let (sent, received) = (list()?, list()?);
         Ok(Tidings {
@@ -145,6 +157,7 @@ impl Tidings {
             received,
             initial,
             reduction,
+            escapes,
         })
     }
 
@@ -166,6 +179,7 @@ impl Tidings {
             sum.stopped |= one.stopped;
             sum.due |= one.due;
             sum.ends = sum.ends.max(one.ends);
+            sum.escapes += one.escapes;
             sum.reduction.iter_mut().zip(one.reduction).for_each(|(sum, more)| *sum += more);
         }
         if sum.stopped {
@@ -199,13 +213,14 @@ impl<S: System> Shared<'_, S> {
             states: self.states.sum(),
             finding: self.any_finding.load(Ordering::Relaxed),
             violated: self.violated.load(Ordering::Relaxed),
-            stopped: self.queues.is_stopped() || together.peers.is_called_off(),
+            stopped: self.queues.is_stopped() || self.is_called_off(together),
             due: together.is_first() && self.is_saving_due(),
             ends: self.ending.lock().map(|(reason, _)| reason),
             sent: counts(&together.sent),
             received: counts(&together.received),
             initial: *self.initial.lock(),
             reduction: self.reduction.as_ref().map_or([0; 2], Common::tally),
+            escapes: self.system.escapes(),
         };
         let machines = together.sent.len();
         let said = mine.write().expect("memory takes everything");
@@ -220,6 +235,7 @@ impl<S: System> Shared<'_, S> {
             Ok(mut sum) => {
                 self.any_finding.store(sum.finding, Ordering::Relaxed);
                 self.violated.store(sum.violated, Ordering::Relaxed);
+                together.escapes.store(sum.escapes, Ordering::Relaxed);
                 let limit = self.budget.max_states.filter(|limit| sum.states >= *limit).map(Reason::States);
                 if let Some(limit) = limit.filter(|_| !sum.stopped && sum.frontier > 0) {
                     if self.options.keeper.is_none() {
@@ -238,6 +254,40 @@ impl<S: System> Shared<'_, S> {
                 None
             }
         }
+    }
+
+    /// The stage after `stage`, as all machines decide it from the sums of all.
+    pub(super) fn next_stage_together(
+        &self,
+        together: &Together<'_>,
+        stage: Stage,
+        frontier: u64,
+    ) -> Option<Stage> {
+        let sums = self.end_level(together, stage.depth, frontier);
+        if let (Some(reduction), Some(sums)) = (&self.reduction, &sums) {
+            reduction.weigh(sums.reduction);
+        }
+        let sums = sums.filter(|sums| {
+            self.beyond.store(sums.frontier > 0, Ordering::Relaxed);
+            let goes_on = self.keeps_searching() && sums.frontier > 0;
+            goes_on && !self.pauses(stage, sums.states, sums.escapes)
+        });
+        let Some(sums) = sums else {
+            together.over.store(true, Ordering::Relaxed);
+            return None;
+        };
+        if sums.due || sums.ends.is_some() {
+            *together.ending.lock() = sums.ends;
+            self.queues.pause_between_levels();
+        }
+        together.starts.lock().push(self.visited.bound());
+        together.sending.store(self.workers, Ordering::Relaxed);
+        Some(self.stage_after(stage, frontier))
+    }
+
+    /// Whether some machine asked all to end. A second search, for a path, goes on: what was found is shown.
+    pub(super) fn is_called_off(&self, together: &Together<'_>) -> bool {
+        self.again.is_none() && together.peers.is_called_off()
     }
 
     /// Figures of all machines, for whoever shows progress.
@@ -312,6 +362,7 @@ mod tests {
             violated: 5,
             due: true,
             reduction: [8, 3],
+            escapes: 6,
             ..tidings([0, 4], [2, 0])
         };
         assert_eq!(Tidings::read(&said.write().unwrap(), 2).unwrap(), said);

@@ -8,6 +8,7 @@
 //! that is worth it; whatever has no code or no place goes to the interpreter through `exact`.
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod batched_tests;
 pub mod bits;
 pub mod carrier;
@@ -297,7 +298,11 @@ pub(crate) fn label_layout(machine: &Machine, ty: &Type) -> Layout {
 impl<'m> Program<'m> {
     /// The same machine with room for what escaped in a search; `None` if there is no more room to give.
     pub fn with_more_room(&self) -> Result<Option<Program<'m>>, Stop> {
-        let grown = self.growth.grown(&self.rooms);
+        self.with_rooms(self.growth.grown(&self.rooms))
+    }
+
+    /// The same machine with these rooms; `None` if they are what it has.
+    fn with_rooms(&self, grown: Rooms) -> Result<Option<Program<'m>>, Stop> {
         if grown == self.rooms {
             return Ok(None);
         }

@@ -214,6 +214,10 @@ impl Met {
     }
 }
 
+/// States that escaped whose values are noted, at most. Others are only counted: where a layout can grow no more, they may be very many,
+/// and workers would wait for each other.
+const NOTED: u64 = 1 << 16;
+
 /// What a search meets that has no place in its layouts.
 #[derive(Default)]
 pub struct Growth {
@@ -226,9 +230,11 @@ impl Growth {
         self.escapes.load(Ordering::Relaxed)
     }
 
-    /// Notes the values of a state that escaped.
+    /// Counts a state that escaped, and notes its values.
     pub fn note(&self, rooms: &Rooms, vars: &[VarId], values: &[Value]) {
-        self.escapes.fetch_add(1, Ordering::Relaxed);
+        if self.escapes.fetch_add(1, Ordering::Relaxed) >= NOTED {
+            return;
+        }
         let mut met = self.met.lock();
         for (v, value) in vars.iter().zip(values) {
             let Some(room) = rooms.get(v) else { continue };
@@ -344,6 +350,18 @@ mod tests {
         };
         assert_eq!(of(met.widened(total.clone(), &listed(&[0, 5, 1]))), (true, Range(Some(0), Some(5))));
         assert_eq!(of(met.widened(total, &listed(&[0, 1]))), (false, Range(Some(0), Some(1))));
+    }
+
+    #[test]
+    fn of_very_many_states_that_escape_the_first_are_noted_and_all_are_counted() {
+        let v = VarId(0);
+        let room = Room { promise: Range(Some(0), Some(3)), numbers: None, longest: LENGTH };
+        let (growth, rooms) = (Growth::default(), Rooms::from([(v, room)]));
+        (0..NOTED).for_each(|_| growth.note(&rooms, &[v], &[Value::int(4)]));
+        let noted = growth.grown(&rooms);
+        growth.note(&rooms, &[v], &[Value::int(1000)]);
+        assert_eq!(growth.grown(&rooms), noted);
+        assert_eq!(growth.escapes(), NOTED + 1);
     }
 
     #[test]

@@ -466,6 +466,19 @@ impl<'m> System for Program<'m> {
         Some(self.name(&self.layout, state, regs, bytes))
     }
 
+    fn place(&self, worker: &mut Worker<'m>, state: &[u64]) -> Option<u128> {
+        if !self.pools && !self.layout.is_escaped(state) {
+            return match state {
+                [word] => Some(u128::from(hash::mix(!word)) << 64),
+                _ => self.mirror.is_some().then(|| hash::words(state)),
+            };
+        }
+        // Without guesses that is the fingerprint.
+        self.mirror.as_ref()?;
+        let (regs, bytes) = &mut worker.spelling;
+        Some(self.name(&self.layout, state, regs, bytes))
+    }
+
     fn escapes(&self) -> u64 {
         let escapes = self.growth.escapes();
         // With another layout code is made anew for each valuation, which takes as long as so many states on values.

@@ -177,6 +177,12 @@ pub trait System: Sync {
         None
     }
 
+    /// A hash of `state` that is the same on all machines of one search, where it is cheaper than the fingerprint, which is the same in
+    /// every search. `None`: the fingerprint is as cheap.
+    fn place(&self, _worker: &mut Self::Worker, _state: &[u64]) -> Option<u128> {
+        None
+    }
+
     /// What partial order reduction may rely on; `None` if nothing is known, then there is none.
     fn relations(&self) -> Option<&Relations> {
         None

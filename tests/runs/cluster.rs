@@ -190,6 +190,54 @@ fn formulas_are_decided_as_on_one_machine() {
     );
 }
 
+/// Numbers, a function and sequences that outgrow what the invariant promises and what is guessed where it says nothing.
+const OUTGROWN: &str = "VARIABLES x, y, f, q
+    INVARIANT x : NATURAL & y : NATURAL & f : 1..3 --> 0..3 & q : 1..2 --> seq(BOOL)
+    INITIALISATION x := 0 || y := 0 || f := (1..3) * {0} || q := (1..2) * {<>}
+    OPERATIONS
+    grow = SELECT x < 1000000 THEN x := x * 3 + 1 END;
+    step = SELECT y < 12 THEN
+      y := y + 1 || f := f <+ {1 |-> y} || q := q <+ {2 |-> (q(2) <- bool(y mod 2 = 0))} END;
+    drop = SELECT y = 12 THEN f := {3} <<| f END";
+
+/// Three numbers without a bound, one of which is larger than any guess from the start or from some level on.
+fn far(first: u32, invariant: &str) -> String {
+    format!(
+        "VARIABLES x, y, z INVARIANT x : INTEGER & y : INTEGER & z : INTEGER & {invariant}
+         INITIALISATION x, y, z := {first}, 0, 0
+         OPERATIONS
+         leap = SELECT x < 30000000 & y > 6 THEN x := x * 7 + 100000 END;
+         right = SELECT y < 25 THEN y := y + 1 END;
+         up = SELECT z < 9 THEN z := z + 1 END;
+         back = SELECT z = 9 THEN z := 0 END"
+    )
+}
+
+#[test]
+fn a_layout_that_is_outgrown_on_several_machines_grows_on_all_of_them() {
+    agree_with("Outgrown", OUTGROWN, &["--keep-going"]);
+    agree_with("Outgrown", OUTGROWN, &["--no-invariant"]);
+    // From the first level on, and from a later one.
+    agree_with("Far", &far(1_000_000, "y < 99"), &["--no-deadlock"]);
+    agree_with("Far", &far(0, "y < 99"), &["--no-deadlock"]);
+    // Violated before, in the level in which the layout grows, and in the last.
+    agree_with("Far", &far(0, "y + z < 7"), &["--no-deadlock"]);
+    agree_with("Far", &far(0, "x < 1000"), &["--no-deadlock"]);
+    agree_with("Far", &far(0, "(x < 1000 or y < 20)"), &["--no-deadlock", "--keep-going"]);
+    agree_with("Far", &far(1_000_000, "x + y + z < 30000000"), &["--no-deadlock", "--keep-going"]);
+}
+
+#[test]
+fn formulas_about_states_that_outgrow_their_layout_are_decided_as_on_one_machine() {
+    let formulas = ["--no-deadlock", "--ltl", "G F {z = 0}", "--ltl", "G ({x > 0} => F {x > 1000})"];
+    agree_with("Far", &far(0, "y < 99"), &formulas);
+    let dir = tempfile::tempdir().expect("a directory");
+    let model = dir.path().join("Far.mch");
+    fs::write(&model, format!("MACHINE Far\n{}\nEND\n", far(0, "y < 99"))).expect("a writable directory");
+    let holds = ["--no-deadlock", "--ltl", "G ({x > 0} => {y > 6})", "--ctl", "AG {y < 26}"];
+    agree_given(&model, &holds, &["--cluster-gather", "2K"], &[1, 2, 3]);
+}
+
 /// A number that may stay at first, climbs to 80, and stays there; and a switch.
 const RAMP: &str = "VARIABLES x, s INVARIANT x : 0..80 & s : BOOL INITIALISATION x, s := 0, FALSE
     OPERATIONS

@@ -96,8 +96,11 @@ pub(super) fn explore<S: System>(
     budget: &Budget,
 ) -> Result<Outcome, InternalError> {
     assert!(
-        second::is_possible(options) && options.por.is_none() && system.orbits().is_none(),
-        "a search on disk is breadth first, visits every state and numbers none"
+        second::is_possible(options)
+            && options.peers.is_none()
+            && options.por.is_none()
+            && system.orbits().is_none(),
+        "a search on disk is breadth first, on one machine, visits every state and numbers none"
     );
     let events = system.event_names().len();
     let disk = match Disk::new(system, options, budget) {
