@@ -4,6 +4,7 @@
 //! Never here: evaluation.
 
 use crate::encoding::Reader;
+use crate::levels::Levels;
 use crate::manifest::Manifest;
 use crate::states::{States, hex, sha256};
 use bombus_oracle::text::read;
@@ -34,6 +35,8 @@ pub type Constants = Vec<Option<Value>>;
 pub struct Certificate {
     pub manifest: Manifest,
     pub machine: Machine,
+    /// The machines that it refines.
+    pub levels: Option<Levels>,
     pub constants: Vec<Constants>,
     pub states: States,
     /// The text of the trace, where the verdict is "violated".
@@ -61,11 +64,11 @@ impl Certificate {
         };
         let core = text("model.core")?;
         same("model.core", sha256(core.as_bytes()))?;
-        let machine: Machine = read(&core).map_err(|e| damaged("model.core", e))?;
-        well_formed(&machine).map_err(|e| damaged("model.core", e))?;
+        let (machine, levels) = model(&core).map_err(|e| damaged("model.core", e))?;
         let mut certificate = Certificate {
             manifest: manifest.clone(),
             machine,
+            levels,
             constants: Vec::new(),
             states: States::read(crate::states::MAGIC.to_vec()).map_err(|e| damaged("states.bin", e))?,
             trace: None,
@@ -75,6 +78,10 @@ impl Certificate {
             same("trace.json", sha256(trace.as_bytes()))?;
             certificate.trace = Some(trace);
             return Ok(certificate);
+        }
+        if manifest.allowed && certificate.levels.is_none() {
+            let why = "only the calls that abstractions allow are claimed, and there is no abstraction";
+            return Err(damaged("manifest.json", why.into()));
         }
         if manifest.unlisted.is_some() {
             return Ok(certificate);
@@ -89,6 +96,17 @@ impl Certificate {
         same("states.bin", certificate.states.root)?;
         Ok(certificate)
     }
+}
+
+/// The machine of `model.core`, and apart from it the machines that it refines.
+pub fn model(text: &str) -> Result<(Machine, Option<Levels>), String> {
+    let mut machine: Machine = read(text)?;
+    let levels = Levels::of(&mut machine)?;
+    well_formed(&machine)?;
+    if let Some(levels) = &levels {
+        levels.variables.iter().try_for_each(|(_, t)| known_type(&machine, t))?;
+    }
+    Ok((machine, levels))
 }
 
 /// Whether a certificate is about the model of this text, if there is one.

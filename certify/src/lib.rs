@@ -9,24 +9,29 @@
 //! `members` to know what is listed; `orbit` renames elements. `trace` replays; `temporal` has
 //! formulas, which `product` decides on all paths and `word` along one. `run` is
 //! the whole, `proof` checks refutations (`lrat`) instead of states, `unlisted` explores where no states are listed, `reduced`
-//! examines a list that is not closed, `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
+//! examines a list that is not closed, `refinement` follows a machine and its abstractions in lock-step (`levels`, `player`, `simulation`, `clients`), `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
 
 pub mod certificate;
+pub mod clients;
 pub mod encoding;
 pub mod examine;
 pub mod formula;
+pub mod levels;
 pub mod log;
 pub mod lrat;
 pub mod manifest;
 pub mod members;
 pub mod memo;
 pub mod orbit;
+pub mod player;
 pub mod product;
 pub mod proof;
 pub mod reads;
 pub mod reduced;
+pub mod refinement;
 pub mod report;
 pub mod run;
+pub mod simulation;
 pub mod start;
 pub mod states;
 pub mod temporal;

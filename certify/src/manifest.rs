@@ -23,6 +23,8 @@ pub struct Manifest {
     pub reduced: bool,
     /// Why the certificate lists no states, if it does not: then the checker explores the machine itself.
     pub unlisted: Option<String>,
+    /// Whether only the calls that abstractions allow were followed.
+    pub allowed: bool,
     /// Sets whose elements were renamed: a state stands for its orbit.
     pub symmetry: Vec<Name>,
     /// Hashes in hexadecimal digits, by the names of files; of `states.bin` the root.
@@ -128,6 +130,11 @@ impl Manifest {
             },
             reduced: flag(&json, "reduced")?,
             unlisted: json["unlisted"].as_str().map(str::to_string),
+            allowed: match (&json["calls"], json["unlisted"].is_null()) {
+                (Json::Null, _) => false,
+                (calls, false) if calls == "allowed" => true,
+                _ => return Err("\"calls\" is not \"allowed\", or there is a list of states".into()),
+            },
             symmetry: texts(&json, "symmetry")?.iter().map(|s| Name::from(&**s)).collect(),
             hashes: hashes.iter().map(hash).collect::<Option<_>>().ok_or("a hash is no text")?,
             formulas: list(&json, "formulas")?.clone(),

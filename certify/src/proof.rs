@@ -5,18 +5,21 @@
 //! that wrote them knows, so the oracle explores `model.core` as well: where that comes to an end the clauses need not
 //! be believed, and a finding rejects whatever the clauses say. Never here: how refutations are checked.
 
-use crate::certificate::{MOST_TEXT, Unread, bytes_of};
+use crate::certificate::{MOST_TEXT, Unread, bytes_of, model};
+use crate::levels::Levels;
 use crate::lrat;
 use crate::manifest::{Asked, is_sealed};
+use crate::refinement::simulated;
+use crate::report::Open;
 use crate::run::Options;
+use crate::simulation::{Limits, Simulation};
 use crate::states::{hex, sha256};
 use crate::unlisted::{Seen, explore};
-use bombus_oracle::text::read;
 use bombus_oracle::tree::Machine;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The name and the version of the format.
 pub const FORMAT: &str = "bombus-proof";
@@ -76,12 +79,12 @@ pub fn check(dir: &Path, options: &Options) -> Result<Proved, Unread> {
     };
     let obligations = obligations(&json).map_err(|why| wrong(&why))?;
     own("invariant.b")?;
-    let machine = match hashes.contains_key("model.core") {
-        true => Some(read::<Machine>(&own("model.core")?).map_err(|why| damaged("model.core", &why))?),
+    let model = match hashes.contains_key("model.core") {
+        true => Some(model(&own("model.core")?).map_err(|why| damaged("model.core", &why))?),
         false => None,
     };
     let asked = Asked::read(&json["asked"]).map_err(|why| wrong(&why))?;
-    let events = machine.as_ref().map(|m| m.operations.iter().filter(|o| o.event).count());
+    let events = model.as_ref().map(|(m, _)| m.operations.iter().filter(|o| o.event).count());
     let mut out = Proved {
         name: json["model"]["machine"].as_str().unwrap_or("?").to_string(),
         method: json["method"].as_str().unwrap_or("a proof").to_string(),
@@ -109,8 +112,11 @@ pub fn check(dir: &Path, options: &Options) -> Result<Proved, Unread> {
             }
         }
     }
-    match &machine {
-        Some(machine) => out.explore(machine, asked, options),
+    match &model {
+        Some((machine, levels)) => {
+            out.explore(machine, asked, options);
+            out.simulate(machine, levels.as_ref(), asked, options);
+        }
         None => out.open.push(MEANING.into()),
     }
     Ok(out)
@@ -171,6 +177,23 @@ impl Proved {
                 self.explored = format!("all {} states, in which nothing is wrong", report.states);
                 self.believed.clear();
             }
+        }
+    }
+
+    /// Explores the machine in lock-step with those that it refines, of which no refutation speaks.
+    fn simulate(&mut self, machine: &Machine, levels: Option<&Levels>, asked: Asked, options: &Options) {
+        let Some(levels) = levels.filter(|_| self.rejected.is_none()) else { return };
+        let (steps, states) = (options.steps, options.sample.unwrap_or(STATES));
+        let limits = Limits { steps, states, until: Some(Instant::now() + TIME) };
+        let mut open = Open::default();
+        let mut simulation = Simulation::new(machine, levels, asked, limits);
+        match simulated(&mut simulation, &mut open) {
+            Ok(()) => {
+                let (combined, names) = (simulation.combined, levels.names());
+                self.explored += &format!("; {combined} combined states with {names}");
+                self.open.extend(open.0.into_keys());
+            }
+            Err(why) => self.rejected = Some(why),
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Report {
     pub root: String,
     /// Whether it was examined that every listed state is reached: the verdict does not need it, the counts do.
     pub reached: bool,
+    /// The machines that it was shown to refine, and in how many combined states.
+    pub refines: Option<(String, u64)>,
 }
 
 impl Report {
@@ -123,6 +125,9 @@ impl Report {
                 line("reached", "every listed state, from an initial one".into());
             }
         }
+        if let Some((names, combined)) = &self.refines {
+            line("refines", format!("{names}, in {combined} combined states"));
+        }
         // The text of a formula is the producer's; what was decided is the formula behind it.
         for f in &self.manifest.formulas {
             line("formula", format!("{}, which is {}", f["text"], f["formula"]));
@@ -162,6 +167,7 @@ impl Report {
             "machine": self.name, "verdict": if self.manifest.verified { "verified" } else { "violated" },
             "formulas": self.manifest.formulas, "rejected": self.rejected, "open": open.collect::<Vec<_>>(), "part": part, "root": self.root,
             "reached": self.reached,
+            "refines": self.refines.as_ref().map(|(names, n)| json!({"machines": names, "combined_states": n})),
             "counted": {"valuations": self.counted.valuations, "initial": self.counted.initial,
                 "states": self.counted.states, "transitions": self.counted.transitions,
                 "events": events.map(|(n, (s, t))| json!({"name": n, "states": s, "transitions": t}))

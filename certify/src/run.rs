@@ -14,7 +14,7 @@ use crate::reads::{chooses, elements};
 use crate::report::{Open, Part, Report};
 use crate::start::{STEPS, Start, start};
 use crate::states::{States, hex};
-use crate::{reduced, temporal, trace, unlisted};
+use crate::{reduced, refinement, temporal, trace, unlisted};
 use bombus_oracle::text::Core;
 use bombus_oracle::tree::Machine;
 use serde_json::Value as Json;
@@ -76,12 +76,16 @@ pub fn examined(files: Files, options: &Options) -> Result<Report, Unread> {
         counted: Counts::default(),
         root: hex(&c.states.root),
         reached: false,
+        refines: None,
     };
     for what in &c.manifest.not_certified {
         report.open.enter(&format!("the producer says that it is not certified: {what}"), String::new);
     }
     let examined = if !c.manifest.verified {
         trace::replay(&c, options.steps, &mut report.open)
+    } else if c.manifest.allowed {
+        // The lock-step looks at the machine too.
+        Ok(())
     } else if let Some(why) = &c.manifest.unlisted {
         unlisted::explored(&c, why, options, &mut report)
     } else if c.manifest.reduced {
@@ -89,6 +93,7 @@ pub fn examined(files: Files, options: &Options) -> Result<Report, Unread> {
     } else {
         verified(&c, options, &mut report)?
     };
+    let examined = examined.and_then(|()| refinement::examined(&c, options, &mut report));
     report.rejected = examined.err().or_else(|| report.open.ill_typed());
     Ok(report)
 }

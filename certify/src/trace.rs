@@ -26,18 +26,12 @@ pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String
     if !json["formula"].is_null() {
         return crate::word::replay(c, &json, steps, open);
     }
+    if json["lockstep"] == true {
+        return crate::refinement::replay(c, &json, steps, open);
+    }
     let (mut claim, trace) = trace_of(&c.machine, &json).map_err(|e| format!("trace.json: {e}"))?;
     claim.strict_guards = c.manifest.asked.strict_guards;
-    let asked = match claim.kind {
-        Kind::Invariant => c.manifest.asked.invariant,
-        Kind::Deadlock => c.manifest.asked.deadlock,
-        Kind::Goal => c.manifest.asked.goal,
-        Kind::Assertion => c.manifest.asked.assertions,
-        _ => true,
-    };
-    if !asked {
-        return Err(format!("a finding of kind {} was not asked for", claim.kind.word()));
-    }
+    is_asked(c, claim.kind)?;
     match judge(&c.machine, &trace, &claim, steps.saturating_add(reserve(steps))) {
         Verdict::Confirmed => Ok(()),
         Verdict::Refuted(why) => Err(why),
@@ -46,6 +40,18 @@ pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String
             Ok(())
         }
     }
+}
+
+/// Whether findings of a kind were asked for.
+pub fn is_asked(c: &Certificate, kind: Kind) -> Result<(), String> {
+    let asked = match kind {
+        Kind::Invariant => c.manifest.asked.invariant,
+        Kind::Deadlock => c.manifest.asked.deadlock,
+        Kind::Goal => c.manifest.asked.goal,
+        Kind::Assertion => c.manifest.asked.assertions,
+        _ => true,
+    };
+    if asked { Ok(()) } else { Err(format!("a finding of kind {} was not asked for", kind.word())) }
 }
 
 /// The parameters of an operation.

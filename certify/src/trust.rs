@@ -19,6 +19,8 @@ const CHECKING: Files = files!("": "encoding.rs", "states.rs", "manifest.rs", "c
     "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs",
     "reduced.rs");
 const SYMMETRY: Files = files!("": "orbit.rs");
+const REFINEMENT: Files =
+    files!("": "levels.rs", "player.rs", "simulation.rs", "clients.rs", "refinement.rs");
 const PROOFS: Files = files!("": "proof.rs", "lrat.rs");
 const FORMULAS: Files = files!("": "temporal.rs", "formula.rs", "product.rs", "word.rs");
 
@@ -30,12 +32,13 @@ fn lines(text: &str) -> usize {
 
 /// The table.
 pub fn text() -> String {
-    let parts: [(&str, Files); 6] = [
+    let parts: [(&str, Files); 7] = [
         ("the core language: its tree and its text", READING),
         ("the meaning of the core language (oracle)", MEANING),
         ("the checker of certificates", CHECKING),
         ("only for certificates up to symmetry", SYMMETRY),
         ("only for temporal formulas", FORMULAS),
+        ("only for refinements of classical B", REFINEMENT),
         ("for proofs by k-induction and IC3, in place of all others", PROOFS),
     ];
     let mut out = String::from("lines of code that a certificate rests on, without comments and tests\n");
@@ -44,7 +47,7 @@ pub fn text() -> String {
         out += &format!("{n:6}  {what}\n");
     }
     out += "\nNot checked: that model.core says what the sources say. It is a text to be read and compared:\n\
-            `bombus info --core MODEL` prints it, and its translation from the typed tree is one file,\n\
-            src/driver/judge/convert.rs. Parser and type checker of B stand before that file and are believed.";
+            `bombus info --core MODEL` prints it, and its translation from the typed tree is src/driver/judge/convert.rs,\n\
+            with levels.rs beside it for refinements. Parser and type checker of B stand before them and are believed.";
     out
 }

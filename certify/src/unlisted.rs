@@ -91,7 +91,7 @@ pub fn explored(c: &Certificate, why: &str, options: &Options, report: &mut Repo
 }
 
 /// The counts of the manifest against those of the exploration.
-fn compared(c: &Certificate, report: &mut Report) -> Result<(), String> {
+pub fn compared(c: &Certificate, report: &mut Report) -> Result<(), String> {
     let (claimed, counted) = (&c.manifest.counts, &report.counted);
     let fits = match claimed.valuations.cmp(&counted.valuations) {
         _ if !c.manifest.is_counted() => true,

@@ -422,4 +422,4 @@ macro_rules! machine {
 
 machine! { sets "sets", freetypes "freetypes", constants "constants", variables "variables", properties "properties",
 invariant "invariant", assertions "assertions", initialisation "init", operations "operations", goal "goal",
-scope "scope" }
+scope "scope", refines "refines" }

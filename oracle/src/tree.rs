@@ -308,6 +308,12 @@ pub struct Machine {
     pub operations: Vec<Operation>,
     pub goal: Option<Pred>,
     pub scope: Option<Pred>,
+    /// If it refines others: a machine of its name with what it says of them, and then they, nearest first. The invariant of that
+    /// machine are the conjuncts of all invariants that speak of variables which only abstractions have, its assertions those
+    /// that do, its operations the events with loop invariants that do, and what these call. An abstraction has variables, an
+    /// initialisation, and operations over the sets and constants of the refining machine; an event of it has the name of the
+    /// event that refines it. Variables of one name are one variable.
+    pub refines: Vec<Machine>,
 }
 
 impl Machine {

@@ -530,7 +530,7 @@ fn info(args: &args::Info) -> u8 {
                 return status::OK;
             }
             if args.core {
-                return match driver::core_text(&model.machine) {
+                return match driver::core_text(&model) {
                     Ok(text) => {
                         say(&text);
                         status::OK

@@ -57,6 +57,8 @@ struct Draft {
     not_certified: Vec<String>,
     /// Why no states are listed, where the search kept none.
     unlisted: Option<String>,
+    /// Only the calls that abstractions allow were followed.
+    allowed: bool,
     /// A proof that needs no states.
     proof: Option<ProofFiles>,
     /// Why there are no states.
@@ -108,6 +110,16 @@ impl Certificate {
             shown.is_some_and(|v| v.kind == *kind && v.property == *property)
         };
         draft.trace = draft.trace.take().filter(is_shown);
+    }
+
+    /// Takes that the machine was followed as far as its abstractions allow calls, and no further.
+    pub(super) fn take_allowed(&self) {
+        let mut draft = self.draft.lock();
+        *draft = Draft {
+            allowed: true,
+            not_certified: std::mem::take(&mut draft.not_certified),
+            ..Draft::default()
+        };
     }
 
     /// Takes a proof that needs no states, or why there is none.
@@ -168,23 +180,23 @@ impl Certificate {
     ) -> Option<Result<String, String>> {
         let dir = self.dir.as_ref()?;
         let mut draft = std::mem::take(&mut *self.draft.lock());
-        // A violation that the machine shows by itself is none of its abstractions.
-        let refines = model.refinement.as_ref().is_some_and(|chain| !chain.levels.is_empty());
-        if refines && outcome.verdict() != Verdict::Violated {
-            draft.not_certified.push("that the machine refines its abstractions".into());
-        }
         if outcome.verdict() == Verdict::Verified
             && draft.states.is_none()
             && let Some(proof) = draft.proof.take()
         {
-            return Some(proof.write(dir, &draft.not_certified, &model.machine, sources, options, outcome));
+            return Some(proof.write(dir, &draft.not_certified, model, sources, options, outcome));
         }
         let done = match outcome.verdict() {
             Verdict::Incomplete => Err("the verdict is incomplete".into()),
             Verdict::Verified => {
                 draft.unlisted = unlisted(options, outcome).filter(|_| draft.states.is_none());
+                if draft.allowed {
+                    draft.unlisted = Some("only the calls that the abstractions allow were followed".into());
+                }
                 if draft.unlisted.is_some() {
                     let _ = std::fs::remove_file(dir.join("states.bin"));
+                }
+                if draft.unlisted.is_some() && !draft.allowed {
                     draft.symmetry = outcome.reductions.symmetric_sets.clone();
                     draft.reduced = outcome.reductions.por_details.as_ref().is_some_and(|d| d.reduced > 0);
                     let decided = outcome.temporal.iter().filter(|_| draft.formulas.is_empty());
@@ -199,8 +211,7 @@ impl Certificate {
                 draft.violated()
             }
         };
-        let done =
-            done.and_then(|parts| manifest(&draft, parts, dir, &model.machine, sources, options, outcome));
+        let done = done.and_then(|parts| manifest(&draft, parts, dir, model, sources, options, outcome));
         if done.is_err() {
             FILES.iter().for_each(|name| _ = std::fs::remove_file(dir.join(name)));
         }
@@ -244,13 +255,14 @@ fn manifest(
     draft: &Draft,
     parts: Parts,
     dir: &Path,
-    machine: &Machine,
+    model: &Model,
     sources: &Sources,
     options: &CheckOptions,
     outcome: &Outcome,
 ) -> Result<String, String> {
+    let machine = &model.machine;
     let unknown = |what: String| format!("the core language does not have {what}");
-    let (core, events) = judge::core_with_events(machine).map_err(unknown)?;
+    let (core, events) = judge::core_with_events(model).map_err(unknown)?;
     let mut hashes: serde_json::Map<String, Json> = serde_json::Map::new();
     hashes.insert("model.core".into(), json!(sha256(core.as_bytes())));
     hashes.extend(parts.hashes.iter().map(|(name, hash)| (name.to_string(), json!(hash))));
@@ -267,6 +279,7 @@ fn manifest(
         "symmetry": draft.symmetry,
         "reduced": draft.reduced,
         "unlisted": draft.unlisted,
+        "calls": draft.allowed.then_some("allowed"),
         "formulas": draft.formulas,
         "assumptions": ["model.core says what the sources say"],
         "not_certified": draft.not_certified,

@@ -5,12 +5,14 @@
 //! name the oracle. Never here: how a finding was made.
 
 pub mod convert;
+mod levels;
 pub(super) mod reference;
 
 use crate::base::finding::FindingKind;
 use crate::evaluate::{State, Transition};
 use crate::lang::typed::{Machine, Pred, Type, VarId};
 use crate::lang::value::Value;
+use crate::model::Model;
 use crate::report::Judge;
 use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::judge::{Claim, Verdict, judge};
@@ -60,16 +62,20 @@ pub fn confirm(machine: &Machine, path: &[Stop], finding: &Finding) -> Result<Ju
     }
 }
 
-/// The machine as the oracle reads it, in the oracle's own text form.
-pub fn core_text(machine: &Machine) -> Result<String, String> {
-    Converter::new(machine).machine().map(|m| m.write())
+/// The model as the oracle reads it, with the abstractions of its machine, in the oracle's own text form.
+pub fn core_text(model: &Model) -> Result<String, String> {
+    core_with_events(model).map(|(text, _)| text)
 }
 
-/// The machine in the oracle's text form, and the names of its events there.
-pub fn core_with_events(machine: &Machine) -> Result<(String, Vec<String>), String> {
-    let converter = Converter::new(machine);
-    let events = (0..machine.events.len()).map(|e| converter.event(e).to_string()).collect();
-    Ok((converter.machine()?.write(), events))
+/// The model in the oracle's text form, and the names of its events there.
+pub fn core_with_events(model: &Model) -> Result<(String, Vec<String>), String> {
+    let converter = Converter::new(&model.machine);
+    let events = (0..model.machine.events.len()).map(|e| converter.event(e).to_string()).collect();
+    let mut core = converter.machine()?;
+    if let Some(chain) = model.refinement.as_ref().filter(|chain| !chain.levels.is_empty()) {
+        core.refines = levels::refinement(chain, &|e| converter.event(e))?;
+    }
+    Ok((core.write(), events))
 }
 
 /// A predicate in the oracle's text form.
@@ -94,6 +100,21 @@ pub fn finding_json(machine: &Machine, path: &[Stop], finding: &Finding) -> Resu
     let in_state = matches!(claim.kind, Kind::Invariant | Kind::Goal | Kind::Deadlock | Kind::Properties);
     let event = claim.event.filter(|_| !in_state);
     json["while"] = json!(event.map(|(name, _)| json!({"name": &*name})));
+    Ok(json)
+}
+
+/// A finding of the lock-step of a machine with its abstractions, as a checker of certificates reads it. The event is the one
+/// whose call shows it, if it is no step that cannot be followed.
+pub fn lockstep_json(
+    machine: &Machine,
+    path: &[Stop],
+    kind: FindingKind,
+    event: Option<usize>,
+) -> Result<Json, String> {
+    let mut json = path_json(machine, path)?;
+    let name = |e| json!({"name": &*Converter::new(machine).event(e)});
+    (json["kind"], json["lockstep"]) = (json!(kind.word()), json!(true));
+    (json["place"], json["while"]) = (Json::Null, json!(event.map(name)));
     Ok(json)
 }
 

@@ -7,7 +7,7 @@
 //! the machine alone does not have. So a failing action, invariant or assertion that the machine alone shows is a fault
 //! only if the lock-step check, which knows those variables, meets it too; else it is a warning.
 
-use super::{CheckOptions, Engine, Explored, one_line};
+use super::{CheckOptions, Engine, Explored, judge, one_line};
 use crate::base::Span;
 use crate::base::budget::Budget;
 use crate::base::diagnostic::Sources;
@@ -44,10 +44,8 @@ const MANY: u64 = 20_000;
 pub fn first_look(model: &Model, options: &CheckOptions, budget: &Budget, temporal: bool) -> Option<Budget> {
     let followed = model.refinement.as_ref().is_some_and(|c| !c.levels.is_empty());
     let on_states = matches!(options.engine, Engine::Explicit | Engine::Evaluate | Engine::Reference);
-    let kept = options.certificate.is_asked()
-        || options.cluster.is_some()
-        || options.checkpoint.save.is_some()
-        || options.checkpoint.resume.is_some();
+    let kept =
+        options.cluster.is_some() || options.checkpoint.save.is_some() || options.checkpoint.resume.is_some();
     let more_asked = temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
     let allowed = budget.max_states.is_none_or(|n| n > MANY);
     (followed && on_states && !kept && !more_asked && allowed).then(|| budget.of_states(MANY))
@@ -79,9 +77,9 @@ pub fn followed_first(
     let whole = followup.incomplete.is_empty() && (options.keep_going || followup.findings.is_empty());
     // That the first look was a short one is no limit of the user's.
     let cut = |first| Explored { ledger: Ledger::default(), ..first };
-    let mut explored = if whole { inside(first, model, &followup) } else { cut(first) };
+    let mut explored = if whole { inside(first, model, options, &followup) } else { cut(first) };
     enter_unfollowed(model, &mut explored.ledger);
-    merge(&mut explored, sources, options, &followup);
+    merge(&mut explored, model, sources, options, &followup);
     Some(explored)
 }
 
@@ -121,15 +119,18 @@ pub fn judge(
     let settled = followup.findings.is_empty() && followup.incomplete.is_empty();
     if doubtful && settled && is_only_doubtful(&explored) {
         let more_asked = temporal || model.machine.goal.is_some() || model.machine.scope.is_some();
-        explored =
-            if more_asked { outside(explored, options, again)? } else { inside(explored, model, &followup) };
+        explored = if more_asked {
+            outside(explored, options, again)?
+        } else {
+            inside(explored, model, options, &followup)
+        };
         enter_unfollowed(model, &mut explored.ledger);
     } else if doubtful && !followup.findings.is_empty() {
         leave_to_lockstep(&mut explored);
     } else if doubtful && !followup.incomplete.is_empty() {
         put_in_doubt(&mut explored);
     }
-    merge(&mut explored, sources, options, &followup);
+    merge(&mut explored, model, sources, options, &followup);
     Ok(explored)
 }
 
@@ -147,9 +148,10 @@ fn leave_to_lockstep(explored: &mut Explored) {
 }
 
 /// The machine as far as clients may call it, which the lock-step check saw whole.
-fn inside(explored: Explored, model: &Model, followup: &Followup) -> Explored {
+fn inside(explored: Explored, model: &Model, options: &CheckOptions, followup: &Followup) -> Explored {
     let mut explored = explored;
     let reached = &followup.reached;
+    options.certificate.take_allowed();
     warn_of_outside(&mut explored);
     explored.warnings.push("counted are the calls that the precondition of the abstraction allows".into());
     explored.found.clear();
@@ -220,7 +222,28 @@ fn outside(
     Ok(whole)
 }
 
-fn merge(explored: &mut Explored, sources: &Sources, options: &CheckOptions, followup: &Followup) {
+/// The trace of a finding, for the certificate. What the machine alone showed before is not the finding any more.
+fn certify(model: &Model, options: &CheckOptions, finding: &Finding) {
+    if !options.certificate.is_asked() {
+        return;
+    }
+    let path: Vec<judge::Stop> =
+        finding.path.iter().map(|(by, state)| judge::Stop { by: by.as_ref(), state }).collect();
+    let json = match path.is_empty() {
+        true => Err("a trace of what fails before the first state".into()),
+        false => judge::lockstep_json(&model.machine, &path, finding.kind, finding.event),
+    };
+    options.certificate.keep_trace_of(None);
+    options.certificate.take_trace(finding.kind.word(), &finding.property, json);
+}
+
+fn merge(
+    explored: &mut Explored,
+    model: &Model,
+    sources: &Sources,
+    options: &CheckOptions,
+    followup: &Followup,
+) {
     for reason in &followup.incomplete {
         explored.ledger.enter(format!("refinement: {}", one_line(reason)));
     }
@@ -243,7 +266,10 @@ fn merge(explored: &mut Explored, sources: &Sources, options: &CheckOptions, fol
         }
         explored.joint.extend(finding.joint.clone().map(|state| (finding.property.clone(), state)));
         match &explored.violation {
-            None => explored.violation = Some(violation(sources, finding)),
+            None => {
+                certify(model, options, finding);
+                explored.violation = Some(violation(sources, finding));
+            }
             Some(_) if options.keep_going => explored.others.push(violation(sources, finding)),
             Some(_) => break,
         }

@@ -12,7 +12,7 @@ mod models;
 use binary::{Folder, bombus};
 use bombus_certify::certificate::Unread;
 use bombus_certify::run::{Options, check};
-use models::{MODELS, Model};
+use models::{MODELS, Model, REFINES};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
@@ -33,7 +33,11 @@ enum Run {
 }
 
 fn run(model: &Model, options: &[&str], fault: &str) -> Run {
-    let folder = Folder::with_machine(model.text);
+    let (machine, above) = model.text.split_once(REFINES).unwrap_or((model.text, ""));
+    let folder = Folder::with_machine(machine);
+    if !above.is_empty() {
+        folder.write("A.mch", above);
+    }
     let dir = folder.path("certificate");
     let limits = ["--progress", "off", "--workers", "2", "--max-states", "200000", "--time-limit", "600"];
     let output = bombus()

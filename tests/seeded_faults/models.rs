@@ -30,7 +30,13 @@ pub const MODELS: &[Model] = &[
     Model { text: RING, runs: &[&["--symmetry", "exact", "--set", "P=4"]] },
     Model { text: LEADER, runs: &[&["--symmetry", "exact"]] },
     Model { text: GRAPH, runs: &[&["--symmetry", "exact"]] },
+    Model { text: OTHER_RESULT, runs: &[&[]] },
+    Model { text: OTHER_STATE, runs: &[&[]] },
+    Model { text: EXPECTS_MORE, runs: &[&[]] },
 ];
+
+/// What stands between a refinement and the machine that it refines, `A`.
+pub const REFINES: &str = "---";
 
 const STATEMENTS: &str = "MACHINE Statements
 VARIABLES x, y, z, b, p
@@ -293,3 +299,24 @@ OPERATIONS
   link(x, y) = SELECT x : P & y : P & x |-> y /: r THEN r := r \\/ {x |-> y} END;
   clear = r := {}
 END";
+
+const OTHER_RESULT: &str =
+    "REFINEMENT M REFINES A VARIABLES y INVARIANT y : 0..3 & y = 3 - x INITIALISATION y := 3
+OPERATIONS step = SELECT y > 0 THEN y := y - 1 END; r <-- get = r := y END
+---
+MACHINE A VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0
+OPERATIONS step = SELECT x < 3 THEN x := x + 1 END; r <-- get = r := x END";
+
+const OTHER_STATE: &str =
+    "REFINEMENT M REFINES A VARIABLES y INVARIANT y : 0..3 & y = 3 - x INITIALISATION y := 3
+OPERATIONS step = y := 0 END
+---
+MACHINE A VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0
+OPERATIONS step = x := (x + 1) mod 4 END";
+
+const EXPECTS_MORE: &str =
+    "REFINEMENT M REFINES A VARIABLES y INVARIANT y : 0..3 & y = x INITIALISATION y := 0
+OPERATIONS step = PRE y < 2 THEN y := y + 1 END; back = y := 0 END
+---
+MACHINE A VARIABLES x INVARIANT x : 0..3 INITIALISATION x := 0
+OPERATIONS step = PRE x < 3 THEN x := x + 1 END; back = x := 0 END";

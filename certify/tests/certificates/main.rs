@@ -4,6 +4,7 @@ mod hostile;
 mod mutations;
 mod parts;
 mod producer;
+mod refinements;
 
 use bombus_certify::certificate::Unread;
 use bombus_certify::report::Report;

@@ -8,6 +8,7 @@ use crate::analyse::proof_info::ProofInfo;
 use crate::base::diagnostic::Sources;
 use crate::driver::{CheckOptions, build, judge};
 use crate::lang::typed::{Clause, Machine};
+use crate::model::Model;
 use crate::report::{Outcome, Symbolic};
 use crate::symbolic::ic3::certificate::{Recheck, proofs, recheck};
 use crate::symbolic::lrat::Proof;
@@ -161,15 +162,16 @@ impl ProofFiles {
         &self,
         dir: &Path,
         not_certified: &[String],
-        machine: &Machine,
+        model: &Model,
         sources: &Sources,
         options: &CheckOptions,
         outcome: &Outcome,
     ) -> Result<String, String> {
+        let machine = &model.machine;
         let mut files: Vec<(&str, &[u8])> =
             self.files.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
         // The checker counts the events there, if the core language has what the machine needs.
-        let core = judge::core_with_events(machine).ok().map(|(core, _)| core);
+        let core = judge::core_with_events(model).ok().map(|(core, _)| core);
         files.extend(core.iter().map(|core| ("model.core", core.as_bytes())));
         let write = |name: &str, bytes: &[u8]| {
             std::fs::write(dir.join(name), bytes).map_err(|e| format!("{}: {e}", dir.join(name).display()))
@@ -177,7 +179,10 @@ impl ProofFiles {
         let hashes: serde_json::Map<String, Json> =
             files.iter().map(|(name, bytes)| (name.to_string(), json!(sha256(bytes)))).collect();
         let obligation = |(name, words): &(String, String)| json!({"name": name, "says": words});
-        let open: Vec<&String> = self.open.iter().chain(not_certified).collect();
+        let mut open: Vec<&str> = self.open.iter().chain(not_certified).map(String::as_str).collect();
+        if core.is_none() && model.refinement.as_ref().is_some_and(|chain| !chain.levels.is_empty()) {
+            open.push("that the machine refines its abstractions");
+        }
         let json = json!({
             "format": "bombus-proof",
             "version": VERSION,

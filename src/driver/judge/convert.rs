@@ -66,6 +66,13 @@ impl<'m> Converter<'m> {
         Converter { machine, names, operations }
     }
 
+    /// A converter for the operations of all levels of a refinement, under names that no operation of a model has.
+    pub(super) fn of_levels(machine: &'m typed::Machine) -> Converter<'m> {
+        let numbered = |(at, o): (usize, &typed::Operation)| Name::from(format!("{}~{at}", o.name));
+        let operations = machine.operations.iter().enumerate().map(numbered).collect();
+        Converter { operations, ..Converter::new(machine) }
+    }
+
     /// The whole machine.
     pub fn machine(&self) -> Result<tree::Machine, Unknown> {
         let m = self.machine;
@@ -86,6 +93,7 @@ impl<'m> Converter<'m> {
             operations: self.all_operations()?,
             goal: m.goal.as_ref().map(|p| self.pred(p)).transpose()?,
             scope: m.scope.as_ref().map(|p| self.pred(p)).transpose()?,
+            refines: Vec::new(),
         })
     }
 
@@ -161,7 +169,7 @@ impl<'m> Converter<'m> {
         })
     }
 
-    fn clauses(&self, clauses: &[typed::Clause]) -> Result<Vec<tree::Clause>, Unknown> {
+    pub(super) fn clauses(&self, clauses: &[typed::Clause]) -> Result<Vec<tree::Clause>, Unknown> {
         let clause = |c: &typed::Clause| {
             let label = c.label.as_ref().map_or_else(|| Name::from(&*c.text), |l| Name::from(&**l));
             Ok(tree::Clause { label, pred: self.pred(&c.pred)? })
@@ -170,21 +178,24 @@ impl<'m> Converter<'m> {
     }
 
     fn all_operations(&self) -> Result<Vec<tree::Operation>, Unknown> {
-        let m = self.machine;
-        let events: BTreeSet<_> = m.events.iter().copied().collect();
-        let one = |(at, o): (usize, &typed::Operation)| {
-            Ok(tree::Operation {
-                name: self.operations[at].clone(),
-                event: events.contains(&typed::OpId(at as u32)),
-                params: self.vars(&o.params)?,
-                results: self.vars(&o.results)?,
-                body: self.subst(&o.body)?,
-            })
-        };
-        m.operations.iter().enumerate().map(one).collect()
+        let events: BTreeSet<_> = self.machine.events.iter().copied().collect();
+        let all = (0..self.machine.operations.len()).map(|at| typed::OpId(at as u32));
+        all.map(|op| Ok(tree::Operation { event: events.contains(&op), ..self.operation(op)? })).collect()
     }
 
-    fn vars(&self, ids: &[VarId]) -> Result<Vec<tree::Var>, Unknown> {
+    /// An operation that is only called.
+    pub(super) fn operation(&self, op: typed::OpId) -> Result<tree::Operation, Unknown> {
+        let o = self.machine.op(op);
+        Ok(tree::Operation {
+            name: self.operations[op.0 as usize].clone(),
+            event: false,
+            params: self.vars(&o.params)?,
+            results: self.vars(&o.results)?,
+            body: self.subst(&o.body)?,
+        })
+    }
+
+    pub(super) fn vars(&self, ids: &[VarId]) -> Result<Vec<tree::Var>, Unknown> {
         ids.iter().map(|v| Ok((self.name(*v), self.ty(&self.machine.var(*v).ty)?))).collect()
     }
 
@@ -514,7 +525,7 @@ impl<'m> Converter<'m> {
         Ok(tree::Target { var: self.name(t.var), path })
     }
 
-    fn subst(&self, s: &typed::Stmt) -> Result<Subst, Unknown> {
+    pub(super) fn subst(&self, s: &typed::Stmt) -> Result<Subst, Unknown> {
         let boxed = |s: &typed::Stmt| Ok::<_, Unknown>(Box::new(self.subst(s)?));
         let other = |s: &Option<Box<typed::Stmt>>| s.as_ref().map(|s| boxed(s)).transpose();
         let names = |vars: &[VarId]| vars.iter().map(|v| self.name(*v)).collect::<Vec<_>>();

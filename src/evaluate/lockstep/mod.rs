@@ -34,7 +34,7 @@ use crate::called::Values;
 use crate::env::Env;
 use crate::error::{Error, Res};
 use crate::search::{TraceStep, kind_of};
-use crate::{Constants, ErrorKind, Interpreter, State};
+use crate::{Constants, ErrorKind, Interpreter, State, Transition};
 use bombus_base::Span;
 use bombus_base::budget::{Budget, Stop};
 use bombus_base::finding::FindingKind;
@@ -74,6 +74,10 @@ pub struct Finding {
     /// Where a gluing conjunct is false: the values of all levels.
     pub joint: Option<State>,
     pub trace: Vec<TraceStep>,
+    /// The event whose computation goes wrong, by its number.
+    pub event: Option<usize>,
+    /// The same steps as values: the states of the checked machine, and the transition that leads to each but the first.
+    pub path: Vec<(Option<Transition>, State)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -618,11 +622,11 @@ impl<'m> Search<'m> {
             machine.op(self.chain.events[step.event].op).span
         });
         // The combined state has no number: the step that leads to it ends the trace.
-        let trace = self.trace_to(c, from);
+        let (trace, path) = (self.trace_to(c, from.clone()), self.path_to(c, from));
         let joint = near.shown_by.map(|a| self.joint(c, a));
         // A step that no conjunct refuses is shown by the operation that makes it.
         let span = if near.span == Span::default() { operation } else { near.span };
-        Ok(self.report(Finding { kind, property, lines, span, joint, trace }))
+        Ok(self.report(Finding { kind, property, lines, span, joint, trace, event: None, path }))
     }
 
     fn finding(
@@ -640,11 +644,11 @@ impl<'m> Search<'m> {
                 format!("while computing {}", self.chain.machine.op(self.chain.events[event].op).name),
             );
         }
-        let trace = at.map_or_else(Vec::new, |at| {
+        let (trace, path) = at.map_or_else(Default::default, |at| {
             let Node { concrete, from, .. } = &self.nodes[at];
-            self.trace_to(*concrete, from.clone())
+            (self.trace_to(*concrete, from.clone()), self.path_to(*concrete, from.clone()))
         });
-        self.report(Finding { kind, property, lines, span, joint: None, trace })
+        self.report(Finding { kind, property, lines, span, joint: None, trace, event, path })
     }
 
     /// The values of a concrete state and of an abstract one, in the order of the machine of all levels.

@@ -6,6 +6,7 @@ use crate::called::Values;
 use crate::env::Env;
 use crate::lockstep::{Search, Step};
 use crate::search::TraceStep;
+use crate::{State, Transition};
 use bombus_base::Span;
 use bombus_lang::typed::{Pred, PredKind, VarId};
 use bombus_lang::value::Value;
@@ -107,6 +108,24 @@ impl Search<'_> {
             lines.push(format!("or in one of {} other states", states.len() - MAX_STATES));
         }
         lines
+    }
+
+    /// The states on the way to a concrete one by way of `from`, with the transitions between them.
+    pub(crate) fn path_to(&self, c: u32, from: Option<(usize, Step)>) -> Vec<(Option<Transition>, State)> {
+        let (mut c, mut from) = (c, from);
+        let mut path = Vec::new();
+        loop {
+            let state = State { constants: self.constants.clone(), variables: self.concretes.get(c).clone() };
+            let Some((at, step)) = from else {
+                path.push((None, state));
+                break;
+            };
+            let Step { event, params, results } = step;
+            path.push((Some(Transition { event, params, results, target: state.clone() }), state));
+            (c, from) = (self.nodes[at].concrete, self.nodes[at].from.clone());
+        }
+        path.reverse();
+        path
     }
 
     /// The steps that lead to a concrete state by way of `from`.
