@@ -10,7 +10,7 @@ use crate::members::{Members, decoded, valuation};
 use crate::memo::{Answers, Values, is_too_much};
 use crate::reads::variables;
 use crate::report::Open;
-use crate::start::{patient, shown};
+use crate::start::{is_answerable, patient, shown, words};
 use bombus_oracle::eval::{Env, Oracle, Slot};
 use bombus_oracle::exec::Kind;
 use bombus_oracle::search::{Look, State};
@@ -48,8 +48,10 @@ struct Step {
 }
 
 /// A property of single states, and whether it is the goal or the scope.
+#[derive(Clone, Copy)]
 enum Property {
-    Clause(Kind, Clause),
+    /// The kind of the clause, and its number among those of the kind.
+    Clause(Kind, usize),
     Goal,
     Scope,
 }
@@ -59,6 +61,13 @@ pub struct Examiner<'a> {
     c: &'a Certificate,
     machine: &'a Machine,
     oracle: Oracle<'a>,
+    /// Asked one after the other where `oracle` has no answer: about the machine with the bounds that follow from its
+    /// predicates, and about the machine in more steps.
+    others: Option<[Oracle<'a>; 2]>,
+    /// Steps of evaluation for one question.
+    most: u64,
+    /// The events that the first oracle had no answer about.
+    hard: Vec<bool>,
     members: &'a Members<'a>,
     slots: &'a [Option<Vec<Slot>>],
     values: Vec<Values>,
@@ -114,9 +123,9 @@ impl<'a> Examiner<'a> {
         let mut properties = Vec::new();
         let asked = &c.manifest.asked;
         let mut add = |kind: Kind, clauses: &[Clause]| {
-            for clause in clauses {
+            for (at, clause) in clauses.iter().enumerate() {
                 let reads = variables(machine, &clause.pred.write());
-                properties.push((Property::Clause(kind, clause.clone()), Answers::new(reads)));
+                properties.push((Property::Clause(kind, at), Answers::new(reads)));
             }
         };
         if asked.invariant {
@@ -138,7 +147,10 @@ impl<'a> Examiner<'a> {
         Examiner {
             c,
             machine,
-            oracle: patient(machine, steps),
+            oracle: Oracle::new(machine, steps),
+            others: None,
+            most: steps,
+            hard: vec![false; events.len()],
             members,
             slots,
             values: machine.variables.iter().map(|_| Values::default()).collect(),
@@ -194,7 +206,7 @@ impl<'a> Examiner<'a> {
                 self.oracle.restart();
                 let env = self.environment(k);
                 let holds = self.oracle.holds(&env, &self.atoms[a].0);
-                let holds = holds.map_err(|stop| crate::start::words(&stop));
+                let holds = holds.map_err(|stop| words(&stop));
                 self.atoms[a].1.add(holds, 32, &mut self.weight)
             });
             truths |= u64::from((*answer).clone()?) << a;
@@ -265,32 +277,58 @@ impl<'a> Examiner<'a> {
         if let Some(known) = self.properties[p].1.find(k, &self.ids) {
             return known;
         }
-        self.oracle.restart();
         let env = self.environment(k);
-        let truth = match &self.properties[p].0 {
-            Property::Clause(kind, clause) => {
+        let mut truth = self.asked(&env, None, p);
+        for other in [true, false] {
+            if matches!(&truth, Truth::Open(why) if is_answerable(why)) {
+                truth = self.asked(&env, Some(other), p);
+            }
+        }
+        self.properties[p].1.add(truth, 64, &mut self.weight)
+    }
+
+    /// An oracle with its machine: the first one that is asked, the one that knows bounds, or one with more steps.
+    fn oracle(&mut self, bounds: Option<bool>) -> (&Oracle<'a>, &'a Machine) {
+        let (c, machine, steps) = (self.c, self.machine, self.most);
+        let make = || [patient(c.bounded(), steps), patient(machine, steps)];
+        let (oracle, machine) = match bounds {
+            None => (&self.oracle, machine),
+            Some(true) => (&self.others.get_or_insert_with(make)[0], c.bounded()),
+            Some(false) => (&self.others.get_or_insert_with(make)[1], machine),
+        };
+        oracle.restart();
+        (oracle, machine)
+    }
+
+    /// What an oracle says about a property.
+    fn asked(&mut self, env: &Env, bounds: Option<bool>, p: usize) -> Truth {
+        let (c, property) = (self.c, self.properties[p].0);
+        let (oracle, machine) = self.oracle(bounds);
+        let open = |name: &str, stop| Truth::Open(format!("{name}: {}", words(&stop)));
+        match property {
+            Property::Clause(kind, at) => {
+                let all = if kind == Kind::Invariant { &machine.invariant } else { &machine.assertions };
                 let mut look = Look::default();
-                look.clauses(&self.oracle, &env, *kind, std::slice::from_ref(clause));
+                look.clauses(oracle, env, kind, &all[at..=at]);
                 match (look.findings.first(), look.incomplete.first()) {
                     (Some(f), _) => Truth::Wrong(format!("{}: {} {}", f.kind.word(), f.why, f.place)),
-                    (None, Some(why)) => Truth::Open(format!("{} {}: {why}", kind.word(), clause.label)),
+                    (None, Some(why)) => Truth::Open(format!("{} {}: {why}", kind.word(), all[at].label)),
                     (None, None) => Truth::Fine,
                 }
             }
-            Property::Goal => match self.c.machine.goal.as_ref().map(|g| self.oracle.holds(&env, g)) {
+            Property::Goal => match machine.goal.as_ref().map(|g| oracle.holds(env, g)) {
                 Some(Ok(true)) => Truth::Wrong("the goal is reached".into()),
                 Some(Ok(false)) | None => Truth::Fine,
-                Some(Err(stop)) => Truth::Open(format!("goal: {}", crate::start::words(&stop))),
+                Some(Err(stop)) => open("goal", stop),
             },
-            Property::Scope => match self.c.machine.scope.as_ref().map(|s| self.oracle.holds(&env, s)) {
+            Property::Scope => match c.machine.scope.as_ref().map(|s| oracle.holds(env, s)) {
                 Some(Ok(true)) | None => Truth::Fine,
                 Some(Ok(false)) => {
                     Truth::Wrong("it is outside the scope, so its successors are not known".into())
                 }
-                Some(Err(stop)) => Truth::Open(format!("scope: {}", crate::start::words(&stop))),
+                Some(Err(stop)) => open("scope", stop),
             },
-        };
-        self.properties[p].1.add(truth, 64, &mut self.weight)
+        }
     }
 
     /// All transitions of all events lead to members.
@@ -392,11 +430,17 @@ impl<'a> Examiner<'a> {
         if let Some(known) = self.events[e].1.find(k, &self.ids) {
             return known;
         }
-        self.oracle.restart();
         let env = self.environment(k);
+        let (name, strict) = (self.events[e].0.clone(), self.c.manifest.asked.strict_guards);
         let mut look = Look::default();
-        let name = self.events[e].0.clone();
-        look.events(&self.oracle, &env, Some(&name), self.c.manifest.asked.strict_guards);
+        for bounds in [self.hard[e].then_some(true), Some(true), Some(false)] {
+            look = Look::default();
+            look.events(self.oracle(bounds).0, &env, Some(&name), strict);
+            if look.incomplete.iter().all(|why| !is_answerable(why)) {
+                break;
+            }
+            self.hard[e] = true;
+        }
         let quiet = look.transitions.is_empty() && look.findings.is_empty() && look.incomplete.is_empty();
         let asked = |kind: Kind| kind != Kind::Assertion || self.c.manifest.asked.assertions;
         let wrong = look.findings.iter().find(|f| asked(f.kind)).map(|f| {

@@ -6,11 +6,12 @@
 //!
 //! `manifest` and `certificate` read the files, `encoding` and `states` the bytes in them. `start` has the obligations of
 //! constants and initial states, `examine` those of every state, with `reads` and `memo` to ask nothing twice and
-//! `members` to know what is listed; `orbit` renames elements. `trace` replays; `temporal` has
+//! `members` to know what is listed; `bounds` follow from predicates where the oracle cannot list bindings; `orbit` renames elements. `trace` replays; `temporal` has
 //! formulas, which `product` decides on all paths and `word` along one. `run` is
 //! the whole, `proof` checks refutations (`lrat`) instead of states, `unlisted` explores where no states are listed, `reduced`
 //! examines a list that is not closed, `log` lets it go on, `report` says the answer, `trust` counts what must be believed.
 
+pub mod bounds;
 pub mod certificate;
 pub mod encoding;
 pub mod examine;

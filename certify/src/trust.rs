@@ -17,7 +17,8 @@ const MEANING: Files = files!("../../oracle/src/": "value.rs", "sets.rs", "eval.
     "enumerate.rs", "grow.rs", "exec.rs", "search.rs", "judge.rs");
 const CHECKING: Files = files!("": "encoding.rs", "states.rs", "manifest.rs", "certificate.rs", "start.rs", "members.rs",
     "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs",
-    "reduced.rs");
+    "reduced.rs", "bounds/mod.rs", "bounds/walk.rs", "bounds/numbers.rs", "bounds/sequences.rs",
+    "bounds/functions.rs", "bounds/sets.rs", "bounds/inside.rs", "bounds/guards.rs");
 const SYMMETRY: Files = files!("": "orbit.rs");
 const PROOFS: Files = files!("": "proof.rs", "lrat.rs");
 const FORMULAS: Files = files!("": "temporal.rs", "formula.rs", "product.rs", "word.rs");
