@@ -74,8 +74,8 @@ fn range_of(site: &Site, y: &Var, parts: &[&Pred]) -> Option<Pred> {
     parts.iter().find(fits).map(|p| (**p).clone())
 }
 
-/// Where some conjuncts speak of one variable alone among several, that there is such a value: if there is none, one of them
-/// is false for each.
+/// Where some conjuncts speak of one variable alone among several, and one of them lists its values, that there is such a
+/// value: if there is none, one of the conjuncts is false for each.
 pub fn possible(vars: &[Var], all: &[&Pred]) -> Vec<Pred> {
     let mut out = Vec::new();
     for v in vars.iter().filter(|_| vars.len() > 1) {
@@ -83,7 +83,11 @@ pub fn possible(vars: &[Var], all: &[&Pred]) -> Vec<Pred> {
             mentions(**p, &v.0) && !vars.iter().any(|other| other.0 != v.0 && mentions(**p, &other.0))
         };
         let about: Vec<Pred> = all.iter().filter(alone).map(|p| (*p).clone()).collect();
-        if about.len() > 1 {
+        let lists = |p: &Pred| match p {
+            Pred::Rel(RelOp::In, x, Expr::Set(_) | Expr::Binary(BinOp::Interval, ..)) => is(x, &v.0),
+            _ => false,
+        };
+        if about.len() > 1 && about.iter().any(lists) {
             out.push(Pred::Exists(vec![v.clone()], Box::new(Pred::And(about))));
         }
     }

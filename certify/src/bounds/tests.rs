@@ -85,6 +85,8 @@ fn a_function_is_what_equations_for_all_its_images_say() {
     let total = "(: f (--> (.. 1 3) NATURAL))";
     let all = "(! ((x INTEGER)) (=> (: x (.. 2 3)) (= (@ f x) (* x x))))";
     listed("f", &format!("(& ({total} {all} (= (@ f 1) 7)))"), &["{(1|->7),(2|->4),(3|->9)}"]);
+    let other = "(: x (.. 1 2)) (> x 1)";
+    listed("fx", &format!("(& ({total} {all} {other} (= (@ f 1) 7)))"), &["{(1|->7),(2|->4),(3|->9)} 2"]);
     // Two images of one point: no function.
     listed("f", &format!("(& ({total} {all} (= (@ f 1) 7) (= (@ f 2) 5)))"), &[]);
     // The image of 1 is free.
