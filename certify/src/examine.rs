@@ -8,6 +8,7 @@ use crate::certificate::Certificate;
 use crate::encoding::{Reader, put, put_number};
 use crate::members::{Members, decoded, valuation};
 use crate::memo::{Answers, Values, is_too_much};
+use crate::points::{Change, Move, Places, Question, Split};
 use crate::reads::variables;
 use crate::report::Open;
 use crate::start::{is_answerable, patient, shown, words};
@@ -15,7 +16,7 @@ use bombus_oracle::eval::{Env, Oracle, Slot};
 use bombus_oracle::exec::Kind;
 use bombus_oracle::search::{Look, State};
 use bombus_oracle::text::Core;
-use bombus_oracle::tree::{Clause, Machine, Name, Pred};
+use bombus_oracle::tree::{Clause, Machine, Name, Operation, Pred};
 use bombus_oracle::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,6 +74,9 @@ pub struct Examiner<'a> {
     values: Vec<Values>,
     properties: Vec<(Property, Answers<Truth>)>,
     events: Vec<(Name, Answers<Steps>)>,
+    /// The events that are looked at by the values of their parameters.
+    splits: Vec<Option<Split>>,
+    places: Places,
     /// Predicates of formulas.
     atoms: Vec<(Pred, Answers<Result<bool, String>>)>,
     /// The numbers of the values of the state under examination.
@@ -144,10 +148,22 @@ impl<'a> Examiner<'a> {
             (o.name.clone(), Answers::new(variables(machine, &o.body.write())))
         };
         let events: Vec<_> = machine.operations.iter().filter(|o| o.event).map(event).collect();
+        let oracle = Oracle::new(machine, steps);
+        let mut places = Places::new(machine);
+        let mut split = |op: &Operation| match slots {
+            [Some(constants)] => {
+                let env = oracle.environment(constants, None);
+                Split::new(machine, op, &oracle, &env, &mut places)
+            }
+            _ => None,
+        };
+        let splits = machine.operations.iter().filter(|o| o.event).map(&mut split).collect();
         Examiner {
             c,
             machine,
-            oracle: Oracle::new(machine, steps),
+            oracle,
+            splits,
+            places,
             others: None,
             most: steps,
             hard: vec![false; events.len()],
@@ -218,6 +234,8 @@ impl<'a> Examiner<'a> {
         self.values.iter_mut().for_each(Values::clear);
         self.properties.iter_mut().for_each(|p| p.1.clear());
         self.events.iter_mut().for_each(|e| e.1.clear());
+        self.splits.iter_mut().flatten().for_each(Split::clear);
+        self.places.clear();
         self.atoms.iter_mut().for_each(|a| a.1.clear());
         self.ids.clear();
         self.weight = 0;
@@ -245,6 +263,7 @@ impl<'a> Examiner<'a> {
                 None => {
                     let value =
                         Reader::new(self.machine, own).value(t).map_err(|why| format!("{name}: {why}"))?;
+                    self.places.add(self.machine, i, own, &mut self.weight);
                     self.values[i].add(own, value, &mut self.weight)
                 }
             };
@@ -340,6 +359,26 @@ impl<'a> Examiner<'a> {
     ) -> Result<(), String> {
         let (mut quiet, mut targets) = (true, Vec::new());
         for e in 0..self.events.len() {
+            if let Some(moves) = self.moves(e, k) {
+                let mut made = 0;
+                for step in moves.iter() {
+                    quiet &= step.quiet;
+                    if let Some(why) = &step.wrong {
+                        return Err(format!("{why}; {}", self.text()));
+                    }
+                    let Some(writes) = &step.writes else { continue };
+                    self.spell_move(k, writes);
+                    let target = if self.bytes == own { Some(number) } else { self.member((e, made), k)? };
+                    made += 1;
+                    match (&mut edges, target) {
+                        (Some(edge), target) => edge(e, target),
+                        (None, target) => targets.extend(target.filter(|t| *t != number)),
+                    }
+                }
+                let count = &mut self.counted.events[e];
+                *count = (count.0 + u64::from(made > 0), count.1 + made as u64);
+                continue;
+            }
             let steps = self.steps(e, k);
             quiet &= steps.quiet;
             if let Some(why) = &steps.wrong {
@@ -387,6 +426,59 @@ impl<'a> Examiner<'a> {
             let written = writes.next_if(|w| w.0 == i).map(|w| &steps.bytes[w.1.clone()]);
             self.bytes.extend_from_slice(written.unwrap_or(self.values[i].bytes(*id)));
         }
+    }
+
+    /// Spells the state after a move.
+    fn spell_move(&mut self, k: usize, writes: &[(usize, Change)]) {
+        self.bytes.clear();
+        put_number(k as u64, &mut self.bytes);
+        let mut writes = writes.iter().peekable();
+        for (i, id) in self.ids.iter().enumerate() {
+            let own = self.values[i].bytes(*id);
+            match writes.next_if(|w| w.0 == i) {
+                Some((_, change)) => self.places.changed(i, *id, own, change, &mut self.bytes),
+                None => self.bytes.extend_from_slice(own),
+            }
+        }
+    }
+
+    /// What an event does for each value of its parameters in the state under examination, if it is looked at in that way.
+    fn moves(&mut self, e: usize, k: usize) -> Option<Vec<Arc<Move>>> {
+        let mut split = self.splits[e].take()?;
+        let mut moves = Vec::with_capacity(split.len());
+        for at in 0..split.len() {
+            let known = split.find(at, &self.ids, &self.places);
+            let answer = match known {
+                Some(known) => Some(known),
+                None => self.ask(&mut split, (e, at), k),
+            };
+            match answer {
+                // The event is looked at as a whole from now on.
+                None => return None,
+                // Nothing happens there.
+                Some(answer) if answer.quiet => {}
+                Some(answer) => moves.push(answer),
+            }
+        }
+        self.splits[e] = Some(split);
+        Some(moves)
+    }
+
+    fn ask(&mut self, split: &mut Split, (e, at): (usize, usize), k: usize) -> Option<Arc<Move>> {
+        let (env, state) = (self.environment(k), self.state_values());
+        self.oracle.restart();
+        let asked = self.c.manifest.asked;
+        let question = Question {
+            machine: self.machine,
+            oracle: &self.oracle,
+            env: &env,
+            strict: asked.strict_guards,
+            is_wrong: &|f| f.kind != Kind::Assertion || asked.assertions,
+        };
+        let op = self.machine.operation(&self.events[e].0)?;
+        let (answer, size) = split.ask(at, op, &question, &state, &self.places)?;
+        self.weight += size;
+        Some(answer)
     }
 
     /// The successor that was spelled is a member: its number, if it is known.

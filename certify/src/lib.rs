@@ -5,7 +5,7 @@
 //! A certificate of "violated" is a trace, which is executed again. `docs/certificates.md` specifies the files.
 //!
 //! `manifest` and `certificate` read the files, `encoding` and `states` the bytes in them. `start` has the obligations of
-//! constants and initial states, `examine` those of every state, with `reads` and `memo` to ask nothing twice and
+//! constants and initial states, `examine` those of every state, with `reads`, `memo` and `points` to ask nothing twice and
 //! `members` to know what is listed; `bounds` follow from predicates where the oracle cannot list bindings; `orbit` renames elements. `trace` replays; `temporal` has
 //! formulas, which `product` decides on all paths and `word` along one. `run` is
 //! the whole, `proof` checks refutations (`lrat`) instead of states, `unlisted` explores where no states are listed, `reduced`
@@ -22,6 +22,7 @@ pub mod manifest;
 pub mod members;
 pub mod memo;
 pub mod orbit;
+pub mod points;
 pub mod product;
 pub mod proof;
 pub mod reads;

@@ -85,7 +85,7 @@ fn with(mut bounds: Vec<Pred>, vars: &[Var], p: &Pred) -> Pred {
 }
 
 /// The conjuncts of a predicate, without their labels.
-fn conjuncts<'p>(p: &'p Pred, out: &mut Vec<&'p Pred>) {
+pub fn conjuncts<'p>(p: &'p Pred, out: &mut Vec<&'p Pred>) {
     match p.bare() {
         Pred::And(ps) => ps.iter().for_each(|p| conjuncts(p, out)),
         p => out.push(p),

@@ -3,6 +3,7 @@
 mod hostile;
 mod mutations;
 mod parts;
+mod places;
 mod producer;
 
 use bombus_certify::certificate::Unread;
