@@ -3,6 +3,7 @@
 //! In: a directory, or files at hand. Out: claims, machine, constants and states, each of the form and the hash that it should have.
 //! Never here: evaluation.
 
+use crate::bounds;
 use crate::encoding::Reader;
 use crate::levels::Levels;
 use crate::manifest::Manifest;
@@ -11,6 +12,7 @@ use bombus_oracle::text::read;
 use bombus_oracle::tree::{Machine, Type};
 use bombus_oracle::value::Value;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// How `constants.bin` begins: name and version of the format.
 pub const MAGIC: &[u8; 12] = b"BombusCons\x01\n";
@@ -41,6 +43,7 @@ pub struct Certificate {
     pub states: States,
     /// The text of the trace, where the verdict is "violated".
     pub trace: Option<String>,
+    bounded: OnceLock<Machine>,
 }
 
 /// A way to the files of a certificate: the bytes of the file of a name, of at most so many.
@@ -72,6 +75,7 @@ impl Certificate {
             constants: Vec::new(),
             states: States::read(crate::states::MAGIC.to_vec()).map_err(|e| damaged("states.bin", e))?,
             trace: None,
+            bounded: OnceLock::new(),
         };
         if !manifest.verified {
             let trace = text("trace.json")?;
@@ -95,6 +99,15 @@ impl Certificate {
         certificate.states = States::read(states).map_err(|e| damaged("states.bin", e))?;
         same("states.bin", certificate.states.root)?;
         Ok(certificate)
+    }
+
+    /// The machine with the bounds that follow from its predicates, without its scope: to be asked where the oracle has no
+    /// answer about the machine as it stands.
+    pub fn bounded(&self) -> &Machine {
+        self.bounded.get_or_init(|| {
+            let window = self.manifest.window();
+            Machine { scope: None, ..bounds::bounded(&self.machine, window.as_ref()) }
+        })
     }
 }
 

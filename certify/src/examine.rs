@@ -8,14 +8,15 @@ use crate::certificate::Certificate;
 use crate::encoding::{Reader, put, put_number};
 use crate::members::{Members, decoded, valuation};
 use crate::memo::{Answers, Values, is_too_much};
+use crate::points::{Change, Move, Places, Question, Split};
 use crate::reads::variables;
 use crate::report::Open;
-use crate::start::{patient, shown};
+use crate::start::{is_answerable, patient, shown, words};
 use bombus_oracle::eval::{Env, Oracle, Slot};
 use bombus_oracle::exec::Kind;
 use bombus_oracle::search::{Look, State};
 use bombus_oracle::text::Core;
-use bombus_oracle::tree::{Clause, Machine, Name, Pred};
+use bombus_oracle::tree::{Clause, Machine, Name, Operation, Pred};
 use bombus_oracle::value::Value;
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,8 +49,10 @@ struct Step {
 }
 
 /// A property of single states, and whether it is the goal or the scope.
+#[derive(Clone, Copy)]
 enum Property {
-    Clause(Kind, Clause),
+    /// The kind of the clause, and its number among those of the kind.
+    Clause(Kind, usize),
     Goal,
     Scope,
 }
@@ -59,11 +62,21 @@ pub struct Examiner<'a> {
     c: &'a Certificate,
     machine: &'a Machine,
     oracle: Oracle<'a>,
+    /// Asked one after the other where `oracle` has no answer: about the machine with the bounds that follow from its
+    /// predicates, and about the machine in more steps.
+    others: Option<[Oracle<'a>; 2]>,
+    /// Steps of evaluation for one question.
+    most: u64,
+    /// The events that the first oracle had no answer about.
+    hard: Vec<bool>,
     members: &'a Members<'a>,
     slots: &'a [Option<Vec<Slot>>],
     values: Vec<Values>,
     properties: Vec<(Property, Answers<Truth>)>,
     events: Vec<(Name, Answers<Steps>)>,
+    /// The events that are looked at by the values of their parameters.
+    splits: Vec<Option<Split>>,
+    places: Places,
     /// Predicates of formulas.
     atoms: Vec<(Pred, Answers<Result<bool, String>>)>,
     /// The numbers of the values of the state under examination.
@@ -114,9 +127,9 @@ impl<'a> Examiner<'a> {
         let mut properties = Vec::new();
         let asked = &c.manifest.asked;
         let mut add = |kind: Kind, clauses: &[Clause]| {
-            for clause in clauses {
+            for (at, clause) in clauses.iter().enumerate() {
                 let reads = variables(machine, &clause.pred.write());
-                properties.push((Property::Clause(kind, clause.clone()), Answers::new(reads)));
+                properties.push((Property::Clause(kind, at), Answers::new(reads)));
             }
         };
         if asked.invariant {
@@ -135,10 +148,25 @@ impl<'a> Examiner<'a> {
             (o.name.clone(), Answers::new(variables(machine, &o.body.write())))
         };
         let events: Vec<_> = machine.operations.iter().filter(|o| o.event).map(event).collect();
+        let oracle = Oracle::new(machine, steps);
+        let mut places = Places::new(machine);
+        let mut split = |op: &Operation| match slots {
+            [Some(constants)] => {
+                let env = oracle.environment(constants, None);
+                Split::new(machine, op, &oracle, &env, &mut places)
+            }
+            _ => None,
+        };
+        let splits = machine.operations.iter().filter(|o| o.event).map(&mut split).collect();
         Examiner {
             c,
             machine,
-            oracle: patient(machine, steps),
+            oracle,
+            splits,
+            places,
+            others: None,
+            most: steps,
+            hard: vec![false; events.len()],
             members,
             slots,
             values: machine.variables.iter().map(|_| Values::default()).collect(),
@@ -194,7 +222,7 @@ impl<'a> Examiner<'a> {
                 self.oracle.restart();
                 let env = self.environment(k);
                 let holds = self.oracle.holds(&env, &self.atoms[a].0);
-                let holds = holds.map_err(|stop| crate::start::words(&stop));
+                let holds = holds.map_err(|stop| words(&stop));
                 self.atoms[a].1.add(holds, 32, &mut self.weight)
             });
             truths |= u64::from((*answer).clone()?) << a;
@@ -206,6 +234,8 @@ impl<'a> Examiner<'a> {
         self.values.iter_mut().for_each(Values::clear);
         self.properties.iter_mut().for_each(|p| p.1.clear());
         self.events.iter_mut().for_each(|e| e.1.clear());
+        self.splits.iter_mut().flatten().for_each(Split::clear);
+        self.places.clear();
         self.atoms.iter_mut().for_each(|a| a.1.clear());
         self.ids.clear();
         self.weight = 0;
@@ -233,6 +263,7 @@ impl<'a> Examiner<'a> {
                 None => {
                     let value =
                         Reader::new(self.machine, own).value(t).map_err(|why| format!("{name}: {why}"))?;
+                    self.places.add(self.machine, i, own, &mut self.weight);
                     self.values[i].add(own, value, &mut self.weight)
                 }
             };
@@ -265,32 +296,58 @@ impl<'a> Examiner<'a> {
         if let Some(known) = self.properties[p].1.find(k, &self.ids) {
             return known;
         }
-        self.oracle.restart();
         let env = self.environment(k);
-        let truth = match &self.properties[p].0 {
-            Property::Clause(kind, clause) => {
+        let mut truth = self.asked(&env, None, p);
+        for other in [true, false] {
+            if matches!(&truth, Truth::Open(why) if is_answerable(why)) {
+                truth = self.asked(&env, Some(other), p);
+            }
+        }
+        self.properties[p].1.add(truth, 64, &mut self.weight)
+    }
+
+    /// An oracle with its machine: the first one that is asked, the one that knows bounds, or one with more steps.
+    fn oracle(&mut self, bounds: Option<bool>) -> (&Oracle<'a>, &'a Machine) {
+        let (c, machine, steps) = (self.c, self.machine, self.most);
+        let make = || [patient(c.bounded(), steps), patient(machine, steps)];
+        let (oracle, machine) = match bounds {
+            None => (&self.oracle, machine),
+            Some(true) => (&self.others.get_or_insert_with(make)[0], c.bounded()),
+            Some(false) => (&self.others.get_or_insert_with(make)[1], machine),
+        };
+        oracle.restart();
+        (oracle, machine)
+    }
+
+    /// What an oracle says about a property.
+    fn asked(&mut self, env: &Env, bounds: Option<bool>, p: usize) -> Truth {
+        let (c, property) = (self.c, self.properties[p].0);
+        let (oracle, machine) = self.oracle(bounds);
+        let open = |name: &str, stop| Truth::Open(format!("{name}: {}", words(&stop)));
+        match property {
+            Property::Clause(kind, at) => {
+                let all = if kind == Kind::Invariant { &machine.invariant } else { &machine.assertions };
                 let mut look = Look::default();
-                look.clauses(&self.oracle, &env, *kind, std::slice::from_ref(clause));
+                look.clauses(oracle, env, kind, &all[at..=at]);
                 match (look.findings.first(), look.incomplete.first()) {
                     (Some(f), _) => Truth::Wrong(format!("{}: {} {}", f.kind.word(), f.why, f.place)),
-                    (None, Some(why)) => Truth::Open(format!("{} {}: {why}", kind.word(), clause.label)),
+                    (None, Some(why)) => Truth::Open(format!("{} {}: {why}", kind.word(), all[at].label)),
                     (None, None) => Truth::Fine,
                 }
             }
-            Property::Goal => match self.c.machine.goal.as_ref().map(|g| self.oracle.holds(&env, g)) {
+            Property::Goal => match machine.goal.as_ref().map(|g| oracle.holds(env, g)) {
                 Some(Ok(true)) => Truth::Wrong("the goal is reached".into()),
                 Some(Ok(false)) | None => Truth::Fine,
-                Some(Err(stop)) => Truth::Open(format!("goal: {}", crate::start::words(&stop))),
+                Some(Err(stop)) => open("goal", stop),
             },
-            Property::Scope => match self.c.machine.scope.as_ref().map(|s| self.oracle.holds(&env, s)) {
+            Property::Scope => match c.machine.scope.as_ref().map(|s| oracle.holds(env, s)) {
                 Some(Ok(true)) | None => Truth::Fine,
                 Some(Ok(false)) => {
                     Truth::Wrong("it is outside the scope, so its successors are not known".into())
                 }
-                Some(Err(stop)) => Truth::Open(format!("scope: {}", crate::start::words(&stop))),
+                Some(Err(stop)) => open("scope", stop),
             },
-        };
-        self.properties[p].1.add(truth, 64, &mut self.weight)
+        }
     }
 
     /// All transitions of all events lead to members.
@@ -302,6 +359,26 @@ impl<'a> Examiner<'a> {
     ) -> Result<(), String> {
         let (mut quiet, mut targets) = (true, Vec::new());
         for e in 0..self.events.len() {
+            if let Some(moves) = self.moves(e, k) {
+                let mut made = 0;
+                for step in moves.iter() {
+                    quiet &= step.quiet;
+                    if let Some(why) = &step.wrong {
+                        return Err(format!("{why}; {}", self.text()));
+                    }
+                    let Some(writes) = &step.writes else { continue };
+                    self.spell_move(k, writes);
+                    let target = if self.bytes == own { Some(number) } else { self.member((e, made), k)? };
+                    made += 1;
+                    match (&mut edges, target) {
+                        (Some(edge), target) => edge(e, target),
+                        (None, target) => targets.extend(target.filter(|t| *t != number)),
+                    }
+                }
+                let count = &mut self.counted.events[e];
+                *count = (count.0 + u64::from(made > 0), count.1 + made as u64);
+                continue;
+            }
             let steps = self.steps(e, k);
             quiet &= steps.quiet;
             if let Some(why) = &steps.wrong {
@@ -351,6 +428,59 @@ impl<'a> Examiner<'a> {
         }
     }
 
+    /// Spells the state after a move.
+    fn spell_move(&mut self, k: usize, writes: &[(usize, Change)]) {
+        self.bytes.clear();
+        put_number(k as u64, &mut self.bytes);
+        let mut writes = writes.iter().peekable();
+        for (i, id) in self.ids.iter().enumerate() {
+            let own = self.values[i].bytes(*id);
+            match writes.next_if(|w| w.0 == i) {
+                Some((_, change)) => self.places.changed(i, *id, own, change, &mut self.bytes),
+                None => self.bytes.extend_from_slice(own),
+            }
+        }
+    }
+
+    /// What an event does for each value of its parameters in the state under examination, if it is looked at in that way.
+    fn moves(&mut self, e: usize, k: usize) -> Option<Vec<Arc<Move>>> {
+        let mut split = self.splits[e].take()?;
+        let mut moves = Vec::with_capacity(split.len());
+        for at in 0..split.len() {
+            let known = split.find(at, &self.ids, &self.places);
+            let answer = match known {
+                Some(known) => Some(known),
+                None => self.ask(&mut split, (e, at), k),
+            };
+            match answer {
+                // The event is looked at as a whole from now on.
+                None => return None,
+                // Nothing happens there.
+                Some(answer) if answer.quiet => {}
+                Some(answer) => moves.push(answer),
+            }
+        }
+        self.splits[e] = Some(split);
+        Some(moves)
+    }
+
+    fn ask(&mut self, split: &mut Split, (e, at): (usize, usize), k: usize) -> Option<Arc<Move>> {
+        let (env, state) = (self.environment(k), self.state_values());
+        self.oracle.restart();
+        let asked = self.c.manifest.asked;
+        let question = Question {
+            machine: self.machine,
+            oracle: &self.oracle,
+            env: &env,
+            strict: asked.strict_guards,
+            is_wrong: &|f| f.kind != Kind::Assertion || asked.assertions,
+        };
+        let op = self.machine.operation(&self.events[e].0)?;
+        let (answer, size) = split.ask(at, op, &question, &state, &self.places)?;
+        self.weight += size;
+        Some(answer)
+    }
+
     /// The successor that was spelled is a member: its number, if it is known.
     fn member(&mut self, (e, step): (usize, usize), k: usize) -> Result<Option<u64>, String> {
         let found = match self.members {
@@ -392,11 +522,17 @@ impl<'a> Examiner<'a> {
         if let Some(known) = self.events[e].1.find(k, &self.ids) {
             return known;
         }
-        self.oracle.restart();
         let env = self.environment(k);
+        let (name, strict) = (self.events[e].0.clone(), self.c.manifest.asked.strict_guards);
         let mut look = Look::default();
-        let name = self.events[e].0.clone();
-        look.events(&self.oracle, &env, Some(&name), self.c.manifest.asked.strict_guards);
+        for bounds in [self.hard[e].then_some(true), Some(true), Some(false)] {
+            look = Look::default();
+            look.events(self.oracle(bounds).0, &env, Some(&name), strict);
+            if look.incomplete.iter().all(|why| !is_answerable(why)) {
+                break;
+            }
+            self.hard[e] = true;
+        }
         let quiet = look.transitions.is_empty() && look.findings.is_empty() && look.incomplete.is_empty();
         let asked = |kind: Kind| kind != Kind::Assertion || self.c.manifest.asked.assertions;
         let wrong = look.findings.iter().find(|f| asked(f.kind)).map(|f| {

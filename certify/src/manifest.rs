@@ -4,6 +4,7 @@
 //! opened: the files of a certificate have fixed names.
 //! Never here: whether a claim is right.
 
+use crate::bounds::Window;
 use crate::states::{hex, sha256};
 use bombus_oracle::tree::Name;
 use serde_json::Value as Json;
@@ -76,6 +77,12 @@ impl Manifest {
     /// and kept no list of them.
     pub fn is_counted(&self) -> bool {
         self.verified && (self.unlisted.is_none() || self.symmetry.is_empty())
+    }
+
+    /// The integers of the scope, through which a parameter runs that nothing bounds and nothing reads.
+    pub fn window(&self) -> Option<Window> {
+        let end = |word: &str| self.about["scope"][word].as_str()?.parse().ok();
+        Some((end("minint")?, end("maxint")?))
     }
 
     /// What cannot be checked may not be claimed.

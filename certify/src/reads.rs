@@ -38,6 +38,11 @@ pub fn chooses(text: &str) -> bool {
     tokens(text).iter().flatten().any(|word| word == UnOp::Choose.word())
 }
 
+/// All words, names and texts of a text.
+pub fn names(text: &str) -> BTreeSet<String> {
+    tokens(text).into_iter().flatten().collect()
+}
+
 fn names_of(machine: &Machine, text: &str) -> BTreeSet<String> {
     let tokens = tokens(text);
     // Where a variable is called `to`, the form `(to x ())` is not to be told from a list.

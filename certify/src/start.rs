@@ -8,7 +8,7 @@ use crate::encoding::put;
 use crate::members::Members;
 use crate::orbit::Group;
 use crate::report::Open;
-use bombus_oracle::eval::{Oracle, Slot, Stop};
+use bombus_oracle::eval::{Oracle, Res, Slot, Stop};
 use bombus_oracle::exec::{Kind, Run, Writes};
 use bombus_oracle::search::{State, Valuation};
 use bombus_oracle::tree::Machine;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// Steps of evaluation for one question unless the user states a number, and how many more questions share that need them.
 pub const STEPS: u64 = 2_000_000;
-const RESERVE: u64 = 250_000_000;
+const RESERVE: u64 = 1_000_000_000;
 
 /// The steps that long questions share; none where the user has stated how many a question may take.
 pub fn reserve(steps: u64) -> u64 {
@@ -26,6 +26,23 @@ pub fn reserve(steps: u64) -> u64 {
 /// An oracle that has more steps for a few questions than for each.
 pub fn patient(machine: &Machine, steps: u64) -> Oracle<'_> {
     Oracle::with_reserve(machine, steps, reserve(steps))
+}
+
+/// Whether another look may have an answer where the oracle has none for this reason.
+pub fn is_answerable(why: &str) -> bool {
+    !why.contains("ill-typed tree")
+}
+
+/// The first answer: about the machine in a few steps, about the machine with the bounds that follow from its predicates, and
+/// about the machine in more steps.
+fn first_answer<T>(c: &Certificate, steps: u64, ask: &mut dyn FnMut(&Oracle) -> Res<T>) -> Res<T> {
+    let quick = ask(&Oracle::new(&c.machine, steps));
+    match &quick {
+        Err(Stop::TooBig(why)) if is_answerable(why) => {}
+        _ => return quick,
+    }
+    ask(&patient(c.bounded(), steps))
+        .or_else(|_| if reserve(steps) > 0 { ask(&patient(&c.machine, steps)) } else { quick })
 }
 
 /// What is known when all initial states were looked at.
@@ -50,13 +67,10 @@ pub fn start(c: &Certificate, members: &Members, group: &Group, steps: u64) -> R
             c.manifest.counts.valuations
         ));
     }
-    let machine = &c.machine;
     for (k, constants) in c.constants.iter().enumerate() {
-        let oracle = patient(machine, steps);
-        let slots = one_valuation(c, &oracle, k, constants, &mut start.open)?;
+        let slots = one_valuation(c, steps, k, constants, &mut start.open)?;
         if let Some(slots) = &slots {
-            oracle.restart();
-            initial_states(c, members, &oracle, (k, slots), &mut start)?;
+            initial_states(c, members, steps, (k, slots), &mut start)?;
         }
         start.slots.push(slots);
     }
@@ -70,7 +84,7 @@ pub fn start(c: &Certificate, members: &Members, group: &Group, steps: u64) -> R
 /// The constants of one valuation, if they satisfy the properties.
 fn one_valuation(
     c: &Certificate,
-    oracle: &Oracle,
+    steps: u64,
     k: usize,
     constants: &Constants,
     open: &mut Open,
@@ -78,7 +92,7 @@ fn one_valuation(
     let named = c.machine.constants.iter().zip(constants);
     let given: Writes = named.filter_map(|((n, _), v)| Some((n.clone(), v.clone()?))).collect();
     let listed = || constants.iter().map(|v| v.clone().map(Slot::Value)).collect::<Option<Valuation>>();
-    match oracle.valuations(&given) {
+    match first_answer(c, steps, &mut |oracle| oracle.valuations(&given)) {
         Ok((_, undefined)) if !undefined.is_empty() => {
             Err(format!("the properties are undefined for valuation {k}: {}", undefined[0].why))
         }
@@ -103,25 +117,29 @@ fn one_valuation(
 fn initial_states(
     c: &Certificate,
     members: &Members,
-    oracle: &Oracle,
+    steps: u64,
     (k, slots): (usize, &Valuation),
     start: &mut Start,
 ) -> Result<(), String> {
-    let mut run = Run::new(oracle, None);
-    let outcomes = match run.initialise(&oracle.environment(slots, None)) {
-        Ok(outcomes) => outcomes,
+    let answer = first_answer(c, steps, &mut |oracle| {
+        let mut run = Run::new(oracle, None);
+        let outcomes = run.initialise(&oracle.environment(slots, None))?;
+        Ok((outcomes, std::mem::take(&mut run.findings)))
+    });
+    let (outcomes, findings) = match answer {
+        Ok(answer) => answer,
         Err(stop) => {
             start.open.enter(&format!("INITIALISATION: {}", words(&stop)), || format!("valuation {k}"));
             return Ok(());
         }
     };
     let asked = |kind: Kind| kind != Kind::Assertion || c.manifest.asked.assertions;
-    if let Some(f) = run.findings.iter().find(|f| asked(f.kind)) {
+    if let Some(f) = findings.iter().find(|f| asked(f.kind)) {
         return Err(format!("INITIALISATION of valuation {k}: {}: {} {}", f.kind.word(), f.why, f.place));
     }
     let mut distinct = BTreeSet::new();
     for writes in outcomes {
-        let Some(state) = oracle.state_after(None, &writes) else {
+        let Some(state) = Oracle::new(&c.machine, 0).state_after(None, &writes) else {
             return Err(format!("INITIALISATION of valuation {k} leaves a variable without a value"));
         };
         distinct.insert(state);
@@ -139,8 +157,7 @@ fn initial_states(
 
 /// Every valuation that satisfies the properties is listed, up to a renaming of elements that nobody names.
 fn complete(c: &Certificate, group: &Group, steps: u64, open: &mut Open) -> Result<(), String> {
-    let oracle = patient(&c.machine, steps);
-    let (all, undefined) = match oracle.valuations(&Writes::new()) {
+    let (all, undefined) = match first_answer(c, steps, &mut |oracle| oracle.valuations(&Writes::new())) {
         Ok(all) => all,
         Err(stop) => {
             open.enter(&format!("no valuation of the constants is left out: {}", words(&stop)), String::new);

@@ -6,7 +6,7 @@
 
 use crate::certificate::Certificate;
 use crate::report::Open;
-use crate::start::reserve;
+use crate::start::{is_answerable, reserve};
 use bombus_oracle::eval::Oracle;
 use bombus_oracle::exec::{Kind, Writes};
 use bombus_oracle::judge::{Claim, Verdict, judge};
@@ -32,7 +32,17 @@ pub fn replay(c: &Certificate, steps: u64, open: &mut Open) -> Result<(), String
     let (mut claim, trace) = trace_of(&c.machine, &json).map_err(|e| format!("trace.json: {e}"))?;
     claim.strict_guards = c.manifest.asked.strict_guards;
     is_asked(c, claim.kind)?;
-    match judge(&c.machine, &trace, &claim, steps.saturating_add(reserve(steps))) {
+    let most = steps.saturating_add(reserve(steps));
+    let bounded = || Machine { scope: c.machine.scope.clone(), ..c.bounded().clone() };
+    let mut verdict = judge(&c.machine, &trace, &claim, steps);
+    if matches!(&verdict, Verdict::TooBig(why) if is_answerable(why)) {
+        verdict = judge(&bounded(), &trace, &claim, most);
+        // A bound that has no value hides no answer of the machine itself.
+        if verdict != Verdict::Confirmed {
+            verdict = judge(&c.machine, &trace, &claim, most);
+        }
+    }
+    match verdict {
         Verdict::Confirmed => Ok(()),
         Verdict::Refuted(why) => Err(why),
         Verdict::TooBig(why) => {

@@ -16,8 +16,9 @@ const READING: Files = files!("../../oracle/src/": "tree.rs", "text.rs");
 const MEANING: Files = files!("../../oracle/src/": "value.rs", "sets.rs", "eval.rs", "operators.rs", "pred.rs",
     "enumerate.rs", "grow.rs", "exec.rs", "search.rs", "judge.rs");
 const CHECKING: Files = files!("": "encoding.rs", "states.rs", "manifest.rs", "certificate.rs", "start.rs", "members.rs",
-    "reads.rs", "memo.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs",
-    "reduced.rs");
+    "reads.rs", "memo.rs", "points.rs", "examine.rs", "run.rs", "log.rs", "trace.rs", "report.rs", "unlisted.rs",
+    "reduced.rs", "bounds/mod.rs", "bounds/walk.rs", "bounds/numbers.rs", "bounds/sequences.rs",
+    "bounds/functions.rs", "bounds/sets.rs", "bounds/inside.rs", "bounds/guards.rs");
 const SYMMETRY: Files = files!("": "orbit.rs");
 const REFINEMENT: Files =
     files!("": "levels.rs", "player.rs", "simulation.rs", "clients.rs", "refinement.rs");

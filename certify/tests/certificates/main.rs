@@ -3,6 +3,7 @@
 mod hostile;
 mod mutations;
 mod parts;
+mod places;
 mod producer;
 mod refinements;
 
