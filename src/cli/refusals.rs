@@ -2,12 +2,15 @@
 //!
 //! In: the options of `check`. Out: a message, or nothing. Never here: what an option does.
 
-use super::args::{self, Engine, LtlEngine, Order, Por, Store, Symmetry};
+use super::args::{self, Engine, LtlEngine, Order, Por, Proviso, Store, Symmetry};
 use super::stores;
 
 /// Options that an engine does not have are refused, never ignored.
 pub fn not_available(args: &args::Check) -> Option<String> {
     if let Some(message) = not_for_sets(args).or_else(|| not_for_clauses(args)) {
+        return Some(message);
+    }
+    if let Some(message) = without_effect(args) {
         return Some(message);
     }
     let plain = args.engine.and_then(Engine::plain_word);
@@ -64,6 +67,25 @@ pub fn not_available(args: &args::Check) -> Option<String> {
         return Some("--checkpoint-every: says how often to save, and --checkpoint DIR where".into());
     }
     None
+}
+
+/// Options that say how something is done that was not asked for.
+fn without_effect(args: &args::Check) -> Option<String> {
+    let formulas = !args.ltl.is_empty() || args.ltl_file.is_some() || args.ltl_assertions;
+    let given = [
+        (
+            "--proviso",
+            args.proviso != Proviso::Topo && args.por == Por::Off,
+            "for --por on and --por ample only",
+        ),
+        (
+            "--ltl-engine",
+            args.ltl_engine != LtlEngine::Automaton && !formulas,
+            "for --ltl, --ltl-file and --ltl-assertions only",
+        ),
+    ];
+    let wrong = given.iter().find(|(_, given, _)| *given);
+    wrong.map(|(option, _, why)| format!("{option}: {why}"))
 }
 
 /// Options that only some symbolic engines have.

@@ -257,6 +257,9 @@ fn check_several(args: &args::Check, models: &[std::path::PathBuf]) -> u8 {
     if args.checkpoint.is_some() || args.resume.is_some() {
         return reject("--checkpoint and --resume are for one model");
     }
+    if args.certificate.is_some() {
+        return reject("--certificate: one folder cannot hold the certificates of several models");
+    }
     let mut statuses = Vec::new();
     for model in models {
         if !args.quiet {
@@ -305,7 +308,7 @@ fn check_one(args: args::Check) -> u8 {
     if args.via_limit.is_some() && args.via.is_none() {
         return reject("--via-limit: limits the answers of a process that --via starts");
     }
-    let of_b = args.csp.is_none() && args.model.as_deref().is_some_and(|m| !driver::is_csp(m));
+    let of_b = args.csp.is_none() && args.model.as_deref().is_some_and(driver::is_of_b);
     if let Some(message) = args.pictures.refusal(of_b) {
         return reject(&message);
     }

@@ -177,19 +177,28 @@ fn evaluated(eval: &mut Eval, sources: &Sources) -> (Vec<(&'static str, String)>
 
 /// Options that have no meaning for a process are refused, because whoever gave them counts on them.
 fn refused(options: &CheckOptions) -> Vec<Diagnostic> {
+    let l = &options.loading;
     let given = [
         ("--goal", options.goal.is_some()),
         ("--symmetry", options.symmetry.is_some()),
         ("--por", options.por != Reduce::Off),
         ("--strict-wd", options.strict_wd),
-        ("--set", !options.loading.set_sizes.is_empty()),
-        ("--set-size", options.loading.default_set_size.is_some()),
-        ("--maxint", options.loading.maxint.is_some()),
-        ("--minint", options.loading.minint.is_some()),
+        ("--set", !l.set_sizes.is_empty()),
+        ("--set-size", l.default_set_size.is_some()),
+        ("--maxint", l.maxint.is_some()),
+        ("--minint", l.minint.is_some()),
+        ("--integers-in-scope", l.integers_in_scope),
+        ("--all-constants", l.all_constants),
+        ("--machine", l.machine.is_some()),
+        ("--abstract-levels", l.abstract_levels.is_some()),
+        ("--variants", l.variants),
+        ("--operation", !l.operations.is_empty()),
+        ("--engine evaluate", options.engine == Engine::Evaluate),
         ("--engine reference", options.engine == Engine::Reference),
         ("--engine", matches!(options.engine, Engine::Symbolic(_))),
         ("--checkpoint", options.checkpoint.save.is_some() || options.checkpoint.resume.is_some()),
         ("--csp", options.process.guide.is_some()),
+        ("--csp-free", !options.process.free.is_empty()),
     ];
     given
         .iter()

@@ -180,6 +180,7 @@ fn refusals(options: &CheckOptions) -> Vec<Diagnostic> {
     let l = &options.loading;
     let none = LoadOptions::default();
     let given = [
+        ("--engine evaluate", options.engine == super::Engine::Evaluate),
         ("--engine reference", options.engine == super::Engine::Reference),
         ("--engine", matches!(options.engine, super::Engine::Symbolic(_))),
         ("--engine bdd", options.engine == super::Engine::Bdd),
@@ -199,13 +200,17 @@ fn refusals(options: &CheckOptions) -> Vec<Diagnostic> {
         ("--machine", l.machine != none.machine),
         ("--abstract-levels", l.abstract_levels.is_some()),
         ("--variants", l.variants),
+        ("--operation", !l.operations.is_empty()),
+        ("--csp", options.process.guide.is_some()),
     ];
-    given
-        .iter()
-        .filter(|(_, given)| *given)
-        .map(|(option, _)| {
-            Diagnostic::plain(format!("{option} is for models of the B family, this is another formalism"))
-        })
+    let processes =
+        [("--main", options.process.main.is_some()), ("--csp-free", !options.process.free.is_empty())];
+    let of_b = given.iter().map(|(option, given)| (option, given, "models of the B family"));
+    let of_processes =
+        processes.iter().map(|(option, given)| (option, given, "CSP scripts and for --csp SCRIPT"));
+    of_b.chain(of_processes)
+        .filter(|(_, given, _)| **given)
+        .map(|(option, _, of)| Diagnostic::plain(format!("{option} is for {of}, this is another formalism")))
         .collect()
 }
 

@@ -233,10 +233,11 @@ fn unused_options(path: &Path, model: &Model, options: &LoadOptions) -> Vec<Diag
             Some(_) => continue,
         };
         let names: Vec<&str> = machine.sets.iter().map(|s| &*s.name).collect();
-        unused.push(
-            Diagnostic::plain(format!("--set {name}: {why}"))
-                .help(format!("the sets of the model: {}", names.join(", "))),
-        );
+        let help = match &names[..] {
+            [] => "the model has no sets".to_string(),
+            _ => format!("the sets of the model: {}", names.join(", ")),
+        };
+        unused.push(Diagnostic::plain(format!("--set {name}: {why}")).help(help));
     }
     // No model is meant to have no integers at all: one of the two bounds was forgotten.
     if machine.minint > machine.maxint {
@@ -296,10 +297,15 @@ pub fn check(path: &Path, options: &CheckOptions, budget: &Budget) -> Result<Out
     Ok(question.tell(path, options, budget, explored, seconds))
 }
 
+/// Whether a model is one of B, Event-B or Z.
+pub fn is_of_b(path: &Path) -> bool {
+    foreign::Formalism::of(path).is_none() && !is_csp(path)
+}
+
 /// Options that a formalism gives no meaning to.
 fn refuse_for_formalism(path: &Path, options: &CheckOptions) -> Result<(), Failure> {
     let reject = |message: String| Err(Rejected::plain(message).into());
-    let other = foreign::Formalism::of(path).is_some() || is_csp(path) || options.process.guide.is_some();
+    let other = !is_of_b(path) || options.process.guide.is_some();
     if other && options.engine == Engine::Bdd {
         return reject("--engine bdd is for machines of B, Event-B and Z".into());
     }

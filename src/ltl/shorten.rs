@@ -52,6 +52,9 @@ pub(super) fn shorten<G: Graph>(
     let rounds = ROUNDS.min(product.automaton.controls as usize);
     let mut best = first.reduced();
     let mut work = 0;
+    let waits = |from: u32, step: &Step| product.state(from) == product.state(step.node);
+    let is_wait =
+        |known: (usize, Option<(u32, Step)>)| known.1.is_some_and(|(from, step)| waits(from, &step));
     let mut before: Ways = HashMap::new();
     let mut layer: Vec<u32> = product.initial().collect();
     layer.sort_by_key(|n| product.rank(*n));
@@ -90,14 +93,16 @@ pub(super) fn shorten<G: Graph>(
             }
             for step in product.successors(node) {
                 let latest = (depth + 1, Some((node, step)));
-                // A wait in the last state of a way may belong to the loop: of ways of one length it is taken.
-                let waits = product.state(node) == product.state(step.node);
-                match before.get_mut(&step.node) {
+                // A wait in the last state of a way may belong to the loop: of ways of one length it is taken, and of
+                // waits the first, which a loop tries first too.
+                match before.get(&step.node) {
                     None => {
                         next.push(step.node);
                         before.insert(step.node, latest);
                     }
-                    Some(known) if waits && known.0 == depth + 1 => *known = latest,
+                    Some(known) if known.0 == depth + 1 && waits(node, &step) && !is_wait(*known) => {
+                        before.insert(step.node, latest);
+                    }
                     Some(_) => {}
                 }
             }

@@ -115,7 +115,13 @@ fn a_missing_file_is_rejected_with_its_name() {
 fn what_does_not_go_together_is_refused_and_not_ignored() {
     let files = Files::new();
     let model = files.write("m.mch", &counter("skip"));
-    for option in [&["--por", "on", "--symmetry", "marker"][..], &["--checkpoint-every", "5"]] {
+    let options = [
+        &["--por", "on", "--symmetry", "marker"][..],
+        &["--checkpoint-every", "5"],
+        &["--proviso", "level"],
+        &["--ltl-engine", "tableau"],
+    ];
+    for option in options {
         let mut args = vec!["check", &model];
         args.extend_from_slice(option);
         let o = bombus(&args);
@@ -137,6 +143,54 @@ fn an_option_the_model_gives_no_meaning_to_is_refused() {
         assert_eq!(o.status.code(), Some(2), "{option:?}");
         assert!(text(&o.stderr).contains(option[0]), "{option:?}");
     }
+}
+
+#[test]
+fn an_option_another_formalism_gives_no_meaning_to_is_refused() {
+    let files = Files::new();
+    let net = files.write(
+        "n.pnml",
+        "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/ptnet'><page id='p'><place id='a'/></page></net></pnml>",
+    );
+    let script = files.write("s.csp", "channel a\nMAIN = a -> MAIN");
+    let guide = files.write("g.csp", "MAIN = SKIP");
+    let of_nets = [
+        &["--csp", &guide][..],
+        &["--main", "P"],
+        &["--csp-free", "t"],
+        &["--operation", "T"],
+        &["--engine", "evaluate"],
+        &["--coverage"],
+    ];
+    let of_scripts = [
+        &["--csp-free", "a"][..],
+        &["--operation", "T"],
+        &["--machine", "M"],
+        &["--variants"],
+        &["--abstract-levels", "0"],
+        &["--all-constants"],
+        &["--integers-in-scope"],
+        &["--engine", "evaluate"],
+    ];
+    for (model, options) in [(&net, &of_nets[..]), (&script, &of_scripts)] {
+        for option in options {
+            let mut args = vec!["check", model];
+            args.extend_from_slice(option);
+            let o = bombus(&args);
+            assert_eq!(o.status.code(), Some(2), "{option:?}");
+            assert!(text(&o.stderr).contains(option[0]) && o.stdout.is_empty(), "{option:?}");
+        }
+    }
+}
+
+#[test]
+fn one_folder_cannot_hold_the_certificates_of_several_models() {
+    let files = Files::new();
+    let [first, second] = ["a.mch", "b.mch"].map(|name| files.write(name, &counter("skip")));
+    let folder = files.dir.path("certificate");
+    let o = bombus(&["check", &first, &second, "--certificate", &folder.display().to_string()]);
+    assert_eq!(o.status.code(), Some(2));
+    assert!(text(&o.stderr).contains("--certificate") && !folder.exists());
 }
 
 /// A function that we do not have may mean more than the body that stands in for it.

@@ -60,6 +60,20 @@ fn a_formula_that_holds_on_all_paths_leaves_the_run_verified() {
     assert!(j["seconds"]["temporal"].as_f64().unwrap() > 0.0);
 }
 
+/// Two steps wait in the state; the prefix and the loop must take the same one for the prefix to vanish.
+#[test]
+fn a_loop_that_waits_in_a_state_is_entered_at_once_however_many_steps_wait_there() {
+    let text = "MACHINE Waits VARIABLES s INVARIANT s : 0..2 INITIALISATION s := 2 OPERATIONS
+        a(p) = PRE p : 0..1 THEN ANY t WHERE t : {2 |-> 0 |-> 2, 0 |-> 1 |-> 1, 0 |-> 1 |-> 2, 2 |-> 1 |-> 2}[{s |-> p}]
+            THEN s := t END END;
+        c = ANY t WHERE s |-> t : {0 |-> 2, 2 |-> 2, 2 |-> 0} THEN s := t END END";
+    for formula in ["G F {s = 1}", "G ({s = 2} => F {s = 1})"] {
+        let j = expect(text, &["--no-deadlock"], &[(formula, "violated")]);
+        assert_eq!(j["violation"]["loop_start"], 0, "{formula}");
+        assert_eq!(j["violation"]["trace"].as_array().unwrap().len(), 2, "{formula}: {j}");
+    }
+}
+
 #[test]
 fn a_lasso_shows_where_its_loop_starts_and_closes_it() {
     let j = expect(RING, &[], &[("F G {x=0}", "violated")]);
