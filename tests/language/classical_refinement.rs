@@ -372,6 +372,7 @@ fn found_before_any_call(files: &[(&str, &str)], kind: &str) {
         assert_eq!(status, 1, "{options:?} {json:#}");
         assert_eq!(json["violation"]["kind"], kind, "{options:?} {json:#}");
     }
+    assert!(!accepted(files, &["--no-deadlock"]).manifest.verified);
 }
 
 #[test]

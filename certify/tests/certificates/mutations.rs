@@ -7,7 +7,7 @@ use bombus_certify::run::Options;
 use bombus_oracle::value::Value;
 use serde_json::json;
 
-type Mutation = (&'static str, fn(&mut Draft));
+pub type Mutation = (&'static str, fn(&mut Draft));
 
 /// Faults that any certificate of "verified" may have.
 const GENERAL: &[Mutation] = &[

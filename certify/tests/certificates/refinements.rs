@@ -1,5 +1,6 @@
 //! Machines that refine others: what is right is accepted, and every fault of a level is found.
 
+use crate::mutations::Mutation;
 use crate::producer::{Draft, verified};
 use crate::{answer, refusal};
 use bombus_certify::certificate::{Unread, is_of};
@@ -233,7 +234,7 @@ fn a_machine_is_examined_as_far_as_its_abstractions_allow_calls() {
     let right = allowed(BEYOND);
     let report = answer(&right).expect("a certificate");
     assert_eq!(report.status(), 0, "{}", report.text());
-    let mutations: [(&str, fn(&mut Draft)); 5] = [
+    let mutations: [Mutation; 5] = [
         ("all calls are claimed", |d| d.manifest["calls"] = json!(null)),
         ("the word is another", |d| d.manifest["calls"] = json!("some")),
         ("there is a list of states", |d| d.manifest["unlisted"] = json!(null)),
