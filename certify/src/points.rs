@@ -266,7 +266,8 @@ impl Split {
         self.instances.iter_mut().for_each(|i| i.known.clear());
     }
 
-    pub fn len(&self) -> usize {
+    /// How many choices of its parameters there are.
+    pub fn choices(&self) -> usize {
         self.instances.len()
     }
 
@@ -504,7 +505,7 @@ mod tests {
         let machine: Machine = read(&text).expect("a machine");
         let (oracle, mut places) = (Oracle::new(&machine, 1_000_000), Places::new(&machine));
         let env = oracle.environment(&[], None);
-        Split::new(&machine, &machine.operations[0], &oracle, &env, &mut places).map(|s| s.len())
+        Split::new(&machine, &machine.operations[0], &oracle, &env, &mut places).map(|s| s.choices())
     }
 
     #[test]
