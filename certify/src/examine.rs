@@ -445,8 +445,8 @@ impl<'a> Examiner<'a> {
     /// What an event does for each value of its parameters in the state under examination, if it is looked at in that way.
     fn moves(&mut self, e: usize, k: usize) -> Option<Vec<Arc<Move>>> {
         let mut split = self.splits[e].take()?;
-        let mut moves = Vec::with_capacity(split.len());
-        for at in 0..split.len() {
+        let mut moves = Vec::with_capacity(split.choices());
+        for at in 0..split.choices() {
             let known = split.find(at, &self.ids, &self.places);
             let answer = match known {
                 Some(known) => Some(known),

@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The most values of the parameters of one operation.
-const MOST: usize = 256;
+const MOST: usize = 64;
 
 /// A place in the value of a variable, by spellings: all pairs that begin with a value, or one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +227,8 @@ impl Split {
             Reading { machine, whole: BTreeSet::new(), at_places: BTreeSet::new(), places: Vec::new() };
         reading.pred(guard);
         reading.subst(body)?;
-        if reading.whole.iter().any(|v| matches!(machine.variables[*v].1, Type::Pow(_))) {
+        let is_set = |v: &usize| matches!(machine.variables[*v].1, Type::Pow(_));
+        if reading.whole.iter().any(is_set) || !reading.places.iter().all(|p| is_set(&p.0)) {
             return None;
         }
         let ranges = op.params.iter().map(|p| range(machine, op, p, guard, oracle, env));
@@ -266,7 +267,8 @@ impl Split {
         self.instances.iter_mut().for_each(|i| i.known.clear());
     }
 
-    pub fn len(&self) -> usize {
+    /// How many choices of its parameters there are.
+    pub fn choices(&self) -> usize {
         self.instances.len()
     }
 
@@ -504,7 +506,7 @@ mod tests {
         let machine: Machine = read(&text).expect("a machine");
         let (oracle, mut places) = (Oracle::new(&machine, 1_000_000), Places::new(&machine));
         let env = oracle.environment(&[], None);
-        Split::new(&machine, &machine.operations[0], &oracle, &env, &mut places).map(|s| s.len())
+        Split::new(&machine, &machine.operations[0], &oracle, &env, &mut places).map(|s| s.choices())
     }
 
     #[test]
@@ -524,12 +526,14 @@ mod tests {
         not("TRUE", "(:= (((to s ()) (\\/ ({} (x)) s))))");
         not("TRUE", "(:= (((to f ((index x))) (card s))))");
         not("(: (elem P 0 p) s)", "(call e () ())");
+        // A tree that breaks the rules of types.
+        not("(: x n)", "skip");
         // What is read depends on the state.
         not("(= (@ f (choose s)) 1)", "skip");
         // Nothing or too much bounds a parameter.
         assert_eq!(split("(y INTEGER)", "(: y NATURAL)", "skip"), None);
         assert_eq!(split("(y INTEGER)", "(: y (.. 1 n))", "skip"), None);
-        assert_eq!(split("(y INTEGER)", "(: y (.. 1 257))", "skip"), None);
+        assert_eq!(split("(y INTEGER)", "(: y (.. 1 65))", "skip"), None);
         assert_eq!(split("(y INTEGER)", "(or ((: y (.. 1 2)) (= y 7)))", "skip"), None);
         assert_eq!(split("(n INTEGER)", "(: n (.. 1 2))", "skip"), None);
         assert_eq!(split("", "TRUE", "skip"), None);

@@ -10,6 +10,9 @@ use bombus_oracle::tree::{BinOp, Expr, Machine, Name, Operation, Pred, RelOp, Su
 use bombus_oracle::value::Value;
 use std::collections::BTreeSet;
 
+/// So many guards become one: each doubles those before it.
+const DEEPEST: usize = 4;
+
 /// All operations that nobody calls, each with one guard, and parameters that nothing reads in the window. A called
 /// operation may have other parameters, and its PRE is a demand.
 pub fn joined(machine: &mut Machine, window: Option<&Window>) {
@@ -26,10 +29,11 @@ pub fn joined(machine: &mut Machine, window: Option<&Window>) {
 /// `ANY y WHERE P THEN SELECT Q THEN S` is `ANY y WHERE P & (P => Q) THEN S` where its parameters are to be found: both are
 /// disabled where P or Q is false, and Q counts only where P is true.
 fn one_guard(op: &mut Operation) {
-    while !op.params.is_empty()
-        && let Some(body) = one_of_two(&op.body)
-    {
-        op.body = body;
+    for _ in 0..DEEPEST {
+        match one_of_two(&op.body).filter(|_| !op.params.is_empty()) {
+            Some(body) => op.body = body,
+            None => return,
+        }
     }
 }
 

@@ -60,10 +60,16 @@ const RULES: [Rule; 8] = [
     inside::below_exists,
 ];
 
+/// Predicates with more variables times conjuncts get no bounds: every rule reads every conjunct for every variable.
+const MOST: usize = 20_000;
+
 /// The bounds of variables that follow from a predicate over them.
 fn bounds(vars: &[Var], p: &Pred) -> Vec<Pred> {
     let mut all = Vec::new();
     conjuncts(p, &mut all);
+    if vars.len() * all.len() > MOST {
+        return Vec::new();
+    }
     let mut out = inside::possible(vars, &all);
     for (at, (name, of)) in vars.iter().enumerate() {
         let site = Site { name, of, behind: &vars[at + 1..], all: &all };
@@ -76,7 +82,8 @@ fn bounds(vars: &[Var], p: &Pred) -> Vec<Pred> {
 fn with(mut bounds: Vec<Pred>, vars: &[Var], p: &Pred) -> Pred {
     let mut all = Vec::new();
     conjuncts(p, &mut all);
-    let parted = numbers::parted(vars, &all, p);
+    let is_long = vars.len() * all.len() > MOST;
+    let parted = if is_long { p.clone() } else { numbers::parted(vars, &all, p) };
     if bounds.is_empty() {
         return parted;
     }
