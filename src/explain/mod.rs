@@ -26,9 +26,10 @@ use bombus_base::finding::FindingKind;
 use bombus_base::text::one_line;
 use bombus_base::{Name, Span};
 use bombus_evaluate::env::Env;
+use bombus_evaluate::exec::Outcomes;
 use bombus_evaluate::{Interpreter, State};
 use bombus_lang::free;
-use bombus_lang::typed::{Clause, Machine, Pred, VarId};
+use bombus_lang::typed::{Clause, Machine, Pred, Stmt, StmtKind, VarId};
 use bombus_lang::value::Value;
 use std::cell::{Cell, RefCell};
 use substitution::{Fault, Walk};
@@ -243,10 +244,7 @@ impl<'a> Explainer<'a> {
         }
         let Ok(constants) = self.interpreter.constants() else { return Explanation::default() };
         for valuation in &constants.values {
-            let mut env = Env::new(self.machine.vars.len());
-            for (v, x) in self.machine.constants.iter().zip(valuation.iter()) {
-                env.bind(*v, x.clone());
-            }
+            let mut env = self.beginning(valuation);
             let mut walk = Walk::new(&wanted);
             if let Some(fault) = self.fault(&mut env, &self.machine.initialisation, &mut walk) {
                 let step = FailingStep {
@@ -273,7 +271,7 @@ impl<'a> Explainer<'a> {
         let mut out = Explanation::default();
         let Some(core) = self.contradiction() else {
             if self.has_constants() == Some(true) {
-                out.place = Place::of(self.sources, self.machine.initialisation.span);
+                out.place = Place::of(self.sources, self.dead_end());
             }
             return out;
         };
@@ -297,6 +295,36 @@ impl<'a> Explainer<'a> {
             n => format!("these {n} conjuncts cannot hold together; without any one of them the others can"),
         });
         out
+    }
+
+    /// The first statement of the initialisation behind which no outcome is left; that of an included machine comes first.
+    fn dead_end(&self) -> Span {
+        let whole = &self.machine.initialisation;
+        let mut parts = Vec::new();
+        in_order(whole, &mut parts);
+        let Ok(constants) = self.interpreter.constants() else { return whole.span };
+        for valuation in &constants.values {
+            for n in 1..=parts.len() {
+                let kind = StmtKind::Seq(parts[..n].iter().map(|part| (*part).clone()).collect());
+                let begun = Stmt { kind, span: whole.span };
+                let mut out = Outcomes::default();
+                match self.interpreter.exec(&mut self.beginning(valuation), &begun, &mut out) {
+                    Ok(()) if out.writes.is_empty() => return parts[n - 1].span,
+                    Ok(()) => {}
+                    Err(_) => return whole.span,
+                }
+            }
+        }
+        whole.span
+    }
+
+    /// The constants have values, and nothing else has.
+    fn beginning(&self, constants: &[Value]) -> Env {
+        let mut env = Env::new(self.machine.vars.len());
+        for (v, x) in self.machine.constants.iter().zip(constants) {
+            env.bind(*v, x.clone());
+        }
+        env
     }
 
     fn env(&self, state: Option<&State>) -> Env {
@@ -336,6 +364,14 @@ impl<'a> Explainer<'a> {
         if let (Some(bindings), false) = (bindings, old) {
             self.claims.borrow_mut().push(Claim { formula, bindings, value });
         }
+    }
+}
+
+/// The statements of a sequence, and of sequences in it, in their order.
+fn in_order<'a>(s: &'a Stmt, parts: &mut Vec<&'a Stmt>) {
+    match &s.kind {
+        StmtKind::Seq(steps) => steps.iter().for_each(|step| in_order(step, parts)),
+        _ => parts.push(s),
     }
 }
 

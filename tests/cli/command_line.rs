@@ -183,6 +183,27 @@ fn an_option_another_formalism_gives_no_meaning_to_is_refused() {
     }
 }
 
+/// The initialisation of an included machine comes first, and is not at fault here.
+#[test]
+fn an_initialisation_without_outcome_is_shown_where_nothing_is_left() {
+    let files = Files::new();
+    files.write("Inc.mch", "MACHINE Inc VARIABLES c INVARIANT c : 0..3 INITIALISATION c := 0 END");
+    let bodies = [("d :: {}", 5), ("BEGIN d := 0 END;\n\nd :: {d - c} - {0}", 7)];
+    for (body, line) in bodies {
+        let model = files.write(
+            "Out.mch",
+            &format!(
+                "MACHINE Out\nINCLUDES Inc\nVARIABLES d\nINVARIANT d : 0..3 INITIALISATION\n{body}\nEND"
+            ),
+        );
+        let result = json(&bombus(&["check", &model, "--json"]));
+        assert_eq!(result["violation"]["property"], "INITIALISATION has no outcome");
+        let place = &result["violation"]["place"];
+        assert!(place["file"].as_str().unwrap().ends_with("Out.mch"), "{place}");
+        assert_eq!(place["line"], line, "{body}");
+    }
+}
+
 #[test]
 fn one_folder_cannot_hold_the_certificates_of_several_models() {
     let files = Files::new();
