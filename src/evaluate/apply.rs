@@ -146,6 +146,14 @@ impl Interpreter<'_> {
                 ClosureKind::Set if c.code.vars.len() > 1 => self.images_of_set(env, c, x, false),
                 _ => self.images_by_list(env, r, x, span),
             },
+            Symbolic::Unary(UnOp::Dom, inner) => match beneath_domains(inner, 1) {
+                Some((c, dropped)) => {
+                    let (known, wanted) = c.code.vars.split_at(c.code.vars.len() - dropped - 1);
+                    let first = &wanted[..1];
+                    self.solutions_of_set(env, c, x, known, wanted, first)
+                }
+                None => self.images_by_list(env, r, x, span),
+            },
             Symbolic::Unary(UnOp::Inverse, f) => self.inverse_images(env, f, x, span),
             Symbolic::Unary(UnOp::Id, set) => {
                 Ok(if self.member(env, x, set)? { vec![x.clone()] } else { Vec::new() })
@@ -246,6 +254,20 @@ impl Interpreter<'_> {
     fn images_of_set(&self, env: &mut Env, c: &Closure, x: &Value, backwards: bool) -> Res<Vec<Value>> {
         let (first, last) = c.code.vars.split_at(c.code.vars.len() - 1);
         let (known, wanted) = if backwards { (last, first) } else { (first, last) };
+        self.solutions_of_set(env, c, x, known, wanted, wanted)
+    }
+
+    /// The values of `shown`, where the variables `known` of `{…|P}` are the components of `x` and those of `wanted` are
+    /// whatever makes P true.
+    fn solutions_of_set(
+        &self,
+        env: &mut Env,
+        c: &Closure,
+        x: &Value,
+        known: &[VarId],
+        wanted: &[VarId],
+        shown: &[VarId],
+    ) -> Res<Vec<Value>> {
         let Some(parts) = components(x, known.len()) else { return Ok(Vec::new()) };
         self.with_captured(env, c, &mut |this, env| {
             let mut out = Vec::new();
@@ -258,7 +280,7 @@ impl Interpreter<'_> {
                 if let Some(e) = error {
                     return Err(e.clone());
                 }
-                out.push(this.tuple(env, wanted)?);
+                out.push(this.tuple(env, shown)?);
                 Ok(Flow::Go)
             });
             env.restore(saved);
@@ -453,6 +475,19 @@ impl Interpreter<'_> {
         let n = self.fresh.get();
         self.fresh.set(n + 1);
         VarId((self.machine.vars.len() + crate::FORMULA_VARS + n % 64) as u32)
+    }
+}
+
+/// The comprehension of which `dom(dom(…))` takes the first components, and how many components are left out; none if what
+/// is left is no relation.
+fn beneath_domains(inner: &Value, dropped: usize) -> Option<(&Closure, usize)> {
+    let Value::Symbolic(s) = inner else { return None };
+    match &**s {
+        Symbolic::Unary(UnOp::Dom, deeper) => beneath_domains(deeper, dropped + 1),
+        Symbolic::Closure(c) if c.code.kind == ClosureKind::Set && c.code.vars.len() > dropped + 1 => {
+            Some((c, dropped))
+        }
+        _ => None,
     }
 }
 

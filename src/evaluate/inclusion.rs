@@ -374,6 +374,13 @@ impl Interpreter<'_> {
         if let Some(inside) = self.sequence_in(env, known, e, set)? {
             return Ok(inside);
         }
+        if let (ExprKind::Binary(BinOp::Interval, low, high), Value::Symbolic(s)) = (&e.kind, set)
+            && let Symbolic::Unary(UnOp::Pow | UnOp::Fin, around) = &**s
+        {
+            let ends = (self.hull_of(env, known, low)?, self.hull_of(env, known, high)?);
+            let between = Spans::between(ends.0.and_then(|e| e.0), ends.1.and_then(|e| e.1));
+            return Ok(self.spans(env, around)?.is_some_and(|around| between.is_subset(&around)));
+        }
         if !free::mentions(e, &|v| known.parts.iter().any(|(w, _)| *w == v)) {
             return Ok(match self.eval(env, e) {
                 Ok(value) => matches!(self.member(env, &value, set), Ok(true)),
@@ -445,7 +452,9 @@ impl Interpreter<'_> {
                 Some((_, high)) => Some((Some(Int::ZERO), high.map(|n| n.sub(&Int::ONE)))),
                 None => Some((Some(Int::ZERO), None)),
             },
-            ExprKind::Unary(UnOp::Card | UnOp::Size, _) => Some((Some(Int::ZERO), None)),
+            ExprKind::Unary(UnOp::Card | UnOp::Size, s) => {
+                Some((Some(if is_filled(known, s) { Int::ONE } else { Int::ZERO }), None))
+            }
             ExprKind::Apply(f, x) if self.is_smaller_instance(env, known, f, x)? => {
                 Some(self.spans(env, known.set)?.and_then(|s| s.hull()).unwrap_or((None, None)))
             }
@@ -531,8 +540,11 @@ impl Interpreter<'_> {
             return self.value_in(env, known, s, &sequences).map(Some);
         }
         let Value::Symbolic(of) = set else { return Ok(None) };
-        let Symbolic::Unary(UnOp::Seq, items) = &**of else { return Ok(None) };
-        let items = items.clone();
+        let items = match &**of {
+            Symbolic::Unary(UnOp::Seq, items) => items.clone(),
+            Symbolic::Unary(UnOp::Seq1, items) => return self.filled_sequence_in(env, known, e, items),
+            _ => return Ok(None),
+        };
         Ok(match &e.kind {
             ExprKind::Unary(UnOp::Tail | UnOp::Front | UnOp::Rev, s) => {
                 Some(self.value_in(env, known, s, set)?)
@@ -554,6 +566,44 @@ impl Interpreter<'_> {
             _ => None,
         })
     }
+
+    /// Whether the value of an expression is a sequence with at least one of these items; none if the form of the expression does not
+    /// tell.
+    fn filled_sequence_in(&self, env: &mut Env, known: &Known, e: &Expr, items: &Value) -> Res<Option<bool>> {
+        let of = |op| Value::symbolic(Symbolic::Unary(op, items.clone()));
+        Ok(match &e.kind {
+            ExprKind::Unary(UnOp::Rev, s) => Some(self.value_in(env, known, s, &of(UnOp::Seq1))?),
+            ExprKind::Binary(BinOp::Concat, s, t) => {
+                let both = self.value_in(env, known, s, &of(UnOp::Seq))?
+                    && self.value_in(env, known, t, &of(UnOp::Seq))?;
+                let one = self.value_in(env, known, s, &of(UnOp::Seq1))?
+                    || self.value_in(env, known, t, &of(UnOp::Seq1))?;
+                Some(both && one)
+            }
+            ExprKind::SeqExt(xs) if xs.is_empty() => Some(false),
+            ExprKind::Binary(BinOp::Append | BinOp::Prepend, ..) | ExprKind::SeqExt(_) => {
+                self.sequence_in(env, known, e, &of(UnOp::Seq))?
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Whether a variable of a lambda runs through sets or sequences that are not empty.
+fn is_filled(known: &Known, e: &Expr) -> bool {
+    use UnOp::{Fin1, Iseq1, Pow1, Seq1};
+    let ExprKind::Var(v) = e.kind else { return false };
+    let filled = |set: &Value| match set {
+        Value::Symbolic(s) => matches!(&**s, Symbolic::Unary(Pow1 | Fin1 | Seq1 | Iseq1, _)),
+        _ => false,
+    };
+    known.parts.iter().any(|(w, part)| {
+        *w == v
+            && match part {
+                Component::Exactly(set) => filled(set),
+                Component::Within(sets, _) => sets.iter().any(filled),
+            }
+    })
 }
 
 fn is_same_closure(a: &Closure, b: &Closure) -> bool {

@@ -264,7 +264,11 @@ impl Interpreter<'_> {
             match self.affine(env, x)? {
                 Some(f) if f.is_injective() => {}
                 Some(_) => return Ok(false),
-                None => return Err(Error::undecided("whether a symbolic function is injective")),
+                None => match self.polynomial_is_injective(env, x)? {
+                    Some(true) => {}
+                    Some(false) => return Ok(false),
+                    None => return Err(Error::undecided("whether a symbolic function is injective")),
+                },
             }
         }
         let domain = self.domain(env, x)?;
@@ -336,7 +340,12 @@ impl Interpreter<'_> {
                 return Ok(true);
             }
         }
-        Ok(false)
+        // Neither is listed: functions on integers that share no argument.
+        let (a, b) = (self.domain(env, a)?, self.domain(env, b)?);
+        Ok(match (self.spans(env, &a)?, self.spans(env, &b)?) {
+            (Some(a), Some(b)) => a.inter(&b).hull().is_none(),
+            _ => false,
+        })
     }
 
     pub(crate) fn subset(&self, env: &mut Env, a: &Value, b: &Value) -> Res<bool> {
@@ -533,8 +542,8 @@ impl Interpreter<'_> {
                 }
                 Ok(self.subset(env, &x, &y)? && self.subset(env, &y, &x)?)
             }
-            (Some(x), None) if x.len() < crate::LIST && self.card(env, b)? != Card::Unknown => Ok(false),
-            (None, Some(y)) if y.len() < crate::LIST && self.card(env, a)? != Card::Unknown => Ok(false),
+            (Some(_), None) if matches!(self.card(env, b)?, Card::Infinite | Card::Huge) => Ok(false),
+            (None, Some(_)) if matches!(self.card(env, a)?, Card::Infinite | Card::Huge) => Ok(false),
             _ => {
                 if let (Value::Symbolic(s), Value::Symbolic(t)) = (a, b) {
                     match (&**s, &**t) {

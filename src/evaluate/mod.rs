@@ -21,6 +21,7 @@ pub mod exec;
 pub(crate) mod external;
 pub(crate) mod fragment;
 pub(crate) mod hypotheses;
+pub(crate) mod images;
 pub mod inclusion;
 pub(crate) mod index;
 pub(crate) mod inplace;

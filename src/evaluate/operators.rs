@@ -31,10 +31,10 @@ impl Interpreter<'_> {
                 Card::Finite(n) => Ok(Value::Int(n)),
                 Card::Infinite => Err(Error::undefined(span, "card of an infinite set")),
                 Card::Huge => Err(Error::too_large("the size of a set is too large a number")),
-                Card::Unknown => {
-                    let list = self.need_list(env, &a, span)?;
-                    Ok(Value::Int(Int::from(list.len())))
-                }
+                Card::Unknown => match self.length_of_spans(env, &a)? {
+                    Some(n) => Ok(Value::Int(n)),
+                    None => Ok(Value::Int(Int::from(self.need_list(env, &a, span)?.len()))),
+                },
             },
             UnOp::Min | UnOp::Max => self.extremum(env, op, a, span),
             UnOp::Union => {
@@ -279,7 +279,7 @@ impl Interpreter<'_> {
     }
 
     /// Transitive closure: from every point, what is reached in one or more steps.
-    fn closure1(&self, pairs: &[Value]) -> Res<Value> {
+    fn closure1(&self, pairs: &Arc<[Value]>) -> Res<Value> {
         let mut next: BTreeMap<&Value, Vec<&Value>> = BTreeMap::new();
         for (x, y) in pairs.iter().filter_map(Value::as_pair) {
             next.entry(x).or_default().push(y);
@@ -297,7 +297,8 @@ impl Interpreter<'_> {
                 }
             }
             if out.len() > crate::COMPREHENSION {
-                return Err(Error::too_large("a transitive closure is too large to list"));
+                // What a point leads to is found when it is asked for.
+                return Ok(Value::symbolic(Symbolic::Unary(UnOp::Closure1, Value::Set(pairs.clone()))));
             }
             out.extend(seen.into_iter().map(|y| Value::pair((*x).clone(), y.clone())));
         }
@@ -505,49 +506,6 @@ impl Interpreter<'_> {
             | BinOp::Mod
             | BinOp::Power
             | BinOp::Interval => Err(self.ill_typed("numbers", &a, span)),
-        }
-    }
-
-    /// `r[S]`
-    fn image(&self, env: &mut Env, r: &Value, set: &Value, span: Span) -> Res<Value> {
-        if let Value::Set(pairs) = r
-            && !r.mentions_symbolic()
-        {
-            // The smaller side drives: points looked up in the rows, or rows tested for their point.
-            if let Some(points) = self.list(env, set)?
-                && points.len() < pairs.len()
-            {
-                self.charge(points.len())?;
-                return Ok(Value::set(points.iter().flat_map(|x| row(pairs, x)).cloned().collect()));
-            }
-            let mut out = Vec::new();
-            self.charge(pairs.len())?;
-            for (x, y) in pairs.iter().filter_map(Value::as_pair) {
-                if self.member(env, x, set)? {
-                    out.push(y.clone());
-                }
-            }
-            return Ok(Value::set(out));
-        }
-        match self.list(env, set)? {
-            Some(points) => {
-                let mut out = Vec::new();
-                for x in points.iter() {
-                    out.extend(self.images(env, r, x, span)?);
-                }
-                self.set_of(env, out)
-            }
-            None => match self.list(env, r)? {
-                Some(pairs) => {
-                    let listed = Value::Set(pairs);
-                    self.image(env, &listed, set, span)
-                }
-                None => {
-                    let restricted =
-                        Value::symbolic(Symbolic::Binary(BinOp::DomRestrict, set.clone(), r.clone()));
-                    self.range(env, &restricted)
-                }
-            },
         }
     }
 

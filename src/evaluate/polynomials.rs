@@ -11,10 +11,14 @@ use crate::integer_sets::Spans;
 use bombus_base::Int;
 use bombus_lang::free;
 use bombus_lang::typed::{BinOp, Expr, ExprKind, Type, UnOp, VarId};
-use bombus_lang::value::Value;
+use bombus_lang::value::{ClosureKind, Symbolic, Value};
 
 /// Higher powers are left alone.
 const DEGREE: usize = 8;
+
+/// Two arguments with one value are looked for so far from zero.
+const NEAR: i64 = 64;
+const SAMPLE: usize = 2 * NEAR as usize + 1;
 
 /// The sum of `self.0[i] * x**i`.
 #[derive(Clone, Debug)]
@@ -83,6 +87,15 @@ impl Polynomial {
         }
     }
 
+    /// Whether different integers between two ends have different values: the values rise, or fall, at every step.
+    /// `false` says nothing.
+    fn is_strict(&self, low: &Option<Int>, high: &Option<Int>) -> bool {
+        let steps = Spans::between(low.clone(), high.as_ref().map(|h| h.sub(&Int::ONE)));
+        let step = self.step();
+        steps.is_subset(&step.between(Some(&Int::ONE), None))
+            || steps.is_subset(&step.between(None, Some(&Int::ONE.neg())))
+    }
+
     /// The integers x for which the value is not negative.
     fn nonnegative(&self) -> Spans {
         if self.0.len() <= 1 {
@@ -147,6 +160,30 @@ impl Polynomial {
 }
 
 impl Interpreter<'_> {
+    /// Whether `%x.(P|E)` takes no value twice, if E is a polynomial of the integer x; none if that is not known.
+    pub(crate) fn polynomial_is_injective(&self, env: &mut Env, f: &Value) -> Res<Option<bool>> {
+        let Value::Symbolic(s) = f else { return Ok(None) };
+        let Symbolic::Closure(c) = &**s else { return Ok(None) };
+        let (ClosureKind::Lambda, [x], [Type::Integer], Some(body)) =
+            (c.code.kind, &c.code.vars[..], &c.code.types[..], &c.code.body)
+        else {
+            return Ok(None);
+        };
+        self.with_captured(env, c, &mut |this, env| {
+            let Some(p) = this.polynomial_in(env, body, *x)? else { return Ok(None) };
+            let Some(domain) = this.spans_of_pred(env, &c.code.pred, *x)? else { return Ok(None) };
+            let Some((low, high)) = domain.hull() else { return Ok(Some(true)) };
+            if p.is_strict(&low, &high) {
+                return Ok(Some(true));
+            }
+            let near = Spans::between(Some(Int::from(-NEAR)), Some(Int::from(NEAR)));
+            let mut values: Vec<Int> =
+                domain.inter(&near).points(SAMPLE).unwrap_or_default().iter().map(|x| p.at(x)).collect();
+            values.sort();
+            Ok(values.windows(2).any(|w| w[0] == w[1]).then_some(false))
+        })
+    }
+
     /// An expression as a polynomial of `x` that has a value for every x.
     pub(crate) fn polynomial_in(&self, env: &mut Env, e: &Expr, x: VarId) -> Res<Option<Polynomial>> {
         if e.ty != Type::Integer {

@@ -195,6 +195,17 @@ impl Interpreter<'_> {
         })
     }
 
+    /// The number of integers in a set that is made of intervals with ends; none of another set.
+    pub(crate) fn length_of_spans(&self, env: &mut Env, v: &Value) -> Res<Option<Int>> {
+        let Some(spans) = self.spans(env, v)? else { return Ok(None) };
+        let mut count = Int::ZERO;
+        for ends in spans.ends() {
+            let (Some(low), Some(high)) = ends else { return Ok(None) };
+            count = count.add(&high.sub(&low)).add(&Int::ONE);
+        }
+        Ok(Some(count))
+    }
+
     /// The cardinality, by listing the set if no formula gives it.
     pub(crate) fn card_exact(&self, env: &mut Env, v: &Value) -> Res<Card> {
         match self.card(env, v)? {

@@ -398,6 +398,8 @@ impl<'m> System for Program<'m> {
                         self.check_statics(worker, first, sink);
                     }
                 }
+                // A limit that is reached ends the list, not only that of this valuation.
+                Err(stop) if stop.is_stop() => return self.tell(&stop, None, sink),
                 Err(e) => self.tell(&e, None, sink),
             }
         }

@@ -323,6 +323,9 @@ impl Interpreter<'_> {
                         self.invert(env, table, side, &range, &mut sums, DEPTH)?;
                     }
                 }
+                if !self.polynomial_sums(env, table, (*op, a, b), &mut sums)? {
+                    return Ok(None);
+                }
                 sums
             }
             RelOp::Less | RelOp::LessEqual | RelOp::Greater | RelOp::GreaterEqual => {
@@ -342,6 +345,9 @@ impl Interpreter<'_> {
                     let low = self.range_of(env, table, small)?.low.map(|l| l.add(&strict));
                     self.invert(env, table, large, &Range { low, high: None }, &mut sums, DEPTH)?;
                 }
+                if !self.polynomial_sums(env, table, (*op, a, b), &mut sums)? {
+                    return Ok(None);
+                }
                 sums
             }
             RelOp::NotIn => match self.not_inside(env, table, a, b)? {
@@ -350,6 +356,49 @@ impl Interpreter<'_> {
             },
             _ => Vec::new(),
         }))
+    }
+
+    /// A comparison of polynomials of one unknown that has an open end: the ends of the integers that satisfy it. False if none
+    /// does.
+    fn polynomial_sums(
+        &self,
+        env: &mut Env,
+        table: &Table,
+        (op, a, b): (RelOp, &Expr, &Expr),
+        sums: &mut Vec<Linear>,
+    ) -> Res<bool> {
+        if self.is_sum(table, a) && self.is_sum(table, b) {
+            return Ok(true);
+        }
+        let mut unknown = bombus_lang::free::of_expr(a);
+        unknown.extend(bombus_lang::free::of_expr(b));
+        unknown.retain(|v| table.unknown.contains(v));
+        unknown.sort();
+        unknown.dedup();
+        let [x] = unknown[..] else { return Ok(true) };
+        let range = table.range(x);
+        if range.low.is_some() && range.high.is_some() {
+            return Ok(true);
+        }
+        let (Some(p), Some(q)) = (self.polynomial_in(env, a, x)?, self.polynomial_in(env, b, x)?) else {
+            return Ok(true);
+        };
+        let (zero, one) = (Int::ZERO, Int::ONE);
+        let difference = p.minus(&q);
+        let solutions = match op {
+            RelOp::Equal => difference.between(Some(&zero), Some(&zero)),
+            RelOp::Less => difference.between(None, Some(&one.neg())),
+            RelOp::LessEqual => difference.between(None, Some(&zero)),
+            RelOp::Greater => difference.between(Some(&one), None),
+            RelOp::GreaterEqual => difference.between(Some(&zero), None),
+            _ => return Ok(true),
+        };
+        let Some((low, high)) = solutions.hull() else { return Ok(false) };
+        let var = Linear { terms: vec![(x, Int::ONE)], rest: Range::point(Int::ZERO) };
+        let number = |n: Int| Linear::of_range(Range::point(n));
+        sums.extend(low.map(|low| number(low).minus(var.clone())));
+        sums.extend(high.map(|high| var.minus(number(high))));
+        Ok(true)
     }
 
     /// `a /: low..high`: what is not below the interval is beyond it, and what is not beyond it is below. `None` if nothing lies

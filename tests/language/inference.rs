@@ -56,6 +56,40 @@ fn operators_bound_what_stands_under_them() {
 }
 
 #[test]
+fn a_function_whose_next_value_is_told_by_the_one_before_is_told_by_induction() {
+    let start = "f : NATURAL --> NATURAL & f(0) = 1";
+    for (told, seventh) in [
+        ("!n.(n:NATURAL1 => f(n) = 2*f(n-1))", 128),
+        ("!n.(n:NATURAL => f(n+1) = f(n)+n+1)", 29),
+        ("!n.(n:NATURAL => f(1+n) = IF f(n)=1 THEN 2 ELSE 1 END)", 2),
+    ] {
+        let with = |value: i64| format!("{start} & {told} & f(7) = {value}");
+        assert_eq!(valuations("f", &with(seventh)), 1, "{told}");
+        let other = check_machine(&with_constants("f", &with(seventh + 1)), &[]);
+        assert_eq!(other["violation"]["kind"], "properties", "{told}");
+    }
+    assert_eq!(
+        valuations("p", "p : NATURAL --> {0,1} & !x.(x:NATURAL1 => p(x) = 1-p(x-1)) & p(0) = 0 & p(9) = 1"),
+        1
+    );
+}
+
+#[test]
+fn a_function_that_speaks_of_itself_elsewhere_is_not_told_by_induction() {
+    let start = "f : NATURAL --> NATURAL & f(0) = 1";
+    for told in [
+        "!n.(n:NATURAL1 => f(n) = f(n))",
+        "!n.(n:NATURAL1 => f(n) = f(n+1))",
+        "!n.(n:NATURAL => f(n) = f(n+1))",
+        "!n.(n:NATURAL & n < 9 => f(n+1) = f(n)+1)",
+        "!n.(n:NATURAL => f(n+1) = f(n)/f(n))",
+    ] {
+        let j = check_machine(&with_constants("f", &format!("{start} & {told}")), &[]);
+        assert_eq!(j["verdict"], "incomplete", "{told}: {j}");
+    }
+}
+
+#[test]
 fn an_exponent_that_may_be_negative_leaves_its_power_undefined() {
     // Nothing says that x is not negative: 3**(-1) has no value, so the operation has undefined guards.
     let j = check_machine(&with_number("op(x) = PRE 3**x < 50 THEN w:=x END"), &["--strict-wd"]);

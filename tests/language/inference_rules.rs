@@ -28,6 +28,21 @@ const RULES: &[(&str, &str, &str)] = &[
         "dom({p,t | p:-99..99 & t = bool(p/%k >= %a & p/%k <= %b)} |> {TRUE})",
     ),
     (
+        "a polynomial that falls and rises lies below a number between two ends",
+        "{x,y | x*x-%a*x <= %n & y = x+%b}",
+        "{x,y | x:-40..40 & x*x-%a*x <= %n & y = x+%b}",
+    ),
+    (
+        "a polynomial of odd degree takes a value at few places",
+        "{x,y | x*x*x+%a*x = %l & y = x+%b}",
+        "{x,y | x:-40..40 & x*x*x+%a*x = %l & y = x+%b}",
+    ),
+    (
+        "a polynomial that rises in the end lies below a number up to some end",
+        "{x,y | x*x*x-%a*x*x <= %b & x >= %l & y = %c-x}",
+        "{x,y | x:-40..40 & x*x*x-%a*x*x <= %b & x >= %l & y = %c-x}",
+    ),
+    (
         "terms around an operator are moved to the other side",
         "{x | 2*(x/%k)-%a = %b}",
         "dom({p,t | p:-99..99 & t = bool(2*(p/%k)-%a = %b)} |> {TRUE})",

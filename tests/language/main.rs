@@ -5,6 +5,7 @@ mod support;
 
 mod classical_refinement;
 mod eventb;
+mod images_without_end;
 mod inference;
 mod inference_rules;
 mod integer_scope;
