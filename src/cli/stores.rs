@@ -36,7 +36,7 @@ fn not_without_parents(args: &args::Check) -> Option<String> {
         ("--engine", args.engine.and_then(Engine::plain_word).is_some(), "the engine keeps no predecessors"),
         ("--order", args.order != Order::Bfs, "only a breadth-first search is done again the same way"),
         ("--por", args.por != Por::Off, "a reduced search keeps predecessors"),
-        ("--cluster", args.cluster.is_some(), "several machines keep predecessors"),
+        ("--cluster", args.cluster.is_some(), "several machines keep predecessors only where they need them"),
         (
             "--checkpoint and --resume",
             args.checkpoint.is_some() || args.resume.is_some(),

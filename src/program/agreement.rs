@@ -184,7 +184,7 @@ mod tests {
             Promise::Function(Box::new(function)),
             Promise::Rec(vec![Promise::Function(Box::new(sequence)), range(Some(i64::MIN), Some(i64::MAX))]),
         ];
-        let numbers = |n: usize| (n % 2 == 0).then_some((-hi, hi));
+        let numbers = |n: usize| n.is_multiple_of(2).then_some((-hi, hi));
         let all = promises.into_iter().enumerate();
         all.map(|(n, promise)| (VarId(n as u32), Room { promise, numbers: numbers(n), longest })).collect()
     }
