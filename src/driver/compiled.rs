@@ -219,7 +219,7 @@ impl Run<'_> {
                         threads.run(|| checkpoint::search(program, round, budget, sources, options))?;
                     let found = &searched.outcome;
                     let ended = is_over(found, &how) || is_limited(found);
-                    if how.pause_when_outgrown && program.escapes() > 0 && !ended {
+                    if found.outgrown || how.pause_when_outgrown && program.escapes() > 0 && !ended {
                         how.pause_when_outgrown = prepared.make_room();
                         how.progress.reset();
                         continue;

@@ -58,7 +58,10 @@ pub(super) fn conclude<S: System>(
     }
     outcome.collision_bound = shared.visited.collision_bound(books.fresh);
     outcome.counts = sums.findings.counts();
-    match show(&mut shared, sums.findings, stage)? {
+    outcome.outgrown = shared.outgrown.load(Ordering::Relaxed);
+    // Whoever begins again finds the same again.
+    let shown = if outcome.outgrown { Some(Vec::new()) } else { show(&mut shared, sums.findings, stage)? };
+    match shown {
         Some(findings) => outcome.findings = findings,
         // Without its path a finding is none, and without the finding nothing is verified.
         None => {
@@ -76,7 +79,8 @@ pub(super) fn conclude<S: System>(
         if outcome.graph.is_none() {
             shared.ledger.enter(Reason::Memory, 1);
         }
-    } else if shared.options.keep_states && stores_states && outcome.findings.is_empty() {
+    } else if shared.options.keep_states && stores_states && outcome.findings.is_empty() && !outcome.outgrown
+    {
         outcome.kept = Some(Kept::new(shared.visited));
     }
     outcome.reasons = shared.ledger.close();

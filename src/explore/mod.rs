@@ -239,6 +239,8 @@ struct Shared<'a, S: System> {
     violated: AtomicU64,
     /// Whether the last level that was expanded to its end found states that were not expanded.
     beyond: AtomicBool,
+    /// Whether the search ended because too many states have no place in their form.
+    outgrown: AtomicBool,
     /// A limit for which the search will end as soon as it is saved, and when it was reached.
     ending: Mutex<Option<(Reason, Duration)>>,
     panic: Mutex<Option<String>>,
@@ -366,9 +368,11 @@ impl<S: System> Shared<'_, S> {
             }
         }
         let pauses = self.options.pause_beyond.is_some_and(|most| self.states.sum() > most)
-            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth)
-            || self.options.pause_when_outgrown && self.is_outgrown();
-        if !self.keeps_searching() || frontier == 0 || pauses {
+            || self.again.is_some_and(|again| stage.depth + 1 >= again.depth);
+        let goes_on = self.keeps_searching() && frontier > 0;
+        let outgrown = goes_on && self.options.pause_when_outgrown && self.is_outgrown();
+        self.outgrown.store(outgrown, Ordering::Relaxed);
+        if !goes_on || pauses || outgrown {
             self.beyond.store(frontier > 0, Ordering::Relaxed);
             return None;
         }
@@ -598,6 +602,7 @@ fn prepare_for<'a, S: System>(
         any_finding: AtomicBool::new(false),
         violated: AtomicU64::new(0),
         beyond: AtomicBool::new(false),
+        outgrown: AtomicBool::new(false),
         ending: Mutex::new(None),
         panic: Mutex::new(None),
         reduction,

@@ -134,6 +134,8 @@ impl Kept {
 pub struct Outcome {
     /// All reachable states were found and expanded. "Verified" needs this, no finding and no reason.
     pub exhausted: bool,
+    /// The search ended to begin again with another form of its states (`Options::pause_when_outgrown`): findings have no paths.
+    pub outgrown: bool,
     /// Distinct initialised states, transitions between them.
     pub states: u64,
     pub transitions: u64,
@@ -189,6 +191,7 @@ impl Outcome {
     pub(super) fn empty(events: usize) -> Outcome {
         Outcome {
             exhausted: false,
+            outgrown: false,
             states: 0,
             transitions: 0,
             initial: 0,
