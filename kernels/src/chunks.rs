@@ -20,7 +20,7 @@ const CHUNKS: usize = if cfg!(loom) { 2 } else { 1 << 14 };
 pub struct Chunks<T: Zeroed> {
     /// Null until somebody needs the chunk, then the first element of a chunk in `owned`; set once
     /// by compare-exchange, never changed after.
-    directory: Vec<AtomicPtr<T>>,
+    directory: Zeros<AtomicPtr<T>>,
     /// Keeps the chunks; entered after a chunk is published, once per 262,144 ids.
     owned: Mutex<Vec<Zeros<T>>>,
     per: usize,
@@ -29,10 +29,8 @@ pub struct Chunks<T: Zeroed> {
 
 impl<T: Zeroed> Chunks<T> {
     pub fn new(per: usize, meter: &Arc<Meter>) -> Result<Self, Trouble> {
-        let mut directory = Vec::new();
-        meter.claim((CHUNKS * size_of::<usize>()) as u64)?;
-        directory.try_reserve_exact(CHUNKS).map_err(|_| Trouble::OutOfMemory)?;
-        directory.extend((0..CHUNKS).map(|_| AtomicPtr::new(std::ptr::null_mut())));
+        // Pages that nobody touches cost nothing: most searches need one chunk.
+        let directory = Zeros::new(CHUNKS, Pages::Small, meter)?;
         Ok(Chunks { directory, owned: Mutex::default(), per, meter: meter.clone() })
     }
 
@@ -73,12 +71,6 @@ impl<T: Zeroed> Chunks<T> {
         // `1 << BITS`. The chunk's memory does not move when `owned` does and is freed only with
         // `self`, which is borrowed. The elements are atomics, so shared references suffice.
         unsafe { std::slice::from_raw_parts(chunk.add(at), self.per) }
-    }
-}
-
-impl<T: Zeroed> Drop for Chunks<T> {
-    fn drop(&mut self) {
-        self.meter.release((CHUNKS * size_of::<usize>()) as u64);
     }
 }
 

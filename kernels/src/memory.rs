@@ -4,7 +4,7 @@
 //! Never here: what the arrays hold.
 
 use crate::Trouble;
-use crate::shim::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
+use crate::shim::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -149,6 +149,15 @@ macro_rules! zeroed {
     )*};
 }
 zeroed!(AtomicU8, AtomicU16, AtomicU32, AtomicU64);
+
+// SAFETY: an atomic pointer has the representation of the pointer it holds, for which all bits zero is null, and no drop glue; it is
+// shared as atomics are. Under loom the trait's `zero` is used instead of zeroed memory.
+unsafe impl<T: Zeroed> Zeroed for AtomicPtr<T> {
+    #[cfg(loom)]
+    fn zero() -> Self {
+        AtomicPtr::new(std::ptr::null_mut())
+    }
+}
 
 /// How the operating system should hold an array, if it is large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -94,6 +94,6 @@ pub fn command_line() -> String {
 }
 
 /// JSON over several lines.
-pub fn pretty(value: &serde_json::Value) -> String {
+pub fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }

@@ -421,11 +421,11 @@ fn show(args: &args::Check, outcome: &Outcome) -> u8 {
         None => failed |= !said(&words),
         Some(None) => {
             complain(&words);
-            failed |= !said(&json::render(outcome).to_string());
+            failed |= !said(&serde_json::to_string(&json::Told::of(outcome)).unwrap_or_default());
         }
         Some(Some(file)) => {
             failed |= !said(&words);
-            failed |= !outputs::write(file, &outputs::pretty(&json::render(outcome)));
+            failed |= !outputs::write(file, &outputs::pretty(&json::Told::of(outcome)));
         }
     }
     if let Some(file) = &args.sarif {

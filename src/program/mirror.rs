@@ -1,11 +1,13 @@
 //! The state as the layout without guesses has it: so the name of a state does not depend on what was guessed.
 //!
 //! In: a packed state in any layout. Out: its words in the layout that the promises of the invariant alone give.
-//! A state whose layouts differ only in widths and lengths is copied word by word; all others go by way of their values.
+//! A state whose layouts differ only in widths and lengths is copied word by word, and a value that has words in one layout and stands
+//! in the pool of the other is told by its hash, as the pool tells it; all others go by way of their values.
 
 use super::carrier::Carrier;
 use super::layout::{Array, Layout};
-use super::pool::Pool;
+use super::memo::Memo;
+use super::pool::{self, Pool, ValueId};
 use super::state::StateLayout;
 
 /// Registers to copy: from where, to where, and how many.
@@ -13,12 +15,35 @@ type Copies = Vec<(u16, u16, u16)>;
 
 pub struct Mirror {
     pub wide: StateLayout,
-    /// Whether pooled values stand in the states of that layout.
-    pub pools: bool,
-    /// None if values have to be made.
-    copies: Option<Copies>,
+    /// None if the name of every state goes by way of its values.
+    registers: Option<Registers>,
+}
+
+/// How the name of a state comes from its registers.
+struct Registers {
+    /// What stands in both layouts as words.
+    copies: Copies,
+    /// The pooled values of the layout without guesses, in their order.
+    pooled: Vec<Pooled>,
     /// Registers of the variables in the two layouts.
-    registers: (usize, usize),
+    narrow: usize,
+    wide: usize,
+}
+
+/// A pooled value of the layout without guesses.
+enum Pooled {
+    /// Its number stands in this register of the other layout too.
+    Number(u16),
+    /// The other layout has words for it, from this register on.
+    Words(Layout, u16),
+}
+
+/// Room for registers and for the bytes of a value, and hashes of values that are known by their words.
+#[derive(Default)]
+pub struct Scratch {
+    regs: Vec<u64>,
+    bytes: Vec<u8>,
+    contents: Memo<u128>,
 }
 
 impl Mirror {
@@ -29,72 +54,109 @@ impl Mirror {
         if same {
             return None;
         }
-        let mut copies = Copies::new();
-        let all = from.slots.iter().zip(&wide.slots);
-        let alike = all.fold(true, |ok, (a, b)| ok && copy(&a.layout, a.reg, &b.layout, b.reg, &mut copies));
-        let registers = |l: &StateLayout| l.slots.iter().map(|s| s.words as usize).sum();
-        let pools = wide.slots.iter().any(|s| s.layout.has_pool());
-        let registers = (registers(from), registers(&wide));
-        Some(Mirror { wide, pools, copies: alike.then_some(copies), registers })
+        let words = |l: &StateLayout| l.slots.iter().map(|s| s.words as usize).sum();
+        let mut all =
+            Registers { copies: Copies::new(), pooled: Vec::new(), narrow: words(from), wide: words(&wide) };
+        let mut slots = from.slots.iter().zip(&wide.slots);
+        let alike =
+            wide.pooled().is_some() && slots.all(|(a, b)| all.copy(&a.layout, a.reg, &b.layout, b.reg));
+        Some(Mirror { wide, registers: alike.then_some(all) })
     }
 
-    /// The words of a state of the layout `from`.
-    pub fn words(
+    /// Writes what `StateLayout::stable_words` says of the state in the layout without guesses; false if that takes its values.
+    pub fn stable_words(
         &self,
         from: &StateLayout,
         state: &[u64],
         pool: &Pool,
-        regs: &mut Vec<u64>,
+        scratch: &mut Scratch,
         out: &mut Vec<u64>,
-    ) {
-        if let (Some(copies), false) = (&self.copies, from.is_escaped(state)) {
-            let (narrow, wide) = self.registers;
-            regs.clear();
-            regs.resize(narrow + wide, 0);
-            let (narrow, wide) = regs.split_at_mut(narrow);
-            from.load(state, narrow);
-            for (a, b, n) in copies {
-                let (a, b, n) = (*a as usize, *b as usize, *n as usize);
-                wide[b..b + n].copy_from_slice(&narrow[a..a + n]);
-            }
-            if self.wide.store(from.valuation(state), wide, out) {
-                return;
-            }
+    ) -> bool {
+        let Some(registers) = self.registers.as_ref().filter(|_| !from.is_escaped(state)) else {
+            return false;
+        };
+        let Scratch { regs, bytes, contents } = scratch;
+        regs.clear();
+        regs.resize(registers.narrow + registers.wide, 0);
+        let (narrow, wide) = regs.split_at_mut(registers.narrow);
+        from.load(state, narrow);
+        for (a, b, n) in &registers.copies {
+            let (a, b, n) = (*a as usize, *b as usize, *n as usize);
+            wide[b..b + n].copy_from_slice(&narrow[a..a + n]);
         }
+        if !self.wide.store(from.valuation(state), wide, out) {
+            return false;
+        }
+        for (i, pooled) in registers.pooled.iter().enumerate() {
+            let content = match pooled {
+                Pooled::Number(reg) => pool.content128(ValueId(narrow[*reg as usize] as u32)),
+                Pooled::Words(layout, reg) => {
+                    let words = &narrow[*reg as usize..][..layout.words() as usize];
+                    match contents.ask(i, |key| key.extend_from_slice(words)) {
+                        Some(Some(known)) => *known,
+                        asked => {
+                            let is_kept = asked.is_some();
+                            let content = pool::content128_of(&layout.decode(words, pool), bytes);
+                            if is_kept {
+                                contents.learn(content, 2);
+                            }
+                            content
+                        }
+                    }
+                }
+            };
+            out.extend([content as u64, (content >> 64) as u64]);
+        }
+        true
+    }
+
+    /// The state in the layout without guesses, by way of its values.
+    pub fn pack(&self, from: &StateLayout, state: &[u64], pool: &Pool, out: &mut Vec<u64>) {
         self.wide.pack(from.valuation(state), &from.unpack(state, pool), pool, out);
     }
 }
 
-/// The registers that stand for the same in two layouts; false if one does not begin as the other does.
-fn copy(from: &Layout, a: u16, to: &Layout, b: u16, out: &mut Copies) -> bool {
-    match (from, to) {
-        _ if from == to => {
-            out.push((a, b, from.words()));
-            true
+impl Registers {
+    /// Notes the registers that stand for the same in two layouts; false if one does not begin as the other does.
+    fn copy(&mut self, from: &Layout, a: u16, to: &Layout, b: u16) -> bool {
+        match (from, to) {
+            (Layout::Pool, Layout::Pool) => {
+                self.pooled.push(Pooled::Number(a));
+                true
+            }
+            (_, Layout::Pool) => {
+                self.pooled.push(Pooled::Words(from.clone(), a));
+                true
+            }
+            _ if from == to && !to.has_pool() => {
+                self.copies.push((a, b, from.words()));
+                true
+            }
+            (Layout::Array(x), Layout::Array(y)) => {
+                let alike = begins(&x.rows, &y.rows) && same_cells(x, y);
+                self.copies.push((a, b, from.words()));
+                alike && from.words() <= to.words()
+            }
+            (Layout::Table(x), Layout::Table(y)) => {
+                let (first, second) = (x.0.words(), y.0.words());
+                self.copies.push((a, b, first));
+                let row = |i: u16| (a + first + i * x.1.words(), b + second + i * y.1.words());
+                begins(&x.0, &y.0)
+                    && (0..x.0.card() as u16).all(|i| self.copy(&x.1, row(i).0, &y.1, row(i).1))
+            }
+            (Layout::Pair(x), Layout::Pair(y)) => {
+                self.copy(&x.0, a, &y.0, b) && self.copy(&x.1, a + x.0.words(), &y.1, b + y.0.words())
+            }
+            (Layout::Rec(x), Layout::Rec(y)) if x.len() == y.len() => {
+                let (mut a, mut b) = (a, b);
+                x.iter().zip(y.iter()).all(|(x, y)| {
+                    let alike = self.copy(x, a, y, b);
+                    (a, b) = (a + x.words(), b + y.words());
+                    alike
+                })
+            }
+            _ => false,
         }
-        (Layout::Array(x), Layout::Array(y)) => {
-            let alike = begins(&x.rows, &y.rows) && same_cells(x, y);
-            out.push((a, b, from.words()));
-            alike && from.words() <= to.words()
-        }
-        (Layout::Table(x), Layout::Table(y)) => {
-            let (first, second) = (x.0.words(), y.0.words());
-            out.push((a, b, first));
-            let row = |i: u16| (a + first + i * x.1.words(), b + second + i * y.1.words());
-            begins(&x.0, &y.0) && (0..x.0.card() as u16).all(|i| copy(&x.1, row(i).0, &y.1, row(i).1, out))
-        }
-        (Layout::Pair(x), Layout::Pair(y)) => {
-            copy(&x.0, a, &y.0, b, out) && copy(&x.1, a + x.0.words(), &y.1, b + y.0.words(), out)
-        }
-        (Layout::Rec(x), Layout::Rec(y)) if x.len() == y.len() => {
-            let (mut a, mut b) = (a, b);
-            x.iter().zip(y.iter()).all(|(x, y)| {
-                let alike = copy(x, a, y, b, out);
-                (a, b) = (a + x.words(), b + y.words());
-                alike
-            })
-        }
-        _ => false,
     }
 }
 
@@ -127,15 +189,21 @@ mod tests {
         Layout::array(rows(n), Carrier::Ints { lo: 0, n: 3 }, false).unwrap()
     }
 
-    /// A number, a sequence, and a table of sequences.
-    fn layout(widest: i64, length: u16) -> StateLayout {
+    /// A number, a sequence, a table of sequences, and numbers with a sequence of numbers: in the pool, or below a bound.
+    fn layout(widest: i64, length: u16, below: Option<u16>) -> StateLayout {
         let range = Promise::Range(Some(0), Some(widest));
         let table = Layout::table(rows(2), sequence(length));
+        let numbers = match below {
+            None => Layout::pair(Layout::Pool, Layout::Pool),
+            Some(n) => Layout::pair(Layout::Bits(Carrier::Ints { lo: 0, n }), sequence(n)),
+        };
         StateLayout::new(
             vec![
                 (VarId(0), Layout::Int, range),
                 (VarId(1), sequence(length), Promise::Nothing),
                 (VarId(2), table, Promise::Nothing),
+                (VarId(3), numbers, Promise::Nothing),
+                (VarId(4), Layout::Pool, Promise::Nothing),
             ],
             3,
         )
@@ -146,24 +214,39 @@ mod tests {
     }
 
     #[test]
-    fn a_state_has_the_words_of_the_layout_without_guesses_whether_it_fits_or_not() {
+    fn a_state_has_the_name_of_the_layout_without_guesses_whether_it_fits_or_not() {
         let pool = Pool::default();
-        let wide = || layout(1000, 40);
-        for narrow in [layout(15, 4), layout(1000, 40), layout(100_000, 64)] {
+        let wide = || layout(1000, 40, None);
+        let mut scratch = Scratch::default();
+        for narrow in [
+            layout(15, 4, None),
+            layout(1000, 40, None),
+            layout(100_000, 64, Some(8)),
+            layout(15, 40, Some(40)),
+        ] {
             let Some(mirror) = Mirror::new(&narrow, wide()) else {
                 assert_eq!(narrow.words, wide().words);
                 continue;
             };
-            for (n, length) in [(3, 0), (3, 4), (999, 4), (3, 9), (50_000, 40), (7, 50)] {
+            for (n, length) in [(3, 0), (3, 4), (999, 4), (3, 9), (50_000, 40), (7, 50), (3, 4)] {
                 let s = listed(&vec![2; length]);
                 let table = Value::set(vec![Value::pair(Value::int(2), s.clone())]);
-                let values = [Value::int(n), s, table];
-                let (mut state, mut expected) = (Vec::new(), Vec::new());
+                let numbers = Value::set((0..n.min(20)).map(Value::int).collect());
+                let values = [Value::int(n), s.clone(), table, Value::pair(numbers.clone(), s), numbers];
+                let (mut state, mut packed) = (Vec::new(), Vec::new());
                 narrow.pack(2, &values, &pool, &mut state);
-                wide().pack(2, &values, &pool, &mut expected);
-                let (mut regs, mut words) = (Vec::new(), Vec::new());
-                mirror.words(&narrow, &state, &pool, &mut regs, &mut words);
+                wide().pack(2, &values, &pool, &mut packed);
+                let mut expected = Vec::new();
+                assert!(wide().stable_words(&packed, &pool, &mut expected));
+                let mut words = Vec::new();
+                let by_registers = mirror.stable_words(&narrow, &state, &pool, &mut scratch, &mut words);
+                if !by_registers {
+                    mirror.pack(&narrow, &state, &pool, &mut packed);
+                    assert!(wide().stable_words(&packed, &pool, &mut words));
+                }
                 assert_eq!(words, expected, "{n} {length}");
+                let fits = !narrow.is_escaped(&state) && n <= 1000;
+                assert!(by_registers == fits || narrow.words > wide().words, "{n} {length}");
             }
         }
     }

@@ -50,6 +50,7 @@ pub mod tray;
 pub mod uses;
 pub mod validate;
 mod wide_ops;
+mod window;
 mod wire;
 
 pub use constant_assertions::Late;
@@ -208,14 +209,25 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
         None => (wide, Rooms::default(), None),
         Some(known) => {
             let first = room::first_numbers(&wide);
+            let narrow = window::first(machine);
             let mut rooms = Rooms::default();
             let vars = machine.variables.iter().map(|v| {
-                let (near, all) = (of(*v, &near), of(*v, &all));
                 let known = known.get(v);
                 let longest = known.map_or(room::LENGTH, |room| room.longest);
-                let (near, all) = known.map_or((&near, &all), |room| (&room.promise, &room.promise));
                 let shorten = |promise: &Promise| room::shorten(promise, longest);
-                let (v, layout, promise) = placed(*v, near, all, &reader, options, shorten);
+                let (near, all) = (of(*v, &near), of(*v, &all));
+                let ty = &machine.var(*v).ty;
+                let bounding = |promise: Promise| {
+                    window::bounding(&reader, ty, &shorten(&promise), narrow).unwrap_or(promise)
+                };
+                let outgrown =
+                    |room: &&Room| window::is_outgrown(&reader, ty, &shorten(&all), &shorten(&room.promise));
+                let (near, all) = match known {
+                    None => (bounding(near), bounding(all)),
+                    Some(room) if outgrown(&room) => (near, all),
+                    Some(room) => (room.promise.clone(), room.promise.clone()),
+                };
+                let (v, layout, promise) = placed(*v, &near, &all, &reader, options, shorten);
                 let numbers = known.map_or(first, |room| room.numbers);
                 let bounded = numbers.map(|numbers| room::bounded(&layout, &promise, numbers));
                 rooms.insert(v, Room { promise: promise.clone(), numbers, longest });

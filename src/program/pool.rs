@@ -35,8 +35,7 @@ const SPELLED: usize = 1024;
 impl Entry {
     fn new(value: &Value) -> Entry {
         let mut bytes = Vec::new();
-        value.encode(&mut bytes);
-        let content = digest::hash128(&bytes);
+        let content = content128_of(value, &mut bytes);
         if bytes.len() > SPELLED {
             bytes.clear();
             bytes.push(HASHED);
@@ -154,6 +153,13 @@ impl Pool {
         let (segment, at) = place(id.0);
         self.segments[segment].get().and_then(|s| s[at].get()).expect("ids come from `intern`")
     }
+}
+
+/// A hash of the value that is the same in every run; its bytes are left behind.
+pub fn content128_of(value: &Value, bytes: &mut Vec<u8>) -> u128 {
+    bytes.clear();
+    value.encode(bytes);
+    digest::hash128(bytes)
 }
 
 pub fn content_hash(value: &Value) -> u64 {

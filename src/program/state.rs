@@ -183,6 +183,11 @@ impl StateLayout {
             .collect()
     }
 
+    /// The fields that hold pool numbers; `None` if some state lacks one of them.
+    pub fn pooled(&self) -> Option<&[Place]> {
+        self.pooled.as_deref()
+    }
+
     /// Words that are equal exactly if the states are, whatever numbers the pool gave to values: numbers are replaced by hashes of what
     /// they stand for. False if that cannot be done, and then the state has to be spelled.
     pub fn stable_words(&self, state: &[u64], pool: &Pool, out: &mut Vec<u64>) -> bool {

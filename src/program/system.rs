@@ -17,7 +17,7 @@ use super::label;
 use super::layout::Layout;
 use super::memo::Memo;
 use super::messages::{Class, Messages};
-use super::mirror::Mirror;
+use super::mirror::{self, Mirror};
 use super::pool::Pool;
 use super::reduction::Reduction;
 use super::room::{Growth, Rooms};
@@ -102,7 +102,7 @@ pub struct Worker<'m> {
     /// Room for the words of a variable and the bytes of a state (`fingerprint`).
     pub(super) spelling: (Vec<u64>, Vec<u8>),
     /// Room for the words that name a state.
-    pub(super) mirrored: Vec<u64>,
+    pub(super) mirrored: (mirror::Scratch, Vec<u64>),
     /// Pieces that were done on values: whole events and conjuncts.
     pub fallbacks: u64,
     /// The state that was last decoded for the interpreter: its words, and its environment.
@@ -160,7 +160,7 @@ impl<'m> Program<'m> {
             answers: Memo::default(),
             steps: Memo::default(),
             spelling: Default::default(),
-            mirrored: Vec::new(),
+            mirrored: Default::default(),
             fallbacks: 0,
             standing: None,
             replays: false,
@@ -292,13 +292,12 @@ impl<'m> Program<'m> {
 
     /// The hash that the state would have without guesses.
     fn mirrored(&self, mirror: &Mirror, worker: &mut Worker<'m>, state: &[u64]) -> u128 {
-        let Worker { spelling: (regs, bytes), mirrored: words, .. } = worker;
-        mirror.words(&self.layout, state, &self.pool, regs, words);
-        if mirror.pools || mirror.wide.is_escaped(words) {
-            self.name(&mirror.wide, words, regs, bytes)
-        } else {
-            hash::words(words)
+        let Worker { spelling: (regs, bytes), mirrored: (scratch, words), .. } = worker;
+        if mirror.stable_words(&self.layout, state, &self.pool, scratch, words) {
+            return hash::words(words);
         }
+        mirror.pack(&self.layout, state, &self.pool, words);
+        self.name(&mirror.wide, words, regs, bytes)
     }
 
     /// A predicate by its code, or by the interpreter.

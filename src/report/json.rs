@@ -1,12 +1,116 @@
-//! The JSON result: one object, stable fields (docs/json.md).
+//! The JSON result: one object, stable fields (docs/json.md). Traces may have a hundred thousand steps, so whoever only writes the
+//! result (`Told`) makes no tree of values for them.
 
 use super::outcome::{
     BddDetails, Judge, KINDS, MachineShare, Outcome, PorDetails, Proven, Symbolic, TraceStep, Violation,
 };
 use crate::explain::{Explanation, FailingStep, Node, Place, Worth};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value, json};
 
+/// The result as a tree of values.
 pub fn render(o: &Outcome) -> Value {
+    let mut all = without_traces(o);
+    if let Some(v) = &o.violation {
+        all["violation"]["trace"] = steps(v);
+    }
+    for (i, (v, _)) in o.others.iter().enumerate() {
+        all["other_violations"][i]["trace"] = steps(v);
+    }
+    all
+}
+
+fn steps(v: &Violation) -> Value {
+    v.trace.iter().map(step).collect()
+}
+
+/// The result as it is written.
+pub struct Told<'o> {
+    tree: Value,
+    outcome: &'o Outcome,
+}
+
+impl Told<'_> {
+    pub fn of(outcome: &Outcome) -> Told<'_> {
+        Told { tree: without_traces(outcome), outcome }
+    }
+}
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let others: Vec<&Violation> = self.outcome.others.iter().map(|(v, _)| v).collect();
+        let Value::Object(fields) = &self.tree else { return self.tree.serialize(to) };
+        let mut map = to.serialize_map(Some(fields.len()))?;
+        for (name, value) in fields {
+            match (name.as_str(), &self.outcome.violation, value) {
+                ("violation", Some(v), tree) => map.serialize_entry(name, &Traced(tree, v))?,
+                ("other_violations", _, Value::Array(trees)) => {
+                    let traced = trees.iter().zip(&others).map(|(tree, v)| Traced(tree, v));
+                    map.serialize_entry(name, &traced.collect::<Vec<_>>())?;
+                }
+                _ => map.serialize_entry(name, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// What is said of a violation, with the trace in its place.
+struct Traced<'o>(&'o Value, &'o Violation);
+
+impl Serialize for Traced<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Value::Object(fields) = self.0 else { return self.0.serialize(to) };
+        let mut map = to.serialize_map(Some(fields.len()))?;
+        for (name, value) in fields {
+            match name.as_str() {
+                "trace" => map.serialize_entry(name, &Steps(&self.1.trace))?,
+                _ => map.serialize_entry(name, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+struct Steps<'o>(&'o [TraceStep]);
+
+impl Serialize for Steps<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut seq = to.serialize_seq(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|s| seq.serialize_element(&Step(s)))?;
+        seq.end()
+    }
+}
+
+/// The fields of `step`.
+struct Step<'o>(&'o TraceStep);
+
+impl Serialize for Step<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(4))?;
+        map.serialize_entry("event", &self.0.event)?;
+        map.serialize_entry("params", &Pairs(&self.0.params))?;
+        map.serialize_entry("results", &Pairs(&self.0.results))?;
+        map.serialize_entry("state", &Pairs(&self.0.state))?;
+        map.end()
+    }
+}
+
+/// The object of `pairs`.
+struct Pairs<'o>(&'o [(String, String)]);
+
+impl Serialize for Pairs<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let twice = |(i, (name, _)): (usize, &(String, String))| self.0[..i].iter().any(|(n, _)| n == name);
+        if self.0.iter().enumerate().any(twice) {
+            return pairs(self.0).serialize(to);
+        }
+        to.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// The result with null for every trace.
+fn without_traces(o: &Outcome) -> Value {
     let sets: Map<String, Value> = o.scope.sets.iter().map(|s| (s.name.clone(), json!(s.size))).collect();
     let events: Map<String, Value> = o
         .events
@@ -107,7 +211,6 @@ pub fn render(o: &Outcome) -> Value {
 }
 
 fn violation(v: &Violation, why: &Explanation) -> Value {
-    // A trace may have a hundred thousand steps: it is put in its place, `json!` would copy it.
     object([
         ("kind", json!(v.kind)),
         ("property", json!(v.property)),
@@ -117,7 +220,7 @@ fn violation(v: &Violation, why: &Explanation) -> Value {
         ("formulas", why.nodes.iter().map(node).collect()),
         ("notes", json!(why.notes)),
         ("chosen", why.chosen.iter().map(|(row, v)| json!({"step": row, "values": pairs(v)})).collect()),
-        ("trace", v.trace.iter().map(step).collect()),
+        ("trace", Value::Null),
         ("loop_start", json!(v.loop_start)),
     ])
 }
@@ -299,4 +402,31 @@ pub fn step(s: &TraceStep) -> Value {
 
 pub fn pairs(list: &[(String, String)]) -> Value {
     Value::Object(list.iter().map(|(k, v)| (k.clone(), v.as_str().into())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_is_written_as_the_tree_with_its_trace() {
+        let named = |n: usize| vec![("x".to_string(), n.to_string()), ("y".to_string(), "{}".to_string())];
+        let step = |i| TraceStep { event: "e".into(), state: named(i), ..TraceStep::default() };
+        let mut v = Violation {
+            kind: "invariant".into(),
+            property: "x < 2".into(),
+            explanation: Vec::new(),
+            trace: (0..3).map(step).collect(),
+            loop_start: None,
+            confirmed_by: None,
+        };
+        // A name that comes twice stands once, with its last value.
+        v.trace[1].params = vec![("p".into(), "1".into()), ("p".into(), "2".into())];
+        let told = violation(&v, &Explanation::default());
+        let mut tree = told.clone();
+        tree["trace"] = steps(&v);
+        let written = Traced(&told, &v);
+        assert_eq!(serde_json::to_string(&written).ok(), Some(tree.to_string()));
+        assert_eq!(serde_json::to_string_pretty(&written).ok(), serde_json::to_string_pretty(&tree).ok());
+    }
 }

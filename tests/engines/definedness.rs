@@ -518,7 +518,7 @@ fn compare(plain: &Plain, path: &Path, native: bool) -> Result<Option<Explored>,
             return Err(format!("strict {strict}: the rule says {want:?}, the interpreter {got:?}"));
         }
     }
-    agree(&machine, &Limits { states: 60, seconds: 20, native })?;
+    agree(&machine, &Limits { states: 60, seconds: 20, native, guesses: native })?;
     Ok(Some(want))
 }
 
@@ -560,7 +560,7 @@ fn verdict(path: &Path, text: &str) -> (bool, bool, Vec<bool>) {
     let machine = loaded(path, text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let got = found(&machine, false);
     assert!(got.incomplete.is_empty(), "{:?}\n{text}", got.incomplete);
-    agree(&machine, &Limits { states: 60, seconds: 20, native: true })
+    agree(&machine, &Limits { states: 60, seconds: 20, native: true, guesses: true })
         .unwrap_or_else(|e| panic!("{e}\n{text}"));
     (
         got.found.contains_key(&FindingKind::WellDefinedness),

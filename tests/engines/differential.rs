@@ -3,7 +3,8 @@
 //!
 //! `BOMBUS_DIFFERENTIAL_MACHINES=n` sets how many random machines are tried (seeds from
 //! `BOMBUS_DIFFERENTIAL_SEED`), `BOMBUS_DIFFERENTIAL_STATES=n` on how many states of each,
-//! `BOMBUS_DIFFERENTIAL_NATIVE=0` without machine code, `BOMBUS_DIFFERENTIAL_FILES=list` compares the models of a list
+//! `BOMBUS_DIFFERENTIAL_NATIVE=0` without machine code, `BOMBUS_DIFFERENTIAL_GUESSES=0` without guessed layouts, which every second random
+//! machine has, `BOMBUS_DIFFERENTIAL_FILES=list` compares the models of a list
 //! instead. Both engines must agree step by step: initial states, transitions with parameters and
 //! results, findings, undefined guards, truth of every clause. Machine code, register code and the way back to the
 //! evaluator must all have been used.
@@ -58,13 +59,15 @@ fn some_machines(first: u64, end: u64, step: u64) -> Ways {
     let path = dir.path().join("Random.mch");
     let states = setting("BOMBUS_DIFFERENTIAL_STATES", 60) as usize;
     let native = setting("BOMBUS_DIFFERENTIAL_NATIVE", 1) != 0;
+    let guesses = setting("BOMBUS_DIFFERENTIAL_GUESSES", 1) != 0;
     let (mut tried, mut loaded, mut compared) = (0, 0, 0);
     let mut rejected = String::new();
     let mut ways = Ways::default();
     for seed in (first..end).step_by(step as usize) {
         let machine = machines::random(seed);
         // One of five without machine code, or all.
-        let limits = Limits { states, seconds: 1, native: native && seed % 5 != 0 };
+        let limits =
+            Limits { states, seconds: 1, native: native && seed % 5 != 0, guesses: guesses && seed % 2 == 0 };
         std::fs::write(&path, machine.to_string()).expect("the model is written");
         tried += 1;
         match compare(&path, &limits, &mut ways) {
@@ -101,6 +104,7 @@ fn models_named_from_outside_mean_the_same_in_both_engines() {
     on_large_stack(move || {
         let limits = Limits {
             native: true,
+            guesses: setting("BOMBUS_DIFFERENTIAL_GUESSES", 1) != 0,
             states: setting("BOMBUS_DIFFERENTIAL_STATES", 300) as usize,
             seconds: setting("BOMBUS_DIFFERENTIAL_SECONDS", 5),
         };

@@ -27,7 +27,8 @@ fn check(event: &'static str, compiled: bool) {
         std::fs::write(&path, text).expect("the model is written");
         let loaded = load(&path, &LoadOptions::default());
         let Some(model) = &loaded.model else { panic!("{}", loaded.messages()) };
-        let agreed = agree(&model.machine, &Limits { states: 400, seconds: 600, native: true });
+        let agreed =
+            agree(&model.machine, &Limits { states: 400, seconds: 600, native: true, guesses: true });
         assert!(agreed.as_ref().is_ok_and(|n| *n > 8), "{event}: {agreed:?}");
         let options = program::Options::default();
         let program = program::compile(&model.machine, &Budget::unlimited(), &options).expect("no limit");

@@ -28,7 +28,7 @@ fn check(clauses: &str, left: Left) {
         let loaded = load(&path, &LoadOptions::default());
         let Some(model) = &loaded.model else { panic!("{}", loaded.messages()) };
         for native in [false, true] {
-            let agreed = agree(&model.machine, &Limits { states: 400, seconds: 600, native });
+            let agreed = agree(&model.machine, &Limits { states: 400, seconds: 600, native, guesses: false });
             assert!(agreed.as_ref().is_ok_and(|n| *n > 3), "{text}: {agreed:?}");
         }
         let options = program::Options::default();

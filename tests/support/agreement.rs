@@ -8,7 +8,9 @@ use bombus::lang::typed::Machine;
 use bombus::program::native::Tier;
 use bombus::program::{self, Options, Program, Worker};
 use bombus::system::{EventId, Finding, FindingKind, Sink, System};
+use bombus_kernels::hash;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub struct Limits {
@@ -16,6 +18,9 @@ pub struct Limits {
     pub seconds: u64,
     /// Whether events run as machine code where that is possible.
     pub native: bool,
+    /// Whether layouts are guessed where the invariant says nothing; then they are compared once more as they have grown by what was
+    /// met, and states must have the names that they have without guesses.
+    pub guesses: bool,
 }
 
 #[derive(Default)]
@@ -86,47 +91,94 @@ pub fn agree_by(machine: &Machine, limits: &Limits, ways: &mut Ways) -> Result<u
         return Ok(0);
     }
     let interpreter = Interpreter::new(machine, &budget);
-    let compiling =
-        Options { native: if limits.native { Tier::AtOnce } else { Tier::Never }, ..Options::default() };
+    let native = if limits.native { Tier::AtOnce } else { Tier::Never };
+    let plain = Options { native, ..Options::default() };
+    let compiling = Options { rooms: limits.guesses.then(Arc::default), ..plain.clone() };
     // What the time stopped says nothing, here and below.
     let Ok(program) = program::compile(machine, &budget, &compiling) else { return Ok(0) };
-    program.validate()?;
-    let mut worker = program.worker();
-    let mut heard = Heard::default();
-    program.initial(&mut worker, &mut heard);
-    if budget.check().is_err() {
-        return Ok(0);
-    }
-    same("initial states", heard.edges.len() as u64, reference.initial)?;
-    for (_, _, words) in &heard.edges {
-        let values: Vec<_> = program.state_values(words).into_iter().map(|(_, v)| v).collect();
-        let constants: Vec<_> = program.constants_of(words).into_iter().map(|(_, v)| v).collect();
-        let known = reference.states.iter().any(|s| *s.variables == *values && *s.constants == *constants);
-        if !known {
-            return Err(format!("initial state {values:?} is not one of the reference"));
-        }
-    }
-    let mut compared = 0;
-    for state in reference.states.iter().take(limits.states) {
-        if budget.check().is_err() {
-            break;
-        }
-        let agreed = one_state(machine, &program, &interpreter, &mut worker, state, ways);
-        if budget.check().is_err() {
-            break;
-        }
-        agreed.map_err(|e| {
-            let shown: Vec<String> = machine
-                .variables
-                .iter()
-                .zip(state.variables.iter())
-                .map(|(v, x)| format!("{}={}", machine.var(*v).name, x.show(machine, &machine.var(*v).ty)))
-                .collect();
-            format!("in {}: {e}", shown.join(", "))
-        })?;
-        compared += 1;
+    let names = match limits.guesses {
+        true => program::compile(machine, &budget, &plain).ok(),
+        false => None,
+    };
+    let known = Known { machine, reference: &reference, interpreter: &interpreter, names: names.as_ref() };
+    let compared = known.agree(&program, limits.states, &budget, ways)?;
+    if limits.guesses
+        && let Ok(Some(grown)) = program.with_more_room()
+    {
+        known.agree(&grown, limits.states, &budget, ways)?;
     }
     Ok(compared)
+}
+
+/// What a compiled program is compared with.
+struct Known<'k, 'm> {
+    machine: &'m Machine,
+    reference: &'k search::Exploration,
+    interpreter: &'k Interpreter<'m>,
+    /// The program without guesses, which names states.
+    names: Option<&'k Program<'m>>,
+}
+
+impl<'m> Known<'_, 'm> {
+    fn agree(
+        &self,
+        program: &Program<'m>,
+        states: usize,
+        budget: &Budget,
+        ways: &mut Ways,
+    ) -> Result<usize, String> {
+        let Known { machine, reference, interpreter, names } = *self;
+        program.validate()?;
+        let mut worker = program.worker();
+        let mut namer = names.map(|names| (names, names.worker()));
+        let mut heard = Heard::default();
+        program.initial(&mut worker, &mut heard);
+        if budget.check().is_err() {
+            return Ok(0);
+        }
+        same("initial states", heard.edges.len() as u64, reference.initial)?;
+        for (_, _, words) in &heard.edges {
+            let values: Vec<_> = program.state_values(words).into_iter().map(|(_, v)| v).collect();
+            let constants: Vec<_> = program.constants_of(words).into_iter().map(|(_, v)| v).collect();
+            let known =
+                reference.states.iter().any(|s| *s.variables == *values && *s.constants == *constants);
+            if !known {
+                return Err(format!("initial state {values:?} is not one of the reference"));
+            }
+        }
+        let mut compared = 0;
+        for state in reference.states.iter().take(states) {
+            if budget.check().is_err() {
+                break;
+            }
+            let agreed = one_state(machine, program, interpreter, &mut worker, state, ways);
+            if budget.check().is_err() {
+                break;
+            }
+            agreed.map_err(|e| {
+                let shown: Vec<String> = machine
+                    .variables
+                    .iter()
+                    .zip(state.variables.iter())
+                    .map(|(v, x)| {
+                        format!("{}={}", machine.var(*v).name, x.show(machine, &machine.var(*v).ty))
+                    })
+                    .collect();
+                format!("in {}: {e}", shown.join(", "))
+            })?;
+            if let Some((names, namer)) = &mut namer {
+                same("the name of a state", name(program, &mut worker, state), name(names, namer, state))?;
+            }
+            compared += 1;
+        }
+        Ok(compared)
+    }
+}
+
+/// The name that a search gives to a state.
+fn name<'m>(program: &Program<'m>, worker: &mut Worker<'m>, state: &State) -> Option<u128> {
+    let words = program.pack(state)?;
+    Some(program.fingerprint(worker, &words).unwrap_or_else(|| hash::words(&words)))
 }
 
 fn one_state<'m>(
