@@ -33,6 +33,16 @@ pub enum Reason {
     System(u32),
 }
 
+impl From<Stop> for Reason {
+    fn from(stop: Stop) -> Reason {
+        match stop {
+            Stop::Time => Reason::Time,
+            Stop::Memory => Reason::Memory,
+            Stop::Interrupted => Reason::Interrupted,
+        }
+    }
+}
+
 impl Reason {
     /// The reason in words, those of the system included.
     pub fn words(self, system: &impl System) -> String {

@@ -464,16 +464,6 @@ fn block(frontier: u64, workers: usize) -> u32 {
     (frontier / (32 * workers as u64)).clamp(1, 1024) as u32
 }
 
-impl From<Stop> for Reason {
-    fn from(stop: Stop) -> Reason {
-        match stop {
-            Stop::Time => Reason::Time,
-            Stop::Memory => Reason::Memory,
-            Stop::Interrupted => Reason::Interrupted,
-        }
-    }
-}
-
 /// Explores all states that `system` can reach, as far as `budget` allows.
 pub fn explore<S: System>(system: &S, options: &Options, budget: &Budget) -> Result<Outcome, InternalError> {
     // States without words are one state.
