@@ -13,6 +13,7 @@ mod batched_tests;
 pub mod bits;
 pub mod carrier;
 mod checks;
+mod chosen_layouts;
 pub mod compile;
 mod constant_assertions;
 pub mod effects;
@@ -60,22 +61,18 @@ pub use system::{Program, Worker};
 
 use bombus_analyse::proof_info::ProofInfo;
 use bombus_base::budget::{Budget, Stop};
-use bombus_base::hash::HashSet;
 use bombus_evaluate::{Constants, ErrorKind, Found, Interpreter};
 use bombus_lang::typed::{Machine, Pred, SetId, Type, VarId};
 use bombus_lang::value::Value;
 use bombus_lang::value::identity::Forms;
 use carrier::Carrier;
+use chosen_layouts::ChosenLayouts;
 use effects::Effects;
-use exact::Constant;
-use invariant_ranges::{Promise, Reader};
 use layout::Layout;
 use messages::Messages;
-use mirror::Mirror;
 use parking_lot::Mutex;
-use room::{Growth, Room, Rooms};
-use state::StateLayout;
-use std::collections::{BTreeMap, BTreeSet};
+use room::{Growth, Rooms};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 use symmetry::Symmetry;
 use uses::Uses;
@@ -109,69 +106,6 @@ pub struct Options {
     pub rooms: Option<Arc<Rooms>>,
 }
 
-/// Valuations that are looked at when the promises of all leave a variable without a layout.
-const LOOKED_AT: usize = 16;
-/// Valuations whose promises are looked at at all, if they differ in what the invariant speaks of; they are spread
-/// over the list, and states of the others may escape.
-const SPREAD: usize = 256;
-
-/// What the invariant promises about each variable, whichever of the valuations holds.
-fn promises(
-    machine: &Machine,
-    interpreter: &Interpreter<'_>,
-    valuations: &[Constants],
-) -> BTreeMap<VarId, Promise> {
-    let spoken: BTreeSet<VarId> =
-        machine.invariant.iter().flat_map(|c| Uses::of_pred(&c.pred).reads).collect();
-    let mut seen: HashSet<Vec<&Value>> = HashSet::new();
-    let differ: Vec<&Constants> = valuations
-        .iter()
-        .filter(|constants| {
-            let named = machine.constants.iter().zip(constants.iter());
-            seen.insert(named.filter(|(c, _)| spoken.contains(c)).map(|(_, value)| value).collect())
-        })
-        .collect();
-    let mut promises: BTreeMap<VarId, Promise> = BTreeMap::new();
-    for (i, constants) in differ.iter().step_by(differ.len().div_ceil(SPREAD).max(1)).enumerate() {
-        let folder = Constant::new(interpreter, constants);
-        let mut reader = Reader { machine, folder: &folder, known: BTreeMap::new() };
-        reader.read();
-        for v in &machine.variables {
-            let now = reader.known.remove(v).unwrap_or(Promise::Nothing);
-            let all = if i == 0 { now } else { promises.remove(v).unwrap_or(Promise::Nothing).or(now) };
-            promises.insert(*v, all);
-        }
-    }
-    promises
-}
-
-/// A variable with its layout and what is promised about it.
-type Placed = (VarId, Layout, Promise);
-
-/// The layout of a variable under what is promised by the first valuations and by all of them; `shape` may make more of a promise.
-fn placed(
-    v: VarId,
-    near: &Promise,
-    all: &Promise,
-    reader: &Reader<'_>,
-    options: &Options,
-    shape: impl Fn(&Promise) -> Promise,
-) -> Placed {
-    if options.plain {
-        return (v, Layout::Pool, Promise::Nothing);
-    }
-    let chosen = |promise: &Promise| reader.layout(&reader.machine.var(v).ty, &shape(promise));
-    // A place for most states is better than a number in the pool for all.
-    let (layout, promise) = match (chosen(all).filter(|l| *l != Layout::Pool), chosen(near)) {
-        (Some(layout), _) => (layout, all.clone()),
-        (None, layout) => (layout.unwrap_or(Layout::Pool), near.clone()),
-    };
-    if options.every_value && state::may_escape(&layout) {
-        return (v, Layout::Pool, Promise::Nothing);
-    }
-    (v, layout, promise)
-}
-
 /// Sets up the constants and chooses layouts. Code is made when a valuation is first met.
 pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> Result<Program<'m>, Stop> {
     let interpreter = Interpreter::new(machine, budget);
@@ -193,51 +127,8 @@ pub fn compile<'m>(machine: &'m Machine, budget: &Budget, options: &Options) -> 
             group = Some((mode, found));
         }
     }
-    let near = promises(machine, &interpreter, &valuations[..valuations.len().min(LOOKED_AT)]);
-    let all = promises(machine, &interpreter, &valuations);
-    let blind = compile::Blind;
-    let reader = Reader { machine, folder: &blind, known: BTreeMap::new() };
-    let of =
-        |v: VarId, promises: &BTreeMap<VarId, Promise>| promises.get(&v).cloned().unwrap_or(Promise::Nothing);
-    let wide: Vec<Placed> = machine
-        .variables
-        .iter()
-        .map(|v| placed(*v, &of(*v, &near), &of(*v, &all), &reader, options, |promise| promise.clone()))
-        .collect();
-    let wide = StateLayout::new(wide, valuations.len());
-    let (layout, rooms, mirror) = match options.rooms.as_ref().filter(|_| !room::has_loops(machine)) {
-        None => (wide, Rooms::default(), None),
-        Some(known) => {
-            let first = room::first_numbers(&wide);
-            let narrow = window::first(machine);
-            let mut rooms = Rooms::default();
-            let vars = machine.variables.iter().map(|v| {
-                let known = known.get(v);
-                let longest = known.map_or(room::LENGTH, |room| room.longest);
-                let shorten = |promise: &Promise| room::shorten(promise, longest);
-                let (near, all) = (of(*v, &near), of(*v, &all));
-                let ty = &machine.var(*v).ty;
-                let bounding = |promise: Promise| {
-                    window::bounding(&reader, ty, &shorten(&promise), narrow).unwrap_or(promise)
-                };
-                let outgrown =
-                    |room: &&Room| window::is_outgrown(&reader, ty, &shorten(&all), &shorten(&room.promise));
-                let (near, all) = match known {
-                    None => (bounding(near), bounding(all)),
-                    Some(room) if outgrown(&room) => (near, all),
-                    Some(room) => (room.promise.clone(), room.promise.clone()),
-                };
-                let (v, layout, promise) = placed(*v, &near, &all, &reader, options, shorten);
-                let numbers = known.map_or(first, |room| room.numbers);
-                let bounded = numbers.map(|numbers| room::bounded(&layout, &promise, numbers));
-                rooms.insert(v, Room { promise: promise.clone(), numbers, longest });
-                (v, layout, bounded.unwrap_or(promise))
-            });
-            let layout = StateLayout::new(vars.collect(), valuations.len());
-            let mirror = Mirror::new(&layout, wide);
-            (layout, rooms, mirror)
-        }
-    };
+    let ChosenLayouts { layout, rooms, mirror } =
+        chosen_layouts::choose(machine, &interpreter, &valuations, options);
     let labels = machine
         .events
         .iter()
